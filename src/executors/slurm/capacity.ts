@@ -27,7 +27,7 @@ interface Held {
 
 const mebibyte = 1024 ** 2
 
-/** `ours`: running jobs of Berth; other allocations belong to others. */
+/** `ours`: running jobs of Berth; all other allocations count as used outside Berth. */
 export function parseNodes(text: string, ours: readonly SlurmJob[], log: Log): BackendNode[] {
   const held = heldByNode(ours)
   const nodes = new Map(
@@ -37,7 +37,7 @@ export function parseNodes(text: string, ours: readonly SlurmJob[], log: Log): B
       if (features === undefined) return []
       const known = parseNodeState(state)
       if (known === null) log.error({ node: name, state }, 'Slurm reports an unknown state of a node; it is CORDONED')
-      // Allocated, idle, other, all.
+      // The four numbers: allocated, idle, other, all.
       const [busy = 0, , , all = 0] = cpus.split('/').map(Number)
       const mine = held.get(name) ?? { cpus: 0, memoryBytes: 0, gpus: 0 }
       const gpus = parseGres(gres)
@@ -70,7 +70,10 @@ export function parseGpuTypes(text: string): ReadonlyMap<string, readonly string
 
 const left = (all: number, ours: number) => Math.max(0, all - Math.floor(ours))
 
-/** Slurm reports the sum over all nodes of a job; Berth requests the same on each. */
+/**
+ * Divides what jobs hold between their nodes: Slurm reports the sum over the nodes of a job, and Berth requests the
+ * same amount on each.
+ */
 function heldByNode(jobs: readonly SlurmJob[]): Map<string, Held> {
   const byNode = new Map<string, Held>()
   for (const { nodes, held } of jobs)
@@ -85,7 +88,7 @@ function heldByNode(jobs: readonly SlurmJob[]): Map<string, Held> {
   return byNode
 }
 
-/** `gpu:a100:2(S:0-1),gpu:1,craynetwork:4`: one entry for each GPU. Slurm reports only the type. */
+/** Parses `gpu:a100:2(S:0-1),gpu:1,craynetwork:4` to one entry per GPU. Slurm reports only the type of a GPU. */
 function parseGres(text: string): BackendGpu[] {
   const entries = text.replaceAll(/\([^)]*\)/g, '').split(',')
   return entries.flatMap((entry) => {
@@ -101,7 +104,7 @@ function parseGres(text: string): BackendGpu[] {
   })
 }
 
-/** Minutes of `1-00:00:00`, `5:00`, `infinite`; null: unlimited. */
+/** Parses a time such as `1-00:00:00`, `5:00` or `infinite` to minutes; null: unlimited. */
 export function parseMinutes(text: string): number | null {
   const [, days = '0', hours = '0', minutes, seconds] = text.match(/^(?:(\d+)-)?(?:(\d+):)??(\d+):(\d+)$/) ?? []
   if (minutes === undefined || seconds === undefined) return null

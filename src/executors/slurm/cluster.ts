@@ -15,7 +15,7 @@ interface ClusterOptions {
   slurm: Slurm
   queue: Pick<Queue, 'read'>
   layout: Layout
-  /** Partition of each submission queue of the pool; empty: the pool has all partitions. */
+  /** The partition of each submission queue of the pool; empty: the pool uses all partitions. */
   queues: Readonly<Record<string, string>>
   accounts: AccountRules
   log: Log
@@ -23,7 +23,7 @@ interface ClusterOptions {
 
 const answerMsMax = 15_000
 
-/** The nodes of the cluster, the limits of its partitions, and its version. */
+/** Reads the nodes of the cluster, the limits of its partitions, and its version. */
 export class Cluster {
   readonly #options: ClusterOptions
   readonly #partitions: readonly string[]
@@ -47,7 +47,10 @@ export class Cluster {
     return this.#limits.get(partition) ?? null
   }
 
-  /** GPU types of the nodes of a partition, or of several with commas, as of the last report; null: no report yet. */
+  /**
+   * GPU types on the nodes of a partition (or of several, separated by commas), as last reported; null: not reported
+   * yet.
+   */
   gpuTypes(partition: string): readonly string[] | null {
     const types = this.#gpuTypes
     return types && [...new Set(partition.split(',').flatMap((name) => types.get(name) ?? []))]

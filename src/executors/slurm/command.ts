@@ -14,7 +14,7 @@ import { buildRootEnvironment } from '../process/launchers.ts'
 import { childFunctions, fileBlockBytes, jobScript, pathCheck, rankLauncher, readScript } from '../process/scripts.ts'
 import { type ClusterLimits, countTasks, cpusPerTask, limitMinutes } from './options.ts'
 
-/** The batch script of a run, and the file `job` that the script reads in the directory of the run. */
+/** The batch script of a run, and the file `job` in the directory of the run, which the script reads. */
 
 interface Commanding extends Pick<CompleteOptions, 'environment' | 'inheritNames'> {
   directory: string
@@ -31,14 +31,14 @@ const quoteWord = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
 export const closureFile = 'closure.json'
 
-/** Contains no secret, because Slurm may show it to others. */
+/** The batch script contains no secret, because Slurm may show it to other users. */
 export function makeBatchScript(directory: string, logBytesMax: number): string {
   // One byte more than is stored, so that a stream over its limit is recognised.
   const blocks = Math.ceil((logBytesMax + 1) / fileBlockBytes)
   return `#!/bin/sh\ndir=${quoteWord(directory)} blocks=${blocks}\n${batchScript}`
 }
 
-/** Assignments, and the command as the arguments of the script that reads it. */
+/** The file `job`: assignments, and the command as arguments of the script that reads the file. */
 export function makeJobFile(run: RunSpec, commanding: Commanding): string {
   const { spec } = run
   const environment = environmentFor(run, commanding)
@@ -56,7 +56,8 @@ export function makeJobFile(run: RunSpec, commanding: Commanding): string {
     processes: String(total),
     per_node: String(perNode),
     limit: String(limitMinutes(run, commanding.limits) * 60),
-    // srun would end its processes at once when it gets TERM; Slurm signals them instead.
+    // Without srun, the script forwards TERM. With srun it must not: Slurm signals the processes itself, and srun would
+    // end them at once on TERM.
     forward: usesSrun(run) ? '' : 'yes',
     path_check: pathCheck,
   }
@@ -100,7 +101,7 @@ interface Wording {
   step: string
 }
 
-/** Words of the shell, from the outside in: files of the streams, environment, scripts, launcher, command. */
+/** The words of the command line, from the outside in: stream files, environment, scripts, launcher, command. */
 function wordsOf(run: RunSpec, { environment, path, streams, step }: Wording): string[] {
   const { spec } = run
   const argv = buildArgv(run, environment)

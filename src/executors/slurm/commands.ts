@@ -3,27 +3,33 @@ import { readErrorCode } from '../backend/file-errors.ts'
 import { BackendRefused, BackendUnreachable } from '../backend/unreachable.ts'
 
 export interface SlurmCommand {
-  /** Prefix of the command line: the change to another account. */
+  /** The beginning of the command line, which changes to another account. */
   as?: readonly string[]
   command: 'sbatch' | 'squeue' | 'scancel' | 'scontrol' | 'sinfo'
   args: readonly string[]
   input?: string
-  /** Maximum wait. The command itself tries for 9 s to reach a controller. */
+  /** Time limit. The command itself tries for 9 s to reach a controller. */
   timeoutMs: number
 }
 
-/** Returns the output. Throws BackendRefused, or BackendUnreachable if the controller does not answer. */
+/**
+ * Runs a command and returns its output. Throws BackendRefused, or BackendUnreachable if the controller does not
+ * respond.
+ */
 export type Slurm = (command: SlurmCommand) => Promise<string>
 
-/** Children of a command may hold its output open: after its end the output is read until it is quiet for this long. */
+/**
+ * A child of a command may keep its output open. After the end of the command, reading stops when no output came for
+ * this long.
+ */
 const quietMs = 500
-/** Maximum output; a cluster with hundreds of thousands of jobs has as much. */
+/** Maximum length of an output, enough for a cluster with hundreds of thousands of jobs. */
 const charsMax = 2 ** 26
 
-/** Variables of the server for the commands; a job would inherit others through sbatch. */
+/** The server's variables that the commands get. A job would inherit others through sbatch. */
 const passed = ['PATH', 'SLURM_CONF'] as const
 
-/** Moments in seconds since 1970, and messages in English. */
+/** Makes the commands print times as seconds since 1970, and messages in English. */
 const fixed = { SLURM_TIME_FORMAT: '%s', LC_ALL: 'C' }
 
 export function createSlurm(environment: Readonly<Record<string, string | undefined>>): Slurm {
@@ -31,7 +37,7 @@ export function createSlurm(environment: Readonly<Record<string, string | undefi
   return (command) => run(command, { ...own, ...fixed })
 }
 
-/** A site may replace a command by a script: its process group ends the children of the script too. */
+/** Runs a command in a process group: a site may replace a command by a script, whose children must end with it. */
 async function run({ as = [], command, args, input = '', timeoutMs }: SlurmCommand, env: Record<string, string>) {
   const [file = command, ...rest] = [...as, command, ...args]
   const child = spawn(file, rest, { env, cwd: '/', stdio: 'pipe', detached: true })
@@ -69,7 +75,7 @@ function killGroup({ pid }: ChildProcess): void {
 interface Output {
   out(): string
   err(): string
-  /** A child of the command held its output open, and the last line has no end. */
+  /** true: a child of the command kept its output open, and the last line is incomplete. */
   isCutOff(): boolean
 }
 
@@ -106,11 +112,11 @@ function collectOutput(child: ChildProcess): Output {
   }
 }
 
-/** Messages of an unreachable controller: Slurm has no exit code for it. */
+/** Messages that mean that the controller is unreachable; Slurm has no exit code for that. */
 const unreachableWords =
   /unable to contact|communication|connection|connect failure|timed out|zero bytes|temporarily|try again|munge|authentication|protocol|backup|standby|configuration source|configuration file|slurm_conf|in standby/i
 
-/** Slurm's own message, after the messages of the site's plugins. */
+/** Slurm's own message, which follows the messages of the site's plugins. */
 const submissionFailed = /^sbatch: error: Batch job submission failed: (.*)/m
 
 function explainFailure(command: string, code: number | null, err: string): Error {

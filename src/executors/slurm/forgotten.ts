@@ -8,12 +8,12 @@ import type { Queue } from './squeue.ts'
 import { isJobAlive } from './state-tables.ts'
 
 export const forgottenSuffix = '.over'
-/** A Slurm job ends sooner than this after the end of its run, unless the job wrote the record of that end itself. */
+/** A Slurm job ends within this time after its run, unless the job wrote the record of the end itself. */
 const runningMsMax = 20_000
 
 /**
- * Forgotten runs, until Slurm reports no living job of them: a job can record its own end and continue. A link whose text
- * is the account tells the next server of each run.
+ * Remembers forgotten runs until Slurm reports that none of their jobs is alive, because a job can record its own end
+ * and continue. For the next server, a symbolic link per run contains its account.
  */
 export class ForgottenRuns {
   readonly #own: string
@@ -36,7 +36,7 @@ export class ForgottenRuns {
     return this.#sinceMs.has(handle)
   }
 
-  /** Runs that were forgotten long ago and have a running job in Slurm. */
+  /** Runs that were forgotten long ago but still have a running job in Slurm. */
   async listRunning(): Promise<readonly Handle[]> {
     await this.#readLinks()
     const { byRun, beganMs = 0 } = this.#queue.last ?? {}

@@ -1,9 +1,12 @@
-/** Limits above those of any cluster and host name. */
+/** Limits that no real cluster or host name exceeds. */
 const nodesMax = 16_384
 const nameMax = 253
 const dimensionsMax = 5
 
-/** `n[1-3,07],gpu1` is n1, n2, n3, n07, gpu1. Limited: a job can record a list of billions of nodes. */
+/**
+ * Expands `n[1-3,07],gpu1` to n1, n2, n3, n07, gpu1. The result is limited, because a job can record a list of billions
+ * of nodes.
+ */
 export const expandHostlist = (list: string): string[] =>
   namesIn(list)
     .take(nodesMax)
@@ -25,7 +28,7 @@ function* expand(entry: string): Generator<string> {
     for (const number of numbers(range)) for (const rest of rests) yield before + number + rest
 }
 
-/** At least one number, because empty ranges could be repeated without end. */
+/** Each range must have a number, because empty ranges could be repeated without end. */
 function* numbers(range: string): Generator<string> {
   const [first = '', last = first] = range.split('-')
   yield first

@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path'
 import { unlessCode, unlessMissing } from '../backend/file-errors.ts'
 import { isMountPoint } from './mounts.ts'
 
-/** Name of a link in the folder of the server, whose text is the name of the cluster (one-cluster.ts). */
+/** Name of a symbolic link in the server's directory, whose text is the name of the cluster (one-cluster.ts). */
 export const clusterLink = 'cluster'
 
-/** The shared folder cannot be used now. Files that are not visible in it may exist. */
+/** The shared directory cannot be used now. Files in it may exist although they are not visible. */
 export class SharedDirTrouble extends Error {
   override name = 'SharedDirTrouble'
 }
@@ -15,12 +15,12 @@ export class SharedDirTrouble extends Error {
 const readable = constants.R_OK | constants.X_OK
 
 /**
- * The folders of a pool in `sharedDir`. The operator makes `sharedDir`, the server makes its content once. `sharedDir` may
- * be a mount point, which exists without its file system. So nothing is made while the pool has runs, and a pool does not
- * begin in a mount point.
+ * The directories of a pool in `sharedDir`. The operator creates `sharedDir`, and the server creates its content once.
+ * `sharedDir` may be a mount point, which also exists while its file system is not mounted. So the server creates
+ * nothing while the pool has runs, and a new pool refuses an empty mount point.
  *
- * Another account could replace files that runs execute. So the folders must belong to the server, and no other account may
- * write in them or replace them.
+ * Another account could replace files that runs execute. So the directories must belong to the server, and no other
+ * account may write in them or replace them.
  */
 export class Layout {
   readonly runs: string
@@ -30,7 +30,7 @@ export class Layout {
   readonly #hasRuns: () => Promise<boolean>
   #isMade = false
 
-  /** `hasRuns`: whether the folders must contain files of earlier runs of the pool. */
+  /** `hasRuns`: returns whether the directories must contain files of earlier runs. */
   constructor(sharedDir: string, pool: string, hasRuns: () => Promise<boolean>) {
     this.runs = join(sharedDir, pool, 'runs')
     this.own = join(sharedDir, pool, 'server')
@@ -47,7 +47,7 @@ export class Layout {
     return this.#check(readable | constants.W_OK)
   }
 
-  /** A SharedDirTrouble for an error of the file system; other errors are returned unchanged. */
+  /** Converts an error of the file system to SharedDirTrouble; returns other errors unchanged. */
   explainError(cause: unknown): unknown {
     const { code, syscall } = cause as NodeJS.ErrnoException
     if (code === undefined || syscall === undefined || syscall.startsWith('spawn')) return cause
@@ -82,7 +82,7 @@ export class Layout {
     if (isOpen(found.mode)) throw refuse(`can be changed by other accounts: ${removeWords}, or chmod go-w`)
   }
 
-  /** Only the server and root may replace the folder or its content. */
+  /** Refuses `sharedDir` if an account other than the server's and root may replace it or its content. */
   async #checkSharedDir(): Promise<void> {
     const { uid, mode } = await stat(this.#sharedDir)
     if (uid !== serverUid && uid !== 0)

@@ -1,14 +1,17 @@
 import { readFile, realpath } from 'node:fs/promises'
 import { unlessMissing } from '../backend/file-errors.ts'
 
-/** Whether a whole file system is mounted at this path; false on systems other than Linux. */
+/** true: a whole file system is mounted at this path; false on systems other than Linux. */
 export async function isMountPoint(path: string): Promise<boolean> {
   const real = await realpath(path)
   const mounts = await unlessMissing(readFile('/proc/self/mountinfo', 'utf8'))
   return mounts !== null && isWholeMount(mounts, real)
 }
 
-/** A whole file system or a subvolume of btrfs, not a bound folder; the topmost mount counts. */
+/**
+ * true for a file system or a btrfs subvolume, false for a bind mount of a directory. If mounts are stacked, the
+ * topmost counts.
+ */
 export function isWholeMount(mounts: string, path: string): boolean {
   const fields = mounts.split('\n').map((line) => line.split(' ').map(unescaped))
   const mount = fields.findLast(([, , , , place]) => place === path)
@@ -16,6 +19,6 @@ export function isWholeMount(mounts: string, path: string): boolean {
   return root === '/' || (root !== undefined && mount?.at(-1)?.split(',').includes(`subvol=${root}`) === true)
 }
 
-/** A space is written as \040. */
+/** The table of mounts writes a space as \040. */
 const unescaped = (text: string) =>
   text.replaceAll(/\\([0-7]{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)))

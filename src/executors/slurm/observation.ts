@@ -5,8 +5,8 @@ import type { SlurmJob } from './squeue-output.ts'
 import { isJobAlive, type Phase, phaseOfJob } from './state-tables.ts'
 
 /**
- * The state of a run, from its records and Slurm's report. The job can write any record, so a run is over only when Slurm
- * reports that none of its jobs runs. Pure.
+ * Computes the state of a run from its records and Slurm's report. The job can write any record, so a run is over only
+ * when Slurm reports that none of its jobs runs. Pure function.
  */
 
 export interface Facts {
@@ -15,11 +15,11 @@ export interface Facts {
   /** Slurm's jobs of this run, the oldest first; null: Slurm is unreachable. */
   jobs: readonly SlurmJob[] | null
   stopped: boolean
-  /** Slurm has reported the end of the run for so long that no further record will appear. */
+  /** true: Slurm has reported the end of the run for so long that no more records will appear. */
   isSettled: boolean
-  /** The record of the begin was there before the query of Slurm. */
+  /** true: the record of the begin existed before Slurm was queried. */
   hadBegun: boolean
-  /** The directory is missing, and the file system is mounted. */
+  /** true: the directory is missing although the file system is mounted. */
   isRemoved: boolean
   /** null: the clocks were not compared yet. */
   toTime: ((fileMs: number) => Date) | null
@@ -31,15 +31,18 @@ const TERM = 15
 const KILL = 9
 const unreachableInfo = 'Slurm is unreachable'
 
-/** A record says that the run is over, or that it never begins. */
+/** true: a record says that the run is over, or will never begin. */
 export const saysOver = ({ claim, exit, failed }: Records): boolean =>
   exit !== null || failed !== null || (claim !== null && claim.by !== 'job')
 
-/** A COMPLETING job has ended, and Slurm cleans up. */
+/** A job that is COMPLETING does not count as running: it has ended, and Slurm cleans up. */
 export const isRunning = (job: SlurmJob): boolean =>
   isAlive(job) && job.state !== 'COMPLETING' && phaseOfJob(job.state) !== 'waits'
 
-/** Slurm's signals reach command and script in any order, so the script may record the end before it gets one. */
+/**
+ * true: Slurm may have ended the command. Its signals reach the command and the script in any order, so the script may
+ * record the end before it gets a signal.
+ */
 const mayBeEndedBySlurm = ({ code, why }: NonNullable<Records['exit']>): boolean =>
   code !== 0 && (why !== null || code === 128 + TERM || code === 128 + KILL)
 
@@ -50,7 +53,7 @@ export function concludeState(facts: Facts): Observation | Unsubmitted {
   return jobs === null || jobs.some(isRunning) ? unconfirmed(facts, records) : verdict
 }
 
-/** The records report an end that Slurm does not confirm. */
+/** The state if the records report an end that Slurm does not confirm. */
 function unconfirmed(facts: Facts, records: Records): Observation {
   const job = facts.jobs?.find(isRunning)
   const nativeId = records.claim?.by === 'job' ? records.claim.id : job?.id
@@ -85,7 +88,7 @@ function judgeRecords(facts: Facts): Observation | Unsubmitted {
 }
 
 function unseen({ jobs, isSettled, isRemoved, stopped }: Facts): Observation {
-  // Slurm still cleans up after the job of a forgotten run.
+  // The run may be forgotten, and Slurm is still cleaning up after its job.
   const alive = jobs?.find((job) => isAlive(job) && job.state !== 'COMPLETING')
   if (alive) return phaseOfJob(alive.state) === 'runs' ? running(alive) : waiting(alive)
   if (isRemoved) return { state: 'gone', info: 'The directory of the run was removed' }
@@ -104,7 +107,7 @@ function unclaimed({ jobs, isSettled, records }: Facts): Observation | Unsubmitt
   if (!last) return { state: 'unsubmitted' }
   // The record of the claim may not be visible yet.
   if (!isSettled) return { state: 'starting', nativeId: last.id }
-  // A cancelled job with nodes had a prolog that failed; `--no-requeue` prevents another attempt.
+  // A cancelled job that had nodes means that the prolog failed; `--no-requeue` prevents another attempt.
   if (phaseOfJob(last.state) === 'cancelled' && last.nodes.length === 0)
     return { ...endBySignal(TERM, false), nativeId: last.id, info: cancelledInfo }
   const where = last.nodes.join(', ')
@@ -160,8 +163,8 @@ function endByRecord(exit: NonNullable<Records['exit']>, { job, phase, stopped, 
 }
 
 /**
- * Slurm's exit code, which differs from the recorded one if the job wrote the record. null: unknown, because a signal ended
- * the script, or Slurm ended the job. While a job is COMPLETING, 0 may mean unknown.
+ * Slurm's exit code. It differs from the recorded one if the job wrote that record. null: unknown, because a signal
+ * ended the script, or Slurm ended the job. While the job is COMPLETING, 0 may mean unknown.
  */
 function slurmExitCode(job: SlurmJob, phase: Phase | Loss | null): number | null {
   if ((job.status & 0x7f) !== 0) return null
@@ -177,8 +180,9 @@ const isLoss = (phase: Phase | Loss | null): phase is Loss =>
 const startedMsMax = 1_000
 
 /**
- * A crashed controller loses its last changes: it may end an unknown job with TERM, or begin the job again. If the node
- * refuses that, the job is CANCELLED with a later start than the run's.
+ * The last phase that Slurm reports. A controller that crashed has lost its last changes: it may end a job that it no
+ * longer knows with TERM, or begin the job again. If the node refuses the second begin, the job is CANCELLED with a
+ * start later than that of the run.
  */
 function lastPhaseOf({ jobs, hadBegun }: Facts, { begun, exit, again }: Records, job: SlurmJob | undefined) {
   if (job === undefined) return jobs !== null && exit?.why === 'term' ? 'forgotten' : null
@@ -188,7 +192,7 @@ function lastPhaseOf({ jobs, hadBegun }: Facts, { begun, exit, again }: Records,
   return isForgotten && job.state !== 'COMPLETING' ? 'requeued' : phase
 }
 
-/** A requeued job ends its run. While it is COMPLETING, processes of the run may be left. */
+/** The phase of a job. A requeued job has ended its run; while it is COMPLETING, processes of the run may be left. */
 const phaseOf = ({ state, restarts }: SlurmJob): Phase | 'requeued' | null =>
   restarts > 0 && state !== 'COMPLETING' ? 'requeued' : phaseOfJob(state)
 
@@ -241,7 +245,10 @@ function recordedTimes({ begun, exit }: Records, { toTime }: Facts): { startedAt
   return { ...(begun && { startedAt: toTime(begun.atMs) }), ...(exit && { finishedAt: toTime(exit.atMs) }) }
 }
 
-/** When Slurm ended a run without a record of its end. The record of the begin compares the clocks. */
+/**
+ * The time at which Slurm ended a run that recorded no end. The record of the begin has both clocks, so they can be
+ * compared.
+ */
 function finishedByNode(job: SlurmJob | undefined, { records, toTime }: Facts): { finishedAt?: Date } {
   const { begun } = records ?? {}
   if (!toTime || !job?.endMs || !begun?.nodeMs) return {}

@@ -25,14 +25,17 @@ interface ObserverOptions extends Pick<ExecutorOptions, 'clock' | 'time' | 'log'
   onChange(handle: Handle): void
 }
 
-/** Slurm is not asked again for a run within this time, unless the run has ended. */
+/** A run whose state was reported within this time is not queried again, unless it has ended. */
 const recentMs = 1_000
 const compareMs = 1_000
-/** Maximum delay until a record of the batch script is visible here, after Slurm reports the end of the run. */
+/** Maximum delay between Slurm's report of the end and the visibility of the last records here. */
 const settleMsMax = 15_000
-/** A job that runs for this long after the record of its end wrote that record itself, and is cancelled in Slurm. */
+/**
+ * If a job still runs this long after the record of its end, the job wrote that record itself, and is cancelled in
+ * Slurm.
+ */
 const overrunMsMax = 10_000
-/** Minimum interval of looks for the end of a run that recorded none, unless it is inspected anyway. */
+/** Interval at which a run without a recorded end is checked in Slurm, if no inspection does it anyway. */
 const observedMsMax = 10_000
 
 type Answer = QueueSnapshot & Pick<Facts, 'hadBegun'>
@@ -43,17 +46,20 @@ interface Seen {
   observedMs: number
 }
 
-/** The states of runs (observation.ts). A query asks Slurm for all runs, unless new records say enough. */
+/**
+ * Determines the states of runs (observation.ts). One query covers all runs in Slurm; it is omitted if new records are
+ * sufficient.
+ */
 export class Observer {
   readonly #options: ObserverOptions
   readonly #seen = new Map<Handle, Seen>()
-  /** Since when Slurm reports the end of a run that has not recorded it. */
+  /** Since when Slurm has reported the end of a run that did not record its end. */
   readonly #unsettled = new Map<Handle, number>()
-  /** Since when Slurm reports a running job of a run that recorded its end. */
+  /** Since when Slurm has reported a running job for a run that recorded its end. */
   readonly #overrunning = new Map<Handle, number>()
-  /** When Slurm or a new record last reported the state of a run. */
+  /** When the state of a run was last reported by Slurm or by a new record. */
   readonly #answeredMs = new Map<Handle, number>()
-  /** How far the clock of the file system is ahead of the database; null: not known yet. */
+  /** How far the clock of the file system is ahead of the database's; null: not measured yet. */
   #aheadMs: number | null = null
   #comparedMs = Number.NEGATIVE_INFINITY
   #comparison = Promise.resolve()
@@ -68,7 +74,7 @@ export class Observer {
     const uids = records.flatMap((each) => each?.uid ?? [])
     const snapshot = needsAnswer ? await this.#options.queue.read(uids) : null
     if (needsAnswer && snapshot === null) this.#unsettled.clear()
-    // A batch script that ended during the query has left its record.
+    // Reads the records again after the query, because a batch script that ended during the query has left a record.
     const fresh = needsAnswer ? await Promise.all(handles.map((handle) => this.readRecords(handle))) : records
     if (fresh.some((each) => each?.begun)) await this.#compareClocks()
     return Promise.all(
@@ -132,7 +138,7 @@ export class Observer {
     else if (last && records && !records.claim && this.#isRecent(handle)) return last
     const facts = await this.#collectFacts(files, records, snapshot)
     await this.#endOverrun(handle, facts)
-    // Without Slurm's answer an invisible directory proves nothing.
+    // A directory that is not visible proves nothing while Slurm does not respond.
     const verdict = records === null && snapshot === null ? (last ?? unseen) : concludeState(facts)
     return this.#keep(handle, verdict.state === 'unsubmitted' ? await this.#refuseLost(files, snapshot) : verdict)
   }
@@ -154,7 +160,10 @@ export class Observer {
     }
   }
 
-  /** Waits for a slow controller or node first, though a cancellation would not change the recorded end. */
+  /**
+   * Cancels a job that runs on after the record of its end. Waits first, in case the controller or node is slow; the
+   * cancellation does not change the recorded end.
+   */
   async #endOverrun(handle: Handle, { records, jobs }: Facts): Promise<void> {
     const { log, stopper } = this.#options
     if (jobs === null) return
@@ -185,7 +194,10 @@ export class Observer {
     return observation
   }
 
-  /** The time counts from Slurm's first report here, and starts over after Slurm was unreachable. */
+  /**
+   * true: enough time has passed since Slurm's first report of the end here. The time starts again after Slurm was
+   * unreachable.
+   */
   #isSettled(handle: Handle, snapshot: QueueSnapshot | null): boolean {
     if (snapshot === null) return false
     if (snapshot.byRun.get(handle)?.some(({ state }) => isJobAlive(state))) {
@@ -211,7 +223,7 @@ export class Observer {
     return this.#comparison
   }
 
-  /** A full or read-only folder cannot report its time: the last difference stays. */
+  /** Measures the file system's clock. If the directory is full or read-only, the last measurement stays. */
   async #readAheadMs(): Promise<void> {
     const { layout, time, log } = this.#options
     try {
@@ -223,7 +235,7 @@ export class Observer {
     }
   }
 
-  /** Slurm lost the job before it began, for example in a cold start of its controller. */
+  /** Handles a run that Slurm lost before it began, for example in a cold start of its controller. */
   async #refuseLost(files: RunDirectory, snapshot: QueueSnapshot | null): Promise<Observation> {
     if (!snapshot || !this.#isSettled(files.runId, snapshot))
       return { state: 'starting', info: 'Slurm does not have the job yet' }

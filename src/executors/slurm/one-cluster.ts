@@ -7,9 +7,9 @@ import type { Slurm } from './commands.ts'
 import { clusterLink, type Layout, SharedDirTrouble } from './layout.ts'
 
 /**
- * Wraps the commands of Slurm so that they reach only the cluster of the pool's runs: after a change of SLURM_CONF another
- * cluster could answer, which reuses their ids. The name of the cluster is the text of a link in the folder of the pool; a
- * pool without runs accepts any cluster.
+ * Makes sure that commands reach the cluster on which the pool's runs are: after a change of SLURM_CONF, another
+ * cluster could respond, which reuses the same job ids. A symbolic link in the pool's directory contains the name of
+ * the cluster. A pool without runs accepts any cluster.
  */
 
 interface OneClusterOptions {
@@ -19,7 +19,7 @@ interface OneClusterOptions {
   clock: Clock
 }
 
-/** Shorter than the time after which a job that Slurm does not have counts as missing. */
+/** Must be shorter than the time after which a job that Slurm does not report counts as missing. */
 const freshMs = 5_000
 const answerMsMax = 15_000
 
@@ -45,7 +45,7 @@ export function checkClusterName({ slurm, layout, hasRuns, clock }: OneClusterOp
     await symlink(name, path)
   }
 
-  /** An unusable folder says nothing about clusters. */
+  /** Ignores an unusable directory, which says nothing about the cluster. */
   function unlessTrouble(error: unknown): void {
     if (!(layout.explainError(error) instanceof SharedDirTrouble)) throw error
   }

@@ -3,24 +3,27 @@ import { matchesAll } from '../../domain/shape.ts'
 import { countProcesses, type Resources } from '../../domain/spec.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
 
-/** The options of sbatch for a run. They contain no secret, because every account can read them. */
+/** The options of sbatch for a run. They contain no secrets, because every account can read them. */
 
 export interface ClusterLimits {
-  /** How long after its maximum run time Slurm ends a run, in case no server did. */
+  /** Time after the maximum run time at which Slurm ends a run, in case no server did. */
   deadlineSlackSeconds: number
-  /** The longest time of a partition in minutes; null: unlimited or unknown. */
+  /** The maximum time of a partition in minutes; null: unlimited or unknown. */
   minutesMax(partition: string): number | null
-  /** The types of the GPUs of a partition, or `untypedGpu`; null: Slurm has not reported them yet. */
+  /** The GPU types of a partition, or `untypedGpu`; null: Slurm has not reported them yet. */
   gpuTypes(partition: string): readonly string[] | null
 }
 
-/** Custom attributes `slurm.NAME`. None changes amounts, which quotas and costs count, or affects another person. */
+/**
+ * Options that jobs may set by custom attributes `slurm.NAME`. None of them changes amounts, which quotas and costs
+ * count, or affects other users.
+ */
 const ofJobs = words(
   `acctg-freq batch begin constraint contiguous cpu-freq deadline delay-boot dependency distribution exclude gpu-bind
   gpu-freq gres-flags hold kill-on-invalid-dep licenses mail-type mcs-label mem-bind nice no-kill nodelist overcommit
   oversubscribe prefer priority profile qos spread-job switches tmp use-min-nodes wckey`,
 )
-/** Options that only the operator sets, by `queues[].native`. */
+/** Options that only the operator may set, by `queues[].native`. */
 const ofOperators = words(
   `account bb cluster-constraint core-spec cores-per-socket cpus-per-gpu extra-node-info gpus gpus-per-node
   gpus-per-socket gpus-per-task gres hint mail-user mem-per-cpu mem-per-gpu mincpus network ntasks-per-core ntasks-per-gpu
@@ -62,7 +65,7 @@ interface Tasks {
   nodes: number
 }
 
-/** Without nodeCount and processesPerNode, all processes are on one node, as everywhere in Berth. */
+/** Without nodeCount and processesPerNode, all processes run on one node, as with the other executors. */
 export function countTasks(r: Resources): Tasks {
   const total = countProcesses(r)
   const perNode = r.nodeCount === null ? Math.min(r.processesPerNode ?? total, total) : (r.processesPerNode ?? 1)
@@ -110,7 +113,7 @@ function givenByJob(attribute: string, value: unknown): Option {
   return given(attribute, name, value)
 }
 
-/** '': the option is switched off. */
+/** Returns '' if the option is switched off. */
 function given(where: string, name: string, value: unknown): Option {
   if (!isOptionValue(value))
     throw refuseSpec(`${where}: ${JSON.stringify(value)} must be one line of text, a number, true or false`)
@@ -135,20 +138,20 @@ function amountsOf(r: Resources, gpuTypes: readonly string[] | null): [string, s
   return options
 }
 
-/** Slurm allocates whole processors, at least one to each process. */
+/** Slurm allocates whole processors, and at least one to each process. */
 export function cpusPerTask(r: Resources): number {
   if (r.cpuCoresPerProcess !== null || r.gpuCoresPerProcess !== null) return Math.ceil(r.cpuCoresPerProcess ?? 1)
   return Math.max(1, Math.ceil(r.cpu / countTasks(r).perNode))
 }
 
-/** Slurm's type of a GPU is Berth's model. A job names one type, or takes any. */
+/** Slurm's type of a GPU is the model in Berth. A job requests one type, or takes any. */
 function gpusOf(filters: readonly string[], types: readonly string[] | null, count: number): string {
   const matching = types?.filter((type) => matchesAll(filters, type)) ?? []
   const typed = matching.filter((type) => type !== untypedGpu)
   const named = typed.filter((type) => filters.some((filter) => filter.toLowerCase() === type.toLowerCase()))
   const isAny = named.length === 0 && matching.length > 0 && matching.length === types?.length
   if (filters.length === 0 || isAny) return `gpu:${count}`
-  // A type that Slurm does not have is requested as it is written.
+  // If no type matches, the requested one is passed on unchanged.
   const [type = '', ...others] = matching.length === 0 ? filters : named.length > 0 ? named : typed
   if (others.length === 0 && type !== untypedGpu && /^[\w.-]+$/.test(type)) return `gpu:${type}:${count}`
   const given = `resources.gpuModel ${filters.join(', ')}`
@@ -159,7 +162,10 @@ function gpusOf(filters: readonly string[], types: readonly string[] | null, cou
 const namesOf = (types: readonly string[]) =>
   types.map((type) => (type === untypedGpu ? 'GPUs without a type' : type)).join(', ') || 'none'
 
-/** Minutes, rounded up; 0: unlimited. A partition never starts a job above its limit. */
+/**
+ * The time limit in minutes, rounded up; 0: unlimited. A partition never starts a job whose limit is above its own, so
+ * the limit is at most that.
+ */
 export function limitMinutes(run: RunSpec, { deadlineSlackSeconds, minutesMax }: ClusterLimits): number {
   const { maxRunTimeSeconds } = run.spec
   const asked = maxRunTimeSeconds > 0 ? Math.ceil((maxRunTimeSeconds + deadlineSlackSeconds) / 60) : 0

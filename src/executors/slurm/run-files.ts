@@ -13,8 +13,8 @@ import { expandHostlist } from './hostlist.ts'
 import { clusterLink, type Layout, SharedDirTrouble } from './layout.ts'
 
 /**
- * The directory of a run, below `sharedDir` (batch.sh). The job can change all of its content: links are not followed, and
- * a file is read only if it is an ordinary file of the account of the run.
+ * The directory of a run below `sharedDir` (batch.sh). The job can change everything in it. So links are not followed,
+ * and only regular files that belong to the account of the run are read.
  */
 
 export interface RunDirectory {
@@ -22,23 +22,23 @@ export interface RunDirectory {
   directory: string
 }
 
-/** null: not a valid run id. Ids become paths only here. */
+/** null: invalid run id. Only here do ids become paths. */
 export const findRunDirectory = ({ runs }: Layout, runId: string): RunDirectory | null =>
   /^[A-Za-z0-9_-]{1,128}$/.test(runId) ? { runId, directory: join(runs, runId) } : null
 
 type RunClaim =
   | { by: 'job'; id: string; node: string }
-  /** The run was stopped before it began, and never begins. */
+  /** The run was stopped before it began, so it will never begin. */
   | { by: 'void' }
   | { by: 'refused'; reason: StartFailed['reason']; message: string }
 
-/** Moments are of the clock of the file system. */
+/** Times are those of the file system's clock. */
 export interface Records {
   uid: number
   claim: RunClaim | null
   begun: Begun | null
   exit: { atMs: number; code: number; why: 'term' | 'late' | null; usage: RunUsage } | null
-  /** Slurm began the job a second time; the batch script did nothing then. */
+  /** true: Slurm began the job a second time, and the batch script did nothing. */
   again: boolean
   failed: { reason: StartFailed['reason']; message: string } | null
   losses: readonly Loss[]
@@ -46,7 +46,7 @@ export interface Records {
 
 interface Begun {
   atMs: number
-  /** The same moment by the clock of the node; null: the job changed the record. */
+  /** The same time by the node's clock; null: the job changed the record. */
   nodeMs: number | null
   nodes: readonly string[]
   gpuIds: readonly number[]
@@ -74,11 +74,14 @@ export async function readRecords({ directory }: RunDirectory): Promise<Records 
   }
 }
 
-/** Maximum entries of the directory of a run that are read: a job may make any number. */
+/** Maximum entries that are read, because a job may create any number. */
 const namesMax = 4_096
 const lossesMax = 1_000
 
-/** A listing reads fresh data from a network file system; a look-up of one name may be cached. */
+/**
+ * Lists the directory. On a network file system a listing is up to date, while a look-up of a single name may be
+ * cached.
+ */
 async function list(directory: string): Promise<Set<string>> {
   const names = new Set<string>()
   for await (const { name } of await opendir(directory)) if (names.add(name).size === namesMax) break
@@ -86,7 +89,7 @@ async function list(directory: string): Promise<Set<string>> {
 }
 
 const readText = (path: string) => unlessCode('EINVAL', unlessMissing(readlink(path)))
-/** For any other text, which the job may write, Slurm's exit code counts. */
+/** The format of an exit record. The job may write any other text; then Slurm's exit code counts. */
 const isExit = /^(1?\d?\d|2[0-4]\d|25[0-5])( |$)/
 const isGpuId = /^\d{1,4}$/
 
@@ -122,7 +125,10 @@ function usageOf(cpu = '-', memory = '-'): RunUsage {
 
 const textAfter = (text: string, words: number) => text.split(' ').slice(words).join(' ')
 
-/** Without NODE_TROUBLE, which has unlimited retries: a job can write the reason. */
+/**
+ * Reasons that a record may give. NODE_TROUBLE is excluded, because it is retried without a limit and a job can write
+ * the record.
+ */
 const reasons = ['BAD_SPEC', 'WORKDIR_NOT_FOUND'] as const
 const reasonOf = (word: string): StartFailed['reason'] => reasons.find((reason) => reason === word) ?? 'START_FAILED'
 
@@ -133,7 +139,7 @@ async function readLosses(names: readonly string[], read: (name: string) => Prom
       ? [{ name, word, stream, number: Number(number ?? 0) } as const]
       : []
   })
-  // The earliest, so that a later read counts the same ones.
+  // Takes the earliest records, so that every read takes the same ones.
   const first = marks.toSorted((one, other) => one.number - other.number).slice(0, lossesMax)
   const losses = first.map(async ({ name, word, stream }): Promise<readonly Loss[]> => {
     const text = (await read(name)) ?? ''
@@ -147,7 +153,7 @@ async function readLosses(names: readonly string[], read: (name: string) => Prom
   return (await Promise.all(losses)).flat().toSorted((one, other) => order(one) - order(other))
 }
 
-/** false: the claim is taken. A message is cut to the length of a link. */
+/** Takes the claim; false: it is taken. A message is shortened to the maximum length of a link. */
 export async function takeClaim(
   { directory }: RunDirectory,
   claim: Exclude<RunClaim, { by: 'job' }>,
@@ -157,7 +163,7 @@ export async function takeClaim(
   return (await unlessCode('EEXIST', symlink(text, join(directory, 'claim')))) !== null
 }
 
-/** Prevents a run from beginning, and removes its directory. false: the run has begun, or failed. */
+/** Prevents a run from beginning and removes its directory. false: the run has already begun or failed. */
 export async function giveUpRun(layout: Layout, files: RunDirectory): Promise<boolean> {
   const isTaken = await unlessMissing(takeClaim(files, { by: 'void' }))
   if (isTaken === false && (await readRecords(files))?.claim?.by !== 'void') return false
@@ -166,7 +172,7 @@ export async function giveUpRun(layout: Layout, files: RunDirectory): Promise<bo
   return true
 }
 
-/** Whether the directory of a run was removed; false also if that is unknown now. */
+/** true: the directory of the run was removed; false: it exists, or this is unknown now. */
 export async function isRemoved(layout: Layout, { directory }: RunDirectory): Promise<boolean> {
   try {
     await layout.checkReadable()
@@ -177,7 +183,10 @@ export async function isRemoved(layout: Layout, { directory }: RunDirectory): Pr
   }
 }
 
-/** A process of the job's account removes the content, so that a new link cannot lead to files of others. */
+/**
+ * Removes a run. A process of the job's account removes the content: if the job replaces a directory by a link
+ * meanwhile, files of others are safe.
+ */
 export async function removeRun({ directory }: RunDirectory): Promise<void> {
   const owner = await unlessMissing(lstat(directory))
   if (!owner) return
@@ -187,13 +196,13 @@ export async function removeRun({ directory }: RunDirectory): Promise<void> {
   await unlessMissing(rmdir(directory))
 }
 
-/** The job may have left directories that its account may not change. */
+/** Changes permissions if necessary, because the job may have left directories that its account may not change. */
 const emptyScript = 'find "$1" -mindepth 1 -delete || { chmod -R u+rwX "$1"; find "$1" -mindepth 1 -delete; }'
 const run = promisify(execFile)
 
 const draftMsMax = 3_600_000
 
-/** Removes drafts of killed servers, such as an unfinished directory of a run with its token. */
+/** Removes unfinished directories that killed servers left, for example with the token of a run. */
 export async function removeDrafts(layout: Layout): Promise<void> {
   const names = (await unlessMissing(readdir(layout.own))) ?? []
   const nowMs = names.length > 0 ? await readFileClock(layout) : 0
@@ -205,7 +214,10 @@ export async function removeDrafts(layout: Layout): Promise<void> {
   }
 }
 
-/** An open file of a network file system may be old, so each read opens it. `bytesMax`: jobs make files of any size. */
+/**
+ * Opens the files at each read, because an open file on a network file system may be out of date. `bytesMax`: maximum
+ * size to read, because jobs create files of any size.
+ */
 export function openRunSpool({ directory }: RunDirectory, uid: number, bytesMax: number): Spool {
   const paths = { out: join(directory, 'stdout'), err: join(directory, 'stderr') }
   return {
@@ -221,7 +233,7 @@ export function openRunSpool({ directory }: RunDirectory, uid: number, bytesMax:
   }
 }
 
-/** null: the file is missing, or not an ordinary readable file of the account. */
+/** Opens a file; null: it is missing, or is not a readable regular file of the account. */
 async function openOwn(path: string, uid: number): Promise<FileHandle | null> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
   const isOwn = (file: Stats) => file.isFile() && file.uid === uid

@@ -27,17 +27,17 @@ import { JobStopper } from './stop.ts'
 import { Submitter } from './submit.ts'
 
 /**
- * Runs as jobs of a Slurm cluster. A handle is the run's id. The batch script (batch.sh) records the run in a shared
- * directory, so its end is known without accounting. While Slurm is unreachable, runs keep their state.
+ * Runs jobs as jobs of a Slurm cluster. The handle is the run's id. The batch script (batch.sh) records the run in a
+ * shared directory, so its end is known without Slurm's accounting. While Slurm is unreachable, runs keep their state.
  */
 
 export interface SlurmOptions extends ExecutorOptions {
-  /** The same path on the cluster and on this machine. */
+  /** Directory with the same path on the cluster and on this machine. */
   sharedDir: string
   pool: string
-  /** Whether the pool has runs of this executor that are not over or whose output is not completely stored. */
+  /** Returns whether the pool has runs of this executor that are not over or whose output is not completely stored. */
   hasRuns(): Promise<boolean>
-  /** Partition of each submission queue of the pool; empty: the pool has all partitions. */
+  /** The partition of each submission queue of the pool; empty: the pool uses all partitions. */
   queues?: Readonly<Record<string, string>>
 }
 
@@ -119,7 +119,7 @@ class SlurmExecutor implements Executor {
     const records = await readRecords(files)
     if (!records) return null
     if (records.claim) return runId
-    // If Slurm is unreachable and has the run, the job ends without its directory.
+    // If Slurm is unreachable but has the run, the job will end because its directory is missing.
     if ((await this.#queue.read([records.uid]))?.byRun.has(runId)) return runId
     return (await giveUpRun(this.#layout, files)) ? null : runId
   }
@@ -128,7 +128,7 @@ class SlurmExecutor implements Executor {
     return this.#observer.inspect(handles)
   }
 
-  /** Watches the directory of the run if possible, and polls it otherwise. */
+  /** Reads the output. Watches the directory of the run if possible, and polls it otherwise. */
   async *logs(handle: Handle, from: unknown, given: AbortSignal): AsyncGenerator<LogChunk> {
     const observer = this.#observer
     const files = findRunDirectory(this.#layout, handle)
@@ -156,7 +156,7 @@ class SlurmExecutor implements Executor {
         records = await observer.readRecords(handle)
       }
       if (records === null) return
-      // The limit may have been higher when the run began.
+      // The configured limit may have been higher when the run began.
       const bytesMax = Math.max(this.#options.logBytesMax + fileBlockBytes, optionDefaults.logBytesMax)
       const spool = openRunSpool(files, records.uid, bytesMax)
       const losses = () => records?.losses ?? []
@@ -217,5 +217,5 @@ class SlurmExecutor implements Executor {
   }
 }
 
-/** Excludes files that appear and disappear while a job begins. */
+/** Files whose changes matter; excludes files that appear and disappear while a job begins. */
 const relevant = /^(begun|exit|again|stdout|stderr|full|over)/

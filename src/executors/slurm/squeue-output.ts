@@ -2,24 +2,24 @@ import { expandHostlist } from './hostlist.ts'
 
 export interface SlurmJob {
   id: string
-  /** The comment of the job: the id of its run, if Berth submitted it. */
+  /** The comment of the job; if Berth submitted it, the id of its run. */
   runId: string
   uid: number
   state: string
   reason: string
   nodes: readonly string[]
-  /** The wait status of the batch script; 0 until it is over. */
+  /** Wait status of the batch script; 0 until the script has ended. */
   status: number
-  /** Last start by the clock of Slurm; null: unknown. */
+  /** Time of the last start, by Slurm's clock; null: unknown. */
   startMs: number | null
-  /** End, or latest possible end, by the clock of Slurm; null: unknown. */
+  /** Time of the end, or the latest possible end, by Slurm's clock; null: unknown. */
   endMs: number | null
   restarts: number
-  /** Sum over all nodes. */
+  /** Amounts summed over all nodes. */
   held: { cpus: number; memoryBytes: number; gpus: number }
 }
 
-// Comments and reasons are free text of any user, which does not contain the separator.
+// The separator of fields must not occur in comments and reasons, which are free text of any user.
 const separator = '\x1f'
 const fields = [
   'JobID',
@@ -38,7 +38,7 @@ type Field = (typeof fields)[number]
 
 export const queueFormat = fields.map((name) => `${name}:${separator}`).join(',')
 
-/** Skips incomplete lines, which come from comments with newlines and do not belong to Berth. */
+/** Skips incomplete lines: they come from comments with newlines, which Berth does not write. */
 export function parseQueue(text: string): SlurmJob[] {
   return text.split('\n').flatMap((line) => {
     const values = line.split(separator)
@@ -62,7 +62,7 @@ export function parseQueue(text: string): SlurmJob[] {
 
 const parseMoment = (seconds: string): number | null => (/^\d+$/.test(seconds) ? Number(seconds) * 1000 : null)
 
-/** `cpu=4,mem=400M,node=2,billing=4,gres/gpu=2,gres/gpu:a100=2`. */
+/** Parses `cpu=4,mem=400M,node=2,billing=4,gres/gpu=2,gres/gpu:a100=2`. */
 function parseTres(text: string): SlurmJob['held'] {
   const amounts = new Map(text.split(',').map((each) => each.split('=') as [string, string]))
   return {

@@ -12,10 +12,10 @@ export interface QueueSnapshot {
 }
 
 const answerMsMax = 15_000
-/** An unreachable controller is left alone for this long. */
+/** Pause before the next query after the controller was unreachable. */
 const pauseMs = 2_000
 
-/** Reads the queue of Slurm once for all callers: those that come during a query share the next one. */
+/** Queries the queue of Slurm once for all callers: calls that come during a query share the next one. */
 export class Queue {
   last: QueueSnapshot | null = null
   readonly #slurm: Slurm
@@ -32,7 +32,10 @@ export class Queue {
     this.#log = log
   }
 
-  /** A query that begins after this call, also for the jobs of these users. null: Slurm is unreachable. */
+  /**
+   * Returns the result of a query that begins after this call and includes the jobs of these users. null: Slurm is
+   * unreachable.
+   */
   read(uids: Iterable<number>): Promise<QueueSnapshot | null> {
     for (const uid of uids) this.#users.add(uid)
     this.#next ??= this.#present.then(() => {

@@ -1,18 +1,18 @@
 import type { BackendNode } from '../executor.ts'
 
-/** The states of Slurm 20.11 to 25.11. Another state is logged, and its run keeps its state. */
+/** The job states of Slurm 20.11 to 25.11. An unknown state is logged, and its run keeps its state. */
 
 export type Phase =
-  /** The job has not begun, and may begin. */
+  /** The job has not begun but may still begin. */
   | 'waits'
   | 'runs'
-  /** The exit code counts. */
+  /** The job has ended, and its exit code counts. */
   | 'over'
   | 'cancelled'
   | 'time over'
   | 'out of memory'
   | 'preempted'
-  /** The node, or the start on it, failed. */
+  /** The node failed, or the start on the node. */
   | 'node lost'
 
 const phases = tabulate<Phase>([
@@ -49,7 +49,10 @@ const nodeStates = tabulate<NodeState>([
   ['LOST', 'down error future inval no_respond unknown'],
 ])
 
-/** `idle`, `mixed-`, `down*`: a word and flags. `*`: the node is unreachable. null: unknown. */
+/**
+ * Parses a node state such as `idle`, `mixed-` or `down*`: a word and flags, where `*` means unreachable. null:
+ * unknown.
+ */
 export function parseNodeState(text: string): NodeState | null {
   const [, word = '', signs = ''] = text.toLowerCase().match(/^([a-z_]+)(.*)$/) ?? []
   const state = nodeStates.get(word) ?? null

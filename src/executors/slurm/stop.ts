@@ -10,11 +10,11 @@ import type { Queue } from './squeue.ts'
 import type { SlurmJob } from './squeue-output.ts'
 
 /**
- * Ends a run. If it has not begun, the server takes its claim, so it never begins. Else it gets TERM, and KILL after its
- * grace period, also after a record of its end, which the job can write.
+ * Stops a run. If it has not begun, the server takes its claim, so it never begins. Otherwise it gets TERM, and KILL
+ * after its grace period; also after a record of its end, because the job can write that record.
  *
- * Signals go to the batch script, which passes them on to the command, and to the processes of srun. The whole Slurm job is
- * killed last, because its last output would be lost.
+ * Signals go to the batch script, which passes them on to the command, and to the processes of srun. The whole Slurm
+ * job is killed only at the end, because its last output would be lost.
  */
 
 interface StopperOptions extends Pick<ExecutorOptions, 'clock' | 'time' | 'log'> {
@@ -25,10 +25,10 @@ interface StopperOptions extends Pick<ExecutorOptions, 'clock' | 'time' | 'log'>
   onEnd(handle: Handle): void
 }
 
-/** An unanswered scancel waits 5 s before its own retry; a new scancel is faster. */
+/** Time limit of scancel: after 5 s without a response it retries by itself, but a new scancel is faster. */
 const answerMsMax = 5_000
 const pollMs = 200
-/** Time for the batch script to write the last output, before the whole Slurm job is killed. */
+/** Time for the batch script to write its last output before the whole Slurm job is killed. */
 const lastOutputMs = 5_000
 
 export class JobStopper {
@@ -70,7 +70,7 @@ export class JobStopper {
     if (jobs.length > 0) await this.#scancel(jobs.map(({ id }) => id))
   }
 
-  /** Plans the KILLs that earlier servers recorded: once, as soon as the shared folder can be read. */
+  /** Schedules the KILLs that earlier servers recorded. Does this once, as soon as the shared directory is readable. */
   async resume(): Promise<void> {
     if (!this.#isResumed) await this.stops.resume()
     this.#isResumed = true
@@ -97,7 +97,10 @@ export class JobStopper {
     return Boolean(records?.exit || records?.failed)
   }
 
-  /** The running Slurm jobs of a run, by their comment: the job can change the record of its id, and ids are reused. */
+  /**
+   * Finds the running Slurm jobs of a run by their comment. The recorded job id is unsafe: the job can change the
+   * record, and ids are reused.
+   */
   async #findJobs(handle: Handle): Promise<readonly SlurmJob[]> {
     const records = await this.#readRecords(handle)
     const snapshot = await this.#options.queue.read(records ? [records.uid] : [])
@@ -111,7 +114,7 @@ export class JobStopper {
     return files && readRecords(files)
   }
 
-  /** `--batch` signals only the batch script; without it scancel signals all processes that srun has started. */
+  /** Sends a signal. With `--batch` only the batch script gets it; without it, all processes that srun has started. */
   async #signal(jobId: string, name: 'TERM' | 'KILL'): Promise<void> {
     await this.#scancel(['--batch', `--signal=${name === 'KILL' ? 'USR1' : name}`, jobId])
     if (name === 'TERM') await this.#scancel([`--signal=${name}`, jobId])
@@ -121,11 +124,11 @@ export class JobStopper {
     try {
       await this.#options.slurm({ command: 'scancel', args, timeoutMs: answerMsMax })
     } catch (error) {
-      // A refusal: the job or its step does not exist any more.
+      // Slurm refuses because the job or its step no longer exists.
       if (!(error instanceof BackendRefused)) throw error
     }
   }
 }
 
-/** scancel waits until such a job continues, unless it kills all of the job. */
+/** true: the job is suspended. Then scancel waits until it continues, unless it kills the whole job. */
 const isSuspended = ({ state }: SlurmJob) => state === 'SUSPENDED'

@@ -26,14 +26,17 @@ const answerMsMax = 60_000
 const othersMs = 5_000
 const pollMs = 200
 const closedPauseMs = 10_000
-/** A slower controller is reported as the reason of the wait. */
+/** If a submission takes longer, the user sees the slow controller as the reason of the wait. */
 const slowMs = 3_000
 
 const unreachable = 'Slurm is unreachable'
 const slow = `Slurm has not answered for ${slowMs / 1000} s`
 
 interface Waiting {
-  /** The start is not wanted any more. Another server may have to submit the run, so it is left as it is. */
+  /**
+   * Fires when this start is no longer wanted. The run is then left as it is, because another server may have to submit
+   * it.
+   */
   unwanted: AbortSignal | undefined
   tell: ((info: string) => void) | undefined
 }
@@ -50,11 +53,12 @@ interface Submission extends Prepared {
 }
 
 /**
- * Submits a run to Slurm. The directory of the run is complete before the submission; a submission whose answer was lost is
- * found by its comment and by the claim of its batch script. Of two submissions the claim lets one begin.
+ * Submits a run to Slurm. The directory of the run is complete before the submission. If the response to a submission
+ * is lost, the submission is found by its comment, or by the claim of its batch script. If a run is submitted twice,
+ * the claim lets only one of the jobs begin.
  *
- * The server that makes the directory submits the run; others look for the submission for `othersMs`. While the shared
- * folder cannot be used, only Slurm knows whether the run was submitted.
+ * The server that creates the directory submits the run; other servers look for the submission for `othersMs`. While
+ * the shared directory cannot be used, only Slurm knows whether the run was submitted.
  */
 export class Submitter {
   readonly #options: SubmitOptions
@@ -64,7 +68,7 @@ export class Submitter {
     this.#options = options
   }
 
-  /** Starts of one run take turns. */
+  /** Starts a run; concurrent starts of one run wait for each other. */
   start: Executor['start'] = (run, unwanted, tell) => {
     const begin = () => this.#start(run, { unwanted, tell })
     const begun = (this.#starts.get(run.runId) ?? Promise.resolve()).then(begin, begin).finally(() => {
@@ -108,7 +112,10 @@ export class Submitter {
     await this.#submit(submission, waiting, isMade)
   }
 
-  /** null: the run cannot be submitted as it is now, but an earlier submission has begun. */
+  /**
+   * Prepares the submission; null: the run cannot be submitted with its present spec, but an earlier submission has
+   * begun.
+   */
   async #prepare(run: RunSpec, files: RunDirectory, unwanted: AbortSignal | undefined): Promise<Submission | null> {
     const { accounts, layout, limits, logBytesMax } = this.#options
     const { directory } = files
@@ -132,7 +139,7 @@ export class Submitter {
     }
   }
 
-  /** null: Slurm is unreachable. */
+  /** true: Slurm's queue has the run; null: Slurm is unreachable. */
   async #isInQueue({ runId, unixUser }: RunSpec): Promise<boolean | null> {
     const { accounts, queue } = this.#options
     const account = await findAccount(unixUser, accounts)
@@ -140,7 +147,10 @@ export class Submitter {
     return found?.byRun.has(runId) ?? null
   }
 
-  /** Each retry makes sure of the directory: another server may have given the run up meanwhile. */
+  /**
+   * Submits with retries. Each retry checks the directory again, because another server may have given up the run
+   * meanwhile.
+   */
   async #submit(submission: Submission, { unwanted, tell }: Waiting, isMade: boolean): Promise<void> {
     const { clock, layout } = this.#options
     let isReady = isMade
@@ -158,7 +168,10 @@ export class Submitter {
     })
   }
 
-  /** Slurm may have taken the submission before it became unreachable: only a run that can never begin is given up. */
+  /**
+   * Decides after a failed submission. Slurm may have accepted it before it became unreachable, so the run is given up
+   * only if it can never begin.
+   */
   async #judgeFailure(cause: unknown, { files, partition }: Submission, isLate: boolean): Promise<StartWait | null> {
     if (!isBackendError(cause)) throw cause
     if (await this.#isSubmitted(files)) return null
@@ -188,7 +201,7 @@ export class Submitter {
       onSubmitted(files.runId, nativeId)
     } catch (cause) {
       if (!(cause instanceof BackendRefused) || closed.test(cause.message)) throw cause
-      // An earlier submission may have begun.
+      // A run that an earlier submission has begun cannot be given up.
       if (await giveUpRun(layout, files))
         throw new StartFailed(chooseReason(cause.message), `Slurm refused: ${joinLines(cause)}`, { cause })
     }
@@ -202,7 +215,10 @@ export class Submitter {
     return false
   }
 
-  /** false also while Slurm is unreachable. A Slurm job without the directory does not run. */
+  /**
+   * true: the run was submitted; false: it was not, or Slurm is unreachable. A Slurm job without its directory does not
+   * run.
+   */
   async #isSubmitted(files: RunDirectory): Promise<boolean> {
     const records = await readRecords(files)
     if (records === null || records.claim) return isBinding(records)
@@ -211,12 +227,12 @@ export class Submitter {
   }
 }
 
-/** A run that was given up is submitted again. */
+/** true: the run's claim is taken. A run that was given up is submitted again. */
 const isBinding = (records: Records | null) => records?.claim != null && records.claim.by !== 'void'
 
 const isUsable = (records: Records | null) => records !== null && records.claim?.by !== 'void'
 
-/** Makes the directory of a run under another name and renames it. false: the directory exists. */
+/** Creates the directory of a run under a temporary name and renames it. false: the directory already exists. */
 async function makeDirectory(layout: Layout, { files, ...prepared }: Submission): Promise<boolean> {
   const records = await readRecords(files)
   if (isUsable(records)) return false
@@ -245,12 +261,15 @@ async function fill(directory: string, { texts, account }: Prepared): Promise<vo
   if (account) await chown(directory, account.uid, account.gid)
 }
 
-/** `--parsable` prints the id, a semicolon and the cluster. A site's script may print other lines. null: no id. */
+/**
+ * Parses the id of a job: `--parsable` prints the id, a semicolon and the cluster. A site's script may print other
+ * lines. null: no id.
+ */
 const parseJobId = (answer: string) => [...answer.matchAll(/^(\d+)(?:;\S*)?$/gm)].at(-1)?.[1] ?? null
 
 const joinLines = ({ message }: Error) => message.replaceAll('\n', ' ')
 
-/** Slurm's messages for a closed partition, and for a limit of submissions: it may accept the job later. */
+/** Slurm's messages for a closed partition or a limit of submissions; it may accept the job later. */
 const closed = /partition not available|SubmitJob/
 
 /** Slurm's messages for a job that it would refuse again. */
