@@ -9,13 +9,13 @@ import { exitCodes, Stop, stopForFailure, usageError } from './exit.ts'
 import { readAmount } from './numbers.ts'
 import { decodeUtf8 } from './yaml.ts'
 
-export interface PatientOptions {
+export interface RetryTimeoutOptions {
   patience: number
 }
 
 const patienceSecondsDefault = 60
 
-export const addPatienceOption = (command: Command): Command =>
+export const addRetryTimeoutOption = (command: Command): Command =>
   command.option(
     '--patience <seconds>',
     'how long to retry while the server is unreachable',
@@ -26,7 +26,7 @@ export const addPatienceOption = (command: Command): Command =>
 /** Calls the server with the token of the run, and retries while the server is unreachable. */
 export async function callAsRun<T>(
   cli: Cli,
-  { patience }: PatientOptions,
+  { patience }: RetryTimeoutOptions,
   work: (inside: Inside) => Promise<T>,
 ): Promise<T> {
   for (const name of ['BERTH_URL', 'BERTH_TOKEN'])

@@ -8,7 +8,7 @@ import { type Sql, wholeTableMsMax } from '../platform/tx.ts'
 import type { Store } from './plan/leader-store.ts'
 import type { Snapshot } from './plan/model.ts'
 import { commitDecisions } from './stored/committing.ts'
-import { createEar } from './stored/hearing.ts'
+import { createChangeReader } from './stored/hearing.ts'
 import { publish } from './stored/publishing.ts'
 import {
   readDecayedUse,
@@ -22,7 +22,7 @@ import {
 } from './stored/reading.ts'
 
 export function createStored(domain: Domain, leader: Leader): Store {
-  const ear = createEar(domain, leader)
+  const ear = createChangeReader(domain, leader)
   let replaces = true
 
   return {

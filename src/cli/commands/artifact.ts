@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import type { Cli } from '../cli.ts'
 import { usageError } from '../exit.ts'
-import { addPatienceOption, callAsRun, type PatientOptions, parseObject, readTextFile } from '../inside.ts'
+import { addRetryTimeoutOption, callAsRun, parseObject, type RetryTimeoutOptions, readTextFile } from '../inside.ts'
 
-interface Options extends PatientOptions {
+interface Options extends RetryTimeoutOptions {
   mediaType: string
   uri?: string
   file?: string
@@ -11,7 +11,7 @@ interface Options extends PatientOptions {
 }
 
 export function registerArtifactCommand(program: Command, cli: Cli): void {
-  addPatienceOption(program.command('artifact'))
+  addRetryTimeoutOption(program.command('artifact'))
     .description('publish a result of this job')
     .argument('<name>')
     .requiredOption('--media-type <type>', 'media type, such as text/plain')

@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
 import type { Cli } from '../cli.ts'
 import { exitCodes, Stop } from '../exit.ts'
-import { addPatienceOption, callAsRun, type PatientOptions, parseObject, readTextFile } from '../inside.ts'
+import { addRetryTimeoutOption, callAsRun, parseObject, type RetryTimeoutOptions, readTextFile } from '../inside.ts'
 
-interface Options extends PatientOptions {
+interface Options extends RetryTimeoutOptions {
   show?: boolean
 }
 
 export function registerClosureCommand(program: Command, cli: Cli): void {
-  addPatienceOption(program.command('closure'))
+  addRetryTimeoutOption(program.command('closure'))
     .summary('save the state from which the next run continues')
     .description('save the state (closure) from which the next run of this job continues, or show the saved one')
     .argument('[file]', 'JSON object of at most 256 KiB; "-" is stdin', '-')

@@ -1,14 +1,14 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Cli } from '../cli.ts'
 import { usageError } from '../exit.ts'
-import { addPatienceOption, callAsRun, type PatientOptions } from '../inside.ts'
+import { addRetryTimeoutOption, callAsRun, type RetryTimeoutOptions } from '../inside.ts'
 
-interface Options extends PatientOptions {
+interface Options extends RetryTimeoutOptions {
   message?: string
 }
 
 export function registerProgressCommand(program: Command, cli: Cli): void {
-  addPatienceOption(program.command('progress'))
+  addRetryTimeoutOption(program.command('progress'))
     .description('report the progress of this job')
     .argument('[fraction]', 'from 0 to 1', readFraction)
     .option('-m, --message <text>', 'current activity')

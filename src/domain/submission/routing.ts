@@ -176,7 +176,9 @@ export const maySeeFilesOfCaller = (spec: SpecInput): boolean =>
 function missingField(spec: SpecInput, executor: string): Violation[] {
   const { preferredFor, needsCommand } = findTraits(executor)
   if (needsCommand && !spec.command?.length && !spec.executable)
-    return [{ path: ['spec', 'command'], message: `Executor ${executor} cannot see the command of an image; give it` }]
+    return [
+      { path: ['spec', 'command'], message: `Executor ${executor} cannot read the command of an image; specify it` },
+    ]
   if (preferredFor?.when !== 'ALWAYS' || requests(spec, preferredFor.field)) return []
   const { field } = preferredFor
   return [{ path: ['spec', field], message: `Executor ${executor} runs only jobs with ${field}` }]

@@ -105,7 +105,7 @@ async function decideOnce(domain: Domain, items: readonly Submission[]): Promise
 
 /** Never happens, because every submission has an outcome. */
 export function throwMissingOutcome(): never {
-  throw new Error('A submission was left out')
+  throw new Error('A submission has no outcome')
 }
 
 /** null: the job of the key was deleted. */

@@ -11,7 +11,7 @@ import {
   type Limit,
   type Observation,
 } from '../executor.ts'
-import { Containers, displayName, handleFromName, isHandle, isLookName, runIdFromHandle } from './containers.ts'
+import { Containers, displayName, handleFromName, isHandle, isInspectionName, runIdFromHandle } from './containers.ts'
 import { Orders } from './create-orders.ts'
 import { readDisplayLoss } from './display.ts'
 import { Engine, type EngineVersion, findEngine, isPodmanVersion } from './engine.ts'
@@ -132,7 +132,7 @@ class ContainerExecutor implements Executor {
 
   async list(): Promise<{ runId: string; handle: Handle }[]> {
     const listed = [...((await this.#list()) ?? new Map<Handle, string | null>()).keys()]
-    const isOwn = await Promise.all(listed.map((handle) => isLookName(handle) || this.#orders.has(handle)))
+    const isOwn = await Promise.all(listed.map((handle) => isInspectionName(handle) || this.#orders.has(handle)))
     const files = await listRunFiles(this.#options.directory)
     const handles = new Set([...listed.filter((_, at) => isOwn[at]), ...files])
     return [...handles].map((handle) => ({ runId: runIdFromHandle(handle), handle }))
@@ -164,7 +164,7 @@ class ContainerExecutor implements Executor {
   async #observe(handle: Handle, listed: Listed | null): Promise<Observation> {
     const last = this.#seen.get(handle)
     if (last && isFinal(last)) return last
-    if (isLookName(handle)) return missing
+    if (isInspectionName(handle)) return missing
     if (listed === null) return last ?? { state: 'starting', info: engineUnreachable }
     const state = listed.get(handle)
     if (state == null) return missing
@@ -216,7 +216,7 @@ class ContainerExecutor implements Executor {
 
   async #remove(handle: Handle): Promise<void> {
     await this.#containers.remove(displayName(handle))
-    if (isLookName(handle) || (await this.#containers.find(handle))) await this.#containers.remove(handle)
+    if (isInspectionName(handle) || (await this.#containers.find(handle))) await this.#containers.remove(handle)
   }
 }
 

@@ -9,8 +9,8 @@ import type { Inspected } from './observation.ts'
 /** A handle is the name of the container, which contains the id of its run. */
 export const containerName = (runId: string): Handle => `berth-${runId}`
 /** Name of a container that never runs: Berth creates it to inspect the files of an image. */
-export const newLookName = (): string => `berth-look-${randomUUID()}`
-export const isLookName = (handle: Handle) => handle.startsWith('berth-look-')
+export const newInspectionName = (): string => `berth-look-${randomUUID()}`
+export const isInspectionName = (handle: Handle) => handle.startsWith('berth-look-')
 /** Name of the container with the X11 display of a run; this name is not a handle. */
 export const displayName = (handle: Handle) => `${handle}.x11`
 export const handleFromName = (name: string): Handle => name.replace(/\.x11$/, '')

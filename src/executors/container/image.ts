@@ -1,7 +1,7 @@
 import { normaliseTarget } from '../backend/data-mounts.ts'
 import { BackendUnreachable } from '../backend/unreachable.ts'
 import { StartFailed } from '../executor.ts'
-import { type Containers, newLookName } from './containers.ts'
+import { type Containers, newInspectionName } from './containers.ts'
 import { type Engine, isNotFound } from './engine.ts'
 import { labels } from './labels.ts'
 import { type PullOptions, Pulls, type PullWaiter } from './pull.ts'
@@ -97,7 +97,7 @@ export class Images {
    */
   async #lookForShell(imageId: string): Promise<readonly string[] | null> {
     const { containers, directory } = this.#options
-    const name = newLookName()
+    const name = newInspectionName()
     const body = { Image: imageId, Cmd: ['true'], Entrypoint: [], Labels: { [labels.owner]: directory } }
     await this.#engine.post('/containers/create', { name }, body)
     try {

@@ -46,12 +46,15 @@ export async function findPlace({ dataDir, log, systemDir = '/var/lib/berth' }: 
     await rememberOwner(directory, place.home)
     log.warn(
       { dataDir, directory: place.home, uid: account.uid },
-      'PostgreSQL cannot reach dataDir: data is kept elsewhere',
+      'the account of PostgreSQL cannot reach dataDir: the database is in another directory',
     )
   }
   if (!canEnter(join(bin, 'postgres'), account)) {
     place.bin = join(await copyBinaries(binaries, systemDir), 'bin')
-    log.info({ directory: place.bin, uid: account.uid }, 'PostgreSQL cannot reach its own programs: they were copied')
+    log.info(
+      { directory: place.bin, uid: account.uid },
+      'the account of PostgreSQL cannot reach the installed programs: it runs a copy',
+    )
   }
   place.home = await made(place.home)
   return place

@@ -2,7 +2,7 @@ import type { Reason } from '../../domain/reason.ts'
 import { isForGpus } from './classes.ts'
 import { considerJob, waitingForPreemption } from './consider.ts'
 import { backfillEviction, drainHoldFor, holdId } from './drains.ts'
-import { explainWait, park } from './findings.ts'
+import { explainWait, parkLane } from './findings.ts'
 import { holdsAgainst, holdsPassed } from './holds.ts'
 import type { QueuedJob } from './lane-window.ts'
 import type { Eviction, Hold, JobClass } from './model.ts'
@@ -24,11 +24,11 @@ export function blockJob(round: Round, job: QueuedJob, { kind, reason }: Blocked
   const { state, ledger, decisions } = round
   const { window, entry } = job
   if (kind === 'capacity' && !round.isRehearsal && preemptFor(round, job)) {
-    park(state, window, { lot: lots.capacity, reason: waitingForPreemption })
+    parkLane(state, window, { lot: lots.capacity, reason: waitingForPreemption })
     return
   }
   if (window.class === 'INTERACTIVE' || window.lane.reservationId !== null) {
-    park(state, window, { lot: lots.capacity, reason })
+    parkLane(state, window, { lot: lots.capacity, reason })
     return
   }
   // The next round may evict victims for it.
@@ -48,7 +48,7 @@ export function blockJob(round: Round, job: QueuedJob, { kind, reason }: Blocked
     ledger.drain(decisions, window.lane, drain)
   }
   if (drain || isBeside(round, job)) {
-    park(state, window, { lot: lots.capacity, reason })
+    parkLane(state, window, { lot: lots.capacity, reason })
     return
   }
   closeClass(round, job, { jobClass: window.class, kind, reason })
@@ -61,7 +61,7 @@ const claimsMax = 20
  * Under PRIORITY, lets jobs of a higher configured priority evict runs although a head that was raised by waiting is
  * before them and closes their class.
  */
-export function claimPastAgedHeads(round: Round): void {
+export function evictForOutrankingJobs(round: Round): void {
   const { state } = round
   if (!state.settings.preemptLowerPriority || state.machines.preemptable === 0) return
   for (const window of state.order.outranking().slice(0, claimsMax)) {
@@ -70,11 +70,12 @@ export function claimPastAgedHeads(round: Round): void {
     const job = { window, entry: head }
     round.decisions.considered++
     if (considerJob(state, job).kind === 'capacity' && preemptFor(round, job))
-      park(state, window, { lot: lots.capacity, reason: waitingForPreemption })
+      parkLane(state, window, { lot: lots.capacity, reason: waitingForPreemption })
   }
 }
 
-export const goesOn = ({ backfills }: Round): boolean => [...backfills.values()].some((tries) => tries > backfillsMax)
+export const hasUntriedBackfills = ({ backfills }: Round): boolean =>
+  [...backfills.values()].some((tries) => tries > backfillsMax)
 
 function closeClass(
   round: Round,

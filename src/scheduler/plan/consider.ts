@@ -23,7 +23,7 @@ import type { PoolState } from './state.ts'
 
 export const waitingForPreemption: Reason = makeReason('WAITING_FOR_PREEMPTION', 'Waiting for preempted jobs to end')
 
-export type Consideration =
+export type JobOutcome =
   | { kind: 'start'; start: Omit<Start, 'lane' | 'entry'> }
   | { kind: 'limited'; limit: LimitReached; reason: Reason }
   /** The job can never start in the pool as it is configured. */
@@ -37,7 +37,7 @@ export type Consideration =
   | { kind: 'capacity'; reason: Reason }
   | { kind: 'refused'; info: string }
 
-export function considerJob(state: PoolState, job: QueuedJob, { early = true } = {}): Consideration {
+export function considerJob(state: PoolState, job: QueuedJob, { early = true } = {}): JobOutcome {
   const { window, entry } = job
   const gate = reservationGate(state, window.lane)
   if (gate) return { kind: 'waiting', reason: gate.reason }
@@ -54,7 +54,7 @@ export function considerJob(state: PoolState, job: QueuedJob, { early = true } =
  * A user may have one interactive run. Runs in other pools are checked when the start is committed
  * (domain/jobs/one-interactive.ts); a partial unique index enforces the rule.
  */
-export function interactiveOutcome({ running }: Pick<WorldView, 'running'>, lane: Lane): Consideration | null {
+export function interactiveOutcome({ running }: Pick<WorldView, 'running'>, lane: Lane): JobOutcome | null {
   let ending: string | null = null
   for (const { jobId, state, lane: other } of running.values()) {
     if (!other.interactive || other.userId !== lane.userId) continue
@@ -66,7 +66,7 @@ export function interactiveOutcome({ running }: Pick<WorldView, 'running'>, lane
   return { kind: 'waiting', reason: makeReason('INTERACTIVE_QUOTA', text, ending) }
 }
 
-function inHold(state: PoolState, { window, entry }: QueuedJob, hold: Hold): Consideration {
+function inHold(state: PoolState, { window, entry }: QueuedJob, hold: Hold): JobOutcome {
   if (!isComplete(state, hold)) return { kind: 'claiming' }
   const models = state.machines.modelsOf(hold.placements)
   const over = modelLimitReached(state.ceilings, window.counted, models)
@@ -80,7 +80,7 @@ function inHold(state: PoolState, { window, entry }: QueuedJob, hold: Hold): Con
   }
 }
 
-function overPart(state: PoolState, { lane }: LaneWindow, asked: ResourceAmounts): Consideration | null {
+function overPart(state: PoolState, { lane }: LaneWindow, asked: ResourceAmounts): JobOutcome | null {
   const { settings, machines } = state
   const part = settings.nonPreemptableFraction
   if (lane.preemptable || lane.interactive) return null
@@ -92,7 +92,7 @@ function overPart(state: PoolState, { lane }: LaneWindow, asked: ResourceAmounts
   return { kind: isWhole ? 'unsatisfiable' : 'part', reason: overPartReason(part, asks, { isWhole }) }
 }
 
-function findPlacements(state: PoolState, { window, entry }: QueuedJob, early: boolean): Consideration {
+function findPlacements(state: PoolState, { window, entry }: QueuedJob, early: boolean): JobOutcome {
   const { lane } = window
   const ration = computeRation(state, window)
   const { view, budget, backfilled } = usableFor(state, { lane, entry, ration })
@@ -106,7 +106,7 @@ function findPlacements(state: PoolState, { window, entry }: QueuedJob, early: b
   return overPart(state, window, sumAmounts(placements)) ?? { kind: 'start', start }
 }
 
-function notPlaced(state: PoolState, { window, entry }: QueuedJob, ration: Ration): Consideration {
+function notPlaced(state: PoolState, { window, entry }: QueuedJob, ration: Ration): JobOutcome {
   const { lane } = window
   const asks = inWords(lane.shape)
   if (!couldEverFit(lane.shape, nodesFor(state, lane)))

@@ -1,7 +1,7 @@
 import type { Lane } from '../../domain/lanes.ts'
 import { resources, sumAmounts } from '../../domain/machines/amounts.ts'
-import type { Clearing } from './clearing.ts'
 import type { Running, WorldView } from './model.ts'
+import type { RemovalTrial } from './removal-trial.ts'
 
 /**
  * Finds the smallest set of runs whose end makes one copy fit: first among runs of other accounts, then among all.
@@ -11,23 +11,23 @@ import type { Running, WorldView } from './model.ts'
  */
 
 interface Search {
-  clearing: Clearing
+  trial: RemovalTrial
   candidates: readonly Running[]
   lane: Lane
 }
 
 const stepsMax = 20_000
 
-export function fewestFor(world: WorldView, { clearing, candidates, lane }: Search): Running[] | null {
+export function fewestFor(world: WorldView, { trial, candidates, lane }: Search): Running[] | null {
   if (lane.shape.copies > 1) return null
   const isOther = ({ lane: { account } }: Running) => account !== lane.account
-  const search = { world, clearing, steps: stepsMax }
+  const search = { world, trial, steps: stepsMax }
   return fewestOf(search, candidates.filter(isOther)) ?? fewestOf(search, candidates)
 }
 
 interface Budget {
   world: WorldView
-  clearing: Clearing
+  trial: RemovalTrial
   steps: number
 }
 
@@ -51,14 +51,14 @@ interface NodeSet {
   atLeast: number
 }
 
-function nodeSets({ world, clearing }: Budget, candidates: readonly Running[]): NodeSet[] {
+function nodeSets({ world, trial }: Budget, candidates: readonly Running[]): NodeSet[] {
   const byNode = new Map<string, Running[]>()
   for (const running of candidates)
     for (const nodeId of new Set(running.placements.map((placement) => placement.nodeId)))
       byNode.set(nodeId, [...(byNode.get(nodeId) ?? []), running])
   const sets: NodeSet[] = []
   for (const [nodeId, runs] of byNode) {
-    const atLeast = leastOn(clearing, nodeId, runs)
+    const atLeast = leastOn(trial, nodeId, runs)
     if (atLeast !== null) sets.push({ runs: runs.toSorted((a, b) => lostMs(world, a) - lostMs(world, b)), atLeast })
   }
   return sets.toSorted((a, b) => a.atLeast - b.atLeast || lostMs(world, a.runs[0]) - lostMs(world, b.runs[0]))
@@ -68,11 +68,11 @@ const lostMs = ({ nowMs }: WorldView, running: Running | undefined): number =>
   running ? nowMs - (running.startedMs ?? running.sinceMs) : 0
 
 /** The smallest number of runs that frees enough of the scarcest resource; null: even all of them free too little. */
-function leastOn(clearing: Clearing, nodeId: string, runs: readonly Running[]): number | null {
-  const lacks = clearing.lacksOn(nodeId)
-  clearing.removeAll(runs)
-  const serves = clearing.fitsOn(nodeId)
-  clearing.putAllBack()
+function leastOn(trial: RemovalTrial, nodeId: string, runs: readonly Running[]): number | null {
+  const lacks = trial.lacksOn(nodeId)
+  trial.removeAll(runs)
+  const serves = trial.fitsOn(nodeId)
+  trial.putAllBack()
   if (!serves) return null
   const given = runs.map(({ placements }) => sumAmounts(placements.filter((placement) => placement.nodeId === nodeId)))
   return Math.max(
@@ -127,11 +127,11 @@ function descend(depth: Depth, from: number, lost: number): void {
     const next = lostMs(budget.world, running)
     if (!running || (depth.best && lost + missing * next >= depth.best.lostMs)) return
     budget.steps--
-    budget.clearing.remove(running)
+    budget.trial.remove(running)
     chosen.push(running)
     if (missing > 1) descend(depth, at + 1, lost + next)
-    else if (budget.clearing.fits) depth.best = { runs: [...chosen], lostMs: lost + next }
+    else if (budget.trial.fits) depth.best = { runs: [...chosen], lostMs: lost + next }
     chosen.pop()
-    budget.clearing.putBack(running)
+    budget.trial.putBack(running)
   }
 }

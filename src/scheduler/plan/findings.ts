@@ -8,7 +8,7 @@ import type { PoolState } from './state.ts'
  * class. A finding is not committed or undone; it lasts until its cause changes.
  */
 
-export function park(state: PoolState, window: LaneWindow, { lot, reason }: { lot: string; reason: Reason }): void {
+export function parkLane(state: PoolState, window: LaneWindow, { lot, reason }: { lot: string; reason: Reason }): void {
   state.order.park(window, lot)
   explainWait(state, window, reason)
 }

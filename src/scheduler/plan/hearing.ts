@@ -28,7 +28,7 @@ export function refill(state: PoolState, first: ReadonlyMap<string, readonly Wai
   }
 }
 
-export function hearStart(state: PoolState, start: Start, sinceMs: number): void {
+export function applyStart(state: PoolState, start: Start, sinceMs: number): void {
   state.lanes.get(start.lane.id)?.takeUnseen(start.entry)
   state.startRun(makeRun(start, sinceMs))
 }

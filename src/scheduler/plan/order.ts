@@ -180,7 +180,7 @@ export class Order {
   }
 
   /** Call when preemption may have become possible: the next round considers each job again. */
-  weighAgain(): void {
+  reconsiderForPreemption(): void {
     this.weighs = true
     for (const closure of this.closures.values()) if (closure.forCapacity) closure.forThisRound = true
   }

@@ -1,7 +1,7 @@
 import { makeReason } from '../../domain/reason.ts'
-import { blockJob, claimPastAgedHeads, goesOn } from './block.ts'
-import { type Consideration, considerJob, waitingForPreemption } from './consider.ts'
-import { park, parkOnLimit } from './findings.ts'
+import { blockJob, evictForOutrankingJobs, hasUntriedBackfills } from './block.ts'
+import { considerJob, type JobOutcome, waitingForPreemption } from './consider.ts'
+import { parkLane, parkOnLimit } from './findings.ts'
 import { holdsPassed, isVoid } from './holds.ts'
 import type { LaneWindow, QueuedJob } from './lane-window.ts'
 import type { Decisions, Start } from './model.ts'
@@ -44,15 +44,15 @@ function run(round: Round, { startsMax, before }: { startsMax: number; before: L
     const job = { window, entry: window.head }
     settle(round, job, considerJob(state, job))
   }
-  if (!round.isRehearsal && state.order.dry.size === 0) claimPastAgedHeads(round)
+  if (!round.isRehearsal && state.order.dry.size === 0) evictForOutrankingJobs(round)
   decisions.needs = state.order.needs
   state.lookAgainMs = lookAgainMs(state)
   const tickMs = state.lanes.size > 0 ? state.machines.accounts.nextTickMs : null
-  decisions.nextMs = goesOn(round) ? state.nowMs : soonest([state.order.nextMs, state.lookAgainMs, tickMs])
+  decisions.nextMs = hasUntriedBackfills(round) ? state.nowMs : soonest([state.order.nextMs, state.lookAgainMs, tickMs])
   return decisions
 }
 
-function settle(round: Round, job: QueuedJob, outcome: Consideration): void {
+function settle(round: Round, job: QueuedJob, outcome: JobOutcome): void {
   const { state, ledger, decisions } = round
   const { window } = job
   switch (outcome.kind) {
@@ -60,21 +60,21 @@ function settle(round: Round, job: QueuedJob, outcome: Consideration): void {
       start(round, job, outcome.start)
       return
     case 'claiming':
-      park(state, window, { lot: lots.capacity, reason: waitingForPreemption })
+      parkLane(state, window, { lot: lots.capacity, reason: waitingForPreemption })
       return
     case 'refused':
       if (round.isRehearsal)
-        park(state, window, { lot: lots.capacity, reason: makeReason('INTERACTIVE_QUOTA', outcome.info) })
+        parkLane(state, window, { lot: lots.capacity, reason: makeReason('INTERACTIVE_QUOTA', outcome.info) })
       else ledger.refuse(decisions, job, outcome.info)
       return
     case 'limited':
       if (!giveUpHold(round, job)) parkOnLimit(state, window, outcome)
       return
     case 'unsatisfiable':
-      if (!giveUpHold(round, job)) park(state, window, { lot: lots.unsatisfiable, reason: outcome.reason })
+      if (!giveUpHold(round, job)) parkLane(state, window, { lot: lots.unsatisfiable, reason: outcome.reason })
       return
     case 'waiting':
-      if (!giveUpHold(round, job)) park(state, window, { lot: lots.capacity, reason: outcome.reason })
+      if (!giveUpHold(round, job)) parkLane(state, window, { lot: lots.capacity, reason: outcome.reason })
       return
     case 'part':
     case 'capacity':

@@ -1,11 +1,11 @@
 import { added, none, type ResourceAmounts, requestedAmounts, sumAmounts } from '../../domain/machines/amounts.ts'
 import type { Placement } from '../../domain/machines/placement.ts'
-import { Clearing } from './clearing.ts'
 import { fewestFor } from './fewest.ts'
 import { compareFractions, toNumber } from './fractions.ts'
 import { Heap } from './heap.ts'
 import { type Claim, usableFor } from './holds.ts'
 import { type Eviction, type Fraction, type JobClass, type Running, tiers, type WorldView } from './model.ts'
+import { RemovalTrial } from './removal-trial.ts'
 import { type Claiming, compareVictims, type PreemptionRule, rulesFor } from './victims.ts'
 
 /**
@@ -31,7 +31,7 @@ export function evictionFor(world: WorldView, claimant: Claimant): EvictionPlan 
   const wanted = { shape: lane.shape, interactive: lane.interactive, view, budget }
   for (const rule of rulesFor(world, claiming)) {
     const eager = eagerFor(world, rule)
-    const plan = eager.length > 0 && tryRule(world, { rule, claiming, clearing: new Clearing(world, wanted), eager })
+    const plan = eager.length > 0 && tryRule(world, { rule, claiming, trial: new RemovalTrial(world, wanted), eager })
     if (plan) return withinBudget(world, plan.victims.length) ? plan : null
   }
   return null
@@ -52,7 +52,7 @@ function withinBudget({ settings, preemptions, nowMs }: WorldView, more: number)
 interface Attempt {
   rule: PreemptionRule
   claiming: Claiming
-  clearing: Clearing
+  trial: RemovalTrial
   eager: readonly Running[]
 }
 
@@ -71,28 +71,27 @@ function eagerFor(world: WorldView, rule: PreemptionRule): Running[] {
 }
 
 function tryRule(world: WorldView, attempt: Attempt): EvictionPlan | null {
-  const { clearing, rule, claiming } = attempt
+  const { trial, rule, claiming } = attempt
   try {
     const candidates = candidatesFor(attempt)
     if (candidates.length === 0) return null
-    const fewest =
-      rule.tier === tiers.interactive ? fewestFor(world, { clearing, candidates, lane: claiming.lane }) : null
+    const fewest = rule.tier === tiers.interactive ? fewestFor(world, { trial, candidates, lane: claiming.lane }) : null
     const leaving = fewest ?? takeInOrder(attempt, candidates)
     if (!leaving) return null
-    for (const running of leaving) clearing.remove(running)
-    const placements = clearing.placements()
+    for (const running of leaving) trial.remove(running)
+    const placements = trial.placements()
     return placements && settled(world, attempt, { placements, leaving })
   } finally {
-    clearing.close()
+    trial.close()
   }
 }
 
 /** The runs on nodes where a copy would fit if all candidates ended. */
-function candidatesFor({ clearing, eager }: Attempt): Running[] {
-  if (clearing.fits) return []
-  clearing.removeAll(eager)
-  const helping = clearing.fits ? eager.filter((running) => clearing.fitsWith(running)) : []
-  clearing.putAllBack()
+function candidatesFor({ trial, eager }: Attempt): Running[] {
+  if (trial.fits) return []
+  trial.removeAll(eager)
+  const helping = trial.fits ? eager.filter((running) => trial.fitsWith(running)) : []
+  trial.putAllBack()
   return helping
 }
 
@@ -104,7 +103,7 @@ interface Group {
 }
 
 /** Removes runs from the group that should lose a run next, until the job fits; null: it never fits. */
-function takeInOrder({ rule, clearing }: Attempt, candidates: readonly Running[]): Running[] | null {
+function takeInOrder({ rule, trial }: Attempt, candidates: readonly Running[]): Running[] | null {
   const groups = new Heap<Group>((a, b) => (compareFractions(a.eagerness, b.eagerness) || compareNext(b, a)) > 0)
   for (const [name, members] of Map.groupBy(candidates, rule.groupOf)) {
     const eagerness = rule.eagerness(name, none)
@@ -113,11 +112,11 @@ function takeInOrder({ rule, clearing }: Attempt, candidates: readonly Running[]
     if (eagerness) groups.put({ name, waiting, lost: none, eagerness })
   }
   const taken: Running[] = []
-  while (!clearing.fits) {
+  while (!trial.fits) {
     const group = groups.first
     const running = group?.waiting.pop()
     if (!group || !running) return null
-    clearing.remove(running)
+    trial.remove(running)
     taken.push(running)
     group.lost = added(group.lost, sumAmounts(running.placements), 1)
     const eagerness = group.waiting.length > 0 ? rule.eagerness(group.name, group.lost) : null
@@ -127,7 +126,7 @@ function takeInOrder({ rule, clearing }: Attempt, candidates: readonly Running[]
       groups.put(group)
     }
   }
-  return spare(clearing, taken)
+  return spare(trial, taken)
 }
 
 function compareNext(a: Group, b: Group): number {
@@ -136,17 +135,17 @@ function compareNext(a: Group, b: Group): number {
 }
 
 /** Spares unnecessary runs, the last removed first. Runs on nodes where no copy fits are always spared. */
-function spare(clearing: Clearing, taken: readonly Running[]): Running[] {
+function spare(trial: RemovalTrial, taken: readonly Running[]): Running[] {
   const leaving = new Set(taken)
   for (const running of taken) {
-    if (clearing.fitsWith(running)) continue
-    clearing.putBack(running)
+    if (trial.fitsWith(running)) continue
+    trial.putBack(running)
     leaving.delete(running)
   }
   for (const running of [...leaving].toReversed()) {
-    clearing.putBack(running)
-    if (clearing.fits) leaving.delete(running)
-    else clearing.remove(running)
+    trial.putBack(running)
+    if (trial.fits) leaving.delete(running)
+    else trial.remove(running)
   }
   return [...leaving]
 }

@@ -20,7 +20,7 @@ export interface Wanted extends Pick<PlaceOptions, 'budget'> {
   view: (node: FreeNode) => FreeNode | null
 }
 
-export class Clearing {
+export class RemovalTrial {
   private readonly fitting: Fitting
   private readonly nodes: readonly FreeNode[]
   private readonly wanted: Wanted

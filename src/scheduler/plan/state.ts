@@ -223,7 +223,8 @@ export class PoolState implements WorldView {
   private weigh(): void {
     this.order.hasMoved = true
     const { policy, preemptLowerPriority } = this.settings
-    if (this.machines.preemptable > 0 && (policy === 'FAIR_SHARE' || preemptLowerPriority)) this.order.weighAgain()
+    if (this.machines.preemptable > 0 && (policy === 'FAIR_SHARE' || preemptLowerPriority))
+      this.order.reconsiderForPreemption()
   }
 
   // ── holds ──

@@ -1,4 +1,4 @@
-import { applyChanges, hearStart, refill } from './hearing.ts'
+import { applyChanges, applyStart, refill } from './hearing.ts'
 import type { ReceivedChanges, ViewChanges } from './leader-store.ts'
 import { Ledger } from './ledger.ts'
 import type { Snapshot, Start, Verdict, Waiting } from './model.ts'
@@ -26,7 +26,7 @@ export class World {
   }
 
   started(start: Start, sinceMs: number): void {
-    hearStart(this.state, start, sinceMs)
+    applyStart(this.state, start, sinceMs)
   }
 
   tryOut(candidate: Candidate): Verdict {

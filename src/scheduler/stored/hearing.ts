@@ -20,7 +20,7 @@ const heardMax = 10_000
 /** Finds gates that open without a change, in case a notification was lost. */
 const sweepMs = 30_000
 
-export function createEar(domain: Domain, leader: Leader) {
+export function createChangeReader(domain: Domain, leader: Leader) {
   const { pool } = leader
   let openedMs = 0
   let sweptMs = 0

@@ -32,7 +32,7 @@ test('a Kubernetes job without a command is refused', async () => {
   await it.domain.db.sql.query("UPDATE pool SET executors = '{kubernetes}'")
   expect(await refusalOf({ image: 'busybox' })).toMatchObject({
     violations: [
-      { path: ['spec', 'command'], message: 'Executor kubernetes cannot see the command of an image; give it' },
+      { path: ['spec', 'command'], message: 'Executor kubernetes cannot read the command of an image; specify it' },
     ],
   })
   expect(await refusalOf({ image: 'busybox', executable: 'true' })).not.toBeInstanceOf(Error)
