@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import { until } from '../test/support/until.ts'
 
-/** How late the event loop of a server is, in milliseconds, measured in the server itself (event-loop.ts). */
+/** How late the event loop of a server is, in milliseconds; measured in the server itself (event-loop.ts). */
 export interface Delays {
   p99: number
   max: number
 }
 
-/** Environment of its process; `file` is for this server alone. */
+/** Environment variables for the measured server; each server needs its own `file`. */
 export const measuring = (file: string) => ({
   NODE_OPTIONS: `--import ${new URL('./event-loop.ts', import.meta.url).href}`,
   BENCH_DELAYS: file,

@@ -23,7 +23,7 @@ export interface Result {
   latenciesMs: readonly number[]
 }
 
-/** Every client does one operation after the other until the round is over. */
+/** Each client performs one operation after the other until the round ends. */
 async function round({ work }: Contestant, clients: number, roundMs: number) {
   const latenciesMs: number[] = []
   const began = performance.now()

@@ -3,12 +3,12 @@ import { percentile, poster, printLines } from './harness.ts'
 import { childrenMs, familyMs, parentOf, processorMs } from './process-usage.ts'
 import { withDatabases, withServer } from './server.ts'
 
-/** Jobs of a server from their submission until they have succeeded, and what they use. */
+/** Runs jobs on a server from submission until they have succeeded, and measures the resources that this takes. */
 
 export interface Bench {
   submit(count: number, spec: object): Promise<void>
   count(state: 'SUCCEEDED' | 'RUNNING'): Promise<number>
-  /** Transactions of the database so far. */
+  /** Number of database transactions so far. */
   transactions(): Promise<number>
   serverPid: number
   postmasterPid: number
@@ -38,7 +38,7 @@ export async function until(what: string, isTrue: () => Promise<boolean>): Promi
   }
 }
 
-/** Submits them together, and waits until all have succeeded. */
+/** Submits the jobs together, and waits until all have succeeded. */
 export async function jobs(bench: Bench, amount: number, spec: object): Promise<Round> {
   const before = await used(bench)
   const goal = (await bench.count('SUCCEEDED')) + amount
@@ -70,7 +70,7 @@ async function used({ serverPid, postmasterPid, transactions }: Bench) {
   }
 }
 
-/** Runs `amount` of something a few at a time; returns how many a second. */
+/** Runs `amount` operations, a few at a time; returns the number per second. */
 export async function paced(amount: number, atOnce: number, work: () => Promise<unknown>): Promise<number> {
   let left = amount
   const began = performance.now()
@@ -81,7 +81,7 @@ export async function paced(amount: number, atOnce: number, work: () => Promise<
   return (amount * 1_000) / (performance.now() - began)
 }
 
-/** Rounds of both in turn; the first of each only warms up. */
+/** Alternates rounds of both; the first round of each only warms up. */
 export async function alternate(
   rounds: number,
   bare: () => Promise<number>,
@@ -98,7 +98,7 @@ export async function alternate(
   return { bare: percentile(rates, 0.5), own: (of) => percentile(measured.map(of), 0.5) }
 }
 
-/** `runs`: what the processes are that the server and its spawner have waited for. */
+/** `runs`: names the processes for which the server and its spawner have waited. */
 export function printUse(own: (of: (round: Round) => number) => number, runs: string): void {
   const ms = (value: number) => `${value.toFixed(2)} ms`
   printLines('processor time and transactions of a job', [

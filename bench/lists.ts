@@ -11,7 +11,7 @@ const jobs = Number(process.argv[2] ?? 500_000)
 const waiting = 10_000
 const asked = 20
 const warmUp = 3
-/** A list that takes long is asked less often. */
+/** A list that takes longer is requested less often. */
 const listMsMax = 4_000
 const goalMs = 20
 const secret = 'the-secret-of-the-bench'
@@ -55,7 +55,9 @@ const filters: Readonly<Record<string, string>> = {
 
 const orders = ['CREATED_AT', 'FINISHED_AT', 'PRIORITY'].flatMap((field) => [`${field} DESC`, `${field} ASC`])
 
-/** Copies of a waiting job that are over, with names, labels and projects. Ids grow with time, as those of Berth do. */
+/**
+ * Finished copies of a waiting job, with names, labels and projects. Their ids grow with time, as those of Berth do.
+ */
 const finalJobsSql = `
 INSERT INTO job (id, lane_id, sequence, account, user_id, state, created_at, finished_at, log_closed, name, labels, project,
   base_priority, priority_override, spec, pool, queue, executor, cpu_millis, memory_bytes, gpu)
@@ -79,7 +81,7 @@ async function fill(url: string): Promise<void> {
 
 const firstDayMs = Date.now() - (1 + (jobs * 10) / 86_400) * 86_400_000
 
-/** Days are counted from the first job, or with a minus from now. */
+/** Converts days to dates: counted from the first job or, if negative, back from now. */
 const dated = (filter: string) =>
   filter.replace(/"(-?\d+)"/g, (_, days: string) => {
     const sinceMs = days.startsWith('-') ? Date.now() : firstDayMs

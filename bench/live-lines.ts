@@ -10,8 +10,8 @@ interface Line {
 }
 
 /**
- * How late the lines of many jobs are: while all of them print, and before and after that. Each line says when it was
- * written.
+ * Measures the delay of output lines of many jobs: while all of them print, before that, and after that. Each line
+ * contains the time at which it was written.
  */
 export async function measureLines({ berth, size }: Contest): Promise<void> {
   const api = connectApi(berth.url, secret)
@@ -39,7 +39,7 @@ export async function measureLines({ berth, size }: Contest): Promise<void> {
     'while all print': during.map((line) => line.lateMs),
     'while jobs start or end': around.map((line) => line.lateMs),
   })
-  // Lines that were written before their reader came are left out.
+  // Omits lines that were written before their reader connected.
   const expected = size.jobs * size.lines
   if (lateMs.length < 0.8 * expected) throw new Error(`${lateMs.length} of ${expected} lines were read live`)
   if (percentile(lateMs, 0.5) < 0) throw new Error('The clocks of this machine disagree')

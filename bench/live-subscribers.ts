@@ -11,10 +11,10 @@ import { openSocket, type Subscribers, subscribeAll } from './subscribers.ts'
 
 const perSocket = 100
 const socketsPerPerson = 10
-/** Shorter than twice the keep-alive: then they are cut. */
+/** Shorter than twice the keep-alive interval, after which stalled readers are cut. */
 const stalledMs = 10_000
 const endedMsMax = 300_000
-/** An idle backend of PostgreSQL tells its transactions up to 10 s after they ended. */
+/** An idle backend of PostgreSQL reports its transactions up to 10 s after they ended. */
 const toldMs = 11_000
 const jobStatus = `subscription ($jobId: ID!) { jobStatus(jobId: $jobId) {
   ... on JobTransitions { job { id state version } transitions { seq to } cursor } } }`
@@ -22,7 +22,7 @@ const tail = 'subscription ($jobId: ID!) { tail(jobId: $jobId) { ... on LogBatch
 
 interface Contestant extends Measured {
   name: string
-  /** null: it has no database. */
+  /** null: the server has no database. */
   databaseUrl: string | null
   tokenOf?: (socket: number) => string
   tell(): Promise<unknown>
@@ -153,11 +153,14 @@ async function spread({ pid, delays, tell }: Contestant, subscribers: Subscriber
   return { tookMs, perSecond: (tookMs.length * 1_000) / (performance.now() - began), late }
 }
 
-/** Readers of a long log that read nothing. */
+/** Readers of a long log that take no data. */
 interface Stalled {
-  /** Cost of all subscribers together. */
+  /** Cost of all these subscribers together. */
   bytes: number
-  /** By the files of the server: a socket that reads nothing does not learn that it was cut. */
+  /**
+   * Whether the connections are open, judged by the open files of the server: a client socket that reads nothing does
+   * not notice that it was cut.
+   */
   areOpen(): Promise<boolean>
   close(): void
 }
@@ -176,7 +179,7 @@ async function stall({ berth, file, size }: Contest, admin: Person): Promise<Sta
   const bytes = (await memoryOf(berth.pid)) - before
   return {
     bytes,
-    // Half of them: connections to the database come and go as well.
+    // Compares with half of the readers, because connections to the database come and go as well.
     areOpen: async () => (await openFilesOf(berth.pid)) > files - size.stalled / 2,
     close: () => sockets.forEach((socket) => void socket.terminate()),
   }

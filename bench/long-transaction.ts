@@ -42,7 +42,7 @@ interface Contestant {
   url: string
 }
 
-/** Submits at a constant rate, however slow the answers are. */
+/** Submits at a constant rate, however slow the responses are. */
 async function load({ url }: Contestant, endMs: number): Promise<void> {
   const { send, close } = poster(url, clients)
   const open = new Set<Promise<unknown>>()
@@ -71,7 +71,7 @@ interface Latency {
   p99: number
 }
 
-/** For each part of the time. */
+/** Latencies for each part of the measured time. */
 async function latencies({ databaseUrl }: Contestant): Promise<Latency[]> {
   const rows = await asked<{ part: number; ms: number }>(
     databaseUrl,
@@ -88,7 +88,7 @@ async function latencies({ databaseUrl }: Contestant): Promise<Latency[]> {
     .map((values) => ({ p50: percentile(values, 0.5), p99: percentile(values, 0.99) }))
 }
 
-/** The tables that were read most. Blocks read tell the cost of dead rows also where the machine is busy. */
+/** The most read tables. The number of blocks read shows the cost of dead rows even on a busy machine. */
 async function reads({ databaseUrl }: Contestant): Promise<string[][]> {
   const rows = await asked<{ table: string; blocks: string; dead: string; updates: string; hot: string }>(
     databaseUrl,

@@ -10,10 +10,10 @@ export async function memoryOf(pid: number): Promise<number> {
   return Number(size) * kib
 }
 
-/** How many files and sockets a process has open. */
+/** Number of files and sockets that a process has open. */
 export const openFilesOf = async (pid: number): Promise<number> => (await readdir(`/proc/${pid}/fd`)).length
 
-/** The share of one core that a process takes during so many seconds. */
+/** The fraction of one core that a process uses, measured over so many seconds. */
 export async function cpuShare(pid: number, seconds: number): Promise<number> {
   const before = await cpuTicks(pid)
   await pause(seconds * 1_000)

@@ -12,13 +12,13 @@ const msOf = (ticks: readonly (string | undefined)[]) =>
 
 export const parentOf = (pid: number): number => Number(fieldsOf(pid)[1])
 
-/** Milliseconds of processor time: of the process, and of its descendants that it has waited for. */
+/** Processor time in ms: of the process itself, and of the descendants for which it has waited. */
 export function processorMs(pid: number): { own: number; waited: number } {
   const fields = fieldsOf(pid)
   return { own: msOf(fields.slice(11, 13)), waited: msOf(fields.slice(13, 15)) }
 }
 
-/** Use of the living children. */
+/** Processor time of the living children. */
 export function childrenMs(pid: number): { own: number; waited: number } {
   const sum = { own: 0, waited: 0 }
   for (const child of pidsNow().filter((each) => unlessGone(() => parentOf(each)) === pid)) {
@@ -29,7 +29,7 @@ export function childrenMs(pid: number): { own: number; waited: number } {
   return sum
 }
 
-/** Of the process and of all its children, living or waited for. */
+/** Processor time of the process and all its children, living or ended. */
 export function familyMs(pid: number): number {
   const { own, waited } = processorMs(pid)
   return own + waited + childrenMs(pid).own

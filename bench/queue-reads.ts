@@ -33,7 +33,7 @@ const questions: Readonly<Record<string, (jobId: string) => object>> = {
   }),
 }
 
-/** One user who sees everything and one who sees only 10,000 own jobs. */
+/** A user who sees all jobs, and a user who sees only 10,000 own jobs. */
 interface People {
   admin: ReturnType<typeof poster>
   person: ReturnType<typeof poster>
@@ -50,7 +50,7 @@ async function people(url: string): Promise<People> {
 
 const nth = (n: number) => `job_bench${String(n).padStart(20, '0')}`
 
-/** A waiting job of a lane of `user_bench0` that is not the first in line. */
+/** Finds a waiting job of `user_bench0` that is not the first in the queue. */
 function jobOf(jobs: number): string {
   const block = Math.floor((Math.random() * 0.98 + 0.02) * (jobs / shape.people))
   return nth(Math.min(jobs - 1, block * shape.people + shape.people - 1))

@@ -2,10 +2,11 @@ import { once } from 'node:events'
 import { WebSocket } from 'ws'
 
 /**
- * Many subscriptions over few sockets, read with as little work as possible, so that the server is what is measured.
+ * Many subscriptions over few sockets. Reading takes as little work as possible, so that the server is measured and not
+ * the reader.
  */
 export interface Subscribers {
-  /** Resolves when each has one more message after `trigger`: how long each took. */
+  /** Calls `trigger` and resolves when each subscription got one more message, with the time that each took. */
   spread(trigger: () => Promise<unknown>): Promise<number[]>
   close(): void
 }

@@ -75,13 +75,13 @@ export type Action =
   | { kind: 'PRIORITISE'; job: string; priority: number }
   /** A report of an executor. It may come twice, or for a run that is over. */
   | { kind: 'REPORT'; job: string; run: number; report: Report; times: number }
-  /** The runner asks whether the run still has to leave, and signals it. */
+  /** The runner checks whether the run must still be preempted, and signals it. */
   | { kind: 'LEAVE'; job: string }
-  /** The nodes of the run stop answering. */
+  /** The nodes of the run become unreachable. */
   | { kind: 'LOSE'; job: string; run: number }
-  /** A node stops answering, even if runs are on it. */
+  /** A node becomes unreachable, even with runs on it. */
   | { kind: 'SILENCE'; name: string }
-  /** All silent nodes answer again. */
+  /** All unreachable nodes become reachable again. */
   | { kind: 'FIND' }
   | { kind: 'NODE'; name: string; state: 'READY' | 'CORDONED' | 'DRAINING' }
   | { kind: 'ADD_NODE'; node: DeclaredNode }
@@ -97,7 +97,7 @@ export interface SeenJob {
   run: number
   /** ASKED: its preemption was requested; SIGNALLED: the runner has sent the signal. */
   leaves: 'ASKED' | 'SIGNALLED' | null
-  /** When its command ends by itself; null: it has not begun. */
+  /** Time at which its command ends by itself; null: it has not begun. */
   endsMs: number | null
 }
 

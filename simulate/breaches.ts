@@ -12,7 +12,7 @@ import type { Hold, Start } from '../src/scheduler/plan/model.ts'
 import type { SimulatedJob } from './jobs.ts'
 import type { Memory } from './memory.ts'
 
-/** Invariants of the moment at which a start is written, even if the decision is older. */
+/** Invariants that must hold at the time when a start is written, even if the decision is older. */
 export const breachesOf = (memory: Memory, written: Written): string[] => [
   ...beyondLimit(memory, written),
   ...inTheWrongPlace(memory, written),
@@ -22,9 +22,9 @@ export const breachesOf = (memory: Memory, written: Written): string[] => [
 interface Written {
   job: SimulatedJob
   start: Start
-  /** Jobs whose holds are dropped by the same decision. */
+  /** Jobs whose holds the same decision drops. */
   dropped: ReadonlySet<string>
-  /** Jobs whose holds are replaced by it. */
+  /** Jobs whose holds the same decision replaces. */
   replaced: ReadonlySet<string>
 }
 
@@ -42,7 +42,7 @@ export const countedOf = ({ lane }: SimulatedJob, placements?: Start['placements
   exclusive: lane.shape.exclusive,
 })
 
-/** Use by the runs that count at present. */
+/** Current usage by the runs that count. */
 export function tallyOf(memory: Memory): Map<string, Amount> {
   const tally = new Map<string, Amount>()
   for (const other of memory.holding()) {
@@ -57,7 +57,7 @@ function beyondLimit(memory: Memory, { job, start }: Written): string[] {
   return held ? [`${job.id} started beyond a limit: ${held.message}`] : []
 }
 
-/** The limit that forbids the job to start on these nodes. */
+/** The limit that forbids starting the job on these nodes. */
 function limitAgainst(memory: Memory, job: SimulatedJob, placements: Start['placements']): LimitReached | null {
   const { rules, pool } = memory.settings
   if (rules.length === 0) return null
@@ -68,7 +68,7 @@ function limitAgainst(memory: Memory, job: SimulatedJob, placements: Start['plac
   )
 }
 
-/** When the leader rests, no job that may not start keeps what preempted jobs left for it. */
+/** When the leader is idle, a job that cannot start must not keep the resources of evicted runs. */
 export function claimedForNothing(memory: Memory): string[] {
   return [...memory.holds.values()]
     .filter(({ kind }) => kind === 'PREEMPTION')
@@ -79,7 +79,7 @@ export function claimedForNothing(memory: Memory): string[] {
     })
 }
 
-/** When the leader rests, nodes are drained only for jobs that may use them. */
+/** When the leader is idle, nodes may be drained only for jobs that may use them. */
 export function drainedForNothing(memory: Memory): string[] {
   return [...memory.holds.values()]
     .filter(({ kind }) => kind === 'DRAIN')
@@ -97,7 +97,7 @@ function modelsOf(memory: Memory, placements: Start['placements']): string[] {
   })
 }
 
-/** Starts on a node that takes no runs, or on resources that were cleared for another job. */
+/** Starts on a node that takes no runs, or on resources that were freed for another job. */
 function inTheWrongPlace(memory: Memory, { job, start: { placements }, dropped }: Written): string[] {
   const { nodes, holds, settings, heardMs } = memory
   const closed = placements.flatMap(({ nodeId, node }) => {
@@ -125,8 +125,8 @@ function inTheWrongPlace(memory: Memory, { job, start: { placements }, dropped }
 }
 
 /**
- * Starts on a GPU that is drained for another job: only of jobs that leave when asked and are marked, that end in time,
- * or that come before the owner under PRIORITY; there also of a higher level that evicted runs.
+ * Starts on a GPU that is drained for another job. These are allowed only for backfilled jobs, for jobs that end in
+ * time, and under PRIORITY for jobs before the owner, or of a higher priority that evicted runs.
  */
 function beforeOwner(memory: Memory, { job, start, dropped, replaced }: Written): string[] {
   const { placements, backfilledOn, lane } = start
@@ -157,15 +157,15 @@ function isBefore({ settings, heardMs: nowMs }: Memory, job: SimulatedJob, other
   return effective(job) > effective(other) || (effective(job) === effective(other) && job.turn < other.turn)
 }
 
-/** The node backs off, or the one run that may be tried there is on it. */
+/** true: the node backs off, or already has the one run that may be tried after that. */
 export const takesNoRun = (memory: Memory, { id, backOff }: FreeNode): boolean =>
   backOff !== null && (backOff.untilMs > memory.heardMs || isTried(memory, id, backOff))
 
-/** A run is on the node that was placed there after the back-off. */
+/** true: a run on the node was placed after the back-off. */
 const isTried = (memory: Memory, nodeId: string, { untilMs }: BackOff): boolean =>
   memory.holding().some(({ run }) => run.sinceMs >= untilMs && run.placements.some((one) => one.nodeId === nodeId))
 
-/** Within one quantum a job is preempted by batch jobs at most this often. */
+/** Jobs that batch jobs preempted more often than allowed within one quantum. */
 export function evictedTooOften({ preemptions, settings, nowMs }: Memory, jobId: string): string[] {
   const { rotationQuantumMs, maxPreemptionsPerJob } = settings
   const since = nowMs - Math.max(rotationQuantumMs, 0)
@@ -175,7 +175,10 @@ export function evictedTooOften({ preemptions, settings, nowMs }: Memory, jobId:
   return times > maxPreemptionsPerJob ? [`${jobId} was evicted ${times} times in a quantum`] : []
 }
 
-/** A job that lost work is evicted again only after twice as much. The decision may be older than the database's moment. */
+/**
+ * true: a job that lost work is evicted again before it ran twice as long as it had lost. The decision may be older
+ * than the present database time.
+ */
 export function losesTooMuch(memory: Memory, { id, run }: SimulatedJob, ranMs: number): string[] {
   const lostMs = memory.lostBefore(id, run.id)
   return run.number > 1 && ranMs < 2 * lostMs
@@ -183,7 +186,7 @@ export function losesTooMuch(memory: Memory, { id, run }: SimulatedJob, ranMs: n
     : []
 }
 
-/** The newest rotation: within a quantum an account gives or takes, but never both. */
+/** Rotations that break the rule that an account either only loses or only gains within a quantum. */
 export function changesNothing({ preemptions, settings, nowMs }: Memory): string[] {
   const since = nowMs - Math.max(settings.rotationQuantumMs, 0)
   const newest = preemptions.at(-1)

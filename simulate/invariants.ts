@@ -8,7 +8,7 @@ import { countedOf, takesNoRun, tallyOf } from './breaches.ts'
 import type { SimulatedJob } from './jobs.ts'
 import type { Memory } from './memory.ts'
 
-/** Invariants after every step. Runs about a million times per run of the simulator. */
+/** Invariants that are checked after every step, about a million times per run of the simulator. */
 export function invariants(memory: Memory, plan: PoolPlan): string[] {
   const broken = [...memory.breaches]
   for (const job of memory.jobs.values()) if (isOff(job)) broken.push(`${job.id} is off: ${JSON.stringify(job)}`)
@@ -17,7 +17,7 @@ export function invariants(memory: Memory, plan: PoolPlan): string[] {
   return [...broken, ...givenTwice(memory), ...beyondQuota(memory, plan)]
 }
 
-/** The job's state contradicts its runs, or a job that holds resources has no complete place. */
+/** true: the job's state contradicts its runs, or a job that holds resources has no complete placement. */
 function isOff({ state, run, lane, ended }: SimulatedJob): boolean {
   const copies = isHolding(state) ? lane.shape.copies : 0
   return (
@@ -25,7 +25,7 @@ function isOff({ state, run, lane, ended }: SimulatedJob): boolean {
   )
 }
 
-/** Devices with two runs, nodes that give more than they have, users with two interactive runs. */
+/** Devices with two runs, nodes with more resources in use than they have, and users with two interactive runs. */
 function givenTwice(memory: Memory): string[] {
   const seen = new Set<string>()
   const twice: string[] = []
@@ -59,9 +59,9 @@ function beyondQuota(memory: Memory, { quotas }: PoolPlan): string[] {
     })
 }
 
-// ── when the leader rests ──
+// ── when the leader is idle ──
 
-/** A job whose victims have all left has started, or a named reason keeps it waiting. */
+/** Jobs whose victims have all ended, but that have neither started nor a known reason to wait. */
 export function roomUnused(memory: Memory): string[] {
   return [...memory.holds.values()]
     .filter((hold) => hold.kind === 'PREEMPTION' && isFree(memory, hold))
@@ -97,7 +97,10 @@ function isKept(memory: Memory, job: SimulatedJob): boolean {
   return limitReached(ceilings, countedOf(job)) !== null
 }
 
-/** The first job of a lane of a capacity reservation starts as soon as the reserved nodes have room for it. */
+/**
+ * Jobs that are first in a lane of a capacity reservation and have not started although the reserved nodes have enough
+ * free resources.
+ */
 export function reservedUnused(memory: Memory): string[] {
   const { settings, holds: kept } = memory
   if (settings.nonPreemptableFraction < 1 || kept.size > 0) return []

@@ -32,13 +32,13 @@ interface Use {
   account: string
   amounts: ResourceAmounts
   sinceMs: number
-  /** null: it holds them now. */
+  /** null: the run still holds resources. */
   untilMs: number | null
 }
 
 export class Memory {
   nowMs = 1_000_000_000
-  /** The moment at which the leader was last told. */
+  /** The time of the last changes that the leader has read. */
   heardMs = 0
   epoch = 0
   /** Jobs that are not over. */
@@ -47,7 +47,7 @@ export class Memory {
   preemptions: (PastPreemption & { victimRunId: string; lostMs: number })[] = []
   nodes: FreeNode[]
   settings: PoolSettings
-  /** Rules that a write broke, seen when it was written. */
+  /** Rules that were broken by a write, checked at the time of the write. */
   readonly breaches: string[] = []
   readonly views: Shown = { lanes: new Map(), classes: new Map(), accounts: new Map() }
   told: Told[] = []
@@ -132,7 +132,7 @@ export class Memory {
     this.told.push({ kind: 'RUN', runId })
   }
 
-  /** Opens entries that no gate keeps closed. Returns the moment at which time alone opens the next one. */
+  /** Opens entries whose gates are all open. Returns the time at which the next time gate opens. */
   openGates(): number | null {
     let nextMs: number | null = null
     for (const job of this.jobs.values()) {

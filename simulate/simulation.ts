@@ -15,10 +15,10 @@ export interface Stage {
   actor: Actor
   /** A new leader; the epochs of all earlier ones end. */
   lead(): Promise<Store> | Store
-  /** The leader loses its epoch and is not told. */
+  /** The leader loses its epoch without being notified. */
   depose(): Promise<void> | void
   broken(): Promise<string[]> | string[]
-  /** Called when the leader knows everything, has nothing to do and has published it. */
+  /** Called when the leader has read all changes, has no decision left, and has published everything. */
   brokenAtRest(): Promise<string[]> | string[]
 }
 
@@ -39,7 +39,7 @@ export interface Result {
 export type Happening = Action | { kind: 'LEADS' | 'DEPOSED' | 'DEAF' }
 
 export interface Frequencies {
-  /** One of this many rests is checked closely. */
+  /** One of this many idle states is checked thoroughly. */
   restsPerLook: number
   stepsPerLook: number
 }
@@ -50,7 +50,7 @@ const lastMax = 12
 const meanwhile = 0.05
 const dies = 0.03
 const hears = 0.6
-/** Probability that a look reads no changes. */
+/** Probability that a read returns no changes. */
 const isDeaf = 0.1
 const log = createLog('silent')
 const silence: ReceivedChanges = { nowMs: 0, changes: [], lanes: [], nextDueMs: null, more: false }

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import { Permission, type UserLevel } from '../client/generated/graphql.ts'
 
-/** Reads one of these words, in upper or lower case. */
+/** Reads one of these words, ignoring case. */
 export const readChoice =
   <Word extends string>(words: readonly Word[]) =>
   (given: string): Word => {
@@ -10,7 +10,7 @@ export const readChoice =
     return word
   }
 
-/** Reads one more of them. */
+/** Reads one of these words and adds it to those read before. */
 export const readChoices =
   <Word extends string>(words: readonly Word[]) =>
   (given: string, before: Word[] = []): Word[] => [...before, readChoice(words)(given)]

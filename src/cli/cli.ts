@@ -12,7 +12,7 @@ export interface Cli {
   env: Readonly<Record<string, string | undefined>>
   cwd: string
   readStdin: () => Promise<string>
-  /** Makes Ctrl-C print this and end the command; the work of the server continues. */
+  /** Makes Ctrl-C print this text and end the command; work on the server continues. */
   leaveOnInterrupt: (farewell: string) => void
   exitWith: (code: number) => void
 }
@@ -32,7 +32,10 @@ export const rowPrinter =
 
 export const printJobs = rowPrinter(jobColumns)
 
-/** The success of a mutation's union; throws the Stop of its problem. `nextIfMissing` is what to do after NOT_FOUND. */
+/**
+ * Returns the success of a mutation's result; throws a Stop for a problem. `nextIfMissing` tells the user what to do
+ * after NOT_FOUND.
+ */
 export function expectSuccess<Answer extends { __typename: string }, Name extends Answer['__typename']>(
   answer: Answer,
   name: Name,

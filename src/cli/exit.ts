@@ -1,7 +1,7 @@
 import type { RequestFailed } from '../client/connection/failure.ts'
 import type { JobRowFragment, ProblemFragment } from '../client/generated/graphql.ts'
 
-/** Scripts rely on these numbers. */
+/** Exit codes, on which scripts rely. */
 export const exitCodes = {
   ok: 0,
   unexpected: 1,
@@ -80,7 +80,10 @@ const nextSteps: Readonly<Record<string, string>> = {
   UNAVAILABLE: 'try again in a moment',
 }
 
-/** The exit code of `--wait`. FAILED with code 0 (its time was over, and it exited cleanly) is not a success. */
+/**
+ * The exit code of `--wait`. A FAILED job with exit code 0 (it exceeded its time and then exited cleanly) is not a
+ * success.
+ */
 export function jobExitCode({ state, exitCode }: Pick<JobRowFragment, 'state' | 'exitCode'>): number {
   switch (state) {
     case 'SUCCEEDED':

@@ -12,17 +12,17 @@ export const poolerProblem: ConfigProblem = {
   remedy: 'set it to false, or let database.url lead to PostgreSQL itself',
 }
 
-/** Connections outside the pool: for notifications, and for the start. */
+/** Connections outside the pool: one for notifications, and one for the start. */
 const others = 2
 
-/** Streams and slow lists of any number leave connections to other work. */
+/** Divides the pool so that streams and slow lists, however many, leave connections for other work. */
 export function divideConnections(connections: number): { ordinary: number; live: number; lists: number } {
   const live = Math.ceil(connections / 3)
   const lists = Math.ceil(connections / 8)
   return { ordinary: connections - live - lists, live, lists }
 }
 
-/** One connection is for the leadership of each pool of nodes. */
+/** Adds one connection per pool of nodes, for its leadership. */
 export const countConnections = ({ connections, pools }: Wanted): number => connections + pools + others
 
 export function checkConnections(

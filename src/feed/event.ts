@@ -9,7 +9,7 @@ export interface FeedEvent {
   jobId: string
   /** 1, 2, 3 … per job. */
   seq: number
-  /** 1, 2, 3 … over all jobs; null until it was given. */
+  /** 1, 2, 3 … over all jobs; null until the sequencer assigns it. */
   position: number | null
   at: Date
   type: JobEventType
@@ -42,7 +42,7 @@ export const eventColumns = `e.job_id AS "jobId", e.seq, e.position, e.at, e.typ
 
 export interface FeedPage {
   head: number
-  /** The newest entry up to the position; another one shows that the database lost entries. */
+  /** The newest entry at or before the position. If it differs from the expected one, the database has lost entries. */
   before: FeedPosition | undefined
   entries: FeedEntry[]
 }
@@ -65,7 +65,7 @@ type PageRow = FeedEvent & { head: number; deleted: DeletedRow | null }
 
 const deletionColumns = `d.job_id, NULL, d.position, d.at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, to_jsonb(d)`
 
-/** One snapshot: a position that is given between two statements would be missed. */
+/** Reads everything in one snapshot: a position that is assigned between two statements would be missed. */
 const pageSql = `
 SELECT f.position AS head, entry.* FROM feed_head f LEFT JOIN (
   (SELECT ${eventColumns}, NULL::jsonb AS deleted FROM event e WHERE e.position > $1 ORDER BY e.position LIMIT $2)
@@ -112,21 +112,21 @@ export async function jobEventsAfter(
   return rows.length === 0 ? null : rows.filter((row): row is FeedEvent => row.seq !== null)
 }
 
-/** A position, with a mark that differs in another database, or in this one before it was restored. */
+/** A position with a mark. The mark differs in another database, and in this one after it was restored. */
 export interface FeedPosition {
   position: number
-  /** Mark of the entry there; undefined: the entry is gone. */
+  /** Mark of the entry at the position; undefined: the entry was deleted. */
   mark?: string | undefined
 }
 
 const markChars = 8
 
-/** Each reader of an entry needs its mark. */
+/** Marks by entry, computed once for all readers. */
 const marks = new WeakMap<object, string>()
 
 type Marked = Pick<FeedEvent, 'jobId' | 'seq' | 'at'> | Pick<Deletion, 'jobId'>
 
-/** A hash, because a cursor also stands at events of jobs that its reader may not see. */
+/** The mark is a hash, because a cursor may also be at events of jobs that its reader may not see. */
 export function markEntry(event: Marked): string {
   const known = marks.get(event)
   if (known !== undefined) return known
@@ -138,9 +138,9 @@ export function markEntry(event: Marked): string {
 
 export interface FeedRange {
   head: number
-  /** Up to here retention may have removed events. */
+  /** Retention may have removed events up to this position. */
   forgotten: number
-  /** The mark of the position asked for, else of the head. */
+  /** The mark of the requested position, else of the head. */
   mark: string | undefined
 }
 

@@ -25,7 +25,7 @@ export interface StateMoment {
 
 export type FactsCache = ReturnType<typeof createFactsCache>
 
-/** Remembered jobs; the oldest entry goes first. */
+/** Maximum cached jobs; the oldest entry is dropped first. */
 const jobsMax = 10_000
 
 /** Facts of jobs, read once for all readers. */
@@ -43,7 +43,7 @@ export function createFactsCache(db: Db) {
   }
 
   return {
-    /** One statement at most. Jobs that are gone are missing. */
+    /** Reads with at most one statement. Omits deleted jobs. */
     async of(jobIds: readonly string[]): Promise<ReadonlyMap<string, JobFacts>> {
       const ids = [...new Set(jobIds)]
       const unread = ids.filter((id) => !known.has(id))

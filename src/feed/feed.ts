@@ -17,7 +17,7 @@ import { createJobRows } from './rows.ts'
 export type Feed = ReturnType<typeof createFeed>
 
 interface Reader<T> {
-  /** Calls `left` at its end. */
+  /** Calls `left` when the stream ends. */
   messages(left: () => void): AsyncGenerator<T, void, void>
 }
 

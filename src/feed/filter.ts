@@ -25,7 +25,7 @@ export interface JobFilter {
   finishedBefore?: Date | null | undefined
 }
 
-/** Other events (priority, artifact, late report) leave the state as it was. */
+/** true: the event changes the state. Others (priority, artifact, late report) do not. */
 export const isMove = (event: FeedEvent): boolean => event.to !== null && event.to !== event.from
 
 export const toMoment = (state: JobState, at: Date): StateMoment => ({ state, finishedAt: isFinal(state) ? at : null })

@@ -42,7 +42,7 @@ export interface JobOpening {
   /** seq of the event that led to `state`; null: retention removed it. */
   stateSeq: number | null
   toldAt: Date | null
-  /** When the event of the reader's cursor happened; null: no cursor, or the event is gone. */
+  /** Time of the event at the reader's cursor; null: no cursor, or the event was deleted. */
   cursorAt: Date | null
 }
 
@@ -70,7 +70,7 @@ function markAt({ jobId, cursorAt }: JobOpening, seq: number | undefined): strin
 
 type StatusStart = Pick<JobStatusOptions, 'after' | 'mark'> & { signal: AbortSignal }
 
-/** Takes events from the ring, from the database where the ring does not reach, or waits. */
+/** Takes events from the ring; reads those before the ring from the database; otherwise waits. */
 export class JobStatusReader {
   readonly #rooms: FeedRooms
   readonly #signal: AbortSignal
@@ -79,7 +79,7 @@ export class JobStatusReader {
   #job: WatchedJob
   /** Starts with the event of the current state. */
   #begins: boolean
-  /** The reader's cursor is at an event that this database does not have. */
+  /** true: the reader's cursor is at an event that this database does not have. */
   readonly #isOfOther: boolean
   #cursor: number
   #mark: string | undefined
@@ -87,7 +87,7 @@ export class JobStatusReader {
   #lastSent: number
   #first = true
   #done = false
-  /** There may be stored events that the ring does not have. */
+  /** true: the database may have events that the ring lacks. */
   #behind = true
 
   constructor(rooms: FeedRooms, opening: JobOpening, { after, mark, signal }: StatusStart) {
@@ -125,7 +125,9 @@ export class JobStatusReader {
     }
   }
 
-  /** Begins again, because the database lacks events that were sent. undefined: the reader has left. */
+  /**
+   * Starts the stream again, because the database lacks events that were already sent. undefined: the reader has left.
+   */
   async #beginAgain(): Promise<Reset | undefined> {
     const { jobId } = this.#job
     this.#shared.ring.unwatch(this.#job)
@@ -153,7 +155,7 @@ export class JobStatusReader {
     return next ?? heartbeatIfDue(this.#rooms, this.#lastSent, this.#place)
   }
 
-  /** The next message; undefined: look again. */
+  /** The next message; undefined: check again. */
   async #next(): Promise<Draft | Reset | undefined> {
     if (this.#isOver()) return this.#transitions([], true)
     const events = this.#fromRing() ?? (await this.#fromDatabase())
@@ -178,7 +180,7 @@ export class JobStatusReader {
     return isFinal(state) && (stateSeq === null || this.#cursor >= stateSeq)
   }
 
-  /** Whether events came during the last read; their bell rang before the reader waited. */
+  /** true: events arrived during the last read, when the reader was not waiting for the bell. */
   #hasNews(): boolean {
     const newest = this.#job.events.at(-1)?.seq ?? 0
     return newest > this.#cursor || (this.#behind && this.#shared.ring.start !== undefined)

@@ -105,7 +105,7 @@ export class JobUpdatesReader {
     return readWhenAvailable(this.#rooms, this.#signal, () => feedRange(this.#rooms.db.sql, after))
   }
 
-  /** Begins again, because the database lacks events that were sent. */
+  /** Starts the stream again, because the database lacks events that were already sent. */
   async *#beginAgain(): AsyncGenerator<Reset, void, void> {
     this.#shared = this.#rooms.join()
     const range = await this.#range()
@@ -116,7 +116,7 @@ export class JobUpdatesReader {
     yield { kind: 'reset', reason: 'RETENTION', jobIds: [], ...this.#place }
   }
 
-  /** A reset if events after the reader's cursor are missing. */
+  /** Returns a reset if events after the reader's cursor are missing. */
   #beginIn({ head, forgotten, mark }: FeedRange): Reset | undefined {
     const after = this.#after ?? head
     const isOfOther = this.#mark !== undefined && mark !== undefined && this.#mark !== mark
@@ -165,7 +165,7 @@ export class JobUpdatesReader {
     )
   }
 
-  /** Rows at least as new as these events. A deleted job is missing. */
+  /** Reads rows that are at least as new as these events. Omits deleted jobs. */
   async #rowsOf(events: readonly FeedEvent[]): Promise<ReadonlyMap<string, JobRow>> {
     const newest = new Map(events.map(({ jobId, seq }) => [jobId, seq]))
     const rows = await Promise.all([...newest].map(([jobId, version]) => this.#shared.rows.at(jobId, { version })))

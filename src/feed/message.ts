@@ -32,8 +32,8 @@ export interface Transitions {
 }
 
 /**
- * Messages before it are not continued: events in between were removed, the database lacks events that were sent (both
- * RETENTION), or jobs were DELETED.
+ * Tells the reader that the previous messages are not continued: events in between were removed or the database lacks
+ * events that were sent (both RETENTION), or jobs were DELETED.
  */
 export interface Reset {
   kind: 'reset'
@@ -65,7 +65,7 @@ export interface FeedRooms {
   clock: Clock
   time: Time
   log: Log
-  /** The present reads; new ones after the ring was replaced. */
+  /** Returns the current reads; after the ring was replaced, new ones. */
   join(): SharedReads
 }
 

@@ -7,7 +7,7 @@ import { toMoment } from './filter.ts'
 
 export type Moments = ReturnType<typeof createMoments>
 
-/** States of jobs around events that do not change them, read once for all readers of the same event of the ring. */
+/** States of jobs at events that do not change the state, read once for all readers of an event. */
 export function createMoments(db: Db) {
   const known = new WeakMap<FeedEvent, Promise<StateMoment | undefined>>()
 
@@ -23,7 +23,7 @@ export function createMoments(db: Db) {
   }
 
   return {
-    /** The state just before each event; an event whose job is gone is missing. */
+    /** The state just before each event; omits events whose job was deleted. */
     async before(events: readonly FeedEvent[]): Promise<ReadonlyMap<FeedEvent, StateMoment>> {
       const unread = events.filter((event) => !known.has(event))
       if (unread.length > 0) read(unread)

@@ -55,9 +55,9 @@ const pollMs = 1_000
 const ringEventsMax = 4_096
 const readEventsMax = 1_000
 const readGapMs = 5
-/** Maximum delay from `told_at`, which is taken before the commit, until the change is visible. */
+/** Maximum delay between the time `told_at`, which is set before the commit, and the visibility of the change. */
 const toldLateMsMax = 5_000
-/** Jobs that one look reads, the newest first. */
+/** Maximum jobs per read of `told_at`, the newest first. */
 const toldRowsMax = 10_000
 const jobEventsMax = 64
 
@@ -70,9 +70,9 @@ export class EventRing {
   /** Positions before the first entry here, and of the last one. */
   #range: { start: number; end: number } | undefined
   #last: FeedPosition | undefined
-  /** Rung for every new event, and at the replacement of the ring. */
+  /** Rings for every new event, and when the ring is replaced. */
   readonly bell: Bell
-  /** The database has other events at the ring's positions, or ends before them. The ring reads no more. */
+  /** true: the database has other events at the ring's positions, or fewer. The ring then stops reading. */
   isReplaced = false
 
   constructor(rooms: RingRooms) {

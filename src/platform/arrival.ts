@@ -94,7 +94,7 @@ export async function keepsSettings(address: Address): Promise<boolean> {
   }
 }
 
-/** How a pooler refuses a start-up parameter. */
+/** Error code with which a pooler refuses a start-up parameter. */
 const protocolViolation = '08P01'
 
 const settingsSql = `

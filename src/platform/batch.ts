@@ -10,12 +10,13 @@ export interface BatchOptions<Item, Result> {
   max: number
   run: (items: readonly Item[]) => Promise<readonly Result[]>
   /**
-   * Whether a single item may have caused the failure. Then the batch is split in halves until the bad item is alone.
+   * Returns whether a single item may have caused the failure. If so, the batch is split in halves until the bad item
+   * is alone.
    */
   mayBeOneItem: (error: unknown) => boolean
 }
 
-/** Together with the time of the next batch, less than callers wait. */
+/** Together with the time of the next batch, this must be less than callers wait. */
 const hangsAfterMs = 5_000
 
 export function createBatcher<Item, Result>(options: BatchOptions<Item, Result>): (item: Item) => Promise<Result> {

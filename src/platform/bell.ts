@@ -22,7 +22,7 @@ export function createBell(clock: Clock) {
       same.delete(waiter)
       waiters.delete(waiter)
     },
-    /** Number of waits. */
+    /** Number of current waits. */
     get waiting() {
       return waiters.size
     },
@@ -48,7 +48,7 @@ function wakeAll(waiters: Waiter[]) {
   if (waiters.length > 0) setImmediate(wakeAll, waiters)
 }
 
-/** Cheaper than an AbortController per sleep: thousands of streams wait at a time. */
+/** Used instead of one AbortController per sleep, which would be expensive for thousands of waiting streams. */
 class Waiter implements Wake {
   aborted = false
   #end: (() => void) | undefined

@@ -1,6 +1,6 @@
 /**
- * Loops and waits measure with a `Clock`, moments come from a `Time`. Neither reads the settable clock of this
- * machine, which may be wrong or jump.
+ * Loops and waits use a `Clock`; times come from a `Time`. Neither uses the settable clock of this machine, which may
+ * be wrong or jump.
  */
 
 export interface Clock {
@@ -18,7 +18,7 @@ export interface Wake {
 }
 
 export interface Time {
-  /** Milliseconds since 1970 by the clock of the database, to within a few. It jumps when that clock is set. */
+  /** Milliseconds since 1970 by the clock of the database, accurate to a few ms. It jumps when that clock is set. */
   nowMs(): number
 }
 

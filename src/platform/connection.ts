@@ -8,9 +8,9 @@ import pg from 'pg'
  */
 
 export interface Address {
-  /** The embedded database may return on another port. */
+  /** The address; an embedded database may restart on another port. */
   readonly url: string
-  /** Embedded database only: its disk is full, and it cannot serve. */
+  /** For the embedded database: set if its disk is full, so that it cannot serve. */
   readonly outOfRoom?: DiskFull | null
 }
 
@@ -31,7 +31,7 @@ interface ConnectionOptions {
   direct: boolean
 }
 
-/** Together with the limit of a statement less than 10 s, so every caller gets an answer by then. */
+/** Plus the time limit of a statement this is less than 10 s, so every caller gets a response by then. */
 const connectMsMax = 3_000
 /** The server cancels a statement this much before this side gives up, so that the connection stays usable. */
 export const cancelBeforeTimeoutMs = 500
@@ -88,10 +88,10 @@ function withSettings(url: string): string {
 
 export const createPgClient = (options: ConnectionOptions): pg.Client => new pg.Client(connectionConfig(options))
 
-/** A clean end needs the other side, which may be silent. */
+/** Ends the connection. A clean end needs a response of the other side, which may be unreachable. */
 export async function disconnect(client: pg.Client): Promise<void> {
   const cut = setTimeout(() => cutOff(client), endMsMax)
-  await client.end().catch(() => undefined) // it had ended already
+  await client.end().catch(() => undefined) // the connection has already ended
   clearTimeout(cut)
 }
 

@@ -20,12 +20,12 @@ import {
 /** One pool, shared by Prisma and by raw statements. */
 export interface Db extends Address {
   readonly pool: pg.Pool
-  /** Read only: `serializable` writes. */
+  /** For reads only; writes use `serializable`. */
   readonly prisma: Reads
   /** Single statements, each its own transaction. */
   readonly sql: Sql
   transaction<T>(work: (sql: Sql) => Promise<T>, options?: TransactionOptions): Promise<T>
-  /** With models, for ordinary rows: after a conflict the transaction runs again. */
+  /** With Prisma's models, for ordinary rows. After a serialization conflict the transaction is retried. */
   serializable<T>(work: (tx: Tx) => Promise<T>, options?: Omit<OrdinaryOptions, 'isolation'>): Promise<T>
   /**
    * With models, READ COMMITTED, for rows that hot paths write as well (nodes, pools), which it locks first:
@@ -34,7 +34,7 @@ export interface Db extends Address {
   locking<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /** The last writes of the work are sent together with the commit. */
   endingTransaction<T>(work: (sql: Sql) => Promise<Ending<T>>, options?: TransactionOptions): Promise<T>
-  /** Number of transactions that have ended, also of failed ones: their commit may have been done. */
+  /** Number of transactions that have ended, including failed ones, since their commit may have succeeded. */
   readonly transactionsEnded: number
   close(): Promise<void>
 }
@@ -47,7 +47,7 @@ export interface DbOptions {
   direct?: boolean
 }
 
-/** Statements that read whole tables have `wholeTableMsMax`. */
+/** Time limit of a statement; statements that read whole tables have `wholeTableMsMax`. */
 const statementMsMax = 6_500
 const int8 = 20
 
@@ -98,7 +98,10 @@ export function openDb({ address, connectionsMax, log, applicationName, direct =
   }
 }
 
-/** Behind a pooler a name may be taken or unknown in the session of the next transaction. */
+/**
+ * Removes the names of prepared statements: behind a pooler, a name may be taken or unknown in the session of the next
+ * transaction.
+ */
 function leaveUnnamed(client: pg.Client) {
   const query = client.query.bind(client) as (asked: unknown, ...rest: unknown[]) => unknown
   const unnamed = (asked: unknown, ...rest: unknown[]) =>
@@ -106,7 +109,10 @@ function leaveUnnamed(client: pg.Client) {
   client.query = unnamed as typeof client.query
 }
 
-/** A PostgreSQL that stopped on a full disk refuses connections; the error then reports the disk. */
+/**
+ * Replaces an error of the connection: a PostgreSQL that stopped on a full disk refuses connections, and the new error
+ * reports the disk.
+ */
 function explain(error: unknown, { outOfRoom }: Address): unknown {
   if (error instanceof Unavailable)
     return outOfRoom ? new Unavailable(whyUnavailable(outOfRoom), { cause: outOfRoom }) : error
@@ -114,8 +120,8 @@ function explain(error: unknown, { outOfRoom }: Address): unknown {
 }
 
 /**
- * When a connection breaks, idle ones may be broken too: each would otherwise cost a statement that waits for its
- * limit.
+ * When a connection breaks, closes the idle ones, which may be broken too: each would otherwise cost a statement that
+ * waits for its time limit.
  */
 function dropSuspects(pool: pg.Pool, log: Log) {
   const idle = new Set<pg.PoolClient>()
@@ -134,7 +140,7 @@ function dropSuspects(pool: pg.Pool, log: Log) {
   pool.on('error', (error) => log.debug({ err: error }, 'an idle database connection broke'))
 }
 
-/** bigint columns have values below 2⁵³. */
+/** Parses bigint as a number; all values are below 2⁵³. */
 function getTypeParser(oid: number, format?: 'text' | 'binary') {
   if (oid === int8 && format !== 'binary') return Number
   return pg.types.getTypeParser(oid, format as 'text')

@@ -1,5 +1,5 @@
 /**
- * Whether this process runs late, because its event loop or the machine is busy. Time limits that pass then say
+ * Detects whether this process runs late because its event loop or the machine is busy. Timeouts that fire then say
  * nothing about the other side.
  */
 type Lateness = ReturnType<typeof createLateness>

@@ -6,7 +6,7 @@ export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'fatal' | '
 
 export interface LogOptions {
   destination?: DestinationStream
-  /** Time without trouble after which the log reports its end. */
+  /** Time without failures after which the log reports the end of an outage. */
   quietMs?: number
 }
 

@@ -106,7 +106,7 @@ const serverVersionMin = 150_000
 const migrationWaitMsMax = 600_000
 /** A script may rewrite every table. */
 const migrationMsMax = 4 * 3_600_000
-/** The poll for a lost notification. */
+/** Poll interval, in case a notification is lost. */
 const watchMs = 10_000
 
 /** Read once: the folder may get another version while the process continues. */
@@ -169,7 +169,7 @@ function refuseForeign(migrations: readonly Migration[], records: readonly Migra
   }
 }
 
-/** One message, of which PostgreSQL makes one transaction. */
+/** Sends the script as one message, which PostgreSQL executes as one transaction. */
 async function apply(client: pg.Client, { name, script, checksum }: Migration): Promise<void> {
   const [id, sum, of] = [randomUUID(), checksum, name].map((text) => client.escapeLiteral(text))
   const statements = [

@@ -16,7 +16,7 @@ export async function readIfAvailable<T>(log: Log, read: () => Promise<T>): Prom
   }
 }
 
-/** The same again and again until the database responds. undefined: `signal` fired before. */
+/** Repeats the read until the database responds. undefined: `signal` fired before. */
 export async function readWhenAvailable<T extends object | null>(
   { log, clock }: { log: Log; clock: Clock },
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-/** Does work with the same key one after the other, in the order of its arrival. */
+/** Runs work with the same key one after the other, in order of arrival. */
 export function createSerial() {
   const last = new Map<string, Promise<unknown>>()
   return {

@@ -1,6 +1,6 @@
 import { setImmediate as otherTurn } from 'node:timers/promises'
 
-/** A slice takes a few milliseconds. */
+/** Items per slice, so that a slice takes a few milliseconds. */
 const itemsPerSlice = 50
 
 export async function inSlices<Item, Result>(

@@ -26,7 +26,7 @@ interface Ongoing {
   timer: NodeJS.Timeout
 }
 
-/** A thing around the server is missing and may come back, such as its data directory. */
+/** Something that the server needs is missing but may come back, such as its data directory. */
 export class Outage extends Error {
   override name = 'Outage'
 }
@@ -45,7 +45,7 @@ export function createTroubles(tellOver: (over: EndedTrouble) => void, quietMs =
   }
 
   return {
-    /** Whether this is the first failure of its kind in this part. */
+    /** true: the first failure of its kind in this part of the server. */
     begins(part: string, { kind }: Trouble): boolean {
       const key = `${kind} ${part}`
       const nowMs = Date.now()
@@ -64,7 +64,7 @@ export function createTroubles(tellOver: (over: EndedTrouble) => void, quietMs =
 
 const exhausted = /^(ENOSPC|EDQUOT|EROFS|EIO|EMFILE|ENFILE|ENOMEM|EAGAIN)$/
 
-/** null: a defect. */
+/** The outage that an error belongs to; null: the error is a defect. */
 export function classifyTrouble(error: unknown): Trouble | null {
   if (!(error instanceof Error)) return null
   const root = rootOf(error)

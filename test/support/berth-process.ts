@@ -24,7 +24,7 @@ export interface BerthOptions {
   args?: readonly string[]
 }
 
-/** A test that ends the process before it ends its servers, because it failed, leaves none running. */
+/** Processes to kill at the exit of the test process, in case a failed test did not end its servers. */
 const running = new Set<ChildProcess>()
 process.on('exit', () => {
   // A server that is frozen takes no other signal.

@@ -78,7 +78,7 @@ export class Door {
     await closed
   }
 
-  /** Passes nothing in either direction until `thaw`. */
+  /** Passes no data in either direction until `thaw`. */
   freeze(): void {
     this.#isFrozen = true
     for (const { sockets } of this.#passages) for (const socket of sockets) socket.pause()
@@ -93,7 +93,7 @@ export class Door {
     }
   }
 
-  /** Present connections stay open and carry nothing any more; later ones work (a fail-over). */
+  /** Present connections stay open but carry no more data; later ones work (a failover). */
   strand(): void {
     for (const passage of this.#passages) {
       passage.stranded = true

@@ -88,7 +88,7 @@ export const heard = (changes: ReceivedChanges['changes'], more: Partial<Receive
 
 export const startedJobs = ({ starts }: Decisions): string[] => starts.map(({ entry }) => entry.jobId)
 
-/** One copy on a node. */
+/** A placement of one copy on a node. */
 export const placedOn = (name: string, given: Partial<Placement> = {}): Placement => ({
   nodeId: name,
   node: name,

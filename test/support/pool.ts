@@ -36,7 +36,7 @@ export class TestPool implements WorldView {
     this.machines.setNodes(nodes, this.nowMs)
   }
 
-  /** Shares that count past use change by the time alone. */
+  /** Advances the time, by which alone shares change if they count past use. */
   moveTime(ms: number): void {
     this.nowMs += ms
     const { accounts } = this.machines

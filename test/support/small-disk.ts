@@ -14,7 +14,7 @@ export interface SmallDisk extends AsyncDisposable {
   free(): Promise<void>
 }
 
-/** null: it cannot be mounted here: only root may, and not in every container. */
+/** null: it cannot be mounted, since this needs root and is not possible in every container. */
 export async function mountSmallDisk(megabytes: number): Promise<SmallDisk | null> {
   const path = await mkdtemp(join(tmpdir(), 'berth-small-disk-'))
   try {

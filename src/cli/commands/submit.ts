@@ -68,7 +68,7 @@ export const submissionInput = ({ idempotencyKey, keyTtl, slot, wait }: Submissi
   noWait: wait === false || undefined,
 })
 
-/** A person waits for the answer; a program that sends a key can wait longer. */
+/** Retries of a submission: a person waits for the response, while a program that sends a key can wait longer. */
 export const submissionRetries = ({ idempotencyKey }: SubmissionOptions) => ({
   attempts: idempotencyKey === undefined ? 3 : 5,
 })

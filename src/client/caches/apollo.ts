@@ -7,11 +7,12 @@ import type { Client } from '../jobs/client.ts'
 import { createFreshResults, type Fresh } from './fresh-results.ts'
 
 /**
- * The package entry `@berth-jobs/berth/apollo`, for Apollo Client 4: a terminating link over a Berth client. Subscriptions
- * survive cuts and restarts, deleted jobs leave the cache, and no row gets older.
+ * The package entry `@berth-jobs/berth/apollo`, for Apollo Client 4: a terminating link over a Berth client.
+ * Subscriptions survive disconnections and server restarts, deleted jobs leave the cache, and older data never replace
+ * newer rows.
  */
 
-/** Each message of a stream replaces the one before. */
+/** Subscriptions whose messages each replace the previous one. */
 const streams = ['jobStatus', 'jobUpdates', 'tail', 'queueStatus']
 
 const replaced = (fields: readonly string[]) => ({
@@ -19,8 +20,9 @@ const replaced = (fields: readonly string[]) => ({
 })
 
 /**
- * For `new InMemoryCache(cacheOptions)`. `... on Problem` matches. A list or page replaces the one before it as a whole: its
- * rows and its `asOf` are of one moment. Other objects without an id keep the fields that different documents select.
+ * Options for `new InMemoryCache(cacheOptions)`. They make `... on Problem` match. A list or page replaces the previous
+ * one as a whole, because its rows and its `asOf` belong together. Other objects without an id keep the fields that
+ * different documents select.
  */
 export const cacheOptions: InMemoryCacheConfig = {
   possibleTypes,

@@ -8,13 +8,13 @@ import {
   isObjectType,
 } from 'graphql'
 
-/** Plugin of the code generator: writes the facts of the schema that a normalised cache needs. */
+/** Plugin of the code generator: writes the facts about the schema that a normalised cache needs. */
 export function plugin(schema: GraphQLSchema): string {
   const types = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'))
   const abstract = types.filter(isAbstractType)
   const possible = abstract.map((type) => [type.name, schema.getPossibleTypes(type).map(({ name }) => name)] as const)
   const roots = ['Query', 'Mutation', 'Subscription']
-  // The answer to a deletion has the id of the deleted object.
+  // The result of a deletion contains the id of the deleted object.
   const isAnswer = (name: string) => /^Delete\w*Success$/.test(name)
   const embedded = types.filter(
     (type) => isObjectType(type) && !roots.includes(type.name) && (isAnswer(type.name) || !('id' in type.getFields())),

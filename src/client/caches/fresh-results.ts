@@ -1,12 +1,12 @@
 import type { DocumentNode, FieldNode, FragmentDefinitionNode, SelectionSetNode, ValueNode } from 'graphql'
 
 /**
- * Keeps a normalised cache from going back in time: a list that was read before an event may arrive after it. A field of a job
- * that is older than the newest seen one, by the job's `version`, gets the newer value; runs and approvals have the version of
- * their job. Deleted jobs are removed from lists.
+ * Keeps a normalised cache from going back in time, because a list that was read before an event may arrive after it. A
+ * field of a job that is older than the newest known `version` of the job gets the newer value; runs and approvals have
+ * the version of their job. Deleted jobs are removed from lists.
  *
- * A restart of a stream clears everything: its database was restored from a backup, where rows are older and deleted jobs exist.
- * Rows that are selected without `id` and `version` pass as they are.
+ * If a stream starts again, everything is cleared: the database was restored from a backup, where rows are older and
+ * deleted jobs exist again. Rows that are selected without `id` and `version` are not changed.
  */
 export interface Fresh {
   of<Data>(
@@ -88,7 +88,7 @@ const isFields = (value: unknown): value is Fields => typeof value === 'object' 
 
 const versionOf = ({ version }: Fields) => (typeof version === 'number' ? version : undefined)
 
-/** Ids that the answer to a deletion, or a reset of a stream, names. */
+/** Ids of deleted jobs, from the result of a deletion or a reset of a stream. */
 export function findDeletedJobIds(data: unknown): string[] {
   if (!isFields(data)) return []
   return Object.values(data).flatMap((field) => {
@@ -101,7 +101,7 @@ export function findDeletedJobIds(data: unknown): string[] {
   })
 }
 
-/** A reset that names no jobs. */
+/** true: a reset that names no jobs, after which the stream starts again. */
 const beginsAnew = (data: unknown) =>
   isFields(data) &&
   Object.values(data).some((field) => isFields(field) && field['__typename'] === 'StreamReset') &&
@@ -111,12 +111,12 @@ const fragmentsOf = (query: DocumentNode) =>
   new Map(query.definitions.flatMap((each) => (each.kind === 'FragmentDefinition' ? [[each.name.value, each]] : [])))
 
 interface Selected {
-  /** Name, arguments and what is selected below: equal keys have values of one meaning and shape. */
+  /** Name, arguments and selection of the field: equal keys mean values of the same meaning and shape. */
   key: string
   selected: SelectionSetNode[]
 }
 
-/** Fields by their names in the answer, of all types that the place may have. */
+/** The selected fields by their names in the result, for all types that the object may have. */
 function fieldsOf(walk: Walk, selected: readonly SelectionSetNode[]): Map<string, Selected> {
   const nodes = new Map<string, FieldNode[]>()
   const visit = ({ selections }: SelectionSetNode) => {
@@ -160,7 +160,7 @@ function valueText(walk: Walk, value: ValueNode): string {
   }
 }
 
-/** A map that forgets what was not set for the longest time. */
+/** A map that drops the entries that were not set for the longest time. */
 function createMemory<Value>() {
   const values = new Map<string, Value>()
   return {

@@ -8,8 +8,8 @@ import type { Client } from '../jobs/client.ts'
 import { createFreshResults, findDeletedJobIds } from './fresh-results.ts'
 
 /**
- * The package entry `@berth-jobs/berth/urql`, for urql 5: the last exchange, over a Berth client. Subscriptions survive cuts and
- * restarts, deleted jobs leave Graphcache, and no row gets older.
+ * The package entry `@berth-jobs/berth/urql`, for urql 5: a terminating exchange over a Berth client. Subscriptions
+ * survive disconnections and server restarts, deleted jobs leave Graphcache, and older data never replace newer rows.
  */
 
 export function berthExchange(client: Client): Exchange {
@@ -24,7 +24,7 @@ export function berthExchange(client: Client): Exchange {
         const run = async () => {
           for await (const answer of answersOf(client, operation, { kind, signal: leave.signal })) {
             const { data } = fresh.of({ query, variables: body.variables as object }, answer.data)
-            // Within this urql calls the subscribers of the page.
+            // urql calls the subscribers of the page synchronously within `next`.
             runUserCallback(() => sink.next({ ...answer, data } as Parameters<typeof sink.next>[0]))
           }
           sink.complete()
@@ -51,7 +51,10 @@ const removeDeleted: UpdateResolver = (result, _args, cache: Cache) => {
   for (const id of findDeletedJobIds(result)) cache.invalidate({ __typename: 'Job', id })
 }
 
-/** Without a `schema` Graphcache warns of the fields of other members of a union; with one it throws at a newer member. */
+/**
+ * Graphcache without a `schema` warns of the fields of other union members; with a `schema` it would throw at a member
+ * that is new.
+ */
 const isOfOtherMember = (message: string) => /^Invalid undefined: .*\(Caused At: .*Fragment/s.test(message)
 
 /** For `cacheExchange(graphcacheOptions)` of Graphcache, which needs `possibleTypes` to match `... on Problem`. */

@@ -1,4 +1,4 @@
-/** Makes `return` end the messages at once. An async generator alone waits for its next message. */
+/** Makes `return` end the messages at once. An async generator alone would first wait for its next message. */
 export function makeCancellable<Message>(
   begin: (signal: AbortSignal) => AsyncGenerator<Message, void, void>,
   signal?: AbortSignal,

@@ -1,4 +1,4 @@
-/** A request failed without data. Refusals are data. */
+/** A request failed and has no data. Refusals are not failures: they are part of the data. */
 export class RequestFailed extends Error {
   override name = 'RequestFailed'
   /** `extensions.code` of the first error, or UNREACHABLE when no server answered. */
@@ -8,9 +8,9 @@ export class RequestFailed extends Error {
   readonly token: TokenTrouble | null
   /** The wait that the server requires before a retry. */
   readonly retryAfterMs: number
-  /** The answer is not from a GraphQL server, but from a proxy or another program. */
+  /** true: the response is not from a GraphQL server, but from a proxy or another program. */
   readonly isForeign: boolean
-  /** The connection opened, but no byte arrived: a proxy holds the stream back. */
+  /** true: the connection opened but no byte arrived, because a proxy buffers the stream. */
   readonly isSilent: boolean
 
   constructor(code: string, message: string, options: FailureOptions = {}) {
@@ -24,15 +24,15 @@ export class RequestFailed extends Error {
     this.isSilent = isSilent
   }
 
-  /** The request is correct and may succeed later. */
+  /** true: the request is correct and may succeed later. */
   get retryable(): boolean {
     return retryableCodes.has(this.code)
   }
 }
 
 /**
- * Why a token was refused. REFUSED: do not retry. EXPIRED: expired, revoked or unknown; retry with another token. ENDED: accepted
- * before, but its permissions may have changed; retry with the same token.
+ * How the server rejected a token. REFUSED: do not retry. EXPIRED: the token is expired, revoked or unknown; retry with
+ * another token. ENDED: the token was accepted before, but its permissions may have changed; retry with the same token.
  */
 export type TokenTrouble = 'REFUSED' | 'EXPIRED' | 'ENDED'
 
@@ -41,16 +41,16 @@ export type FailureOptions = ErrorOptions & Partial<Pick<RequestFailed, Detail>>
 
 const retryableCodes = new Set(['UNREACHABLE', 'UNAVAILABLE', 'RATE_LIMITED', 'SUBSCRIPTION_LIMIT', 'TIMEOUT'])
 
-/** The same message for a deleted job and for a job of another user. */
+/** The error for a missing job. A deleted job and a job of another user get the same message. */
 export const createJobNotFound = (jobId: string) => new RequestFailed('NOT_FOUND', `Job ${jobId} not found`)
 
-/** The last message of a stream whose job was deleted; throws any other failure. */
+/** Converts NOT_FOUND to the last message of a stream whose job was deleted; throws any other failure. */
 export function convertToDeletion(error: unknown, cursor: string | undefined) {
   if (cursor === undefined || !(error instanceof RequestFailed) || error.code !== 'NOT_FOUND') throw error
   return { __typename: 'StreamReset', resetReason: 'DELETED', cursor } as const
 }
 
-/** Returns null if the cursor is from a database that was replaced. Throws any other failure. */
+/** Returns null for an invalid cursor, which comes from a database that was replaced. Throws any other failure. */
 export function ignoreInvalidCursor(error: unknown): null {
   if (error instanceof RequestFailed && error.code === 'INVALID_CURSOR') return null
   throw error

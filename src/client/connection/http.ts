@@ -18,12 +18,12 @@ export interface Answer<Result> {
 }
 
 const requestMsMax = 30_000
-/** Proxies may send any number, and timers fire at once above 24 days. */
+/** Maximum for Retry-After: proxies may send any number, and timers above 24 days fire at once. */
 const retryAfterMsMax = 600_000
 
 /**
- * Creates the function that sends a document. It renews an expired token and sends the document again: the server has not
- * executed it. It throws RequestFailed if no GraphQL answer arrives.
+ * Creates the function that sends a document. If the token has expired, it renews the token and sends the document
+ * again, which is safe because the server has not executed it. Throws RequestFailed if no GraphQL response arrives.
  */
 export const createAsk = (servers: Servers, tokens: Tokens) =>
   async function ask<Result>(operation: Operation, signal?: AbortSignal): Promise<Answer<Result>> {
@@ -78,11 +78,11 @@ const scarcityOf = (endpoint: URL) =>
 export const createUnreachable = (endpoint: URL, cause: unknown) =>
   new RequestFailed('UNREACHABLE', `No server answers at ${endpoint.origin}${reasonOf(cause)}`, { cause })
 
-/** Node gives a reason, such as an untrusted certificate; browsers do not. */
+/** The reason of a failed request, such as an untrusted certificate. Node gives one; browsers do not. */
 const reasonOf = (error: unknown) =>
   error instanceof Error && error.cause instanceof Error && error.cause.message ? `: ${error.cause.message}` : ''
 
-/** Describes a response without a GraphQL result, from the server's gate or from a proxy. */
+/** The failure for a response without a GraphQL result, from the server's gate or from a proxy. */
 export function createResponseFailure(endpoint: URL, response: Response, text: string): RequestFailed {
   const { status, headers } = response
   const retryAfterMs = Math.min((Number(headers.get('retry-after')) || 0) * 1_000, retryAfterMsMax)
@@ -100,7 +100,7 @@ export function createResponseFailure(endpoint: URL, response: Response, text: s
 
 const wordsOf = (text: string) => /<title>([^<]*)/i.exec(text)?.[1] ?? text
 
-/** The server's gate answers in plain text, so the status determines the code. */
+/** The code for a status: the server's gate responds in plain text without a code. */
 function codeOfStatus(status: number): string {
   if (status === 401) return 'UNAUTHENTICATED'
   if (status === 403) return 'FORBIDDEN'

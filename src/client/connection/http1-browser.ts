@@ -2,7 +2,7 @@ interface Platform {
   performance: { getEntriesByName(name: string): readonly object[] }
 }
 
-/** Whether this browser uses HTTP/1.1, as far as it shows. */
+/** true: this browser uses HTTP/1.1, as far as that can be detected. */
 export function hasFewConnections({ protocol, href }: URL, platform: Platform = globalThis): boolean {
   if (!('location' in platform)) return false
   if (protocol === 'http:') return true

@@ -4,7 +4,7 @@ import { runUserCallback } from './user-callbacks.ts'
 
 export type Outages = ReturnType<typeof createOutages>
 
-/** Longer than a server without its database takes to refuse a stream. */
+/** A connection that stays open for this long ends an outage. A server without its database refuses a stream sooner. */
 const settledMs = 10_000
 
 /**

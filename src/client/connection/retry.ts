@@ -2,7 +2,7 @@ import type { Sleep } from './sleep.ts'
 
 export interface Retry<T> {
   attempts: number
-  /** The shortest wait in ms before another try; null: no other try. */
+  /** The minimum wait in ms before a retry; null: do not retry. */
   again: (outcome: { result: T } | { error: unknown }) => number | null
   sleep: Sleep
   signal?: AbortSignal | undefined
@@ -11,7 +11,10 @@ export interface Retry<T> {
 const firstWaitMs = 1_000
 const waitMsMax = 30_000
 
-/** The wait after try 0, 1, 2 …: full jitter, so that the clients of a restarted server do not return at the same moment. */
+/**
+ * The wait after attempt 0, 1, 2 …, with full jitter, so that the clients of a restarted server do not return at the
+ * same moment.
+ */
 export const retryWaitMs = (attempt: number) => Math.random() * Math.min(waitMsMax, firstWaitMs * 2 ** attempt)
 
 export async function withAttempts<T>(

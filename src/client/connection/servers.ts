@@ -1,6 +1,6 @@
 export type Servers = ReturnType<typeof createServers>
 
-/** The servers over one database: any of them can continue a stream. URLs have /graphql at their end, or not. */
+/** Several servers over one database: any of them can continue a stream. URLs may omit /graphql at the end. */
 export function createServers(urls: string | readonly string[]) {
   const endpoints = (typeof urls === 'string' ? [urls] : urls).map(endpointOf)
   let at = 0
@@ -22,7 +22,7 @@ export function createServers(urls: string | readonly string[]) {
 function endpointOf(url: string): URL {
   const folder = `${url.trim().replace(/\/(graphql\/?)?$/, '')}/`
   const endpoint = URL.canParse('graphql', folder) ? new URL('graphql', folder) : null
-  // HTTP clients refuse credentials in URLs, and messages would show them.
+  // HTTP clients refuse credentials in URLs, and error messages would show them.
   if (endpoint?.username || endpoint?.password)
     throw new TypeError('The URL of a server must not contain a user or password; pass a token instead')
   if (endpoint && /^https?:$/.test(endpoint.protocol)) return endpoint

@@ -77,7 +77,7 @@ export class SocketStreams {
         error: (error) => inbox.end(this.#toFailure(error)),
         complete: () => inbox.end(),
       })
-      // On a connection that is open already, only an answer shows that the server accepts the operation.
+      // On a connection that is already open, only the first message shows that the server accepts the operation.
       if (!this.#isWelcome) this.#unopened.add(onOpen)
       try {
         yield* inbox.taken()
@@ -88,7 +88,7 @@ export class SocketStreams {
     }
   }
 
-  /** Waits for a connection in progress; a failed one needs no close. */
+  /** Closes the connection; waits for one that is being established. A failed one needs no close. */
   async close(): Promise<void> {
     await Promise.allSettled([this.#client.dispose()])
   }
@@ -116,7 +116,10 @@ export class SocketStreams {
   }
 }
 
-/** A platform may refuse a connection in the constructor, as from an https page to http. graphql-ws would wait forever. */
+/**
+ * Constructs the socket. Some platforms throw in the constructor, for example for http from an https page; graphql-ws
+ * would then wait forever.
+ */
 function constructSocket(Socket: typeof WebSocket, args: unknown[]): object {
   try {
     return Reflect.construct(Socket, args)
@@ -130,7 +133,7 @@ function constructSocket(Socket: typeof WebSocket, args: unknown[]): object {
 /** 4401: unknown token. 4403: expired token, or changed permissions. */
 const tokenCodes = new Set([4401, 4403])
 
-/** Codes that a retry cannot fix: too large a message, and violations of the protocol. */
+/** Close codes that a retry cannot fix: a message is too large, or the protocol is violated. */
 const fatalCodes = new Set([1002, 1009, 4004, 4005, 4400, 4406, 4409, 4429])
 
 function closeOf(error: unknown): { code?: number; reason?: string } {
@@ -138,7 +141,7 @@ function closeOf(error: unknown): { code?: number; reason?: string } {
   return isClose ? (error as { code: number; reason?: string }) : {}
 }
 
-/** A queue of messages; the reader takes all of them before it sees the end. */
+/** A queue of messages. Its reader gets all of them before it sees the end. */
 function createInbox<Message>(signal: AbortSignal) {
   const unread: Message[] = []
   let ended: { failure?: RequestFailed } | undefined

@@ -5,9 +5,10 @@ const placesMax = 4
 const stayMs = 10_000
 
 /**
- * Over HTTP/1.1 a browser opens six connections to a host for all of its tabs, and a stream of server-sent events occupies one.
- * So a page connects at most `placesMax` streams, and each gives its place to a waiting stream `stayMs` after a message. It
- * resumes from its cursor later. A stream without a cursor would lose messages, so it keeps its place.
+ * Shares few connections between many SSE streams. Over HTTP/1.1 a browser opens six connections per host for all tabs,
+ * and an SSE stream occupies one. So a page connects at most `placesMax` streams at a time. A stream yields its
+ * connection to a waiting stream `stayMs` after a message, and resumes from its cursor later. A stream without a cursor
+ * would lose messages, so it keeps its connection.
  */
 export function rotateStreams(open: Open, isNeeded: () => boolean): Open {
   const take = createPlaces(placesMax)
@@ -26,7 +27,7 @@ export function rotateStreams(open: Open, isNeeded: () => boolean): Open {
   }
 }
 
-/** Returns whether the stream is over. */
+/** Reads the stream for one stay. Returns whether the stream is over. */
 async function* oneStay<Result>(
   connect: (stay: AbortSignal) => AsyncGenerator<Answer<Result>, void, void>,
   variables: unknown,
@@ -51,7 +52,7 @@ async function* oneStay<Result>(
 const hasCursor = (variables: unknown) =>
   typeof variables === 'object' && variables !== null && 'after' in variables && Boolean(variables.after)
 
-/** Grants places in order of request; the returned function releases the place. */
+/** Grants connections in the order of requests; the returned function releases one. */
 function createPlaces(count: number): (signal: AbortSignal) => Promise<() => void> {
   const waiting: (() => void)[] = []
   let free = count

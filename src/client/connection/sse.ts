@@ -4,8 +4,9 @@ import type { Servers } from './servers.ts'
 import { bearerHeader, type Tokens } from './tokens.ts'
 
 /**
- * A subscription as server-sent events. The server sends a first byte at once, and then at least every 15 s; 45 s of silence
- * mean a dead connection. Without a first byte a proxy holds the stream back: the failure is `isSilent`.
+ * Reads a subscription as server-sent events. The server sends a first byte at once and then at least every 15 s; 45 s
+ * of silence mean a dead connection. If the first byte is missing, a proxy buffers the stream: the failure is
+ * `isSilent`.
  */
 const beginningMsMax = 15_000
 const silenceMsMax = 45_000

@@ -29,27 +29,30 @@ export function checkTransports(named: readonly Transport[]): readonly Transport
   throw new TypeError(`\`transports\` has ${found}; name one or more of ${transports.join(', ')}`)
 }
 
-/** Messages until the server completes, else a RequestFailed. Calls `onOpen` when a connection was made for the stream. */
+/**
+ * Yields messages until the server completes the stream; throws RequestFailed otherwise. Calls `onOpen` when the stream
+ * has a connection.
+ */
 export type Open = <Result>(
   operation: Operation,
   signal: AbortSignal,
   onOpen: () => void,
 ) => AsyncGenerator<Answer<Result>, void, void>
 
-/** The same messages by queries, from the current `after` of the variables. */
+/** Gets the same messages by queries, from the current `after` of the variables on. */
 export type Poll<Result, Variables> = (variables: Variables, signal: AbortSignal) => AsyncGenerator<Result, void, void>
 
 export interface StreamOptions<Result, Variables> {
   signal?: AbortSignal | undefined
   /** Absent: the stream is never polled. */
   poll?: Poll<Result, Variables>
-  /** The first message is that of `poll`: what is stored already. */
+  /** true: the first message, with everything stored so far, comes from `poll`. */
   startsWithPoll?: boolean
 }
 
 export interface Routes {
   transports: readonly Transport[]
-  /** Absent: not one of the transports. */
+  /** Absent: this transport is not used. */
   websocket?: Open
   sse: Open
   tokens: Tokens
@@ -58,7 +61,7 @@ export interface Routes {
   /** Monotonic. */
   nowMs: () => number
   outages: Outages
-  /** SSE is not tried before this moment of `nowMs`. */
+  /** SSE is not tried before this value of `nowMs`. */
   silence: { untilMs: number }
   /** Fires when the client is closed: streams end without a failure. */
   closed: AbortSignal
@@ -72,7 +75,7 @@ const triesPerTransport = 3
 const pollingMsMax = 60_000
 const silenceMs = 600_000
 
-/** As `streamAnswers`, without messages that are errors. */
+/** Like `streamAnswers`, but throws messages that are errors. */
 export async function* streamData<Result extends object, Variables extends Resumable>(
   routes: Routes,
   asked: Asked<Variables>,
@@ -120,7 +123,10 @@ export async function* streamAnswers<Result extends object, Variables extends Re
   }
 }
 
-/** The transports of one stream: which one the next connection uses, and whether a failure allows another try. */
+/**
+ * The transports of one stream: determines which one the next connection uses, and whether a failure permits another
+ * attempt.
+ */
 class Attempts<Result, Variables> {
   readonly #routes: Routes
   readonly #operation: Asked<Variables>
@@ -129,16 +135,16 @@ class Attempts<Result, Variables> {
   readonly #best: Transport
   #rung = 0
   #isStarting: boolean
-  /** The rung to return to if the better transport that is being tried gives no message. */
+  /** The transport to return to if the better one that is being tried delivers no message. */
   #home: number | null = null
-  /** The search for a better transport failed. */
+  /** true: the attempt to find a better transport failed. */
   #isBack = false
-  /** Since the last message. */
+  /** true: a better transport was already tried since the last message. */
   #hasLooked = false
   #isServed = false
   #tries = 0
   #token: string | undefined
-  /** The stream left its connection for a better transport. */
+  /** true: the stream left its connection to try a better transport. */
   wasCutShort = false
 
   constructor(
@@ -181,7 +187,10 @@ class Attempts<Result, Variables> {
     }
   }
 
-  /** A failed search for a better transport does not count as an outage, and the next try follows without a pause. */
+  /**
+   * true: a better transport is being tried. Its failure does not count as an outage, and the next attempt follows
+   * without a pause.
+   */
   get isLooking(): boolean {
     return this.#home !== null
   }
@@ -230,7 +239,9 @@ class Attempts<Result, Variables> {
     return transport === 'sse' && next === 'polling' && this.#routes.nowMs() < this.#routes.silence.untilMs
   }
 
-  /** A connection that opens on a lower rung shows that the server is reachable, so a better one may open too. */
+  /**
+   * Tries a better transport when a connection opens on a worse one, because that shows that the server is reachable.
+   */
   #startLooking(): boolean {
     if (this.#rung === 0 || this.#home !== null || this.#hasLooked) return false
     this.#home = this.#rung

@@ -1,6 +1,9 @@
 import { RequestFailed } from './failure.ts'
 
-/** A function is called before every request and connection, so it should cache its token, until the server refuses it. */
+/**
+ * The token, or a function that is called before every request and connection. The function should cache its token
+ * until the server refuses it.
+ */
 export type TokenSource = string | ((refused: string | undefined) => string | Promise<string>)
 
 export type Tokens = ReturnType<typeof createTokens>
@@ -17,7 +20,7 @@ export function createTokens(source: TokenSource | undefined) {
   }
   return {
     current,
-    /** Returns whether the source has another token than the refused one. */
+    /** Gets a new token; returns whether it differs from the refused one. */
     async renew(refused: string | undefined, signal?: AbortSignal) {
       last = refused
       return (await current(signal)) !== refused
@@ -25,7 +28,10 @@ export function createTokens(source: TokenSource | undefined) {
   }
 }
 
-/** A failed source is retried like an unreachable server, unless it throws a RequestFailed of its choice. */
+/**
+ * Calls the token function. If it fails, the request is retried as for an unreachable server, unless the function
+ * throws a RequestFailed.
+ */
 async function given(
   source: TokenSource | undefined,
   refused: string | undefined,
@@ -41,7 +47,7 @@ async function given(
   }
 }
 
-/** A source may wait for a person. */
+/** Ends the wait on abort, because the token function may wait for a person. */
 function unlessAborted<T>(work: T | Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal?.reason)

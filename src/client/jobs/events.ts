@@ -13,8 +13,8 @@ import {
 type Message = JobStatusSubscription['jobStatus']
 
 /**
- * Events (none if only `progress` or `stateInfo` of the job changed), or a reset: events were deleted (RETENTION), or the job
- * (DELETED, the last message).
+ * Events, or a reset. Events are empty if only `progress` or `stateInfo` of the job changed. A reset means that events
+ * were deleted (RETENTION) or the job was deleted (DELETED, the last message).
  */
 export type JobUpdate = Exclude<Message, { __typename: 'StreamHeartbeat' }>
 
@@ -60,7 +60,7 @@ export async function* followJob(
   }
 }
 
-/** Drops events that came before. */
+/** Filters out events that were already delivered. */
 function createNews() {
   let seen = 0
   let cursor: string | undefined
@@ -70,7 +70,7 @@ function createNews() {
       cursor = message.cursor
       if (message.__typename === 'StreamHeartbeat') return undefined
       if (message.__typename === 'StreamReset') {
-        seen = 0 // the events after a reset need not continue those before it
+        seen = 0 // the events after a reset need not continue the sequence of those before it
         return message
       }
       const transitions = message.transitions.filter(({ seq }) => seq > seen)
@@ -112,7 +112,7 @@ export function createHistory(connection: Connection, jobId: string) {
   }
 }
 
-/** `jobStatus` by queries. */
+/** `jobStatus` implemented by queries. */
 async function* polled(
   { history, from }: { history: ReturnType<typeof createHistory>; from: FollowJobOptions['from'] },
   variables: JobStatusSubscriptionVariables,
@@ -135,7 +135,7 @@ async function* polled(
   }
 }
 
-/** The event that led to the state, and later ones; none: that event was deleted. */
+/** The event that led to the current state, and later ones; empty if that event was deleted. */
 function sinceState(state: JobEventRowFragment['to'], events: JobEventRowFragment[]): JobEventRowFragment[] {
   const led = events.findLastIndex(({ from, to }) => to === state && from !== to)
   return led < 0 ? [] : events.slice(led)

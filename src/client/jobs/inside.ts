@@ -20,7 +20,7 @@ export interface Patience {
   monotonicMs(): number
 }
 
-/** Caps the backoff at this step, so that a job notices a restarted server soon. */
+/** Caps the backoff at this step, so that a job soon notices that the server is back. */
 const stepMax = 2
 
 /**
@@ -61,7 +61,7 @@ export function createInside(connection: Connection, { patienceMs, sleep, monoto
   }
 }
 
-/** Throws a problem as the failure of its request. */
+/** Returns the success of a mutation; throws a problem as a failed request. */
 function demandSuccess<Result extends object>(result: Result): Exclude<Result, { code: string }> {
   if ('code' in result && 'message' in result) throw new RequestFailed(String(result.code), String(result.message))
   return result as Exclude<Result, { code: string }>

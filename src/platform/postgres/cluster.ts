@@ -27,7 +27,7 @@ const logTailBytes = 2_000
 const roomBytesMin = 1024 * 1024
 const writtenAfterMs = 500
 const connectionsMin = 200
-/** Processes of one data directory that may be connected at the same time. */
+/** Maximum processes of one data directory that are connected at the same time. */
 const sharersMax = 4
 
 interface Starting {
@@ -35,7 +35,10 @@ interface Starting {
   connections: number
 }
 
-/** false: the data directory is away. No cluster is made in its place while this process lives. */
+/**
+ * false: the cluster is missing, because the data directory was moved or unmounted. This process never creates another
+ * cluster in its place.
+ */
 export const hasCluster = (place: Place) => existsSync(clusterOf(place))
 
 const clusterOf = (place: Place) => join(place.home, 'cluster')
@@ -219,9 +222,9 @@ export async function saysDiskFull(place: Place): Promise<boolean> {
   return /No space left on device|Disk quota exceeded/.test(text.slice(text.lastIndexOf('ready to accept connections')))
 }
 
-/** No room even for postmaster.pid and the end of the WAL. */
+/** true: the disk has no space even for postmaster.pid and the end of the WAL. */
 export function isDiskFull({ home }: Place): boolean {
-  // The directory may be away for a while.
+  // The directory may be missing for a while.
   if (!existsSync(home)) return false
   const { bavail, bsize } = statfsSync(home)
   return bavail * bsize < roomBytesMin

@@ -60,7 +60,7 @@ const reenterMs = 500
 const startsMax = 5
 /** Creating the database copies files. */
 const enterStatementMsMax = 60_000
-/** Limit of one statement; a frozen server is left to the next process. */
+/** Time limit of a statement when leaving; a frozen server is left to the next process. */
 const leaveMsMax = 2_000
 
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
