@@ -92,9 +92,9 @@ function textOf(part: TailPart): string {
     case 'LogBatch':
       return part.text
     case 'LogGap':
-      return note(`${part.endOffset - part.startOffset} bytes are missing: ${part.gapReason}`)
+      return note(`${part.endOffset - part.startOffset} bytes are missing: ${part.reason}`)
     case 'RunChanged':
-      return part.newRun.number > 1 ? note(`run ${part.newRun.number}`) : ''
+      return part.run.number > 1 ? note(`run ${part.run.number}`) : ''
     case 'StreamReset':
       return part.resetReason === 'DELETED' ? note('the job was deleted') : note('older output is gone')
   }

@@ -46,7 +46,7 @@ export async function followLog(cli: Cli, jobId: string, view: LogView = {}): Pr
         terminal.say(gapText(part))
         break
       case 'RunChanged':
-        if (part.newRun.number > 1) terminal.say(`run ${part.newRun.number} starts`)
+        if (part.run.number > 1) terminal.say(`run ${part.run.number} starts`)
         break
       case 'StreamReset':
         terminal.say(
@@ -60,18 +60,18 @@ export async function followLog(cli: Cli, jobId: string, view: LogView = {}): Pr
 }
 
 interface Gap {
-  run: number
+  runNumber: number
   startOffset: number
   endOffset: number
-  gapReason: string
+  reason: string
 }
 
-export function gapText({ run, startOffset, endOffset, gapReason }: Gap): string {
+export function gapText({ runNumber: run, startOffset, endOffset, reason }: Gap): string {
   const bytes = endOffset - startOffset
   // A gap of unknown size takes one offset.
   return bytes > 1
-    ? `${bytes} bytes of run ${run} are missing (${gapReason})`
-    : `output of run ${run} is missing (${gapReason})`
+    ? `${bytes} bytes of run ${run} are missing (${reason})`
+    : `output of run ${run} is missing (${reason})`
 }
 
 export async function printEvent({ terminal }: Cli, event: JobEventRowFragment): Promise<void> {

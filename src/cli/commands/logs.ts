@@ -49,7 +49,7 @@ async function printLog(cli: Cli, id: string, lastLines: number | undefined): Pr
     const { job }: JobLogsQuery = await cli.connection().request(JobLogsDocument, variables, { attempts: 3 })
     if (!job) return
     const { text, gaps, cursor, isFinal } = job.logs
-    for (const { reason, ...gap } of gaps) cli.terminal.say(gapText({ ...gap, gapReason: reason }))
+    for (const gap of gaps) cli.terminal.say(gapText(gap))
     await cli.terminal.write(text)
     if (isFinal || (text === '' && gaps.length === 0) || lastLines !== undefined) return
     after = cursor

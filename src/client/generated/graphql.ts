@@ -1463,7 +1463,7 @@ export type JobLogsQueryVariables = Exact<{
 }>;
 
 
-export type JobLogsQuery = { job: { id: string, logs: { text: string, cursor: string, isFinal: boolean, gaps: Array<{ run: number, startOffset: number, endOffset: number, reason: LogGapReason }> } } | null };
+export type JobLogsQuery = { job: { id: string, logs: { text: string, cursor: string, isFinal: boolean, gaps: Array<{ runNumber: number, startOffset: number, endOffset: number, reason: LogGapReason }> } } | null };
 
 export type ServerInfoQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1519,8 +1519,8 @@ export type TailSubscriptionVariables = Exact<{
 
 export type TailSubscription = { tail:
     | { __typename: 'LogBatch', text: string, cursor: string, isFinal: boolean }
-    | { __typename: 'LogGap', run: number, startOffset: number, endOffset: number, cursor: string, gapReason: LogGapReason }
-    | { __typename: 'RunChanged', cursor: string, newRun: { id: string, number: number } }
+    | { __typename: 'LogGap', runNumber: number, startOffset: number, endOffset: number, reason: LogGapReason, cursor: string }
+    | { __typename: 'RunChanged', cursor: string, run: { id: string, number: number } }
     | { __typename: 'StreamHeartbeat', cursor: string }
     | { __typename: 'StreamReset', resetReason: StreamResetReason, cursor: string }
    };
@@ -3443,7 +3443,7 @@ export const JobLogsDocument = /*#__PURE__*/ new TypedDocumentString(`
     ) {
       text
       gaps {
-        run
+        runNumber
         startOffset
         endOffset
         reason
@@ -3621,14 +3621,14 @@ export const TailDocument = /*#__PURE__*/ new TypedDocumentString(`
       isFinal
     }
     ... on LogGap {
-      run
+      runNumber
       startOffset
       endOffset
-      gapReason: reason
+      reason
       cursor
     }
     ... on RunChanged {
-      newRun: run {
+      run {
         id
         number
       }

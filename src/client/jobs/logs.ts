@@ -56,8 +56,7 @@ async function* polled(
     if (!page && after) yield { tail: { __typename: 'StreamReset', resetReason: 'RETENTION', cursor: after } }
     const { text, gaps, cursor, isFinal } = page ?? (await readPage(connection, { ...variables, after: null }, signal))
     const before = (page && after) ?? cursor
-    for (const { reason: gapReason, ...gap } of gaps)
-      yield { tail: { __typename: 'LogGap', ...gap, gapReason, cursor: before } }
+    for (const gap of gaps) yield { tail: { __typename: 'LogGap', ...gap, cursor: before } }
     const isNews = text !== '' || isFinal
     yield {
       tail: isNews ? { __typename: 'LogBatch', text, cursor, isFinal } : { __typename: 'StreamHeartbeat', cursor },

@@ -32,7 +32,7 @@ export const LogLineRef = builder.objectRef<LogLine>('LogLine').implement({
     stream: t.expose('stream', { type: LogStream, description: 'Stream of the line.' }),
     text: t.exposeString('text', { description: 'Text without the line ending.' }),
     truncated: t.exposeBoolean('truncated', { description: 'Whether the line continues in the next part.' }),
-    run: t.exposeInt('run', { description: 'Number of the run.' }),
+    runNumber: t.exposeInt('run', { description: 'Number of the run.' }),
   }),
 })
 
@@ -43,7 +43,7 @@ export interface OfJob {
 export const LogGapRef = builder.objectRef<LogGap & OfJob>('LogGap').implement({
   description: 'Output that is not available.',
   fields: (t) => ({
-    run: t.exposeInt('run', { description: 'Number of the run.' }),
+    runNumber: t.exposeInt('run', { description: 'Number of the run.' }),
     startOffset: t.expose('startOffset', { type: 'UInt53', description: 'Offset of the first missing byte.' }),
     endOffset: t.expose('endOffset', { type: 'UInt53', description: 'Offset after the last missing byte.' }),
     reason: t.expose('reason', { type: LogGapReason, description: 'Why the output is missing.' }),

@@ -85,7 +85,7 @@ const StreamHeartbeat = builder.objectRef<Cursored & { at: Date }>('StreamHeartb
 const LogBatch = builder.objectRef<Message<TailMessage, 'batch'>>('LogBatch').implement({
   description: 'Output of one run. Offsets count the bytes of all streams, also of those not requested.',
   fields: (t) => ({
-    run: t.exposeInt('run', { description: 'Number of the run.' }),
+    runNumber: t.exposeInt('run', { description: 'Number of the run.' }),
     text: t.string({
       description: 'The output as text.',
       complexity: batchTextCost,

@@ -105,7 +105,7 @@ describe('a log search', () => {
       $backwards: Boolean, $first: Int, $run: Int, $streams: [LogStream!]) {
     job(id: $id) { logSearch(query: $query, regex: $regex, ignoreCase: $ignoreCase, after: $after, backwards: $backwards,
         first: $first, run: $run, streams: $streams) {
-      matches { run line at stream text starts ends } cursor isComplete scannedBytes } } }`
+      matches { runNumber line at stream text starts ends } cursor isComplete scannedBytes } } }`
   const search = async (id: string, args: object) =>
     (await data(server.url, searchQuery, { id, ...args }))['job'].logSearch as Json
 
@@ -115,7 +115,7 @@ describe('a log search', () => {
     expect(found).toMatchObject({ isComplete: true, scannedBytes: lines.join('').length })
     expect(found.matches).toHaveLength(11)
     expect(found.matches[0]).toEqual({
-      run: 1,
+      runNumber: 1,
       line: 1,
       at: expect.stringContaining('T'),
       stream: 'STDOUT',
