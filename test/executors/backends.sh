@@ -89,7 +89,7 @@ fi
 engine=live-restore
 if can containerd dockerd docker busybox; then
   echo "── dockerd is restarted while jobs run"
-  BERTH_TEST_LIVE_RESTORE=yes npx vitest run test/e2e/live-restore.test.ts test/e2e/engine-stop.test.ts || failed+=(live-restore)
+  BERTH_TEST_LIVE_RESTORE=yes npx vitest run --no-file-parallelism test/e2e/live-restore.test.ts test/e2e/engine-stop.test.ts || failed+=(live-restore)
 fi
 
 engine=podman
