@@ -22,9 +22,9 @@ export const breachesOf = (memory: Memory, written: Written): string[] => [
 interface Written {
   job: SimulatedJob
   start: Start
-  /** Jobs whose holds the same decision drops. */
+  /** Jobs that lose their holds by the same decision. */
   dropped: ReadonlySet<string>
-  /** Jobs whose holds the same decision replaces. */
+  /** Jobs that get other holds by the same decision. */
   replaced: ReadonlySet<string>
 }
 

@@ -33,7 +33,7 @@ export interface Outcome {
   broken: string[]
 }
 
-/** With a half-life shares go on changing, so the last hundred passes must be without evictions. */
+/** Shares keep changing with a half-life, so only the last hundred passes must have no evictions. */
 export const neverSettles = ({ quantumPasses, halfLifePasses }: Kind, { evicted }: Outcome): boolean =>
   quantumPasses === null && evicted.slice(halfLifePasses === undefined ? -1 : -100).some((count) => count > 0)
 

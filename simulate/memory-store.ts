@@ -55,7 +55,7 @@ function show<Row>(shown: Map<string, Row>, changed: ReadonlyMap<string, Row | n
     else shown.set(key, row)
 }
 
-// ── hearing ──
+// ── changes ──
 
 /** Opens entries that are due and returns the changes since the last call: each present run, node and setting once. */
 function hear(memory: Memory, known: KnownLanes): ReceivedChanges {

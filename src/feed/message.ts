@@ -21,7 +21,7 @@ export interface Transitions {
   mark?: string | undefined
   phase: 'REPLAY' | 'LIVE'
   isFinal: boolean
-  /** At least as new as the events. */
+  /** The job, at least as new as the events. */
   job: JobRow
   /** Whether the filter of the reader admits the job as it is now. */
   matches: boolean

@@ -27,7 +27,7 @@ export const createLeftovers = ({ domain, leader }: Carrying, executors: Readonl
         if (strangers.length > 0)
           domain.log.warn(
             { pool: leader.pool, executor: name, runs: strangers.slice(0, namedMax), count: strangers.length },
-            'runs are alive that the database does not have, as after the restore of a backup; end them by hand',
+            'some live runs are missing in the database, as after the restore of a backup; end them by hand',
           )
         await executor.sweep?.()
       }

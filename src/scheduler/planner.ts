@@ -66,7 +66,7 @@ export class Planner {
     return moments.length === 0 ? null : Math.max(0, Math.min(...moments) - this.#world.state.nowMs)
   }
 
-  /** Drops the world, because it may be wrong. */
+  /** Drops the loaded state of the pool, which may be wrong. */
   forget(): void {
     this.#world = null
   }

@@ -27,7 +27,7 @@ type Context = Parameters<Scenario['run']>[0]
 /** Number of messages of a migration of an empty database: to connect, and for each script. */
 const messages = { connecting: 10, perScript: 5 }
 const killsMax = 3
-/** A first start takes less on an idle machine. */
+/** Limit for the first start; an idle machine needs less. */
 const firstStartMs = 8_000
 
 async function killMigrations({ seed, seconds, log }: Context): Promise<void> {

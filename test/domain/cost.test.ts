@@ -257,7 +257,7 @@ describe('without rates, the cost of a job that ends before it ran is refunded',
   const used = async () => (await readQuotaUsage(it.domain, ann)).map((one) => one.used)
   const spec = { resources, estimatedCost: 5 }
 
-  test('once, when the job is cancelled repeatedly and concurrently', async () => {
+  test('is refunded once when the job is cancelled repeatedly and concurrently', async () => {
     await createQuota(it.domain, it.admin, { type: 'COST_PER_DAY', action: 'BLOCK', scope: 'GLOBAL', limit: 10 })
     const [one, two] = [await it.submit(spec, ann), await it.submit(spec, ann)]
     expect(await submit(spec)).toMatchObject({ code: 'COST_LIMIT_EXCEEDED', used: 10 })

@@ -173,7 +173,7 @@ export function listRemainingGpus(ceilings: Ceilings, job: Counted): { model: st
 interface OnDevices {
   rule: LimitRule
   key: string
-  /** A part of the model; empty: any model. */
+  /** Text that the GPU model contains; empty: any model. */
   model: string
 }
 

@@ -84,7 +84,7 @@ export class Spawner {
       else this.#settle(message.order, message.failure)
     })
     child.once('error', (error) => this.#loseProcess(child, error))
-    child.once('exit', () => this.#loseProcess(child, new Error('The process that starts runs has ended')))
+    child.once('exit', () => this.#loseProcess(child, new Error('The spawner process has ended')))
     return child
   }
 

@@ -29,7 +29,7 @@ export function tryOut({ state, ledger }: Planned, { entry, ...of }: Candidate):
   return verdict
 }
 
-/** The job is behind the known entries of the lanes. */
+/** Jobs that are not loaded yet are ahead of the job. */
 const moreAhead = (starts: number) => makeReason('CLASS_BLOCKED', `More than ${starts} jobs that can start are ahead`)
 
 function verdictOn(state: PoolState, window: LaneWindow, entry: Waiting): Verdict {

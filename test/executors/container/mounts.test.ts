@@ -174,7 +174,7 @@ describe.skipIf(address === '')(`data mounts with ${address}`, () => {
     for (const each of ends) expect(each).toMatchObject({ end: { exitCode: 0 }, out: 'own\n' })
   })
 
-  it('let the command exit with 125', async () => {
+  it('do not change exit code 125 of the command', async () => {
     const { end } = await finish({ command: ['/bin/sh', '-c', 'exit 125'], data: ['data/x:/d'] })
     expect(end).toMatchObject({ state: 'ended', exitCode: 125 })
   })

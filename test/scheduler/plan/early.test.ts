@@ -56,7 +56,7 @@ describe('a short job of a backend with its own scheduler', () => {
     expect(started(world([laneOf(short(), jobs(20))], { nodes, running: onOne }))).toHaveLength(7)
   })
 
-  it('is submitted for each run that ends', () => {
+  it('is submitted early for each run that ends', () => {
     const of = world([laneOf(short(), jobs(20))])
     const { starts } = planPass(of, { startsMax: 100 })
     const runs = starts.map((start) => ({ kind: 'RUN' as const, runId: start.entry.runId, running: runOf(start) }))
