@@ -237,7 +237,10 @@ export class Leadership {
   #logCopy(leads: boolean) {
     const { log, key } = this.#options
     if (leads && !this.#copyLeads)
-      log.warn({ key }, 'another copy of this data directory leads the pool; this server runs no job until that leader ends')
+      log.warn(
+        { key },
+        'another copy of this data directory leads the pool; this server runs no job until that leader ends',
+      )
     this.#copyLeads = leads
   }
 

@@ -95,7 +95,7 @@ const needs = {
     'SELECT id FROM job j WHERE j.labels <> \'{}\' AND j.labels @> \'{"a": ""}\'',
   ),
   job_named: need('j.name LIKE ', newest('job', 'created_at', "WHERE name LIKE 'train'")),
-  job_of_project: need("project: equals('project'", newest('job', 'created_at', "WHERE project = 'p'")),
+  job_of_project: need("projects: isOneOf('project'", newest('job', 'created_at', "WHERE project = 'p'")),
   job_of_team: need(alive, 'SELECT count(*) FROM job t WHERE t.team_id = $1 AND NOT t.log_closed'),
   job_told: need(
     'WHERE told_at > $1 AND told_at IS NOT NULL ORDER BY told_at DESC LIMIT $2',

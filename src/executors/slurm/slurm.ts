@@ -202,7 +202,10 @@ class SlurmExecutor implements Executor {
     const nodes = await this.#cluster.capacity()
     await this.#stopper.resume()
     for (const run of await this.#forgotten.listRunning()) {
-      this.#options.log.warn({ run }, 'a run that has ended in the database still runs in Slurm; cancelling its Slurm job')
+      this.#options.log.warn(
+        { run },
+        'a run that has ended in the database still runs in Slurm; cancelling its Slurm job',
+      )
       await this.#stopper.cancel(run)
     }
     return nodes
