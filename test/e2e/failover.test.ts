@@ -105,7 +105,7 @@ test('after a failover that lost transactions every stream resets and continues 
   })
   await submitMore(15)
   await until(() => resets(updates).length > 0, { what: 'jobUpdates is reset' })
-  expect(resets(updates)).toMatchObject([{ reason: 'RETENTION', jobIds: [] }])
+  expect(resets(updates)).toMatchObject([{ resetReason: 'RETENTION', jobIds: [] }])
 
   // A list that is read afterwards, and the stream from there.
   const { jobs } = await api.ask<Json>('{ jobs(first: 100) { asOf nodes { id version } } }')

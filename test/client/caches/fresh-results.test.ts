@@ -47,7 +47,7 @@ it('a deleted job is recognised by its deletedId', () => {
 
 it('deleted jobs are removed from lists that arrive late', () => {
   const fresh = createFreshResults()
-  const reset = { jobUpdates: { __typename: 'StreamReset', reason: 'DELETED', jobIds: ['job_1'] } }
+  const reset = { jobUpdates: { __typename: 'StreamReset', resetReason: 'DELETED', jobIds: ['job_1'] } }
   expect(fresh.of({ query: parse('subscription { jobUpdates { __typename } }') }, reset).deletedJobIds).toEqual([
     'job_1',
   ])
@@ -62,7 +62,7 @@ it('deleted jobs are removed from lists that arrive late', () => {
 it('the memory is cleared when a stream restarts, because the database may be restored', () => {
   const fresh = createFreshResults()
   const updates = parse('subscription { jobUpdates { __typename } }')
-  const reset = (reason: string, jobIds: string[]) => ({ jobUpdates: { __typename: 'StreamReset', reason, jobIds } })
+  const reset = (resetReason: string, jobIds: string[]) => ({ jobUpdates: { __typename: 'StreamReset', resetReason, jobIds } })
   fresh.of({ query }, job(7, 'FAILED'))
   fresh.of({ query: updates }, reset('DELETED', ['job_2']))
   expect(fresh.of({ query }, job(3, 'RUNNING')).data).toEqual(job(7, 'FAILED'))
