@@ -64,7 +64,7 @@ interface Answered {
 const documents = {
   submitJob: mutation('submitJob', 'SubmitJobInput!', '... on SubmitJobSuccess { idempotentHit job { id } }'),
   submitJobs: `mutation ($input: SubmitJobsInput!) { submitJobs(input: $input) { ... on SubmitJobsSuccess { results {
-    ... on SubmitJobSuccess { idempotentHit job { id } } ... on Problem { code } } } }`,
+    ... on SubmitJobSuccess { idempotentHit job { id } } ... on Problem { code } } } } }`,
   retryJob: mutation('retryJob', 'RetryJobInput!', '... on RetryJobSuccess { idempotentHit job { id } }'),
   cancelJob: mutation('cancelJob', 'CancelJobInput!', '... on CancelJobSuccess { job { id } }'),
   reserveSlot: mutation('reserveSlot', 'ReserveSlotInput!', '... on ReserveSlotSuccess { job: reservation { id } }'),
