@@ -35,7 +35,7 @@ function berth(...args: string[]): Promise<{ code: number; stdout: string; stder
 }
 
 it('limits are shown and set, also for a project', async () => {
-  expect((await berth('limits')).stdout).toMatch(/^running jobs +unlimited$/m)
+  expect((await berth('limits')).stdout).toMatch(/^pool +local\nrunning jobs +unlimited$/m)
   const set = await berth('limits', 'set', '--max-concurrent', '5', '--user-max-concurrent', 'unlimited')
   expect(set).toMatchObject({ code: 0, stdout: expect.stringMatching(/^running jobs +5$/m), stderr: '' })
   expect((await berth('limits', 'scope', 'project', 'apollo', '--jobs', '0')).stdout).toMatch(

@@ -96,7 +96,7 @@ async function print({ terminal }: Cli, limits: LimitsRowFragment, output: Forma
 const shown = (limit: number | null) => (limit === null ? 'unlimited' : String(limit))
 
 const entriesOf = (limits: LimitsRowFragment): [string, string][] => [
-  ['pool', limits.pool + (limits.maxConcurrent === 0 ? ' (paused)' : '')],
+  ['pool', limits.pool.name + (limits.maxConcurrent === 0 ? ' (paused)' : '')],
   ['running jobs', shown(limits.maxConcurrent)],
   ['of each user', shown(limits.userMaxConcurrent)],
   ['of each team', limits.enableFairShare ? shown(limits.teamMaxConcurrent) : 'unlimited (enableFairShare is off)'],

@@ -62,7 +62,9 @@ it('deleted jobs are removed from lists that arrive late', () => {
 it('the memory is cleared when a stream restarts, because the database may be restored', () => {
   const fresh = createFreshResults()
   const updates = parse('subscription { jobUpdates { __typename } }')
-  const reset = (resetReason: string, jobIds: string[]) => ({ jobUpdates: { __typename: 'StreamReset', resetReason, jobIds } })
+  const reset = (resetReason: string, jobIds: string[]) => ({
+    jobUpdates: { __typename: 'StreamReset', resetReason, jobIds },
+  })
   fresh.of({ query }, job(7, 'FAILED'))
   fresh.of({ query: updates }, reset('DELETED', ['job_2']))
   expect(fresh.of({ query }, job(3, 'RUNNING')).data).toEqual(job(7, 'FAILED'))
