@@ -61,8 +61,8 @@ const PreemptionTier = builder.enumType('PreemptionTier', {
   description: 'Rule that allowed a preemption.',
   values: describeValues({
     INTERACTIVE: 'The claimant is interactive.',
-    STRICT: 'The account of the claimant would still hold less.',
-    ROTATION: 'The accounts take turns.',
+    STRICT: 'Fair share: the account of the claimant would still hold less. PRIORITY: the claimant has a higher level.',
+    ROTATION: 'Fair share: the account of the claimant holds less now, and the accounts take turns.',
     DRAIN: 'The run was backfilled on nodes that are held for the claimant.',
   } satisfies Record<(typeof tiers)[number], string>),
 })

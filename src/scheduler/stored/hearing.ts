@@ -140,7 +140,7 @@ interface ChangeRow {
   sinceMs: number | null
 }
 
-/** Of two changes about the same entry, the one that was committed later has the greater number. */
+/** Reads changes in order: a later commit about the same entry has a greater number. */
 async function takeRows(sql: Sql, pool: string, heardXact: number): Promise<ChangeRow[]> {
   const rows = await sql.query<ChangeRow>(
     `WITH told AS MATERIALIZED (SELECT id FROM pool_change WHERE pool = $1 AND xact >= $2)
