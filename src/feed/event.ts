@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { JobEventType } from '../domain/jobs/job-change.ts'
 import type { JobState, PsijState, StateReason } from '../domain/state.ts'
 import type { Sql } from '../platform/tx.ts'
-import type { JobFacts, StateMoment } from './facts.ts'
+import type { JobFacts, StateMoment, StoredReason } from './facts.ts'
 
 /** One numbered change of one job, as it is stored. */
 export interface FeedEvent {
@@ -30,6 +30,7 @@ export interface Deletion {
   position: number
   facts: JobFacts
   moment: StateMoment
+  startedAt: Date | null
 }
 
 export type FeedEntry = FeedEvent | Deletion
@@ -83,17 +84,21 @@ interface DeletedRow extends Omit<JobFacts, 'id' | 'userId' | 'team' | 'createdA
   user_id: string
   team_id: string | null
   state: JobState
+  state_reason: StoredReason | null
   created_at: string
+  started_at: string | null
   finished_at: string | null
 }
 
 function deletionOf(row: DeletedRow): Deletion {
-  const { job_id: id, position, user_id: userId, team_id: team, state, created_at, finished_at, ...same } = row
+  const { job_id: id, position, user_id: userId, team_id: team, state, state_reason, ...rest } = row
+  const { created_at, started_at, finished_at, ...same } = rest
   return {
     jobId: id,
     position,
     facts: { ...same, id, userId, team, createdAt: new Date(created_at) },
-    moment: { state, finishedAt: finished_at === null ? null : new Date(finished_at) },
+    moment: { state, reason: state_reason, finishedAt: finished_at === null ? null : new Date(finished_at) },
+    startedAt: started_at === null ? null : new Date(started_at),
   }
 }
 

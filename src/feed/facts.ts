@@ -1,4 +1,4 @@
-import type { JobState } from '../domain/state.ts'
+import { holdingSql, type JobState, type StateReason } from '../domain/state.ts'
 import type { Db } from '../platform/db.ts'
 import type { Sql } from '../platform/tx.ts'
 
@@ -17,9 +17,13 @@ export interface JobFacts {
   createdAt: Date
 }
 
+/** Reasons of states as stored; the reason of BLOCKED jobs comes with their approval. */
+export type StoredReason = StateReason | 'APPROVAL_PENDING'
+
 /** The state of a job at one moment. `finishedAt` is the time of the event that ended it. */
 export interface StateMoment {
   state: JobState
+  reason: StoredReason | null
   finishedAt: Date | null
 }
 
@@ -56,6 +60,21 @@ export function createFactsCache(db: Db) {
       return new Map((await Promise.all(all)).flatMap((facts) => (facts ? [[facts.id, facts] as const] : [])))
     },
   }
+}
+
+/** Selects the jobs that had a run on a node of this name; true: a run is there now. */
+export async function readJobsOnNode(
+  sql: Sql,
+  jobIds: readonly string[],
+  node: string,
+): Promise<ReadonlyMap<string, boolean>> {
+  const rows = await sql.query<{ id: string; isNow: boolean }>(
+    `SELECT job_id AS id, bool_or(state IN ${holdingSql}) AS "isNow" FROM run
+     WHERE job_id = ANY($1) AND $2 = ANY(nodes) GROUP BY 1`,
+    [jobIds, node],
+    'feed_jobs_on_node',
+  )
+  return new Map(rows.map(({ id, isNow }) => [id, isNow]))
 }
 
 export async function readFacts(sql: Sql, jobIds: readonly string[]): Promise<JobFacts[]> {

@@ -1,14 +1,17 @@
 import { InvalidInput } from '../domain/errors.ts'
 import { type Pattern, parseGlob, patternCharactersMax } from '../domain/pattern.ts'
-import { isFinal, type JobState, type StateCategory, stateCategory } from '../domain/state.ts'
+import { isFinal, isHolding, type JobState, type StateCategory, stateCategory } from '../domain/state.ts'
 import type { FeedEvent } from './event.ts'
-import type { JobFacts, StateMoment } from './facts.ts'
+import type { JobFacts, StateMoment, StoredReason } from './facts.ts'
 
 /** Fields are joined by AND, entries of a list by OR, labels by AND; an absent field admits all. */
 export interface JobFilter {
   ids?: readonly string[] | null | undefined
   states?: readonly JobState[] | null | undefined
   stateCategories?: readonly StateCategory[] | null | undefined
+  stateReasons?: readonly StoredReason[] | null | undefined
+  /** Part of the name or of the value of a label, or the beginning of the id; the case of ASCII letters does not matter. */
+  text?: string | null | undefined
   /** Glob: `*` any characters, `?` one. */
   name?: string | null | undefined
   labels?: readonly { key: string; value?: string | null | undefined }[] | null | undefined
@@ -19,8 +22,12 @@ export interface JobFilter {
   queues?: readonly string[] | null | undefined
   pools?: readonly string[] | null | undefined
   executors?: readonly string[] | null | undefined
+  /** Name of a node on which the job holds resources. */
+  node?: string | null | undefined
   createdAfter?: Date | null | undefined
   createdBefore?: Date | null | undefined
+  startedAfter?: Date | null | undefined
+  startedBefore?: Date | null | undefined
   finishedAfter?: Date | null | undefined
   finishedBefore?: Date | null | undefined
 }
@@ -28,7 +35,21 @@ export interface JobFilter {
 /** true: the event changes the state. Others (priority, artifact, late report) do not. */
 export const isMove = (event: FeedEvent): boolean => event.to !== null && event.to !== event.from
 
-export const toMoment = (state: JobState, at: Date): StateMoment => ({ state, finishedAt: isFinal(state) ? at : null })
+export const toMoment = (state: JobState, reason: StoredReason | null, at: Date): StateMoment => ({
+  state,
+  reason: state === 'BLOCKED' ? 'APPROVAL_PENDING' : reason,
+  finishedAt: isFinal(state) ? at : null,
+})
+
+export const foldCase = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+
+export function checkText(text: string): string {
+  if (text.length > patternCharactersMax) {
+    const message = `Must have at most ${patternCharactersMax} characters, not ${text.length}`
+    throw new InvalidInput([{ path: ['filter', 'text'], message }])
+  }
+  return foldCase(text)
+}
 
 export function nameGlob(glob: string): Pattern {
   if (glob.length > patternCharactersMax) {
@@ -41,7 +62,12 @@ export function nameGlob(glob: string): Pattern {
 export interface CompiledFilter {
   admitsJob(facts: JobFacts): boolean
   admitsMoment(moment: StateMoment): boolean
+  /** A job that has started stays started, so its present row decides for all of its events. */
+  admitsStart(startedAt: Date | null): boolean
   readonly asksState: boolean
+  readonly asksReason: boolean
+  /** Moments must be ACTIVE; `readJobsOnNode` finds the jobs. null: the filter has no node. */
+  readonly node: string | null
 }
 
 const factsOfLists = [
@@ -55,8 +81,9 @@ const factsOfLists = [
 ] as const
 
 export function compileFilter(filter: JobFilter): CompiledFilter {
-  const { ids, states, stateCategories, name, labels, createdAfter, createdBefore, finishedAfter, finishedBefore } =
-    filter
+  const { ids, states, stateCategories, stateReasons, text, name, labels, node } = filter
+  const { createdAfter, createdBefore, startedAfter, startedBefore, finishedAfter, finishedBefore } = filter
+  const part = text == null ? null : checkText(text)
   const nameMatches = name == null ? null : nameGlob(name)
   const lists = factsOfLists.flatMap(([list, fact]) => {
     const values = filter[list]
@@ -65,19 +92,31 @@ export function compileFilter(filter: JobFilter): CompiledFilter {
   return {
     admitsJob: (facts) =>
       (ids == null || ids.includes(facts.id)) &&
+      (part === null || containsText(facts, part)) &&
       (nameMatches === null || (facts.name !== null && nameMatches.matches(facts.name))) &&
       lists.every(({ fact, values }) => values.has(facts[fact])) &&
       (labels ?? []).every(({ key, value }) =>
         value == null ? Object.hasOwn(facts.labels, key) : facts.labels[key] === value,
       ) &&
       isWithin(facts.createdAt, createdAfter, createdBefore),
-    admitsMoment: ({ state, finishedAt }) =>
+    admitsMoment: ({ state, reason, finishedAt }) =>
       (states == null || states.includes(state)) &&
       (stateCategories == null || stateCategories.includes(stateCategory[state])) &&
+      (node == null || isHolding(state)) &&
+      (stateReasons == null || (reason !== null && stateReasons.includes(reason))) &&
       isWithin(finishedAt, finishedAfter, finishedBefore),
-    asksState: [states, stateCategories, finishedAfter, finishedBefore].some((field) => field != null),
+    admitsStart: (startedAt) => isWithin(startedAt, startedAfter, startedBefore),
+    asksState: [states, stateCategories, stateReasons, node, finishedAfter, finishedBefore].some(
+      (field) => field != null,
+    ),
+    asksReason: stateReasons != null,
+    node: node ?? null,
   }
 }
+
+const containsText = ({ id, name, labels }: JobFacts, part: string) =>
+  id.startsWith(part) ||
+  [...(name === null ? [] : [name]), ...Object.values(labels)].some((each) => foldCase(each).includes(part))
 
 function isWithin(at: Date | null, after: Date | null | undefined, before: Date | null | undefined): boolean {
   if (after == null && before == null) return true

@@ -12,7 +12,7 @@ import {
   markEntry,
   readPage,
 } from './event.ts'
-import type { StateMoment } from './facts.ts'
+import { readJobsOnNode, type StateMoment, type StoredReason } from './facts.ts'
 import { type CompiledFilter, compileFilter, isMove, type JobFilter, toMoment } from './filter.ts'
 import {
   type FeedRooms,
@@ -44,6 +44,8 @@ export interface JobUpdatesOptions {
 interface Admitted {
   entries: ReadonlySet<FeedEntry>
   rows: ReadonlyMap<string, JobRow>
+  /** Jobs with a live run on the node of the filter; null: the filter has no node. */
+  onNode: ReadonlyMap<string, boolean> | null
 }
 
 const batchEntriesMax = 500
@@ -153,16 +155,28 @@ export class JobUpdatesReader {
       return job !== undefined && maySee(this.#viewer, job) && this.#filter.admitsJob(job)
     })
     const matching = this.#filter.asksState ? await this.#inAdmittedState(ofJobs) : ofJobs
-    const rows = await this.#rowsOf(matching.filter(isEvent))
-    const told = matching.filter((entry) => isDeletion(entry) || rows.has(entry.jobId))
-    return { entries: new Set(told), rows }
+    const ofJob = matching.filter(isEvent)
+    const onNode = await this.#onNode(ofJob)
+    const rows = await this.#rowsOf(ofJob.filter(({ jobId }) => onNode === null || onNode.has(jobId)))
+    const told = matching.filter((entry) => {
+      const job = isDeletion(entry) ? entry : rows.get(entry.jobId)
+      return job !== undefined && this.#filter.admitsStart(job.startedAt)
+    })
+    return { entries: new Set(told), rows, onNode }
   }
 
   async #inAdmittedState(entries: readonly FeedEntry[]): Promise<readonly FeedEntry[]> {
-    const still = await this.#shared.moments.before(entries.filter(isEvent).filter((event) => !isMove(event)))
+    const unclear = entries.filter(isEvent).filter((event) => this.#filter.asksReason || !isMove(event))
+    const still = await this.#shared.moments.before(unclear)
     return entries.filter((entry) =>
       momentsAround(entry, still).some((moment) => moment && this.#filter.admitsMoment(moment)),
     )
+  }
+
+  async #onNode(events: readonly FeedEvent[]): Promise<Admitted['onNode']> {
+    const { node } = this.#filter
+    if (node === null || events.length === 0) return null
+    return readJobsOnNode(this.#rooms.db.sql, [...new Set(events.map(({ jobId }) => jobId))], node)
   }
 
   /** Reads rows that are at least as new as these events. Omits deleted jobs. */
@@ -182,7 +196,7 @@ export class JobUpdatesReader {
       const next = entries[index + 1]
       const goesOn = next && admitted.entries.has(next) && together.length < messageEventsMax
       if (together.length === 0 || (isAdmitted && goesOn && this.#continues(entry, next))) continue
-      yield this.#message(together, admitted.rows)
+      yield this.#message(together, admitted)
       together = []
     }
   }
@@ -197,7 +211,7 @@ export class JobUpdatesReader {
     return (position ?? 0) <= this.#head
   }
 
-  #message(entries: readonly FeedEntry[], rows: Admitted['rows']): Transitions | Reset {
+  #message(entries: readonly FeedEntry[], { rows, onNode }: Admitted): Transitions | Reset {
     const events = entries.filter(isEvent)
     const [first] = events
     const job = first && rows.get(first.jobId)
@@ -211,9 +225,14 @@ export class JobUpdatesReader {
       phase: this.#isReplay(first) ? 'REPLAY' : 'LIVE',
       isFinal: false,
       job,
-      matches: this.#filter.admitsMoment({ state: job.state, finishedAt: job.finishedAt }),
+      matches: this.#matches(job) && (onNode === null || onNode.get(job.id) === true),
       instead: heartbeat(this.#rooms.time, place),
     }
+  }
+
+  #matches(job: JobRow): boolean {
+    const moment = { state: job.state, reason: job.stateReason as StoredReason | null, finishedAt: job.finishedAt }
+    return this.#filter.admitsMoment(moment) && this.#filter.admitsStart(job.startedAt)
   }
 
   get #place() {
@@ -235,9 +254,15 @@ function withPages(messages: readonly JobUpdatesMessage[]): readonly JobUpdatesM
   return messages
 }
 
-function momentsAround(entry: FeedEntry, still: ReadonlyMap<FeedEvent, StateMoment>): (StateMoment | undefined)[] {
+/** `before` has the moments of the events that need them. */
+function momentsAround(
+  entry: FeedEntry,
+  before: ReadonlyMap<FeedEvent, StateMoment>,
+): readonly (StateMoment | undefined)[] {
   if (isDeletion(entry)) return [entry.moment]
-  if (!isMove(entry)) return [still.get(entry)]
-  const { from, to, at } = entry
-  return [from, to].map((state) => state ?? undefined).map((state) => state && toMoment(state, at))
+  const { type, from, to, reason, at } = entry
+  const last = before.get(entry) ?? (from === null ? undefined : toMoment(from, null, at))
+  if (isMove(entry)) return [last, to === null ? undefined : toMoment(to, reason, at)]
+  const isPreemption = type === 'PREEMPT_REQUESTED' || type === 'PREEMPT_WITHDRAWN'
+  return isPreemption ? [last, last && { ...last, reason }] : [last]
 }

@@ -86,6 +86,10 @@ const needs = {
   // For accounts here, for queues, pools and executors in test/graphql/rows/lists.test.ts.
   job_by_place: need(alive, ofAccount('job', 'NOT t.log_closed')),
   job_by_phase: need("'NOT j.log_closed'", newest('job', 'created_at', 'WHERE NOT log_closed')),
+  job_by_start: need(
+    "coalesce(j.started_at, 'infinity')",
+    "SELECT id FROM job j ORDER BY coalesce(j.started_at, 'infinity') DESC, j.id DESC LIMIT 20",
+  ),
   job_by_priority: need(
     'coalesce(j.priority_override, j.base_priority)::bigint',
     'SELECT id FROM job j ORDER BY coalesce(j.priority_override, j.base_priority)::bigint DESC, j.id DESC LIMIT 20',
@@ -96,6 +100,7 @@ const needs = {
   ),
   job_named: need('j.name LIKE ', newest('job', 'created_at', "WHERE name LIKE 'train'")),
   job_of_project: need("projects: isOneOf('project'", newest('job', 'created_at', "WHERE project = 'p'")),
+  job_of_reason: need("isOneOf('state_reason'", newest('job', 'created_at', "WHERE state_reason = 'OOM_KILLED'")),
   job_of_team: need(alive, 'SELECT count(*) FROM job t WHERE t.team_id = $1 AND NOT t.log_closed'),
   job_told: need(
     'WHERE told_at > $1 AND told_at IS NOT NULL ORDER BY told_at DESC LIMIT $2',

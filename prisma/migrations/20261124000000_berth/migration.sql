@@ -554,7 +554,9 @@ CREATE TABLE "deleted_job" (
     "pool" TEXT NOT NULL,
     "executor" TEXT NOT NULL,
     "state" "job_state" NOT NULL,
+    "state_reason" TEXT,
     "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "started_at" TIMESTAMPTZ(3),
     "finished_at" TIMESTAMPTZ(3),
 
     CONSTRAINT "deleted_job_pkey" PRIMARY KEY ("job_id")
@@ -1144,20 +1146,22 @@ CREATE INDEX event_without_position ON event (xact) WHERE position IS NULL;
 CREATE UNIQUE INDEX deleted_job_position ON deleted_job (position) WHERE position IS NOT NULL;
 CREATE INDEX deleted_job_without_position ON deleted_job (at, job_id) WHERE position IS NULL;
 
--- Lists of jobs: each order, and each filter that may match few of very many jobs (bench/lists.ts). No index of job
--- contains the state of a job that is alive: a move that does not end the job changes no index (HOT). New jobs are added at
--- the end of an index; lists that show the newest job first read it backwards.
+-- Lists of jobs: each order, and each filter that may match few of very many jobs (bench/lists.ts). A move of a job adds an
+-- entry to each of these indexes that holds the job, so none is over parts of words. New jobs are added at the end of an
+-- index; lists that show the newest job first read it backwards.
 CREATE INDEX job_alive_of_user ON job (user_id) WHERE NOT log_closed;
 CREATE INDEX job_of_team ON job (team_id, log_closed) WHERE team_id IS NOT NULL;
 -- An account and all below it are a range in byte order, whatever the collation of the database.
 CREATE INDEX job_by_place ON job (log_closed, account text_pattern_ops, pool, queue, executor);
 CREATE INDEX job_by_phase ON job (log_closed, created_at, id);
 CREATE INDEX job_by_finish ON job (coalesce(finished_at, 'infinity'), id);
+CREATE INDEX job_by_start ON job (coalesce(started_at, 'infinity'), id);
 CREATE INDEX job_by_priority ON job ((coalesce(priority_override, base_priority)::bigint), id);
 CREATE INDEX job_of_project ON job (project, created_at DESC, id DESC) WHERE project IS NOT NULL;
 CREATE INDEX job_named ON job (name text_pattern_ops, created_at DESC, id DESC) WHERE name IS NOT NULL;
 CREATE INDEX job_labelled ON job USING gin (labels) WHERE labels <> '{}';
 CREATE INDEX job_unsuccessful ON job (state, created_at DESC, id DESC) WHERE state IN ('FAILED', 'INTERRUPTED', 'CANCELLED');
+CREATE INDEX job_of_reason ON job (state_reason, created_at DESC, id DESC) WHERE state_reason IS NOT NULL;
 -- Readers of jobs look for reports (progress, artifacts) by their time.
 CREATE INDEX job_told ON job (told_at) WHERE told_at IS NOT NULL;
 -- Which of these values occur together: without it the planner multiplies their shares.
@@ -1209,10 +1213,13 @@ CREATE TRIGGER job_submission_stays BEFORE UPDATE OF id, sequence, user_id, spec
 
 CREATE FUNCTION berth_jobs_deleted() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO deleted_job (job_id, user_id, name, labels, team_id, account, project, queue, pool, executor, state, created_at, finished_at)
-  SELECT id, user_id, name, labels, team_id, account, project, queue, pool, executor, state, created_at, finished_at FROM gone
+  INSERT INTO deleted_job (job_id, user_id, name, labels, team_id, account, project, queue, pool, executor, state, state_reason,
+    created_at, started_at, finished_at)
+  SELECT id, user_id, name, labels, team_id, account, project, queue, pool, executor, state, state_reason, created_at, started_at,
+    finished_at FROM gone
   -- An operator may have put a job back.
-  ON CONFLICT (job_id) DO UPDATE SET position = NULL, at = EXCLUDED.at, state = EXCLUDED.state, finished_at = EXCLUDED.finished_at;
+  ON CONFLICT (job_id) DO UPDATE SET position = NULL, at = EXCLUDED.at, state = EXCLUDED.state, state_reason = EXCLUDED.state_reason,
+    started_at = EXCLUDED.started_at, finished_at = EXCLUDED.finished_at;
   RETURN NULL;
 END $$;
 CREATE TRIGGER job_deleted AFTER DELETE ON job REFERENCING OLD TABLE AS gone FOR EACH STATEMENT

@@ -9,6 +9,8 @@ import { stateStyles } from '../render.ts'
 interface LsOptions extends OutputOptions {
   state?: JobState[]
   name?: string
+  text?: string
+  node?: string
   tag?: string[]
   limit: number
 }
@@ -18,10 +20,13 @@ export function registerLsCommand(program: Command, cli: Cli): void {
     .description('list jobs, newest first')
     .option('-s, --state <state...>', 'only jobs in these states', readState)
     .option('--name <glob>', 'only jobs whose name matches this glob, such as "train-*"')
+    .option('--text <text>', 'only jobs with this text in their name or a label, or at the beginning of their id')
+    .option('--node <name>', 'only jobs that hold resources on this node')
     .option('--tag <tag...>', 'only jobs with all of these tags')
     .option('-n, --limit <count>', 'maximum number of jobs', readCount, 20)
-    .action(async ({ state: states, name, tag, limit, output }: LsOptions) => {
-      const filter = { states, name: name || undefined, labels: tag?.map((key) => ({ key, value: '' })) }
+    .action(async ({ state: states, name, text, node, tag, limit, output }: LsOptions) => {
+      const labels = tag?.map((key) => ({ key, value: '' }))
+      const filter = { states, name: name || undefined, text, node, labels }
       const read = cli.connection().request
       const jobs = await readFirstNodes(limit, async (page) => (await read(JobsDocument, { ...page, filter })).jobs)
       await printJobs(cli, jobs, output)

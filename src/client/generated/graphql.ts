@@ -346,18 +346,28 @@ export type JobFilter = {
   labels?: Array<LabelFilter> | null | undefined;
   /** Glob on the job name: * matches any characters, ? matches one; at most 255 characters. */
   name?: string | null | undefined;
+  /** Jobs that hold resources on a node of this name: STARTING, RUNNING or CANCELLING. */
+  node?: string | null | undefined;
   /** Jobs of one of these pools. At most 1,000. */
   pools?: Array<string> | null | undefined;
   /** Jobs of one of these projects. At most 1,000. */
   projects?: Array<string> | null | undefined;
   /** Jobs submitted to one of these submission queues. At most 1,000. */
   queues?: Array<string> | null | undefined;
+  /** Jobs whose first run started after this time. */
+  startedAfter?: string | null | undefined;
+  /** Jobs whose first run started before this time. */
+  startedBefore?: string | null | undefined;
   /** Jobs in a state of one of these categories. At most 9. */
   stateCategories?: Array<StateCategory> | null | undefined;
+  /** Jobs whose `stateReason` is one of these. At most 1,000. */
+  stateReasons?: Array<StateReason> | null | undefined;
   /** Jobs in one of these states. At most 9. */
   states?: Array<JobState> | null | undefined;
   /** Jobs of one of these teams. At most 1,000. */
   teams?: Array<string> | null | undefined;
+  /** Jobs whose name or value of a label contains this text, or whose id begins with it; the case of ASCII letters does not matter. At most 255 characters. Without an index: a list may read all jobs, and ends with QUERY_TIMEOUT after 5 s. */
+  text?: string | null | undefined;
   /** Jobs submitted by one of these users. At most 1,000. */
   users?: Array<string> | null | undefined;
 };

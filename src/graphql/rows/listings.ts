@@ -4,10 +4,12 @@ import type { Listing } from './keyset.ts'
 
 /** Rows and order of the lists of the API. */
 
-export type JobOrderField = 'CREATED_AT' | 'FINISHED_AT' | 'PRIORITY'
+export type JobOrderField = 'CREATED_AT' | 'STARTED_AT' | 'FINISHED_AT' | 'PRIORITY'
 
 const jobKeys = {
   CREATED_AT: { sql: 'j.created_at', type: 'timestamptz' },
+  // Jobs that never started sort after all others.
+  STARTED_AT: { sql: "coalesce(j.started_at, 'infinity')", type: 'timestamptz' },
   // Alive jobs sort after final ones.
   FINISHED_AT: { sql: "coalesce(j.finished_at, 'infinity')", type: 'timestamptz' },
   PRIORITY: { sql: 'coalesce(j.priority_override, j.base_priority)::bigint', type: 'bigint' },

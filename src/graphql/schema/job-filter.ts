@@ -1,12 +1,12 @@
 import { labelsMax } from '../../domain/input.ts'
 import { holdingSql, isFinal, type JobState as JobStateName, jobStates, stateCategory } from '../../domain/state.ts'
-import { type JobFilter, nameGlob } from '../../feed/filter.ts'
+import { checkText, type JobFilter, nameGlob } from '../../feed/filter.ts'
 import { capList } from '../admission/argument-bounds.ts'
 import { limits } from '../caller-limits.ts'
 import type { Bind } from '../rows/keyset.ts'
 import type { JobOrderField } from '../rows/listings.ts'
 import { builder } from './builder.ts'
-import { JobState, StateCategory } from './enums.ts'
+import { JobState, StateCategory, StateReason } from './enums.ts'
 
 const LabelFilter = builder.inputType('LabelFilter', {
   description: 'A label that jobs must have.',
@@ -25,6 +25,14 @@ export const JobFilterInput = builder.inputType('JobFilter', {
       type: [StateCategory],
       ...capList(jobStates.length, 'Jobs in a state of one of these categories'),
     }),
+    stateReasons: t.field({
+      type: [StateReason],
+      ...capList(limits.filterIdsMax, 'Jobs whose `stateReason` is one of these'),
+    }),
+    text: t.string({
+      description:
+        'Jobs whose name or value of a label contains this text, or whose id begins with it; the case of ASCII letters does not matter. At most 255 characters. Without an index: a list may read all jobs, and ends with QUERY_TIMEOUT after 5 s.',
+    }),
     name: t.string({
       description: 'Glob on the job name: * matches any characters, ? matches one; at most 255 characters.',
     }),
@@ -36,16 +44,21 @@ export const JobFilterInput = builder.inputType('JobFilter', {
     queues: t.stringList(capList(limits.filterIdsMax, 'Jobs submitted to one of these submission queues')),
     pools: t.stringList(capList(limits.filterIdsMax, 'Jobs of one of these pools')),
     executors: t.stringList(capList(limits.filterIdsMax, 'Jobs of one of these executors')),
+    node: t.string({
+      description: 'Jobs that hold resources on a node of this name: STARTING, RUNNING or CANCELLING.',
+    }),
     createdAfter: t.field({ type: 'DateTime', description: 'Jobs submitted after this time.' }),
     createdBefore: t.field({ type: 'DateTime', description: 'Jobs submitted before this time.' }),
+    startedAfter: t.field({ type: 'DateTime', description: 'Jobs whose first run started after this time.' }),
+    startedBefore: t.field({ type: 'DateTime', description: 'Jobs whose first run started before this time.' }),
     finishedAfter: t.field({ type: 'DateTime', description: 'Jobs that became final after this time.' }),
     finishedBefore: t.field({ type: 'DateTime', description: 'Jobs that became final before this time.' }),
   }),
 })
 
-/** The index finds names and prefixes; any other glob is compared with every name. */
-export const isScan = (filter: { name?: string | null | undefined } | null | undefined): boolean =>
-  filter?.name != null && !/^[^*?]+\*?$/.test(filter.name)
+/** The index finds names and prefixes; any other glob, and a text, is compared with every name. */
+export const isScan = (filter: Pick<JobFilter, 'name' | 'text'> | null | undefined): boolean =>
+  filter?.text != null || (filter?.name != null && !/^[^*?]+\*?$/.test(filter.name))
 
 /** Builds the condition on the table alias `j` for a list in this order. The feed applies the same rules in memory. */
 export function filterSql(filter: JobFilter, bind: Bind, by: JobOrderField = 'CREATED_AT'): string {
@@ -103,20 +116,24 @@ function selectStates(wanted: readonly JobStateName[]): string[] {
   return from.includes(undefined) ? [] : [`j.id = ANY (ARRAY(${[...new Set(from)].join(' UNION ALL ')}))`]
 }
 
-/** The expression of the index job_by_finish, where live jobs come last. */
+/** The expressions of the indexes job_by_finish and job_by_start, where jobs without the time come last. */
 const finishedAt = "coalesce(j.finished_at, 'infinity')"
+const startedAt = "coalesce(j.started_at, 'infinity')"
 
-/** A job finishes after its creation unless a clock was set back. */
+/** A job starts after its creation and finishes after its start unless a clock was set back. */
 const clockSlack = "interval '1 day'"
 
 /** Derives a limit on one time from a limit on the other. */
-function deriveBounds({ createdAfter, finishedBefore }: JobFilter, bind: Bind, by: JobOrderField): string[] {
-  return [
-    ...(finishedBefore ? [`j.created_at < ${bind(finishedBefore)}::timestamptz + ${clockSlack}`] : []),
-    ...(createdAfter && by === 'FINISHED_AT'
-      ? [`${finishedAt} > ${bind(createdAfter)}::timestamptz - ${clockSlack}`]
-      : []),
-  ]
+function deriveBounds(filter: JobFilter, bind: Bind, by: JobOrderField): string[] {
+  const { createdAfter, startedAfter, startedBefore, finishedBefore } = filter
+  const before = [startedBefore, finishedBefore].flatMap((time) =>
+    time ? [`j.created_at < ${bind(time)}::timestamptz + ${clockSlack}`] : [],
+  )
+  const ordered = by === 'FINISHED_AT' ? finishedAt : by === 'STARTED_AT' ? startedAt : null
+  const after = [createdAfter, by === 'FINISHED_AT' ? startedAfter : null].flatMap((time) =>
+    time && ordered ? [`${ordered} > ${bind(time)}::timestamptz - ${clockSlack}`] : [],
+  )
+  return [...before, ...after]
 }
 
 type Condition = (bind: Bind, value: unknown, by: JobOrderField) => string
@@ -143,6 +160,13 @@ const columns: Readonly<Partial<Record<keyof JobFilter, Condition>>> = {
   ids: (bind, value) => `j.id = ANY(${bind(value)}::text[])`,
   states: (bind, value) => `j.state = ANY(${bind(value)}::text[]::job_state[])`,
   stateCategories: (bind, value) => `j.state = ANY(${bind(listStates(value))}::text[]::job_state[])`,
+  stateReasons: isOneOf('state_reason', { isOrderedBy: 'CREATED_AT' }),
+  text(bind, value) {
+    const part = bind(checkText(String(value)))
+    const contains = (column: string) => `strpos(lower(${column} COLLATE "C"), ${part}) > 0`
+    return `(starts_with(j.id, ${part}) OR ${contains('j.name')}
+      OR EXISTS (SELECT FROM jsonb_each_text(j.labels) l WHERE ${contains('l.value')}))`
+  },
   name: (bind, value) => `j.name LIKE ${bind(likePattern(String(value)))}`,
   users: isOneOf('user_id', { isOrderedBy: 'CREATED_AT' }),
   teams: isOneOf('team_id'),
@@ -151,8 +175,11 @@ const columns: Readonly<Partial<Record<keyof JobFilter, Condition>>> = {
   queues: isOneOf('queue'),
   pools: isOneOf('pool'),
   executors: isOneOf('executor'),
+  node: (bind, value) => `j.id = ANY (ARRAY(${holdingRuns} AND ${bind(value)}::text = ANY(nodes)))`,
   createdAfter: compares('created_at', '>'),
   createdBefore: compares('created_at', '<'),
+  startedAfter: (bind, value) => `${startedAt} > ${bind(value)}::timestamptz AND ${startedAt} < 'infinity'`,
+  startedBefore: (bind, value) => `${startedAt} < ${bind(value)}::timestamptz`,
   finishedAfter: (bind, value) => `${finishedAt} > ${bind(value)}::timestamptz AND ${finishedAt} < 'infinity'`,
   finishedBefore: (bind, value) => `${finishedAt} < ${bind(value)}::timestamptz`,
 }

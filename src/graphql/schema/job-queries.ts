@@ -14,6 +14,7 @@ const JobOrderFieldType = builder.enumType('JobOrderField', {
   description: 'Field that jobs are sorted by.',
   values: describeValues({
     CREATED_AT: 'Time of submission.',
+    STARTED_AT: 'Time when the first run started; jobs that never started come after all others.',
     FINISHED_AT: 'Time of the final state; jobs that are not final come after all others.',
     PRIORITY: 'Base or set priority, without the effect of waiting.',
   } satisfies Record<JobOrderField, string>),

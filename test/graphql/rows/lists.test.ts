@@ -22,12 +22,14 @@ const day = (n: number) => new Date(Date.UTC(2026, 0, n))
 /** Final jobs of 150 accounts in 2 queues, then waiting jobs. Another account owns the last 1,000 of each. */
 const fillSql = `
 INSERT INTO job (id, user_id, sequence, name, labels, project, spec, state, pool, queue, executor, account, base_priority, cpu_millis,
-  memory_bytes, gpu, lane_id, created_at, finished_at, log_closed)
+  memory_bytes, gpu, lane_id, created_at, finished_at, log_closed, started_at, state_reason)
 SELECT 'job_' || lpad(n::text, 20, '0'), 'user_' || n % 100, n, 'train-' || n % 1000, jsonb_build_object('exp', 'e' || n % 500), 'p' || n % 200,
   jsonb_build_object('command', (SELECT jsonb_agg(md5(n::text || i)) FROM generate_series(1, 30) i)),
   (CASE WHEN n > $1 THEN 'QUEUED' WHEN n % 1000 = 0 THEN 'INTERRUPTED' WHEN n % 13 = 0 THEN 'FAILED' ELSE 'SUCCEEDED' END)::job_state,
   'sim', CASE WHEN n % 19 = 0 THEN 'night' ELSE 'default' END, CASE WHEN n % 19 = 1 THEN 'slurm' ELSE 'simulated' END, 'account' || n % 150,
-  n % 4 * 10, 1000, 1, 0, gen_random_uuid(), made.at, CASE WHEN n <= $1 THEN made.at + n % 97 * interval '1 minute' END, n <= $1
+  n % 4 * 10, 1000, 1, 0, gen_random_uuid(), made.at, CASE WHEN n <= $1 THEN made.at + n % 97 * interval '1 minute' END, n <= $1,
+  CASE WHEN n <= $1 AND n % 50 > 0 THEN made.at + n % 97 * interval '30 seconds' END,
+  CASE WHEN n <= $1 AND n % 1000 = 0 THEN 'PREEMPTED' WHEN n <= $1 AND n % 13 = 0 THEN CASE WHEN n % 7 = 0 THEN 'OOM_KILLED' ELSE 'EXIT_CODE' END END
 FROM generate_series(1, $1::int + $2::int) n, LATERAL (SELECT timestamptz '2026-01-01Z' + n * interval '2 minutes' AS at) made`
 
 const filters: Readonly<Record<string, JobFilter>> = {
@@ -65,17 +67,40 @@ const filters: Readonly<Record<string, JobFilter>> = {
   'account without a hit, WAITING': { accounts: ['nothing'], stateCategories: ['WAITING'] },
   'created late': { createdAfter: day(17) },
   'created early': { createdBefore: day(1.1) },
+  'text without a hit, created late': { text: 'nothing', createdAfter: day(17) },
+  reason: { stateReasons: ['EXIT_CODE'] },
+  'rare reason': { stateReasons: ['PREEMPTED'] },
+  'reason without a hit': { stateReasons: ['RESUME_FAILED'] },
+  'two reasons': { stateReasons: ['OOM_KILLED', 'PREEMPTED'] },
+  'node without a hit': { node: 'nothing' },
+  'started early': { startedBefore: day(1.1) },
+  'started late': { startedAfter: day(17) },
+  'started never': { startedAfter: day(40) },
+  'user, FAILED': { users: ['user_17'], states: ['FAILED'] },
+  'user, WAITING': { users: ['user_17'], stateCategories: ['WAITING'] },
+  'pool, ACTIVE': { pools: ['sim'], stateCategories: ['ACTIVE'] },
+  'pool, FAILED': { pools: ['sim'], states: ['FAILED'] },
+  'label, FAILED': { labels: [{ key: 'exp', value: 'e17' }], states: ['FAILED'] },
+  'project, created late': { projects: ['p17'], createdAfter: day(17) },
+  'user, created early': { users: ['user_17'], createdBefore: day(1.1) },
+  'node, reason': { node: 'nothing', stateReasons: ['PREEMPTING'] },
   'finished early': { finishedBefore: day(1.1) },
   'finished never': { finishedAfter: day(40) },
 }
 
 /**
  * Documented in docs/api.md: matches at the far end of another order need a full walk, and several values in another
- * order than that of creation all of their jobs.
+ * order than that of creation all of their jobs. A text has no index.
  */
 const walks = [
   'created late by PRIORITY ASC',
   'created early by PRIORITY DESC',
+  'started late by CREATED_AT ASC',
+  'started late by PRIORITY ASC',
+  'text without a hit, created late by PRIORITY DESC',
+  'text without a hit, created late by PRIORITY ASC',
+  'two users by STARTED_AT DESC',
+  'two users by STARTED_AT ASC',
   'two users by FINISHED_AT DESC',
   'two users by FINISHED_AT ASC',
 ]
@@ -137,7 +162,7 @@ async function countPages(
   return plans.reduce((sum, plan) => sum + plan['Shared Hit Blocks'] + plan['Shared Read Blocks'], 0)
 }
 
-const orders = (['CREATED_AT', 'FINISHED_AT', 'PRIORITY'] as const).flatMap((by) => [
+const orders = (['CREATED_AT', 'STARTED_AT', 'FINISHED_AT', 'PRIORITY'] as const).flatMap((by) => [
   [by, 'DESC'] as const,
   [by, 'ASC'] as const,
 ])

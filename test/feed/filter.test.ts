@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createViewer, type Viewer } from '../../src/domain/access.ts'
+import { type Topic, topics } from '../../src/domain/domain.ts'
+import { sequenceOnce } from '../../src/domain/jobs/sequence.ts'
+import { createFeed, type Feed } from '../../src/feed/feed.ts'
+import type { JobUpdatesMessage } from '../../src/feed/job-updates.ts'
+import type { Transitions } from '../../src/feed/message.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { Wakeups } from '../../src/platform/wakeup.ts'
+import { machineTime } from '../support/clock.ts'
+import { addEvent, addJob, finishJob, openUserDatabase } from '../support/factories.ts'
+
+const { database, userId } = await openUserDatabase()
+const { db } = database
+const { sql } = db
+const log = createLog('error')
+let wakeups: Wakeups<Topic>
+let feed: Feed
+let ada: Viewer
+beforeAll(() => {
+  wakeups = new Wakeups({ address: null, topics, clock: systemClock, log })
+  feed = createFeed({ db, wakeups, clock: systemClock, time: machineTime, log })
+  ada = createViewer({ id: userId, name: 'ada', level: 'RESEARCHER', allow: [], deny: [] })
+})
+afterAll(() => wakeups.stop())
+
+const sequence = async () => {
+  while ((await sequenceOnce({ db, wakeups })).found > 0);
+}
+
+/** A RUNNING job with its three events. */
+async function addRunningJob(): Promise<string> {
+  const { jobId } = await addJob(sql, userId)
+  await addEvent(sql, jobId, { type: 'CREATED', to: 'QUEUED' })
+  await addEvent(sql, jobId, { from: 'QUEUED', to: 'STARTING' })
+  await addEvent(sql, jobId, { from: 'STARTING', to: 'RUNNING' })
+  return jobId
+}
+
+const transitions = async (stream: AsyncGenerator<JobUpdatesMessage, void, void>): Promise<Transitions> => {
+  const { value } = await stream.next()
+  expect(value).toMatchObject({ kind: 'transitions' })
+  return value as Transitions
+}
+
+test('a filter by reason, node or start matches before and after an event, and a deletion', async () => {
+  const { position: after } = await feed.head()
+  const mine = await addRunningJob()
+  await addRunningJob()
+  await addEvent(sql, mine, { type: 'PREEMPT_REQUESTED' })
+  await addEvent(sql, mine, { type: 'PRIORITY_CHANGED' })
+  await addEvent(sql, mine, { type: 'PREEMPT_WITHDRAWN' })
+  await finishJob(sql, mine)
+  await addEvent(sql, mine, { from: 'RUNNING', to: 'SUCCEEDED' })
+  await sql.query("UPDATE event SET reason = 'PREEMPTING' WHERE job_id = $1 AND type = 'PREEMPT_REQUESTED'", [mine])
+  await sql.query('UPDATE job SET started_at = created_at WHERE id = $1', [mine])
+  await sql.query("UPDATE run SET nodes = '{gpu1}' WHERE job_id = $1", [mine])
+  await sequence()
+  const filters = {
+    reason: { stateReasons: ['PREEMPTING'] },
+    node: { node: 'gpu1' },
+    start: { startedAfter: new Date(0) },
+  } as const
+  const streams = Object.entries(filters).map(
+    ([name, filter]) => [name, feed.jobUpdates({ viewer: ada, filter, after })] as const,
+  )
+  for (const [name, stream] of streams) {
+    const seen: number[] = []
+    const wanted = { reason: [4, 5, 6], node: [2, 3, 4, 5, 6, 7], start: [1, 2, 3, 4, 5, 6, 7] }[name]
+    while (seen.length < (wanted?.length ?? 0)) {
+      const { events, matches } = await transitions(stream)
+      seen.push(...events.map(({ seq }) => seq))
+      expect([name, matches]).toEqual([name, name === 'start'])
+    }
+    expect([name, seen]).toEqual([name, wanted])
+    await stream.return()
+  }
+  const { position: last } = await feed.head()
+  const gone = feed.jobUpdates({ viewer: ada, filter: filters.start, after: last })
+  await sql.query('DELETE FROM job WHERE id = $1', [mine])
+  await sequence()
+  expect((await gone.next()).value).toMatchObject({ kind: 'reset', jobIds: [mine] })
+  await gone.return()
+})
