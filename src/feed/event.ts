@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { JobEventType } from '../domain/jobs/job-change.ts'
 import type { JobState, PsijState, StateReason } from '../domain/state.ts'
 import type { Sql } from '../platform/tx.ts'
-import type { JobFacts, StateMoment, StoredReason } from './facts.ts'
+import type { JobFacts } from './facts.ts'
 
 /** One numbered change of one job, as it is stored. */
 export interface FeedEvent {
@@ -29,7 +29,6 @@ export interface Deletion {
   jobId: string
   position: number
   facts: JobFacts
-  moment: StateMoment
   startedAt: Date | null
 }
 
@@ -83,21 +82,16 @@ interface DeletedRow extends Omit<JobFacts, 'id' | 'userId' | 'team' | 'createdA
   position: number
   user_id: string
   team_id: string | null
-  state: JobState
-  state_reason: StoredReason | null
   created_at: string
   started_at: string | null
-  finished_at: string | null
 }
 
 function deletionOf(row: DeletedRow): Deletion {
-  const { job_id: id, position, user_id: userId, team_id: team, state, state_reason, ...rest } = row
-  const { created_at, started_at, finished_at, ...same } = rest
+  const { job_id: id, position, user_id: userId, team_id: team, created_at, started_at, ...same } = row
   return {
     jobId: id,
     position,
     facts: { ...same, id, userId, team, createdAt: new Date(created_at) },
-    moment: { state, reason: state_reason, finishedAt: finished_at === null ? null : new Date(finished_at) },
     startedAt: started_at === null ? null : new Date(started_at),
   }
 }

@@ -168,8 +168,10 @@ export class JobUpdatesReader {
   async #inAdmittedState(entries: readonly FeedEntry[]): Promise<readonly FeedEntry[]> {
     const unclear = entries.filter(isEvent).filter((event) => this.#filter.asksReason || !isMove(event))
     const still = await this.#shared.moments.before(unclear)
-    return entries.filter((entry) =>
-      momentsAround(entry, still).some((moment) => moment && this.#filter.admitsMoment(moment)),
+    // Of a deleted job the events are gone that led out of an admitted state, so each deletion is reported.
+    return entries.filter(
+      (entry) =>
+        isDeletion(entry) || momentsAround(entry, still).some((moment) => moment && this.#filter.admitsMoment(moment)),
     )
   }
 
@@ -256,13 +258,12 @@ function withPages(messages: readonly JobUpdatesMessage[]): readonly JobUpdatesM
 
 /** `before` has the moments of the events that need them. */
 function momentsAround(
-  entry: FeedEntry,
+  event: FeedEvent,
   before: ReadonlyMap<FeedEvent, StateMoment>,
 ): readonly (StateMoment | undefined)[] {
-  if (isDeletion(entry)) return [entry.moment]
-  const { type, from, to, reason, at } = entry
-  const last = before.get(entry) ?? (from === null ? undefined : toMoment(from, null, at))
-  if (isMove(entry)) return [last, to === null ? undefined : toMoment(to, reason, at)]
+  const { type, from, to, reason, at } = event
+  const last = before.get(event) ?? (from === null ? undefined : toMoment(from, null, at))
+  if (isMove(event)) return [last, to === null ? undefined : toMoment(to, reason, at)]
   const isPreemption = type === 'PREEMPT_REQUESTED' || type === 'PREEMPT_WITHDRAWN'
   return isPreemption ? [last, last && { ...last, reason }] : [last]
 }

@@ -303,6 +303,23 @@ export type InternalDnsPortInput = {
   targetPort?: number | null | undefined;
 };
 
+/** An action on a job. */
+export const JobAction = {
+  /** `approveJob`. */
+  Approve: 'APPROVE',
+  /** `cancelJob`. */
+  Cancel: 'CANCEL',
+  /** `deleteJob`. */
+  Delete: 'DELETE',
+  /** `rejectJob`. */
+  Reject: 'REJECT',
+  /** `retryJob`. */
+  Retry: 'RETRY',
+  /** `setJobPriority`. */
+  SetPriority: 'SET_PRIORITY'
+} as const;
+
+export type JobAction = typeof JobAction[keyof typeof JobAction];
 /** Kind of an event of a job. */
 export const JobEventType = {
   /** The approval was granted or rejected. */
@@ -372,6 +389,27 @@ export type JobFilter = {
   users?: Array<string> | null | undefined;
 };
 
+/** Sort order. */
+export type JobOrder = {
+  /** Direction. */
+  direction: OrderDirection;
+  /** Field to sort by. */
+  field: JobOrderField;
+};
+
+/** Field that jobs are sorted by. */
+export const JobOrderField = {
+  /** Time of submission. */
+  CreatedAt: 'CREATED_AT',
+  /** Time of the final state; jobs that are not final come after all others. */
+  FinishedAt: 'FINISHED_AT',
+  /** Base or set priority, without the effect of waiting. */
+  Priority: 'PRIORITY',
+  /** Time when the first run started; jobs that never started come after all others. */
+  StartedAt: 'STARTED_AT'
+} as const;
+
+export type JobOrderField = typeof JobOrderField[keyof typeof JobOrderField];
 /** The spec of a job. Give `command`, or `executable` with `arguments`, or `handler`; all are optional with an image. */
 export type JobSpecInput = {
   /** Account to charge, the unit of fair share; default: the account of the team, or your own. */
@@ -565,6 +603,15 @@ export const OnDependencyFailure = {
 } as const;
 
 export type OnDependencyFailure = typeof OnDependencyFailure[keyof typeof OnDependencyFailure];
+/** Sort direction. */
+export const OrderDirection = {
+  /** Smallest first. */
+  Asc: 'ASC',
+  /** Largest first. */
+  Desc: 'DESC'
+} as const;
+
+export type OrderDirection = typeof OrderDirection[keyof typeof OrderDirection];
 /** Kind of a reason why a job waits. */
 export const PendingReasonCode = {
   /** The job needs an approval. */
@@ -1336,6 +1383,8 @@ export type JobRowFragment = { id: string, version: number, name: string | null,
 
 export type FollowedJobFragment = { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } };
 
+export type LiveJobFragment = { stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: string, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } };
+
 export type JobDetailFragment = { stateCategory: StateCategory, executor: string, account: string, project: string | null, priority: number | null, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, fairShare: { account: string, share: number, weight: number, bid: number } | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, queue: { id: string, name: string }, user: { id: string, name: string } };
 
 export type JobEventRowFragment = { id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, detail:
@@ -1439,6 +1488,28 @@ export type JobsQueryVariables = Exact<{
 
 
 export type JobsQuery = { jobs: { asOf: string, nodes: Array<{ id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, queue: { id: string, name: string }, user: { id: string, name: string } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type LiveJobsQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  filter?: JobFilter | null | undefined;
+  orderBy?: JobOrder | null | undefined;
+}>;
+
+
+export type LiveJobsQuery = { jobs: { asOf: string, nodes: Array<{ stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: string, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type LiveJobUpdatesSubscriptionVariables = Exact<{
+  filter?: JobFilter | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type LiveJobUpdatesSubscription = { jobUpdates:
+    | { __typename: 'JobTransitions', matches: boolean, cursor: string, job: { stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: string, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } } }
+    | { __typename: 'StreamHeartbeat', cursor: string }
+    | { __typename: 'StreamReset', jobIds: Array<string>, cursor: string }
+   };
 
 export type JobQueryVariables = Exact<{
   id: string;
@@ -2117,6 +2188,55 @@ export const FollowedJobFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   startedAt
   finishedAt
 }`, {"fragmentName":"FollowedJob"}) as unknown as TypedDocumentString<FollowedJobFragment, unknown>;
+export const LiveJobFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment LiveJob on Job {
+  ...JobRow
+  stateCategory
+  priority
+  basePriority
+  priorityOverride
+  executor
+  account
+  project
+  pool {
+    id
+    name
+  }
+  labels {
+    key
+    value
+  }
+  queuedAt
+  allowedActions
+  progress {
+    fraction
+    message
+    at
+  }
+}
+    fragment JobRow on Job {
+  id
+  version
+  name
+  state
+  psijState
+  stateReason
+  stateInfo
+  exitCode
+  nativeId
+  attempt
+  queue {
+    id
+    name
+  }
+  user {
+    id
+    name
+  }
+  createdAt
+  startedAt
+  finishedAt
+}`, {"fragmentName":"LiveJob"}) as unknown as TypedDocumentString<LiveJobFragment, unknown>;
 export const JobDetailFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment JobDetail on Job {
   ...JobRow
@@ -3260,6 +3380,135 @@ export const JobsDocument = /*#__PURE__*/ new TypedDocumentString(`
   startedAt
   finishedAt
 }`) as unknown as TypedDocumentString<JobsQuery, JobsQueryVariables>;
+export const LiveJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query LiveJobs($first: Int, $after: Cursor, $filter: JobFilter, $orderBy: JobOrder) {
+  jobs(first: $first, after: $after, filter: $filter, orderBy: $orderBy) {
+    asOf
+    nodes {
+      ...LiveJob
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment JobRow on Job {
+  id
+  version
+  name
+  state
+  psijState
+  stateReason
+  stateInfo
+  exitCode
+  nativeId
+  attempt
+  queue {
+    id
+    name
+  }
+  user {
+    id
+    name
+  }
+  createdAt
+  startedAt
+  finishedAt
+}
+fragment LiveJob on Job {
+  ...JobRow
+  stateCategory
+  priority
+  basePriority
+  priorityOverride
+  executor
+  account
+  project
+  pool {
+    id
+    name
+  }
+  labels {
+    key
+    value
+  }
+  queuedAt
+  allowedActions
+  progress {
+    fraction
+    message
+    at
+  }
+}`) as unknown as TypedDocumentString<LiveJobsQuery, LiveJobsQueryVariables>;
+export const LiveJobUpdatesDocument = /*#__PURE__*/ new TypedDocumentString(`
+    subscription LiveJobUpdates($filter: JobFilter, $after: Cursor) {
+  jobUpdates(filter: $filter, after: $after) {
+    __typename
+    ... on JobTransitions {
+      job {
+        ...LiveJob
+      }
+      matches
+      cursor
+    }
+    ... on StreamReset {
+      jobIds
+      cursor
+    }
+    ... on StreamHeartbeat {
+      cursor
+    }
+  }
+}
+    fragment JobRow on Job {
+  id
+  version
+  name
+  state
+  psijState
+  stateReason
+  stateInfo
+  exitCode
+  nativeId
+  attempt
+  queue {
+    id
+    name
+  }
+  user {
+    id
+    name
+  }
+  createdAt
+  startedAt
+  finishedAt
+}
+fragment LiveJob on Job {
+  ...JobRow
+  stateCategory
+  priority
+  basePriority
+  priorityOverride
+  executor
+  account
+  project
+  pool {
+    id
+    name
+  }
+  labels {
+    key
+    value
+  }
+  queuedAt
+  allowedActions
+  progress {
+    fraction
+    message
+    at
+  }
+}`) as unknown as TypedDocumentString<LiveJobUpdatesSubscription, LiveJobUpdatesSubscriptionVariables>;
 export const JobDocument = /*#__PURE__*/ new TypedDocumentString(`
     query Job($id: ID!) {
   job(id: $id) {

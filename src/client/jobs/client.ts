@@ -20,6 +20,7 @@ import {
 } from '../generated/graphql.ts'
 import { type FollowJobOptions, followJob, type JobUpdate } from './events.ts'
 import { createIdempotencyKey } from './idempotency-key.ts'
+import { createLiveJobs, type LiveJobs, type LiveJobsOptions } from './live-jobs.ts'
 import { type TailOptions, type TailPart, tailJob } from './logs.ts'
 
 export interface Client extends Connection {
@@ -34,6 +35,8 @@ export interface Client extends Connection {
   preview(input: PreviewJobInput, options?: RequestOptions): Promise<PreviewJobAnswer>
   follow(jobId: string, options?: FollowJobOptions): AsyncGenerator<JobUpdate, void, void>
   tail(jobId: string, options?: TailOptions): AsyncGenerator<TailPart, void, void>
+  /** A list of jobs that stays up to date while it has a subscriber. */
+  liveJobs(options?: LiveJobsOptions): LiveJobs
   /** The job as it ended. Throws RequestFailed NOT_FOUND if the job does not exist or is deleted. */
   wait(jobId: string, options?: { signal?: AbortSignal }): Promise<JobRowFragment>
 }
@@ -63,6 +66,7 @@ export function createClient(options: ConnectionOptions): Client {
     follow: (jobId, follow) =>
       makeCancellable((signal) => followJob(connection, jobId, { ...follow, signal }), follow?.signal),
     tail: (jobId, tail) => makeCancellable((signal) => tailJob(connection, jobId, { ...tail, signal }), tail?.signal),
+    liveJobs: (options) => createLiveJobs(connection, options),
     async wait(jobId, { signal } = {}) {
       for await (const update of followJob(connection, jobId, { from: 'CURRENT', signal })) {
         if (update.__typename === 'JobTransitions' && update.isFinal) return update.job
