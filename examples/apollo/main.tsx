@@ -34,7 +34,7 @@ const reread = createReread(() => apollo.query({ query: JobListDocument, fetchPo
 
 function Page() {
   const { data, error, refetch } = useQuery(JobListDocument)
-  useServerTime(data?.serverInfo.time)
+  useServerTime(data?.serverInfo.at)
   const outage = useSyncExternalStore(client.onOutage, client.outage)
   useEffect(() => {
     if (!error || failureOf(error).needsToken) return

@@ -36,7 +36,7 @@ const reread = createReread(async () => {
 
 function Page() {
   const [{ data, error }] = useQuery({ query: JobListDocument })
-  useServerTime(data?.serverInfo.time)
+  useServerTime(data?.serverInfo.at)
   const outage = useSyncExternalStore(client.onOutage, client.outage)
   useEffect(() => {
     if (error && !failureOf(error).needsToken) reread()

@@ -41,6 +41,7 @@ const resources = z.strictObject({
   memoryBytes: positive.nullish(),
   gpu: natural.max(100_000, 'must be at most 100,000').nullish(),
   gpuMemoryGib: positive.max(1_048_576, 'must be at most 1,048,576').nullish(),
+  gpuMemoryBytes: positive.nullish(),
   gpuTensorCores: z.boolean().nullish(),
   cudaVersion: dottedVersion.nullish(),
   cpuModel: listOf(filter, modelsMax).nullish(),

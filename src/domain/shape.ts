@@ -8,7 +8,7 @@ export interface Shape {
   cpuMillis: number
   memoryBytes: number
   gpu: number
-  gpuMemoryGib: number | null
+  gpuMemoryBytes: number | null
   gpuTensorCores: boolean
   cudaVersion: string | null
   cpuModel: readonly string[]
@@ -33,7 +33,7 @@ export function toShape(r: Resources): Shape {
     cpuMillis: Math.ceil((perProcess ? tasks * (r.cpuCoresPerProcess ?? 1) : r.cpu) * 1000),
     memoryBytes: r.memoryBytes,
     gpu: perProcess ? tasks * (r.gpuCoresPerProcess ?? 0) : r.gpu,
-    gpuMemoryGib: r.gpuMemoryGib,
+    gpuMemoryBytes: r.gpuMemoryBytes,
     gpuTensorCores: r.gpuTensorCores === true,
     cudaVersion: r.cudaVersion,
     cpuModel: r.cpuModel,
@@ -73,12 +73,14 @@ export function matchesAll(filters: readonly string[], name: string): boolean {
   )
 }
 
+export const gibBytes = 1024 ** 3
+
 /** Bytes as GiB with one decimal. */
-export const gibText = (bytes: number): string => `${Math.round((bytes / 1024 ** 3) * 10) / 10} GiB`
+export const gibText = (bytes: number): string => `${Math.round((bytes / gibBytes) * 10) / 10} GiB`
 
 export function describeFilters({
   gpu,
-  gpuMemoryGib,
+  gpuMemoryBytes,
   gpuTensorCores,
   cudaVersion,
   gpuModel,
@@ -86,7 +88,7 @@ export function describeFilters({
   anyGpu,
 }: Shape): string {
   const like = [
-    ...(gpuMemoryGib === null ? [] : [`${gpuMemoryGib} GiB each`]),
+    ...(gpuMemoryBytes === null ? [] : [`${gibText(gpuMemoryBytes)} each`]),
     ...(gpuTensorCores ? ['tensor cores'] : []),
     ...(cudaVersion === null ? [] : [`CUDA ${cudaVersion}`]),
     ...(gpuModel.length === 0 ? [] : [`model ${gpuModel.join(', ')}`]),

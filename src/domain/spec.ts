@@ -48,7 +48,7 @@ export interface Resources {
   cpu: number
   memoryBytes: number
   gpu: number
-  gpuMemoryGib: number | null
+  gpuMemoryBytes: number | null
   gpuTensorCores: boolean | null
   cudaVersion: string | null
   cpuModel: string[]

@@ -66,7 +66,7 @@ const samples: Record<string, { field: object; beside?: object }> = {
   'resources.cpu': { field: { resources: { cpu: 2 } } },
   'resources.memoryBytes': { field: { resources: { memoryBytes: 2 ** 31 } } },
   'resources.gpu': { field: { resources: { gpu: 1 } } },
-  'resources.gpuMemoryGib': { field: { resources: { gpu: 1, gpuMemoryGib: 8 } }, beside: { resources: { gpu: 1 } } },
+  'resources.gpuMemoryBytes': { field: { resources: { gpu: 1, gpuMemoryGib: 8 } }, beside: { resources: { gpu: 1 } } },
   'resources.gpuTensorCores': {
     field: { resources: { gpu: 1, gpuTensorCores: true } },
     beside: { resources: { gpu: 1 } },
@@ -100,7 +100,7 @@ const ofBerth = new Set(
 )
 /** Fields by which Berth chooses the GPUs of a run, if the backend does not. */
 const ofPlanner = new Set(
-  `resources.gpu resources.gpuMemoryGib resources.gpuTensorCores resources.cudaVersion resources.cpuModel resources.gpuModel
+  `resources.gpu resources.gpuMemoryBytes resources.gpuTensorCores resources.cudaVersion resources.cpuModel resources.gpuModel
    resources.gpuIds resources.anyGpu resources.gpuCoresPerProcess resources.exclusiveNodeUse`.split(/\s+/),
 )
 /** Each pod runs the command once, and the command starts its processes. */

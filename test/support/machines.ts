@@ -7,7 +7,7 @@ export const shape = (asks: Partial<Shape> = {}): Shape => ({
   cpuMillis: 1000,
   memoryBytes: 1,
   gpu: 0,
-  gpuMemoryGib: null,
+  gpuMemoryBytes: null,
   gpuTensorCores: false,
   cudaVersion: null,
   cpuModel: [],

@@ -17,7 +17,7 @@ const print = rowPrinter<Gpu>([
   { title: 'NODE', cell: ({ node }) => node.name },
   { title: 'GPU', cell: ({ index }) => String(index) },
   { title: 'MODEL', cell: ({ name }) => name },
-  { title: 'GIB', cell: ({ memoryGib }) => String(memoryGib) },
+  { title: 'GIB', cell: ({ memoryBytes }) => String(+(memoryBytes / 2 ** 30).toFixed(1)) },
   { title: 'CUDA', cell: ({ cuda }) => (cuda.length > 0 ? cuda.join('–') : '-') },
   {
     title: 'HELD BY',

@@ -879,7 +879,9 @@ export type ResourcesInput = {
   gpuCoresPerProcess?: number | null | undefined;
   /** Physical ids of exactly these GPUs; only in a pool with one node. At most 1,024. */
   gpuIds?: Array<number> | null | undefined;
-  /** Minimum memory of each GPU in GiB. */
+  /** Minimum bytes of memory of each GPU. Give `gpuMemoryGib` or `gpuMemoryBytes`, not both. */
+  gpuMemoryBytes?: number | null | undefined;
+  /** Minimum GiB of memory of each GPU. */
   gpuMemoryGib?: number | null | undefined;
   /** Filters on the GPU model (a leading ! excludes). At most 64. */
   gpuModel?: Array<string> | null | undefined;
@@ -2024,7 +2026,7 @@ export type QueueStatusSubscription = { queueStatus: { id: string, at: string, d
 export type GpusQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type GpusQuery = { system: { id: string, gpus: Array<{ index: number, name: string, memoryGib: number, tensorCores: boolean, cuda: Array<string>, allocated: boolean, node: { id: string, name: string }, job: { id: string, name: string | null, user: { id: string, name: string } } | null }> } };
+export type GpusQuery = { system: { id: string, gpus: Array<{ index: number, name: string, memoryBytes: number, tensorCores: boolean, cuda: Array<string>, allocated: boolean, node: { id: string, name: string }, job: { id: string, name: string | null, user: { id: string, name: string } } | null }> } };
 
 export type CapacityReservationRowFragment = { id: string, name: string, project: string, startsAt: string, endsAt: string, hard: boolean, nativeId: string | null, pool: { id: string, name: string }, nodes: Array<{ id: string, name: string }> };
 
@@ -5174,7 +5176,7 @@ export const GpusDocument = /*#__PURE__*/ new TypedDocumentString(`
       }
       index
       name
-      memoryGib
+      memoryBytes
       tensorCores
       cuda
       allocated

@@ -4,6 +4,7 @@ import type { Domain } from '../domain.ts'
 import { newId } from '../ids.ts'
 import { fence, type Leader } from '../leadership.ts'
 import { lockPool } from '../limits/limits.ts'
+import { gibBytes } from '../shape.ts'
 
 /**
  * Stores the nodes that a backend reports. Only rows that differ are written, and runs never change. A node that is no
@@ -118,7 +119,6 @@ function compare(rows: readonly StoredNode[], reported: readonly ReportedNode[])
   }
 }
 
-const gibBytes = 1024 ** 3
 /** Reported as the lowest version, because a driver runs programs built for any earlier version. */
 const oldestCuda = '1.0'
 

@@ -1,4 +1,4 @@
-import { matchesAll, type Shape } from '../shape.ts'
+import { gibBytes, matchesAll, type Shape } from '../shape.ts'
 
 /** Constant properties of the nodes of a pool, computed once per shape and kind of machine. */
 
@@ -199,7 +199,7 @@ const devicesText = (shape: Shape): string =>
     shape.infiniband,
     shape.cpuModel,
     shape.gpuModel,
-    shape.gpuMemoryGib,
+    shape.gpuMemoryBytes,
     shape.gpuTensorCores,
     shape.cudaVersion,
     shape.gpuIds,
@@ -310,7 +310,7 @@ export function serves(
   { model, memoryGib, tensorCores, cuda }: Omit<FreeDevice, 'free' | 'index'>,
 ): boolean {
   return (
-    memoryGib >= (shape.gpuMemoryGib ?? 0) &&
+    memoryGib * gibBytes >= (shape.gpuMemoryBytes ?? 0) &&
     (tensorCores || !shape.gpuTensorCores) &&
     runsVersion(cuda, shape.cudaVersion) &&
     matchesAll(shape.gpuModel, model)

@@ -10,6 +10,7 @@ import { isDelegated } from '../executors.ts'
 import { newId } from '../ids.ts'
 import { lockPool } from '../limits/limits.ts'
 import { parseInput } from '../parse.ts'
+import { gibBytes } from '../shape.ts'
 import { setStates } from './node-config.ts'
 
 /**
@@ -19,7 +20,6 @@ import { setStates } from './node-config.ts'
 
 const nodesPerPool = 10_000
 export const devicesPerNode = 1_024
-const gib = 1024 ** 3
 const name = z.string().min(1, 'must not be empty').max(255, 'must have at most 255 characters')
 const version = z.string().regex(/^\d{1,6}(\.\d{1,6}){0,3}$/, 'must be a dotted version such as 11.8')
 
@@ -94,7 +94,7 @@ async function insertNode(
   devices: ReturnType<typeof devicesOf>,
 ): Promise<void> {
   const cpuMillis = Math.round(node.cpu * 1_000)
-  const memoryBytes = BigInt(node.memoryGib * gib)
+  const memoryBytes = BigInt(node.memoryGib * gibBytes)
   const cpuModel = node.cpuModel?.toLowerCase() ?? null
   const infiniband = node.infiniband ?? false
   const capacity = { cpuMillis, memoryBytes, freeCpu: cpuMillis, freeMemory: memoryBytes }

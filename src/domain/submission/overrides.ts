@@ -17,6 +17,7 @@ const alternatives = [
 
 const resourceAlternatives = [
   ['memoryGib', 'memoryBytes'],
+  ['gpuMemoryGib', 'gpuMemoryBytes'],
   ['nodeCount', 'processCount'],
 ] as const
 

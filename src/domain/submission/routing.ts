@@ -206,6 +206,7 @@ function gangViolations(spec: SpecInput, destination: Destination): Violation[] 
   if ((r?.replicas ?? 1) <= 1 || destination.relaxReplicas) return []
   return (['infiniband', 'gpu', 'gpuMemoryGib', 'gpuModel'] as const)
     .filter((field) => !r?.[field] || (Array.isArray(r[field]) && r[field].length === 0))
+    .filter((field) => field !== 'gpuMemoryGib' || !r?.gpuMemoryBytes)
     .map((field) => ({ path: ['spec', 'resources', field], message: 'Must be given when replicas is above 1' }))
 }
 

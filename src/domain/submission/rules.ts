@@ -48,6 +48,10 @@ const resourceRules: Rule[] = [
       ? broken('resources.memoryGib', 'Give memoryGib or memoryBytes, not both')
       : undefined,
   ({ resources: r }) =>
+    given(r?.gpuMemoryGib) && given(r?.gpuMemoryBytes)
+      ? broken('resources.gpuMemoryGib', 'Give gpuMemoryGib or gpuMemoryBytes, not both')
+      : undefined,
+  ({ resources: r }) =>
     given(r?.nodeCount) && given(r?.processCount)
       ? broken('resources.nodeCount', 'Give nodeCount or processCount, not both')
       : undefined,
@@ -76,9 +80,9 @@ const resourceRules: Rule[] = [
   },
   ({ resources: r }) => {
     if ((r?.gpu ?? 0) > 0 || (r?.gpuCoresPerProcess ?? 0) > 0) return undefined
-    const field = (['gpuMemoryGib', 'gpuTensorCores', 'cudaVersion', 'gpuModel', 'gpuIds'] as const).find((name) =>
-      given(r?.[name]),
-    )
+    const field = (
+      ['gpuMemoryGib', 'gpuMemoryBytes', 'gpuTensorCores', 'cudaVersion', 'gpuModel', 'gpuIds'] as const
+    ).find((name) => given(r?.[name]))
     return field ? broken(`resources.${field}`, 'Needs gpu to be at least 1') : undefined
   },
   ({ resources: r }) => {

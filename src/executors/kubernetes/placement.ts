@@ -37,7 +37,9 @@ export function makeNodeAffinity(shape: Shape, nodes: readonly Node[]): unknown 
   const all = [
     ...matching('resources.cpuModel', { key: nodeLabels.cpuModel, filters: shape.cpuModel, nodes }),
     ...matching('resources.gpuModel', { key: nodeLabels.gpuModel, filters: shape.gpuModel, nodes }),
-    ...(shape.gpuMemoryGib === null ? [] : [atLeast(nodeLabels.gpuMemory, Math.ceil(shape.gpuMemoryGib * 1024))]),
+    ...(shape.gpuMemoryBytes === null
+      ? []
+      : [atLeast(nodeLabels.gpuMemory, Math.ceil(shape.gpuMemoryBytes / 2 ** 20))]),
     ...(shape.gpuTensorCores ? [atLeast(nodeLabels.gpuCompute, tensorCoresSince)] : []),
     ...(shape.infiniband ? [isOneOf(nodeLabels.infiniband, ['true'])] : []),
   ]

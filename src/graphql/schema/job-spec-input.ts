@@ -89,7 +89,11 @@ const ResourcesInput = builder.inputType('ResourcesInput', {
       description: 'Bytes of memory. Give `memoryGib` or `memoryBytes`, not both.',
     }),
     gpu: t.int({ description: 'Number of GPUs; default 0.' }),
-    gpuMemoryGib: t.int({ description: 'Minimum memory of each GPU in GiB.' }),
+    gpuMemoryGib: t.int({ description: 'Minimum GiB of memory of each GPU.' }),
+    gpuMemoryBytes: t.field({
+      type: 'UInt53',
+      description: 'Minimum bytes of memory of each GPU. Give `gpuMemoryGib` or `gpuMemoryBytes`, not both.',
+    }),
     gpuTensorCores: t.boolean({ description: 'Whether the GPUs must have tensor cores; default: no requirement.' }),
     cudaVersion: t.string({ description: 'CUDA version that the GPUs must support, e.g. 11.8.' }),
     cpuModel: t.stringList(capList(modelsMax, 'Filters on the processor model (a leading ! excludes)')),

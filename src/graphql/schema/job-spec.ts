@@ -75,9 +75,10 @@ const ResourcesRef = builder.objectRef<Resources>('Resources').implement({
     cpu: t.exposeFloat('cpu', { description: 'Number of cores.' }),
     memoryBytes: t.expose('memoryBytes', { type: 'UInt53', description: 'Bytes of memory.' }),
     gpu: t.exposeInt('gpu', { description: 'Number of GPUs.' }),
-    gpuMemoryGib: t.exposeInt('gpuMemoryGib', {
+    gpuMemoryBytes: t.expose('gpuMemoryBytes', {
+      type: 'UInt53',
       nullable: true,
-      description: 'Minimum memory of each GPU in GiB.',
+      description: 'Minimum bytes of memory of each GPU; null: no requirement.',
     }),
     gpuTensorCores: t.exposeBoolean('gpuTensorCores', {
       nullable: true,

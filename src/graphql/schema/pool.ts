@@ -1,6 +1,7 @@
 import { seesAll } from '../../domain/access.ts'
 import type { Rates } from '../../domain/cost.ts'
 import { readLimitsInUse } from '../../domain/limits/in-use.ts'
+import { gibBytes } from '../../domain/shape.ts'
 import type { Pool } from '../../platform/generated/client.ts'
 import { toConnection } from '../rows/connection.ts'
 import type { RequestContext } from '../rows/context.ts'
@@ -270,7 +271,11 @@ DeviceRef.implement({
     }),
     index: t.exposeInt('index', { description: 'Physical index on its node.' }),
     name: t.exposeString('model', { description: 'GPU model.' }),
-    memoryGib: t.exposeFloat('memoryGib', { description: 'GiB of memory.' }),
+    memoryBytes: t.field({
+      type: 'UInt53',
+      description: 'Bytes of memory of the GPU.',
+      resolve: ({ memoryGib }) => Math.round(memoryGib * gibBytes),
+    }),
     tensorCores: t.exposeBoolean('tensorCores', { description: 'Whether the GPU has tensor cores.' }),
     cuda: t.exposeStringList('cuda', { description: 'Lowest and highest CUDA version; empty: unknown.' }),
     allocated: t.boolean({

@@ -11,7 +11,7 @@ const ServerInfo = builder.objectRef<ServerFacts>('ServerInfo').implement({
     id: t.id({ description: 'Constant key for caches; `node` does not accept it.', resolve: () => 'server' }),
     name: t.string({ description: 'Name of the product: Berth.', resolve: () => 'Berth' }),
     version: t.exposeString('version', { description: 'Version of the server.' }),
-    time: t.field({
+    at: t.field({
       type: 'DateTime',
       description: 'Current time of the clock that all timestamps use.',
       resolve: (_facts, _args, { domain }) => new Date(domain.time.nowMs()),

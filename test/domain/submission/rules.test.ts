@@ -24,6 +24,7 @@ describe('refusals name contradicting fields of a spec', () => {
     ['handler', { executable: 'a', handler: 'resize' }],
     ['input', { command: ['a'], input: { width: 1 } }],
     ['resources.memoryGib', job({ memoryGib: 1, memoryBytes: 1_073_741_824 })],
+    ['resources.gpuMemoryGib', job({ gpu: 1, gpuMemoryGib: 1, gpuMemoryBytes: 1_073_741_824 })],
     ['resources.cpuCoresPerProcess', job({ cpuCoresPerProcess: 1, cpu: 1 })],
     ['resources.cpuCoresPerProcess', job({ cpuCoresPerProcess: 1, replicas: 2 })],
     ['resources.gpuCoresPerProcess', job({ gpuCoresPerProcess: 1, gpu: 1 })],
