@@ -46,7 +46,7 @@ function entriesOf(job: Job): [string, string | null][] {
     ['gpus', run.gpuIds.join(', ')],
     ['native id', job.nativeId],
     ['progress', progressText(job)],
-    ['cost', job.cost === null ? null : String(+job.cost.toFixed(4))],
+    ['cost', job.cost && `${+job.cost.amount.toFixed(4)} ${job.cost.currency ?? ''}`.trim()],
     ['created', timeText(job.createdAt)],
     ['started', timeText(job.startedAt)],
     ['finished', timeText(job.finishedAt)],

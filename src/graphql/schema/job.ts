@@ -18,6 +18,7 @@ import { eventCursor, openEventsArgs, readEventCursor } from './event-cursor.ts'
 import { JobFairShare, ordersByShare } from './fair-share.ts'
 import { JobConnection, readNestedJobs } from './job-connection.ts'
 import { JobSpecRef, LabelRef } from './job-spec.ts'
+import { MoneyRef } from './money.ts'
 import { requireRow } from './problem.ts'
 import { JobRef, PoolRef, RunRef, SubmissionQueueRef, TeamRef, UserRef } from './refs.ts'
 import { RunConnection } from './run.ts'
@@ -171,10 +172,11 @@ builder.node(JobRef, {
       nullable: true,
       description: 'Cost estimated by the submitter.',
     }),
-    cost: t.float({
+    cost: t.field({
+      type: MoneyRef,
       nullable: true,
-      description: 'Cost of the runs by the rates of the pool; null: the job is not final, or the pool has no rates.',
-      resolve: ({ state, cost }) => (isAlive(state) ? null : cost),
+      description: 'Cost of the runs by the rates of the pool; null: the job is not final, or the pool had no rates.',
+      resolve: ({ state, cost, pool }) => (cost === null || isAlive(state) ? null : { amount: cost, pool }),
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the job was submitted.' }),
     queuedAt: t.expose('queuedAt', { type: 'DateTime', nullable: true, description: 'When the job was first QUEUED.' }),

@@ -12,6 +12,7 @@ import { builder } from './builder.ts'
 import { declareConnection } from './connection-type.ts'
 import { describeValues } from './enum-values.ts'
 import { LimitsRef } from './limits.ts'
+import { readRates } from './money.ts'
 import { requireRow } from './problem.ts'
 import { DeviceRef, HoldRef, JobRef, PoolNodeRef, PoolRef, SubmissionQueueRef } from './refs.ts'
 import { RunConnection } from './run.ts'
@@ -148,7 +149,7 @@ builder.node(PoolRef, {
       type: PoolRates,
       nullable: true,
       description: 'Cost rates; null: a job costs what its submitter estimates.',
-      resolve: async (pool, _args, context) => (await readPool(pool, context)).rates as unknown as Rates | null,
+      resolve: ({ name }, _args, context) => readRates(name, context),
     }),
     paused: t.boolean({
       description: 'Whether starts are paused: `maxConcurrent` is 0.',
