@@ -38,6 +38,7 @@ export interface Config {
   readonly dataDir: string
   /** Folders that jobs may mount from, by name. */
   readonly dataRoots: Readonly<Record<string, string>>
+  readonly console: Readonly<ConfigFile['console']>
   readonly container: Readonly<ConfigFile['container']>
   /** The cluster of pools with the executor of that name. */
   readonly kubernetes: Readonly<ConfigFile['kubernetes']>
@@ -248,6 +249,7 @@ function build(
     auth: { oidc: oidcOf(file.auth.oidc), bootstrapToken: file.auth.bootstrapToken ?? null },
     dataDir: resolve(file.dataDir),
     dataRoots: file.data.roots,
+    console: file.console,
     container: file.container,
     kubernetes: file.kubernetes,
     logBytesPerRunMax: file.logBytesPerRunMax,

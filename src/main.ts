@@ -191,6 +191,8 @@ async function serve({ config, domain, disk, fresh, running }: Serving): Promise
     logRetentionDays: days(logsMs),
     oidcIssuer: oidc?.issuer ?? null,
     oidcClientId: oidc?.clientId ?? null,
+    publicUrl: config.server.publicUrl,
+    ...config.console,
   }
   const server = new Server({
     rooms: { domain, live, lists: createListReads(lists), feed, logTail, queueWatch, facts, log: domain.log },

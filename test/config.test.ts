@@ -220,6 +220,11 @@ describe('refusals of a configuration', () => {
       /^approvalRules\[0\].condition: has 0 conditions; give exactly one/,
     ],
     ['approvalRules: [{ name: a, condition: { costAbove: 1, firstJob: true } }]', /has 2 conditions/],
+    ['console: { accent: blue }', /^console.accent: "blue" is not a colour as #RRGGBB; for example "#1A4FD6"/],
+    [
+      'console: { links: [{ title: a, url: "javascript:x" }] }',
+      /^console.links\[0\].url: .* is not an http or https URL/,
+    ],
     ['approvalRules: [{ name: a, condition: { cost: 1 } }]', /^approvalRules\[0\].condition.cost: is not a known key/],
     [
       'approvalRules: [{ name: a, condition: { name: "^(a$" } }]',

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { z } from 'zod'
 import { executorNames } from '../domain/executors.ts'
 import { approvalRuleSection } from './approval-rules.ts'
+import { consoleSection } from './console.ts'
 import { quotaSection } from './quotas.ts'
 import { schedulingSection } from './scheduling.ts'
 import { serverSection } from './server.ts'
@@ -138,6 +139,7 @@ export const configFile = section({
   data: section({
     roots: map(matching('an absolute path', /^\/[^\0:]*$/, '/srv/datasets')).default({}),
   }).prefault({}),
+  console: consoleSection.prefault({}),
   container: section({
     engine: matching(
       'the address of a container engine',

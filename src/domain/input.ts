@@ -130,6 +130,12 @@ const spec = z.strictObject({
   customAttributes: json.nullish(),
 })
 
+/** Paths of all fields of a spec, such as `image` and `resources.gpu`. */
+export const specFields: readonly string[] = [
+  ...Object.keys(spec.shape).filter((field) => field !== 'resources'),
+  ...Object.keys(resources.shape).map((field) => `resources.${field}`),
+]
+
 const key = z
   .string()
   .regex(/^\P{Cc}*$/u, 'must not contain control characters')

@@ -73,10 +73,10 @@ export function matchesAll(filters: readonly string[], name: string): boolean {
   )
 }
 
-export const gibBytes = 1024 ** 3
+export const GiB = 1024 ** 3
 
 /** Bytes as GiB with one decimal. */
-export const gibText = (bytes: number): string => `${Math.round((bytes / gibBytes) * 10) / 10} GiB`
+export const gibText = (bytes: number): string => `${Math.round((bytes / GiB) * 10) / 10} GiB`
 
 export function describeFilters({
   gpu,

@@ -79,6 +79,10 @@ const factDefaults = {
   logRetentionDays: null,
   oidcIssuer: null,
   oidcClientId: null,
+  title: 'Berth',
+  accent: null,
+  publicUrl: null,
+  links: [],
 }
 
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {

@@ -4,7 +4,7 @@ import type { Domain } from '../domain.ts'
 import { newId } from '../ids.ts'
 import { fence, type Leader } from '../leadership.ts'
 import { lockPool } from '../limits/limits.ts'
-import { gibBytes } from '../shape.ts'
+import { GiB } from '../shape.ts'
 
 /**
  * Stores the nodes that a backend reports. Only rows that differ are written, and runs never change. A node that is no
@@ -126,7 +126,7 @@ function rowOf(node: ReportedNode, stored: StoredNode | undefined): NodeRow {
   const { name, cpuMillis: cpu, memoryBytes: memory, infiniband, gpuJobsOnly, heldByOthers } = node
   const gpus = node.gpus.map(({ model, memoryBytes, tensorCores, cudaVersion }) => ({
     model,
-    memoryGib: memoryBytes / gibBytes,
+    memoryGib: memoryBytes / GiB,
     tensorCores,
     cuda: cudaVersion === null ? [] : [oldestCuda, cudaVersion],
   }))

@@ -1,4 +1,4 @@
-import { gibBytes, matchesAll, type Shape } from '../shape.ts'
+import { GiB, matchesAll, type Shape } from '../shape.ts'
 
 /** Constant properties of the nodes of a pool, computed once per shape and kind of machine. */
 
@@ -310,7 +310,7 @@ export function serves(
   { model, memoryGib, tensorCores, cuda }: Omit<FreeDevice, 'free' | 'index'>,
 ): boolean {
   return (
-    memoryGib * gibBytes >= (shape.gpuMemoryBytes ?? 0) &&
+    memoryGib * GiB >= (shape.gpuMemoryBytes ?? 0) &&
     (tensorCores || !shape.gpuTensorCores) &&
     runsVersion(cuda, shape.cudaVersion) &&
     matchesAll(shape.gpuModel, model)

@@ -10,7 +10,7 @@ import { isDelegated } from '../executors.ts'
 import { newId } from '../ids.ts'
 import { lockPool } from '../limits/limits.ts'
 import { parseInput } from '../parse.ts'
-import { gibBytes } from '../shape.ts'
+import { GiB } from '../shape.ts'
 import { setStates } from './node-config.ts'
 
 /**
@@ -94,7 +94,7 @@ async function insertNode(
   devices: ReturnType<typeof devicesOf>,
 ): Promise<void> {
   const cpuMillis = Math.round(node.cpu * 1_000)
-  const memoryBytes = BigInt(node.memoryGib * gibBytes)
+  const memoryBytes = BigInt(node.memoryGib * GiB)
   const cpuModel = node.cpuModel?.toLowerCase() ?? null
   const infiniband = node.infiniband ?? false
   const capacity = { cpuMillis, memoryBytes, freeCpu: cpuMillis, freeMemory: memoryBytes }

@@ -1,7 +1,7 @@
 import type { SpecInput } from '../input.ts'
 import { internalDnsName } from '../internal-dns.ts'
 import { type FreeNode, indexMachines } from '../machines/machines.ts'
-import { gibBytes, toShape } from '../shape.ts'
+import { GiB, toShape } from '../shape.ts'
 import type { JobSpec, Resources } from '../spec.ts'
 import type { Destination, Route } from './routing.ts'
 
@@ -15,7 +15,7 @@ const nonPreemptableRunTimeSeconds = 172_800
 
 const resourceDefaults: Resources = {
   cpu: 1,
-  memoryBytes: gibBytes,
+  memoryBytes: GiB,
   gpu: 0,
   gpuMemoryBytes: null,
   gpuTensorCores: null,
@@ -167,8 +167,8 @@ function normaliseResources(
   const gpuIds = given.gpuIds && [...new Set(given.gpuIds)]
   if (gpuIds && gpuIds.length < (given.gpuIds?.length ?? 0))
     warnings.push('gpuIds had a device twice; the duplicate was removed')
-  const memoryBytes = given.memoryBytes ?? (given.memoryGib ? given.memoryGib * gibBytes : null)
-  const gpuMemoryBytes = given.gpuMemoryBytes ?? (given.gpuMemoryGib ? given.gpuMemoryGib * gibBytes : null)
+  const memoryBytes = given.memoryBytes ?? (given.memoryGib ? given.memoryGib * GiB : null)
+  const gpuMemoryBytes = given.gpuMemoryBytes ?? (given.gpuMemoryGib ? given.gpuMemoryGib * GiB : null)
   const resources = applyDefaults(resourceDefaults, { ...given, gpuIds, memoryBytes, gpuMemoryBytes })
   if (memoryBytes !== null) return resources
   return { ...resources, memoryBytes: indexMachines(nodes).memoryShare(toShape(resources)) ?? resources.memoryBytes }

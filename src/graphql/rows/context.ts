@@ -21,6 +21,18 @@ export interface ServerFacts {
   /** null: forever. */
   eventRetentionDays: number | null
   logRetentionDays: number | null
+  /** Name of the installation. */
+  title: string
+  /** #RRGGBB; null: the console's own colour. */
+  accent: string | null
+  publicUrl: string | null
+  links: readonly ServerLink[]
+}
+
+export interface ServerLink {
+  title: string
+  url: string
+  on: 'MENU' | 'JOB' | 'NODE'
 }
 
 export interface Rooms {

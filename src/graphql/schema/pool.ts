@@ -1,7 +1,7 @@
 import { seesAll } from '../../domain/access.ts'
 import type { Rates } from '../../domain/cost.ts'
 import { readLimitsInUse } from '../../domain/limits/in-use.ts'
-import { gibBytes } from '../../domain/shape.ts'
+import { GiB } from '../../domain/shape.ts'
 import type { Pool } from '../../platform/generated/client.ts'
 import { toConnection } from '../rows/connection.ts'
 import type { RequestContext } from '../rows/context.ts'
@@ -275,7 +275,7 @@ DeviceRef.implement({
     memoryBytes: t.field({
       type: 'UInt53',
       description: 'Bytes of memory of the GPU.',
-      resolve: ({ memoryGib }) => Math.round(memoryGib * gibBytes),
+      resolve: ({ memoryGib }) => Math.round(memoryGib * GiB),
     }),
     tensorCores: t.exposeBoolean('tensorCores', { description: 'Whether the GPU has tensor cores.' }),
     cuda: t.exposeStringList('cuda', { description: 'Lowest and highest CUDA version; empty: unknown.' }),

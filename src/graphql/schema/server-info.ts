@@ -1,8 +1,27 @@
 import { limits } from '../caller-limits.ts'
-import type { ServerFacts } from '../rows/context.ts'
+import type { ServerFacts, ServerLink } from '../rows/context.ts'
 import { builder, known } from './builder.ts'
+import { describeValues } from './enum-values.ts'
 
 const forEver = 0
+
+const LinkTarget = builder.enumType('LinkTarget', {
+  description: 'Where a page shows a link of the installation.',
+  values: describeValues({
+    MENU: 'The menu of the page.',
+    JOB: 'The page of a job; {id} in the URL stands for its id.',
+    NODE: 'The details of a node; {name} in the URL stands for its name.',
+  }),
+})
+
+const ServerLinkRef = builder.objectRef<ServerLink>('ServerLink').implement({
+  description: 'A link that the configuration adds to pages, for example to a dashboard.',
+  fields: (t) => ({
+    title: t.exposeString('title', { description: 'Text of the link.' }),
+    url: t.exposeString('url', { description: 'URL by http or https, with the placeholder of its target.' }),
+    on: t.expose('on', { type: LinkTarget, description: 'Where pages show the link.' }),
+  }),
+})
 
 /** Callers without a token get only the fields for login. */
 const ServerInfo = builder.objectRef<ServerFacts>('ServerInfo').implement({
@@ -10,6 +29,21 @@ const ServerInfo = builder.objectRef<ServerFacts>('ServerInfo').implement({
   fields: (t) => ({
     id: t.id({ description: 'Constant key for caches; `node` does not accept it.', resolve: () => 'server' }),
     name: t.string({ description: 'Name of the product: Berth.', resolve: () => 'Berth' }),
+    title: t.exposeString('title', { description: 'Name of the installation, from the configuration; default Berth.' }),
+    accent: t.exposeString('accent', {
+      nullable: true,
+      description: 'Accent colour of the installation as #RRGGBB, so that two are not confused; null: not configured.',
+    }),
+    publicUrl: t.exposeString('publicUrl', {
+      authScopes: known,
+      nullable: true,
+      description: 'Address for jobs and people; null: not configured.',
+    }),
+    links: t.expose('links', {
+      type: [ServerLinkRef],
+      authScopes: known,
+      description: 'Links that the configuration adds to pages. At most 20.',
+    }),
     version: t.exposeString('version', { description: 'Version of the server.' }),
     at: t.field({
       type: 'DateTime',

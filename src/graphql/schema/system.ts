@@ -1,4 +1,5 @@
-import { findTraits } from '../../domain/executors.ts'
+import { findTraits, supportsField } from '../../domain/executors.ts'
+import { specFields } from '../../domain/input.ts'
 import { type MachineReport, readMachine } from '../../domain/machines/machine-report.ts'
 import { type ExecutorReport, readExecutors } from '../../domain/machines/pool-report.ts'
 import { readNow } from '../../platform/database-time.ts'
@@ -36,6 +37,11 @@ const ExecutorInfo = builder.objectRef<ExecutorShape>('ExecutorInfo').implement(
     launchers: t.stringList({
       description: 'Launchers that jobs may request.',
       resolve: ({ name }) => [...findTraits(name).launchers],
+    }),
+    specFields: t.stringList({
+      description:
+        'Fields of JobSpecInput that the executor supports, as paths such as `image` and `resources.gpu`, for forms. At most 100.',
+      resolve: ({ name }) => specFields.filter((field) => supportsField(name, field)),
     }),
     available: t.boolean({
       description: 'Whether the pool has a leader and the leader reaches the backend.',

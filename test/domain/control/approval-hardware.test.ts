@@ -5,7 +5,7 @@ import { modelsFor } from '../../../src/domain/machines/machines.ts'
 import { updateNode } from '../../../src/domain/machines/node-changes.ts'
 import { place } from '../../../src/domain/machines/placement.ts'
 import { createCapacityReservation } from '../../../src/domain/machines/reservations.ts'
-import { gibBytes } from '../../../src/domain/shape.ts'
+import { GiB } from '../../../src/domain/shape.ts'
 import { openTestDomain, simNode } from '../../support/domain.ts'
 import { gpus, h100, node, p100, shape, v100 } from '../../support/machines.ts'
 
@@ -95,7 +95,7 @@ test('an approval rule on hardware covers every machine that a job can be placed
   })
   const asks = fc.record({
     gpu: fc.integer({ min: 0, max: 2 }),
-    gpuMemoryBytes: fc.constantFrom(null, 16 * gibBytes, 32 * gibBytes, 80 * gibBytes),
+    gpuMemoryBytes: fc.constantFrom(null, 16 * GiB, 32 * GiB, 80 * GiB),
     gpuTensorCores: fc.boolean(),
     cudaVersion: fc.constantFrom(null, '9.1', '11.8', '12.1'),
     gpuModel: fc.subarray(['tesla', '!v100', '100', '!nvidia']),

@@ -9,7 +9,7 @@ import {
   place,
   takeResources,
 } from '../../../src/domain/machines/placement.ts'
-import { gibBytes, type Shape } from '../../../src/domain/shape.ts'
+import { GiB, type Shape } from '../../../src/domain/shape.ts'
 import { gpus, h100, node, p100, shape, v100 } from '../../support/machines.ts'
 
 const mixed = [
@@ -27,9 +27,9 @@ const first = (asks: Partial<Shape>, nodes: readonly FreeNode[]) => place(shape(
 
 describe('filters of placement', () => {
   test.each([
-    [{ gpuMemoryBytes: 16 * gibBytes }, ['p100', 'v100', 'h100']],
-    [{ gpuMemoryBytes: 17 * gibBytes }, ['v100', 'h100']],
-    [{ gpuMemoryBytes: 81 * gibBytes }, []],
+    [{ gpuMemoryBytes: 16 * GiB }, ['p100', 'v100', 'h100']],
+    [{ gpuMemoryBytes: 17 * GiB }, ['v100', 'h100']],
+    [{ gpuMemoryBytes: 81 * GiB }, []],
     [{ gpuTensorCores: true }, ['v100', 'h100']],
     [{ cudaVersion: '10.2' }, ['p100', 'v100']],
     [{ cudaVersion: '11.8' }, ['v100', 'h100']],
@@ -52,7 +52,7 @@ describe('filters of placement', () => {
     expect(first({ gpu: 1 }, mixed)?.node).toBe('p100')
     expect(first({ gpu: 1, gpuTensorCores: true }, mixed)?.node).toBe('v100')
     expect(first({ gpu: 1, cudaVersion: '11.8' }, mixed)?.node).toBe('v100')
-    expect(first({ gpu: 1, gpuMemoryBytes: 33 * gibBytes }, mixed)?.node).toBe('h100')
+    expect(first({ gpu: 1, gpuMemoryBytes: 33 * GiB }, mixed)?.node).toBe('h100')
   })
 
   test('cpuModel matches the name of the processor', () => {
@@ -188,7 +188,7 @@ describe('the missing resources, in words', () => {
     [{ gpu: 4 }, [{ devices: gpus(v100, 8, [1, 2]) }], ['4 GPUs on one node: 2 are free']],
     [{ gpu: 16 }, [{ devices: gpus(v100) }], ['16 GPUs on one node: no node has more than 8']],
     [
-      { gpu: 1, gpuMemoryBytes: 81 * gibBytes },
+      { gpu: 1, gpuMemoryBytes: 81 * GiB },
       [{ devices: gpus(v100) }],
       ['1 GPU (81 GiB each) on one node: no node has one'],
     ],
@@ -244,7 +244,7 @@ const someShape = fc
     cpuMillis: fc.integer({ min: 0, max: 8 }).map((cpu) => cpu * 1000),
     memoryBytes: fc.nat(16),
     gpu: fc.nat(3),
-    gpuMemoryBytes: fc.constantFrom(null, 17 * gibBytes, 33 * gibBytes),
+    gpuMemoryBytes: fc.constantFrom(null, 17 * GiB, 33 * GiB),
     gpuTensorCores: fc.boolean(),
     cudaVersion: fc.constantFrom(null, '10.2', '11.8'),
     infiniband: fc.boolean(),
@@ -266,7 +266,7 @@ function referenceKey(
   const serving = one.devices.filter(
     (d) =>
       d.free &&
-      d.memoryGib * gibBytes >= (asks.gpuMemoryBytes ?? 0) &&
+      d.memoryGib * GiB >= (asks.gpuMemoryBytes ?? 0) &&
       (d.tensorCores || !asks.gpuTensorCores) &&
       (asks.cudaVersion === null ||
         (version(d.cuda[0] ?? '') <= version(asks.cudaVersion) &&

@@ -317,10 +317,12 @@ describe('a caller without a token', () => {
   const nobody = () => personWith(server.url, '')
 
   it('reads only the data of a log-in page', async () => {
-    const query = '{ serverInfo { name version singleUser oidcIssuer oidcClientId } __typename }'
+    const query = '{ serverInfo { name version title accent singleUser oidcIssuer oidcClientId } __typename }'
     expect(await nobody().data(query)).toMatchObject({ serverInfo: { name: 'Berth', singleUser: false } })
     for (const other of [
       '{ serverInfo { maxPageSize } }',
+      '{ serverInfo { publicUrl } }',
+      '{ serverInfo { links { url } } }',
       '{ viewer { permissions } }',
       '{ jobs { nodes { id } } }',
       '{ node(id: "job_x") { id } }',

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { supportsField } from '../../src/domain/executors.ts'
+import { specFields } from '../../src/domain/input.ts'
+
+const missing = (executor: string) => specFields.filter((field) => !supportsField(executor, field))
+
+test('executors support all fields but those that they refuse', () => {
+  expect(missing('simulated')).toEqual([])
+  expect(missing('kubernetes')).toEqual([
+    'handler',
+    'input',
+    'stdinPath',
+    'stdoutPath',
+    'stderrPath',
+    'preLaunch',
+    'postLaunch',
+  ])
+  expect(missing('slurm')).toContain('resources.replicas')
+  expect(missing('local')).toContain('image')
+})
