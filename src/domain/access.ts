@@ -15,6 +15,7 @@ export type TokenScope = (typeof tokenScopes)[number]
 /** For each permission, the lowest level that has it and the scope that a token needs for it. */
 const requirements = {
   'job.view.own': ['VIEWER', 'READ'],
+  'view.write': ['VIEWER', 'SUBMIT'],
   'job.submit': ['RESEARCHER', 'SUBMIT'],
   'job.cancel.own': ['RESEARCHER', 'SUBMIT'],
   'job.delete.own': ['RESEARCHER', 'SUBMIT'],

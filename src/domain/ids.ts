@@ -15,5 +15,6 @@ type IdPrefix =
   | 'audit'
   | 'reservation'
   | 'artifact'
+  | 'view'
 
 export const newId = <Prefix extends IdPrefix>(prefix: Prefix, nowMs: number): TypedId<Prefix> => typedId(prefix, nowMs)

@@ -57,6 +57,8 @@ const needs = {
     'FROM audit_entry a WHERE a.seq IS NULL AND a.at >= to_timestamp($2::float8 / 1000)',
     'SELECT * FROM audit_entry a WHERE a.seq IS NULL AND a.at >= to_timestamp($2::float8 / 1000) ORDER BY a.at, a.id LIMIT $1',
   ),
+  saved_view_owner_id_idx: need('v.owner_id = $1', 'SELECT id FROM saved_view WHERE owner_id = $1'),
+  saved_view_team_id_idx: need('v.team_id IN', 'SELECT id FROM saved_view WHERE team_id = $1'),
   deleted_job_without_position: need(
     'SELECT job_id, NULL::bigint, at FROM deleted_job WHERE position IS NULL ORDER BY at, job_id LIMIT $1',
   ),

@@ -48,6 +48,9 @@ CREATE TYPE "pool_change_kind" AS ENUM ('JOINED', 'LEFT', 'GATED', 'RUN', 'NODES
 -- CreateEnum
 CREATE TYPE "hold_kind" AS ENUM ('PREEMPTION', 'DRAIN');
 
+-- CreateEnum
+CREATE TYPE "view_scope" AS ENUM ('USER', 'TEAM', 'ALL');
+
 -- CreateTable
 CREATE TABLE "user" (
     "id" TEXT NOT NULL,
@@ -75,6 +78,21 @@ CREATE TABLE "team" (
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT berth_now(),
 
     CONSTRAINT "team_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "saved_view" (
+    "id" TEXT NOT NULL,
+    "owner_id" TEXT NOT NULL,
+    "team_id" TEXT,
+    "scope" "view_scope" NOT NULL,
+    "name" TEXT NOT NULL,
+    "page" TEXT NOT NULL,
+    "search" TEXT NOT NULL,
+    "pinned" BOOLEAN NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT berth_now(),
+
+    CONSTRAINT "saved_view_pkey" PRIMARY KEY ("id")
 );
 
 -- CreateTable
@@ -806,6 +824,12 @@ CREATE UNIQUE INDEX "user_oidc_issuer_oidc_subject_key" ON "user"("oidc_issuer",
 CREATE UNIQUE INDEX "team_name_key" ON "team"("name");
 
 -- CreateIndex
+CREATE INDEX "saved_view_owner_id_idx" ON "saved_view"("owner_id");
+
+-- CreateIndex
+CREATE INDEX "saved_view_team_id_idx" ON "saved_view"("team_id");
+
+-- CreateIndex
 CREATE INDEX "team_member_user_id_idx" ON "team_member"("user_id");
 
 -- CreateIndex
@@ -909,6 +933,12 @@ CREATE INDEX "question_pool_deadline_idx" ON "question"("pool", "deadline");
 
 -- AddForeignKey
 ALTER TABLE "user" ADD CONSTRAINT "user_default_team_id_fkey" FOREIGN KEY ("default_team_id") REFERENCES "team"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "saved_view" ADD CONSTRAINT "saved_view_owner_id_fkey" FOREIGN KEY ("owner_id") REFERENCES "user"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "saved_view" ADD CONSTRAINT "saved_view_team_id_fkey" FOREIGN KEY ("team_id") REFERENCES "team"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "team_member" ADD CONSTRAINT "team_member_team_id_fkey" FOREIGN KEY ("team_id") REFERENCES "team"("id") ON DELETE CASCADE ON UPDATE CASCADE;
@@ -1049,6 +1079,8 @@ ALTER TABLE node
   ADD CONSTRAINT node_lost_was_something CHECK ((state = 'LOST') = (state_before IS NOT NULL) AND state_before <> 'LOST');
 
 -- Some backends do not report the memory of their GPUs: 0.
+ALTER TABLE saved_view
+  ADD CONSTRAINT saved_view_team CHECK ((scope = 'TEAM') = (team_id IS NOT NULL));
 ALTER TABLE device
   ADD CONSTRAINT device_index_from_0 CHECK (device >= 0),
   ADD CONSTRAINT device_memory_not_negative CHECK (memory_gib >= 0);

@@ -165,11 +165,11 @@ export type CreateTokenInput = {
 
 /** A new user. */
 export type CreateUserInput = {
-  /** Permissions in addition to those of the level. At most 21. */
+  /** Permissions in addition to those of the level. At most 22. */
   allow?: Array<Permission> | null | undefined;
   /** Team for submissions that name no team; must be one of `teams`. */
   defaultTeam?: string | null | undefined;
-  /** Permissions to deny; deny overrides allow. At most 21. */
+  /** Permissions to deny; deny overrides allow. At most 22. */
   deny?: Array<Permission> | null | undefined;
   /** Display name. */
   displayName?: string | null | undefined;
@@ -708,7 +708,9 @@ export const Permission = {
   /** Manage own tokens. */
   TokenOwn: 'TOKEN_OWN',
   /** Manage users and teams. */
-  UserWrite: 'USER_WRITE'
+  UserWrite: 'USER_WRITE',
+  /** Save views for oneself and own teams; an ADMIN also for everyone. */
+  ViewWrite: 'VIEW_WRITE'
 } as const;
 
 export type Permission = typeof Permission[keyof typeof Permission];
@@ -1141,11 +1143,11 @@ export type UpdateTeamInput = {
 
 /** Changes to a user; omitted fields stay. */
 export type UpdateUserInput = {
-  /** Permissions in addition to those of the level. At most 21. */
+  /** Permissions in addition to those of the level. At most 22. */
   allow?: Array<Permission> | null | undefined;
   /** Team for submissions that name no team; must be one of `teams`. */
   defaultTeam?: string | null | undefined;
-  /** Permissions to deny; deny overrides allow. At most 21. */
+  /** Permissions to deny; deny overrides allow. At most 22. */
   deny?: Array<Permission> | null | undefined;
   /** Whether the user is disabled. A disabled user cannot log in; running jobs continue, and waiting jobs are held. */
   disabled?: boolean | null | undefined;
@@ -1336,6 +1338,7 @@ export type PoolNodesQuery = { node:
     | { __typename: 'PoolNode', id: string }
     | { __typename: 'Quota', id: string }
     | { __typename: 'Run', id: string }
+    | { __typename: 'SavedView', id: string }
     | { __typename: 'SlotReservation', id: string }
     | { __typename: 'SubmissionQueue', id: string }
     | { __typename: 'Team', id: string }

@@ -145,6 +145,7 @@ function createPeopleLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
   return {
     user: byId((ids) => prisma.user.findMany({ where: { id: { in: ids } } })),
     team: byId((ids) => prisma.team.findMany({ where: { id: { in: ids } } })),
+    savedView: byId((ids) => prisma.savedView.findMany({ where: { id: { in: ids } } })),
     token: byId((ids) => prisma.apiToken.findMany({ where: { id: { in: ids } }, omit: { hash: true } })),
     teamsOfUser: byParent('userId', (userIds) =>
       prisma.teamMember.findMany({

@@ -17,6 +17,7 @@ const types = {
   rule: 'ApprovalRule',
   audit: 'AuditEntry',
   reservation: 'CapacityReservation',
+  view: 'SavedView',
 } as const
 
 type Prefix = keyof typeof types

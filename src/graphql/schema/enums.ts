@@ -155,6 +155,7 @@ export const TokenScope = builder.enumType('TokenScope', {
 const permissionWords = {
   'job.view.own': 'See own jobs.',
   'job.view.all': 'See the jobs of all users.',
+  'view.write': 'Save views for oneself and own teams; an ADMIN also for everyone.',
   'job.submit': 'Submit and retry jobs, and reserve slots.',
   'job.cancel.own': 'Cancel own jobs.',
   'job.cancel.team': 'Cancel the jobs of own teams.',

@@ -12,6 +12,7 @@ import type {
   Device,
   PoolNode,
   Run,
+  SavedView,
   Team,
   User,
 } from '../../platform/generated/client.ts'
@@ -25,6 +26,7 @@ export const JobEventRef = builder.objectRef<FeedEvent>('JobEvent')
 export const ArtifactRef = builder.objectRef<Omit<Artifact, 'hash'>>('Artifact')
 export const UserRef = builder.objectRef<User>('User')
 export const TeamRef = builder.objectRef<Team>('Team')
+export const SavedViewRef = builder.objectRef<SavedView>('SavedView')
 /** Without the hash, so it cannot leak. */
 export const ApiTokenRef = builder.objectRef<Omit<ApiToken, 'hash'>>('ApiToken')
 /** By name alone, so that a reference costs no read; other fields load the row. */

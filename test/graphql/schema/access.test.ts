@@ -51,6 +51,7 @@ const access: Record<string, Who> = {
   'Query.jobByIdempotencyKey': 'KNOWN',
   'Query.idempotencyKey': 'KNOWN',
   'Query.queue': 'KNOWN',
+  'Query.savedViews': 'KNOWN',
   'Query.approvals': 'KNOWN',
   'Query.system': 'KNOWN',
   'Query.pools': 'KNOWN',
@@ -98,6 +99,8 @@ const access: Record<string, Who> = {
   'Mutation.createUser': 'user.write',
   'Mutation.updateUser': 'user.write',
   'Mutation.deleteUser': 'user.write',
+  'Mutation.saveView': 'view.write',
+  'Mutation.deleteView': 'view.write',
   'Mutation.createTeam': 'user.write',
   'Mutation.updateTeam': 'user.write',
   'Mutation.deleteTeam': 'user.write',
@@ -117,7 +120,7 @@ const access: Record<string, Who> = {
 /** Scope that a token needs for a permission. */
 const requiredScope = (permission: Permission): TokenScope => {
   if (/^(job\.view|audit\.read)/.test(permission)) return 'READ'
-  if (/^job\.(submit|cancel\.own|delete\.own)$/.test(permission)) return 'SUBMIT'
+  if (/^job\.(submit|cancel\.own|delete\.own)$|^view\./.test(permission)) return 'SUBMIT'
   if (/^(job\.(approve|priority|cancel\.all)|queue\.)/.test(permission)) return 'OPERATE'
   return 'ADMIN'
 }

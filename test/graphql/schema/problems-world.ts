@@ -14,6 +14,7 @@ export interface World {
   quota: string
   rule: string
   team: string
+  savedView: string
   user: string
   self: string
   node: string
@@ -48,6 +49,9 @@ export async function createWorld(server: TestServer): Promise<World> {
     'mutation { createApprovalRule(input: { name: "r", condition: { costAbove: 9 } }) { ... on CreateApprovalRuleSuccess { rule { id } } } }',
   )
   const team = await asked('mutation { createTeam(input: { name: "t" }) { ... on CreateTeamSuccess { team { id } } } }')
+  const view = await asked(
+    'mutation { saveView(input: { name: "v", page: "/jobs", search: "" }) { ... on SaveViewSuccess { savedView { id } } } }',
+  )
   const pools = await asked('{ pools { nodes { nodes { id } } } }')
   return {
     queued,
@@ -58,6 +62,7 @@ export async function createWorld(server: TestServer): Promise<World> {
     quota: quota.quota.id,
     rule: rule.rule.id,
     team: team.team.id,
+    savedView: view.savedView.id,
     user: viewer.userId,
     self: ada.userId,
     node: pools[0].nodes.nodes[0].id,

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { applyBootstrapToken } from '../../../src/domain/people/tokens.ts'
+import { mutate, type Person, personWith } from '../../support/people.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+
+const secret = 'the-bootstrap-secret-of-this-test'
+let server: TestServer
+let admin: Person
+let ann: Person
+let ben: Person
+let team: string
+
+beforeAll(async () => {
+  server = await startServer({ logIn: { oidc: null }, singleUser: false })
+  await applyBootstrapToken(server.domain, secret)
+  admin = personWith(server.url, secret)
+  const members = [await createUser('ann'), await createUser('ben')] as const
+  ann = await createToken(members[0])
+  ben = await createToken(members[1])
+  const made = await mutate(admin, 'createTeam', { input: { name: 'ml' }, wanted: 'team { id }' })
+  team = made.team.id
+  await mutate(admin, 'updateTeam', { input: { teamId: team, addMembers: members } })
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+async function createUser(name: string): Promise<string> {
+  const made = await mutate(admin, 'createUser', { input: { name, level: 'VIEWER' }, wanted: 'user { id }' })
+  return made.user.id
+}
+
+async function createToken(userId: string): Promise<Person> {
+  const made = await mutate(admin, 'createToken', { input: { name: 't', userId }, wanted: 'secret' })
+  return personWith(server.url, made.secret)
+}
+
+const save = (person: Person, more: object = {}) =>
+  mutate(person, 'saveView', {
+    input: { name: 'Mine', page: '/jobs', search: 'user=me', ...more },
+    wanted: 'savedView { id name page search scope pinned editable owner { name } team { name } }',
+  })
+
+const names = async (person: Person, args = ''): Promise<string[]> =>
+  (await person.data(`{ savedViews${args} { name } }`))['savedViews'].map(({ name }: { name: string }) => name)
+
+describe('a saved view', () => {
+  it('is seen by its user alone, replaced and deleted', async () => {
+    const { savedView } = await save(ann, { name: ' First ', pinned: true })
+    expect(savedView).toEqual({
+      id: savedView.id,
+      name: 'First',
+      page: '/jobs',
+      search: 'user=me',
+      scope: 'USER',
+      pinned: true,
+      editable: true,
+      owner: { name: 'ann' },
+      team: null,
+    })
+    expect(await names(ben)).toEqual([])
+    expect(await ben.data('query ($id: ID!) { node(id: $id) { id } }', { id: savedView.id })).toEqual({ node: null })
+    for (const other of [ben, admin])
+      expect(await save(other, { savedViewId: savedView.id })).toMatchObject({ code: 'NOT_FOUND' })
+    await save(ann, { savedViewId: savedView.id, name: 'Renamed', page: '/audit' })
+    await save(ann, { name: 'after', pinned: true })
+    expect(await names(ann)).toEqual(['after', 'Renamed'])
+    expect(await names(ann, '(page: "/audit")')).toEqual(['Renamed'])
+    const answer = await mutate(ann, 'deleteView', { input: { savedViewId: savedView.id }, wanted: 'deletedId' })
+    expect(answer.deletedId).toBe(savedView.id)
+    expect(await names(ann)).toEqual(['after'])
+  })
+
+  it('of a team is seen by the members, and changed by its user or an ADMIN', async () => {
+    const { savedView } = await save(ann, { name: 'Team', scope: 'TEAM', teamId: team })
+    expect(await names(ben)).toEqual(['Team'])
+    expect(await save(ben, { savedViewId: savedView.id })).toMatchObject({ code: 'NOT_FOUND' })
+    expect(await save(admin, { scope: 'TEAM', teamId: team })).toMatchObject({
+      violations: [{ path: ['teamId'], message: 'You are not a member of this team' }],
+    })
+    expect(await mutate(admin, 'deleteView', { input: { savedViewId: savedView.id } })).toMatchObject({
+      __typename: 'DeleteViewSuccess',
+    })
+    expect(await save(ann, { scope: 'TEAM' })).toMatchObject({ violations: [{ path: ['teamId'] }] })
+    expect(await save(ann, { teamId: team })).toMatchObject({ violations: [{ path: ['teamId'] }] })
+  })
+
+  it('for everyone is saved by an ADMIN alone', async () => {
+    expect(await save(ann, { scope: 'ALL' })).toMatchObject({ code: 'FORBIDDEN', requiredLevel: 'ADMIN' })
+    await save(admin, { name: 'For all', scope: 'ALL' })
+    expect(await names(ben)).toEqual(['For all'])
+  })
+
+  it('is refused with a wrong page or too long a search, and beyond 100', async () => {
+    expect(await save(ann, { page: 'https://example.org' })).toMatchObject({ violations: [{ path: ['page'] }] })
+    expect(await save(ann, { search: 'x'.repeat(2_049) })).toMatchObject({ violations: [{ path: ['search'] }] })
+    for (let n = 0; n < 100; n++) await save(ben, { name: `v${n}` })
+    expect(await save(ben)).toMatchObject({
+      violations: [{ path: ['name'], message: expect.stringContaining('delete one first') }],
+    })
+  })
+})
