@@ -177,7 +177,7 @@ test('the example programs with the client, Apollo and urql work', async () => {
 
 test('the examples of the API guide work', async () => {
   await run(join(root, 'berth'), ['submit', '--', 'true'], { env: clientEnv() }) // so that there is a second page
-  const [first, refused, once, pages, sse, socket, snapshot, stranger, ...more] = await typed('api.md')
+  const [first, refused, once, many, pages, sse, socket, snapshot, stranger, ...more] = await typed('api.md')
   expect(more).toEqual([])
   expect(first).toContain(`"maxPageSize":${limits.pageSizeMax}`)
   expect(refused).toMatch(/"path":\["spec","resources","cpu"\][\s\S]*"code":"INVALID_INPUT"/)
@@ -185,6 +185,7 @@ test('the examples of the API guide work', async () => {
   expect(ids).toHaveLength(2)
   expect(new Set(ids).size).toBe(1)
   expect(once).toMatch(/"idempotentHit":false[\s\S]*"idempotentHit":true/)
+  expect(many).toContain('"remaining":0')
   expect(pages).toMatch(/"nodes":\[\{"id":"job_/)
   expect(sse?.match(/tick \d/g)).toEqual(['tick 1', 'tick 2', 'tick 3'])
   expect(sse).toMatch(/event: complete/)
@@ -212,7 +213,7 @@ test('the table of limits in api.md has the numbers of the code', async () => {
     `time of a list statement | statement | ${s(limits.listMsMax)} |`,
     `page of a list | list | ${limits.pageSizeMax} nodes |`,
     `specs (\`Job.spec\`) | request | ${mib(limits.specBytesMax)},`,
-    `\`submitJobs\`, \`cancelJobs\` | request | ${n(limits.bulkMax)} jobs |`,
+    `\`submitJobs\`, \`cancelJobs\`, \`deleteJobs\`, \`retryJobs\`, \`setJobPriorities\` | request | ${n(limits.bulkMax)} jobs |`,
     `\`nodes(ids:)\` | request | ${limits.nodesMax} ids |`,
     `WebSockets | user | ${limits.socketsPerUserMax} |`,
     `WebSockets that have not logged in | address | ${n(limits.unauthenticatedSocketsPerAddressMax)}, ${s(limits.connectionInitMsMax)} each |`,

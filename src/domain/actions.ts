@@ -16,6 +16,8 @@ const states: Readonly<Record<JobAction, readonly JobState[]>> = {
   DELETE: jobStates.filter(isFinal),
 }
 
+export const listAcceptingStates = (action: JobAction): readonly JobState[] => states[action]
+
 export const accepts = (action: JobAction, state: JobState): boolean => states[action].includes(state)
 
 /** true: a retry would copy the environment variables of another person's job, which is never allowed. */

@@ -11,6 +11,7 @@ export type ProblemCode =
   | 'FORBIDDEN'
   | 'INVALID_STATE'
   | 'VERSION_CONFLICT'
+  | 'COUNT_MISMATCH'
   | 'IDEMPOTENCY_CONFLICT'
   | 'QUOTA_EXCEEDED'
   | 'COST_LIMIT_EXCEEDED'
@@ -113,6 +114,21 @@ export class VersionConflict extends Refusal {
   constructor(jobId: string, expected: number, actual: number) {
     super(`The job is at version ${actual}, not ${expected}; read the job again before you change it`)
     this.jobId = jobId
+  }
+}
+
+/** A mutation of all jobs that match a filter would change more or fewer jobs than the caller expects. */
+export class CountMismatch extends Refusal {
+  readonly code = 'COUNT_MISMATCH'
+  readonly expectedCount: number
+  readonly actualCount: number
+  constructor(expectedCount: number, actualCount: number) {
+    super(
+      `The mutation would change ${actualCount} jobs, not ${expectedCount}, and changed none; check the filter, then ` +
+        `send it with expectedCount ${actualCount}`,
+    )
+    this.expectedCount = expectedCount
+    this.actualCount = actualCount
   }
 }
 

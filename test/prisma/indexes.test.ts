@@ -104,6 +104,10 @@ const needs = {
   job_of_project: need("projects: isOneOf('project'", newest('job', 'created_at', "WHERE project = 'p'")),
   job_of_reason: need("isOneOf('state_reason'", newest('job', 'created_at', "WHERE state_reason = 'OOM_KILLED'")),
   job_of_team: need(alive, 'SELECT count(*) FROM job t WHERE t.team_id = $1 AND NOT t.log_closed'),
+  job_retrying: need(
+    'SELECT FROM job r WHERE r.retry_of_id = j.id',
+    "SELECT 1 FROM job r WHERE r.retry_of_id = 'job_1' AND r.user_id = 'user_1'",
+  ),
   job_told: need(
     'WHERE told_at > $1 AND told_at IS NOT NULL ORDER BY told_at DESC LIMIT $2',
     'SELECT id FROM job WHERE told_at > $1 AND told_at IS NOT NULL ORDER BY told_at DESC LIMIT 20',

@@ -66,6 +66,8 @@ export type ProblemCode =
   | 'APPROVAL_NOT_ALLOWED'
   /** A quota on cost would be exceeded. */
   | 'COST_LIMIT_EXCEEDED'
+  /** `expectedCount` is not the number of jobs that would change. */
+  | 'COUNT_MISMATCH'
   /** A permission, a scope of the token or a level is missing. */
   | 'FORBIDDEN'
   /** The idempotency key was used before with a different payload. */
@@ -109,6 +111,8 @@ export type ShownJobFragment = { stateInfo: string | null, attempt: number, maxA
 
 type Refusal_ApprovalNotAllowedProblem_Fragment = { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean };
 
+type Refusal_CountMismatchProblem_Fragment = { __typename: 'CountMismatchProblem', code: ProblemCode, message: string, retryable: boolean };
+
 type Refusal_ForbiddenProblem_Fragment = { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean };
 
 type Refusal_IdempotencyConflictProblem_Fragment = { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean };
@@ -131,6 +135,7 @@ type Refusal_VersionConflictProblem_Fragment = { __typename: 'VersionConflictPro
 
 export type RefusalFragment =
   | Refusal_ApprovalNotAllowedProblem_Fragment
+  | Refusal_CountMismatchProblem_Fragment
   | Refusal_ForbiddenProblem_Fragment
   | Refusal_IdempotencyConflictProblem_Fragment
   | Refusal_InvalidInputProblem_Fragment

@@ -1189,6 +1189,7 @@ CREATE INDEX job_by_phase ON job (log_closed, created_at, id);
 CREATE INDEX job_by_finish ON job (coalesce(finished_at, 'infinity'), id);
 CREATE INDEX job_by_start ON job (coalesce(started_at, 'infinity'), id);
 CREATE INDEX job_by_priority ON job ((coalesce(priority_override, base_priority)::bigint), id);
+CREATE INDEX job_retrying ON job (retry_of_id) WHERE retry_of_id IS NOT NULL;
 CREATE INDEX job_of_project ON job (project, created_at DESC, id DESC) WHERE project IS NOT NULL;
 CREATE INDEX job_named ON job (name text_pattern_ops, created_at DESC, id DESC) WHERE name IS NOT NULL;
 CREATE INDEX job_labelled ON job USING gin (labels) WHERE labels <> '{}';

@@ -740,6 +740,8 @@ export const ProblemCode = {
   ApprovalNotAllowed: 'APPROVAL_NOT_ALLOWED',
   /** A quota on cost would be exceeded. */
   CostLimitExceeded: 'COST_LIMIT_EXCEEDED',
+  /** `expectedCount` is not the number of jobs that would change. */
+  CountMismatch: 'COUNT_MISMATCH',
   /** A permission, a scope of the token or a level is missing. */
   Forbidden: 'FORBIDDEN',
   /** The idempotency key was used before with a different payload. */
@@ -1403,6 +1405,8 @@ export type JobEventRowFragment = { id: string, seq: number, at: string, type: J
 
 type Problem_ApprovalNotAllowedProblem_Fragment = { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean };
 
+type Problem_CountMismatchProblem_Fragment = { __typename: 'CountMismatchProblem', code: ProblemCode, message: string, retryable: boolean };
+
 type Problem_ForbiddenProblem_Fragment = { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean };
 
 type Problem_IdempotencyConflictProblem_Fragment = { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean };
@@ -1425,6 +1429,7 @@ type Problem_VersionConflictProblem_Fragment = { __typename: 'VersionConflictPro
 
 export type ProblemFragment =
   | Problem_ApprovalNotAllowedProblem_Fragment
+  | Problem_CountMismatchProblem_Fragment
   | Problem_ForbiddenProblem_Fragment
   | Problem_IdempotencyConflictProblem_Fragment
   | Problem_InvalidInputProblem_Fragment

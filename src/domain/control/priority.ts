@@ -4,10 +4,10 @@ import { demand, maySee, type Viewer } from '../access.ts'
 import { accepts } from '../actions.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
-import { InvalidInput, InvalidState, jobNotFound } from '../errors.ts'
+import { InvalidInput, InvalidState, jobNotFound, only, orRefusal, Refusal } from '../errors.ts'
 import { jobChangeSql } from '../jobs/job-change.ts'
-import { demandVersion, lockJobs } from '../jobs/job-head.ts'
-import { computeBand, insertLanes, type Lane, type LaneOf, makeLane, type Policy } from '../lanes.ts'
+import { demandVersion, type JobHead, lockJobs } from '../jobs/job-head.ts'
+import { computeBand, insertLanes, type Lane, type LaneOf, listLanes, makeLane, type Policy } from '../lanes.ts'
 import { parseInput } from '../parse.ts'
 import { lockSubmissions } from '../submission-lock.ts'
 
@@ -20,34 +20,90 @@ const priorityMax = 50
 const range = `must be 0 … ${priorityMax}, or null to clear it`
 
 const priorityInput = z.strictObject({
-  jobId: z.string(),
   priority: z.int(range).min(0, range).max(priorityMax, range).nullish(),
   expectedVersion: z.int().min(1, 'must be at least 1').nullish(),
 })
 
-export async function setJobPriority(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ jobId: string }> {
-  const { jobId, priority = null, expectedVersion } = parseInput(priorityInput, raw)
-  await domain.db.transaction(async (sql) => {
+interface PriorityInput {
+  priority?: unknown
+  expectedVersion?: number | null | undefined
+}
+
+interface Prioritised {
+  jobId: string
+}
+
+export async function setJobPriority(
+  domain: Domain,
+  viewer: Viewer,
+  { jobId, ...input }: PriorityInput & { jobId: string },
+): Promise<Prioritised> {
+  return only(await setJobPriorities(domain, viewer, { ...input, jobIds: [jobId] }))
+}
+
+/** Each job may be named once. */
+export async function setJobPriorities(
+  domain: Domain,
+  viewer: Viewer,
+  { jobIds, ...raw }: PriorityInput & { jobIds: readonly string[] },
+): Promise<(Prioritised | Refusal)[]> {
+  const input = parseInput(priorityInput, raw)
+  const priority = input.priority ?? null
+  const outcomes = await domain.db.transaction(async (sql) => {
     await lockSubmissions(sql)
-    const job = (await lockJobs(sql, [jobId])).get(jobId)
-    if (!job || !maySee(viewer, job)) throw jobNotFound(jobId)
-    demand(viewer, 'job.priority')
-    if (!accepts('SET_PRIORITY', job.state))
-      throw new InvalidState(
-        `The job is ${job.state}; a priority can be set only while a job is BLOCKED or QUEUED`,
-        jobId,
-      )
-    demandVersion(job, expectedVersion)
-    const { policy, ...before } = await readPriority(sql, jobId)
-    if (priority !== null && policy === 'FAIR_SHARE') throw noPriority(before.pool)
-    if (before.override === priority) return
-    const change = { jobId, before, override: priority, lane: makeLane({ ...before, override: priority }) }
-    await write(sql, viewer, change)
-    const detail = { from: before.override, to: priority }
-    await audit(sql, viewer, [{ action: 'job.priority', objectId: jobId, detail }], domain.time.nowMs())
+    const heads = await lockJobs(sql, jobIds)
+    const before = await readPriorities(sql, jobIds)
+    const decided = jobIds.map((jobId) =>
+      orRefusal(() => {
+        const job = demandWaiting(viewer, jobId, heads.get(jobId))
+        demandVersion(job, input.expectedVersion)
+        return decide(before.get(jobId) ?? throwUnread(), priority)
+      }),
+    )
+    const changes = decided.flatMap((one) => (one instanceof Refusal || one === null ? [] : [one]))
+    await write(sql, viewer, changes, priority)
+    const records = changes.map(({ jobId, from }) => ({
+      action: 'job.priority',
+      objectId: jobId,
+      detail: { from, to: priority },
+    }))
+    await audit(sql, viewer, records, domain.time.nowMs())
+    return decided.map((one, index) => (one instanceof Refusal ? one : { jobId: jobIds[index] ?? throwUnread() }))
   })
   for (const topic of ['event', 'queue'] as const) domain.wakeups.poke(topic)
-  return { jobId }
+  return outcomes
+}
+
+function demandWaiting(viewer: Viewer, jobId: string, job: JobHead | undefined): JobHead {
+  if (!job || !maySee(viewer, job)) throw jobNotFound(jobId)
+  demand(viewer, 'job.priority')
+  if (!accepts('SET_PRIORITY', job.state))
+    throw new InvalidState(
+      `The job is ${job.state}; a priority can be set only while a job is BLOCKED or QUEUED`,
+      jobId,
+    )
+  return job
+}
+
+/** Never happens, because every locked job has a lane. */
+function throwUnread(): never {
+  throw new Error('A locked job was not read')
+}
+
+interface Change {
+  jobId: string
+  from: number | null
+  message: string
+  lane: Lane
+}
+
+/** null: the job has this priority already. */
+function decide({ jobId, policy, ...before }: Before, priority: number | null): Change | null {
+  if (priority !== null && policy === 'FAIR_SHARE') throw noPriority(before.pool)
+  if (before.override === priority) return null
+  const was = before.override ?? before.basePriority
+  const message = priority === null ? `Priority ${was} cleared` : `Priority ${was} → ${priority}`
+  return { jobId, from: before.override, message, lane: makeLane({ ...before, override: priority }) }
 }
 
 const noPriority = (pool: string) =>
@@ -57,45 +113,43 @@ const noPriority = (pool: string) =>
       'Submit the job with a higher bid to pass other jobs of its account, or give the account a weight in the pool',
   )
 
-async function readPriority(sql: Sql, jobId: string): Promise<LaneOf & { policy: Policy }> {
-  const [row] = await sql.query<LaneOf & { policy: Policy }>(
-    `SELECT p.policy::text AS policy, j.pool, j.user_id AS "userId", j.team_id AS "teamId", l.account, j.spec, j.base_priority AS "basePriority",
-       j.priority_override AS override FROM job j JOIN lane l ON l.id = j.lane_id JOIN pool p ON p.name = j.pool WHERE j.id = $1`,
-    [jobId],
-  )
-  if (!row) throw jobNotFound(jobId)
-  return row
-}
-
-interface Change {
+interface Before extends LaneOf {
   jobId: string
-  before: LaneOf
-  override: number | null
-  lane: Lane
+  policy: Policy
 }
 
-async function write(sql: Sql, viewer: Viewer, { jobId, before, override, lane }: Change): Promise<void> {
-  const was = before.override ?? before.basePriority
-  const message = override === null ? `Priority ${was} cleared` : `Priority ${was} → ${override}`
-  await sql.query(writeSql, [
-    jobId,
-    override,
-    lane.id,
-    computeBand(lane),
-    JSON.stringify([lane]),
-    `${message} by ${viewer.userName}`,
-    viewer.userId,
-    JSON.stringify({ from: before.override, to: override }),
-  ])
+async function readPriorities(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, Before>> {
+  const rows = await sql.query<Before>(
+    `SELECT j.id AS "jobId", p.policy::text AS policy, j.pool, j.user_id AS "userId", j.team_id AS "teamId", l.account, j.spec,
+       j.base_priority AS "basePriority", j.priority_override AS override
+     FROM job j JOIN lane l ON l.id = j.lane_id JOIN pool p ON p.name = j.pool WHERE j.id = ANY($1::text[])`,
+    [jobIds],
+  )
+  return new Map(rows.map((row) => [row.jobId, row]))
+}
+
+async function write(sql: Sql, viewer: Viewer, changes: readonly Change[], priority: number | null): Promise<void> {
+  if (changes.length === 0) return
+  const given = changes.map(({ jobId, from, message, lane }) => ({
+    id: jobId,
+    lane: lane.id,
+    band: computeBand(lane),
+    message: `${message} by ${viewer.userName}`,
+    metadata: { from, to: priority },
+  }))
+  await sql.query(writeSql, [JSON.stringify(listLanes(changes)), JSON.stringify(given), priority, viewer.userId])
 }
 
 const writeSql = `
-WITH lanes AS (${insertLanes('$5')}),
+WITH lanes AS (${insertLanes('$1')}),
+given AS (
+  SELECT * FROM jsonb_to_recordset($2::text::jsonb) AS g(id text, lane uuid, band int, message text, metadata jsonb)
+),
 ${jobChangeSql({
-  jobs: 'WHERE job.id = $1',
-  set: ['priority_override = $2', 'lane_id = $3'],
+  jobs: 'FROM given WHERE job.id = given.id',
+  set: ['priority_override = $3', 'lane_id = given.lane'],
   type: 'PRIORITY_CHANGED',
-  event: { message: '$6::text', run: 'job.run_number', actor_id: '$7::text', metadata: '$8::jsonb' },
+  event: { message: 'given.message', run: 'job.run_number', actor_id: '$4::text', metadata: 'given.metadata' },
 })},
-moved AS (UPDATE queue_entry SET lane_id = $3, band = $4 FROM changed WHERE job_id = changed.id)
+moved AS (UPDATE queue_entry SET lane_id = given.lane, band = given.band FROM given WHERE job_id = given.id)
 SELECT 1 FROM told`

@@ -2,31 +2,59 @@ import { demandOver, type Viewer } from '../access.ts'
 import { accepts } from '../actions.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
-import { InvalidState, jobNotFound } from '../errors.ts'
-import { demandVersion, lockJobs } from '../jobs/job-head.ts'
+import { InvalidState, jobNotFound, only, orRefusal, Refusal } from '../errors.ts'
+import { demandVersion, type JobHead, lockJobs } from '../jobs/job-head.ts'
 import { removeJobs } from '../jobs/retention.ts'
 import { readFactsOfFinalJobs } from './allowed-actions.ts'
 
-/** Removes a final job with its runs, events and logs; the feed reports the deletion. */
-export async function deleteJob(
+interface DeleteInput {
+  jobId: string
+  expectedVersion?: number | null | undefined
+}
+
+interface Deleted {
+  id: string
+}
+
+export async function deleteJob(domain: Domain, viewer: Viewer, input: DeleteInput): Promise<Deleted> {
+  return only(await deleteJobs(domain, viewer, [input]))
+}
+
+/** Removes final jobs with their runs, events and logs; the feed reports the deletions. Each job may be named once. */
+export async function deleteJobs(
   domain: Domain,
   viewer: Viewer,
-  { jobId, expectedVersion }: { jobId: string; expectedVersion?: number | null | undefined },
-): Promise<{ id: string }> {
-  await domain.db.transaction(async (sql) => {
-    const job = (await lockJobs(sql, [jobId])).get(jobId)
-    if (!job) throw jobNotFound(jobId)
-    demandOver(viewer, job, 'delete')
-    demandVersion(job, expectedVersion)
-    if (!accepts('DELETE', job.state))
-      throw new InvalidState(`The job is ${job.state}; cancel it first, then delete it`, jobId)
-    const [left] = await readFactsOfFinalJobs(sql, [jobId])
-    if (left?.awaitedBy)
-      throw new InvalidState(`Job ${left.awaitedBy} depends on it; cancel ${left.awaitedBy} first`, jobId)
-    await removeJobs(sql, [jobId])
-    await audit(sql, viewer, [{ action: 'job.delete', objectId: jobId }], domain.time.nowMs())
+  inputs: readonly DeleteInput[],
+): Promise<(Deleted | Refusal)[]> {
+  const outcomes = await domain.db.transaction(async (sql) => {
+    const ids = inputs.map(({ jobId }) => jobId)
+    const jobs = await lockJobs(sql, ids)
+    const facts = await readFactsOfFinalJobs(sql, ids)
+    const awaited = new Map(facts.map(({ jobId, awaitedBy }) => [jobId, awaitedBy]))
+    const decided = inputs.map((input) =>
+      orRefusal(() => demandDelete(viewer, input, { job: jobs.get(input.jobId), awaitedBy: awaited.get(input.jobId) })),
+    )
+    const deleted = decided.flatMap((one) => (one instanceof Refusal ? [] : [one.id]))
+    await removeJobs(sql, deleted)
+    const records = deleted.map((objectId) => ({ action: 'job.delete', objectId }))
+    await audit(sql, viewer, records, domain.time.nowMs())
+    return decided
   })
-  domain.wakeups.poke('event')
-  domain.wakeups.poke('log')
+  for (const topic of ['event', 'log'] as const) domain.wakeups.poke(topic)
+  return outcomes
+}
+
+interface Found {
+  job: JobHead | undefined
+  awaitedBy: string | null | undefined
+}
+
+function demandDelete(viewer: Viewer, { jobId, expectedVersion }: DeleteInput, { job, awaitedBy }: Found): Deleted {
+  if (!job) throw jobNotFound(jobId)
+  demandOver(viewer, job, 'delete')
+  demandVersion(job, expectedVersion)
+  if (!accepts('DELETE', job.state))
+    throw new InvalidState(`The job is ${job.state}; cancel it first, then delete it`, jobId)
+  if (awaitedBy) throw new InvalidState(`Job ${awaitedBy} depends on it; cancel ${awaitedBy} first`, jobId)
   return { id: jobId }
 }

@@ -2,11 +2,12 @@ import { z } from 'zod'
 import { demand, maySee, type Viewer } from '../access.ts'
 import { accepts, needsOwnEnvironment } from '../actions.ts'
 import type { Domain } from '../domain.ts'
-import { InvalidInput, InvalidState, jobNotFound, settled } from '../errors.ts'
+import { InvalidInput, InvalidState, jobNotFound, orRefusal, Refusal } from '../errors.ts'
 import { submissionFields } from '../input.ts'
 import { demandVersion } from '../jobs/job-head.ts'
 import { parseInput } from '../parse.ts'
 import type { JobSpec } from '../spec.ts'
+import type { JobState } from '../state.ts'
 import { matchStoredKey } from './accept.ts'
 import { readKeys } from './keys.ts'
 import { applyOverrides } from './overrides.ts'
@@ -31,14 +32,49 @@ const retryInput = z.strictObject({
 type RetryInput = z.output<typeof retryInput>
 
 export async function retryJob(domain: Domain, viewer: Viewer, raw: unknown): Promise<SubmitOutcome> {
-  const input = readRetryInput(viewer, raw)
-  const stored = await readStoredRetry(domain, viewer, input)
-  const answered = stored && (await readOutcome(domain, stored))
-  if (answered) return answered
-  const submission = await settled(readRetry(domain, viewer, input))
-  if (submission instanceof Error) return submission
-  const [outcome] = await submitAll(domain, viewer, [submission])
-  return outcome instanceof InvalidInput ? atOverrides(outcome, input) : (outcome ?? throwMissingOutcome())
+  const [outcome] = await retryAll(domain, viewer, [readRetryInput(viewer, raw)])
+  return outcome ?? throwMissingOutcome()
+}
+
+interface BulkRetry {
+  jobIds: readonly string[]
+  /** The key of each retry is this key, `:` and the job id. */
+  idempotencyKey?: string | null | undefined
+  overrides?: Record<string, unknown> | null | undefined
+  idempotencyTtlSeconds?: number | null | undefined
+}
+
+export async function retryJobs(
+  domain: Domain,
+  viewer: Viewer,
+  { jobIds, idempotencyKey: key, ...shared }: BulkRetry,
+): Promise<SubmitOutcome[]> {
+  const inputs = jobIds.map((jobId) =>
+    readRetryInput(viewer, { ...shared, jobId, idempotencyKey: key == null ? null : `${key}:${jobId}` }),
+  )
+  return retryAll(domain, viewer, inputs)
+}
+
+/** One outcome per input, in order. */
+async function retryAll(domain: Domain, viewer: Viewer, inputs: readonly RetryInput[]): Promise<SubmitOutcome[]> {
+  const stored = await Promise.all(
+    (await readStoredRetries(domain, viewer, inputs)).map((one) => one && readOutcome(domain, one)),
+  )
+  const originals = await readOriginals(
+    domain,
+    inputs.filter((_, index) => !stored[index]),
+  )
+  const readings = inputs.map((input, index) =>
+    stored[index] ? null : orRefusal(() => buildRetry(viewer, input, originals.get(input.jobId))),
+  )
+  const submissions = readings.filter((one) => one !== null && !(one instanceof Refusal))
+  const next = (await submitAll(domain, viewer, submissions)).values()
+  return inputs.map((input, index) => {
+    const known = stored[index] ?? readings[index]
+    if (known instanceof Refusal || stored[index]) return known as SubmitOutcome
+    const outcome = next.next().value ?? throwMissingOutcome()
+    return outcome instanceof InvalidInput ? atOverrides(outcome, input) : outcome
+  })
 }
 
 export function readRetryInput(viewer: Viewer, raw: unknown): RetryInput {
@@ -60,15 +96,25 @@ export function atOverrides({ violations }: InvalidInput, { overrides }: RetryIn
 const makePayload = ({ jobId, overrides }: RetryInput) => ({ retryOf: jobId, overrides })
 
 /** The job of the retry's key, or the conflict with it; undefined: the key is new. */
-export async function readStoredRetry({ db }: Domain, viewer: Viewer, input: RetryInput) {
-  const key = makeKey(input, makePayload(input))
-  return matchStoredKey({ viewer, key }, await readKeys(db.sql, key ? [{ userId: viewer.userId, key: key.key }] : []))
+export async function readStoredRetry(domain: Domain, viewer: Viewer, input: RetryInput) {
+  const [stored] = await readStoredRetries(domain, viewer, [input])
+  return stored
 }
 
-/** Builds the submission of the retry. Throws refusals. */
+async function readStoredRetries({ db }: Domain, viewer: Viewer, inputs: readonly RetryInput[]) {
+  const keys = inputs.map((input) => makeKey(input, makePayload(input)))
+  const wanted = keys.flatMap((key) => (key ? [{ userId: viewer.userId, key: key.key }] : []))
+  const known = await readKeys(db.sql, wanted)
+  return keys.map((key) => matchStoredKey({ viewer, key }, known))
+}
+
+/** Reads the submission of the retry. Throws refusals. */
 export async function readRetry(domain: Domain, viewer: Viewer, input: RetryInput): Promise<object> {
+  return buildRetry(viewer, input, (await readOriginals(domain, [input])).get(input.jobId))
+}
+
+function buildRetry(viewer: Viewer, input: RetryInput, original: Original | undefined): object {
   const { jobId, overrides, expectedVersion, ...rest } = input
-  const original = await readOriginal(domain, jobId)
   if (!original || !maySee(viewer, original)) throw jobNotFound(jobId)
   demandVersion(original, expectedVersion)
   if (!accepts('RETRY', original.state))
@@ -85,8 +131,20 @@ export async function readRetry(domain: Domain, viewer: Viewer, input: RetryInpu
   return { ...rest, spec: applyOverrides(original.spec, changes), retried: makePayload(input) }
 }
 
-async function readOriginal({ db }: Domain, id: string) {
+interface Original {
+  id: string
+  userId: string
+  state: JobState
+  version: number
+  spec: JobSpec
+}
+
+async function readOriginals({ db }: Domain, inputs: readonly RetryInput[]): Promise<ReadonlyMap<string, Original>> {
+  if (inputs.length === 0) return new Map()
   const select = { id: true, userId: true, state: true, version: true, spec: true } as const
-  const job = await db.prisma.job.findUnique({ where: { id }, select })
-  return job && { ...job, version: Number(job.version), spec: job.spec as unknown as JobSpec }
+  const ids = inputs.map(({ jobId }) => jobId)
+  const jobs = await db.prisma.job.findMany({ where: { id: { in: ids } }, select })
+  return new Map(
+    jobs.map((job) => [job.id, { ...job, version: Number(job.version), spec: job.spec as unknown as JobSpec }]),
+  )
 }

@@ -1,5 +1,6 @@
 import { cancelJob, cancelJobs } from '../../domain/control/cancel.ts'
-import { deleteJob } from '../../domain/control/remove.ts'
+import { buildCancellableSql, buildDeletableSql } from '../../domain/control/changeable.ts'
+import { deleteJob, deleteJobs } from '../../domain/control/remove.ts'
 import {
   IdempotencyConflict,
   InvalidState,
@@ -14,12 +15,18 @@ import { type Submitted, throwMissingOutcome } from '../../domain/submission/sub
 import { capBulk } from '../admission/argument-bounds.ts'
 import { limits } from '../caller-limits.ts'
 import { builder } from './builder.ts'
-import { bulkCost, submissionCost } from './bulk-cost.ts'
+import { bulkCost, selectionCost, submissionCost } from './bulk-cost.ts'
+import { actOnSelection, JobSelection } from './job-selection.ts'
 import { JobSpecInput } from './job-spec-input.ts'
-import { declareBulkResult, declareDeletion, declareResult, type Success } from './mutation-result.ts'
+import {
+  declareBulkResult,
+  declareDeletion,
+  declareResult,
+  declareSelectionResult,
+  type Success,
+} from './mutation-result.ts'
 import { requireRow } from './problem.ts'
 import { JobRef } from './refs.ts'
-import { catchOutage } from './unavailable.ts'
 
 const submissionProblems = [
   NotFound,
@@ -155,21 +162,27 @@ builder.mutationField('cancelJob', (t) =>
 const CancelJobsInput = builder.inputType('CancelJobsInput', {
   description: 'The jobs to cancel.',
   fields: (t) => ({
-    jobIds: t.idList({ required: true, ...capBulk(limits.bulkMax, 'The jobs') }),
+    selection: t.field({ type: JobSelection, required: true, description: 'The jobs.' }),
     reason: t.string({ description: 'Reason for the cancellation; at most 1,000 characters.' }),
   }),
 })
 
 builder.mutationField('cancelJobs', (t) =>
   t.field({
-    type: declareBulkResult('CancelJobs', CancelJobResult),
-    description: 'Cancels up to 1,000 jobs.',
+    type: declareSelectionResult('CancelJobs', CancelJobResult),
+    description:
+      'Cancels up to 1,000 jobs. A filter selects the BLOCKED, QUEUED, STARTING and RUNNING jobs that match.',
     args: { input: t.arg({ type: CancelJobsInput, required: true, description: 'The jobs.' }) },
-    complexity: ({ input }) => bulkCost(input.jobIds),
-    async resolve(_root, { input: { jobIds, reason } }, { domain, viewer }) {
-      const inputs = jobIds.map((jobId) => ({ jobId, reason }))
-      return { results: await catchOutage(inputs, (all) => cancelJobs(domain, viewer, all)) }
-    },
+    complexity: ({ input: { selection } }) => selectionCost(selection),
+    resolve: (_root, { input: { selection, reason } }, context) =>
+      actOnSelection(context, selection, {
+        action: 'CANCEL',
+        condition: (bind) => buildCancellableSql(context.viewer, bind),
+        work: (jobIds) => {
+          const inputs = jobIds.map((jobId) => ({ jobId, reason }))
+          return cancelJobs(context.domain, context.viewer, inputs)
+        },
+      }),
   }),
 )
 
@@ -184,14 +197,40 @@ const DeleteJobInput = builder.inputType('DeleteJobInput', {
   }),
 })
 
+const DeleteJobResult = declareDeletion('DeleteJob', {
+  description: 'The job was deleted.',
+  problems: [NotFound, InvalidState, VersionConflict],
+})
+
 builder.mutationField('deleteJob', (t) =>
   t.field({
-    type: declareDeletion('DeleteJob', {
-      description: 'The job was deleted.',
-      problems: [NotFound, InvalidState, VersionConflict],
-    }),
+    type: DeleteJobResult,
     description: 'Deletes a final job with its runs, events and logs.',
     args: { input: t.arg({ type: DeleteJobInput, required: true, description: 'The job.' }) },
     resolve: (_root, { input }, { domain, viewer }) => deleteJob(domain, viewer, input),
+  }),
+)
+
+const DeleteJobsInput = builder.inputType('DeleteJobsInput', {
+  description: 'The jobs to delete.',
+  fields: (t) => ({ selection: t.field({ type: JobSelection, required: true, description: 'The jobs.' }) }),
+})
+
+builder.mutationField('deleteJobs', (t) =>
+  t.field({
+    type: declareSelectionResult('DeleteJobs', DeleteJobResult),
+    description:
+      'Deletes up to 1,000 final jobs with their runs, events and logs. A filter selects the final jobs that match and that no alive job depends on.',
+    args: { input: t.arg({ type: DeleteJobsInput, required: true, description: 'The jobs.' }) },
+    complexity: ({ input: { selection } }) => selectionCost(selection),
+    resolve: (_root, { input: { selection } }, context) =>
+      actOnSelection(context, selection, {
+        action: 'DELETE',
+        condition: (bind) => buildDeletableSql(context.viewer, bind),
+        work: (jobIds) => {
+          const inputs = jobIds.map((jobId) => ({ jobId }))
+          return deleteJobs(context.domain, context.viewer, inputs)
+        },
+      }),
   }),
 )

@@ -1,5 +1,6 @@
 import {
   type ApprovalNotAllowed,
+  CountMismatch,
   Forbidden,
   type IdempotencyConflict,
   InvalidInput,
@@ -16,6 +17,7 @@ import { builder } from './builder.ts'
 
 type Problem =
   | typeof ApprovalNotAllowed
+  | typeof CountMismatch
   | typeof IdempotencyConflict
   | typeof InvalidInput
   | typeof InvalidState
@@ -71,4 +73,39 @@ export const declareBulkResult = <Outcome extends object>(
         }),
       }),
     }),
+  )
+
+export interface SelectionOutcome<Outcome> {
+  jobIds: readonly string[]
+  results: readonly (Outcome | Refusal | Unavailable)[]
+  remaining: number
+}
+
+/** Declares the result of a mutation of the jobs of a `JobSelection`: one result for each of them. */
+export const declareSelectionResult = <Outcome extends object>(
+  mutation: string,
+  item: ReturnType<typeof declareResult<Outcome>>,
+) =>
+  declareResult(
+    mutation,
+    builder.objectRef<SelectionOutcome<Outcome>>(`${mutation}Success`).implement({
+      description: 'The request was processed; each job has its own result.',
+      fields: (t) => ({
+        jobIds: t.idList({
+          description: 'The jobs, those of a filter from the oldest to the newest.',
+          resolve: ({ jobIds }) => [...jobIds],
+        }),
+        results: t.field({
+          type: [item],
+          description: 'One result per job, in the order of `jobIds`.',
+          complexity: { multiplier: 1 },
+          resolve: ({ results }) => results as never,
+        }),
+        remaining: t.exposeInt('remaining', {
+          description:
+            'Jobs that match the filter and that the mutation would still change: `expectedCount` of the next call. 0 for a selection by ids.',
+        }),
+      }),
+    }),
+    [CountMismatch],
   )

@@ -1,6 +1,7 @@
 import { isPermission, tokenScopes, userLevels } from '../../domain/access.ts'
 import {
   ApprovalNotAllowed,
+  CountMismatch,
   Forbidden,
   IdempotencyConflict,
   InvalidInput,
@@ -29,6 +30,7 @@ const ProblemCode = builder.enumType('ProblemCode', {
     FORBIDDEN: 'A permission, a scope of the token or a level is missing.',
     INVALID_STATE: 'The state of the job does not allow the operation.',
     VERSION_CONFLICT: 'The job has changed since the expected version.',
+    COUNT_MISMATCH: '`expectedCount` is not the number of jobs that would change.',
     IDEMPOTENCY_CONFLICT: 'The idempotency key was used before with a different payload.',
     QUOTA_EXCEEDED: 'A quota or a limit on submissions would be exceeded.',
     COST_LIMIT_EXCEEDED: 'A quota on cost would be exceeded.',
@@ -141,6 +143,16 @@ builder.objectType(VersionConflict, {
       description: 'The job as it is now.',
       resolve: ({ jobId }, _args, { load }) => requireRow(load.job.load(jobId)),
     }),
+  }),
+})
+
+builder.objectType(CountMismatch, {
+  name: 'CountMismatchProblem',
+  description: 'The mutation would change more or fewer jobs than expected. It changed none.',
+  interfaces: [Problem],
+  fields: (t) => ({
+    expectedCount: t.exposeInt('expectedCount', { description: '`expectedCount` of the request.' }),
+    actualCount: t.exposeInt('actualCount', { description: 'Jobs that the mutation would change.' }),
   }),
 })
 

@@ -41,7 +41,10 @@ const good: Record<string, Arguments> = {
   retryJob: input(({ final }) => ({ jobId: final })),
   previewJob: input(() => ({ submit: { spec: { command: ['true'] } } })),
   cancelJob: input(({ queued }) => ({ jobId: queued })),
-  cancelJobs: input(({ queued }) => ({ jobIds: [queued, nowhere] })),
+  cancelJobs: input(({ queued }) => ({ selection: { jobIds: [queued, nowhere] } })),
+  deleteJobs: input(({ final }) => ({ selection: { jobIds: [final, nowhere] } })),
+  retryJobs: input(({ final }) => ({ selection: { jobIds: [final, nowhere] } })),
+  setJobPriorities: input(({ queued }) => ({ selection: { jobIds: [queued, nowhere] }, priority: 1 })),
   deleteJob: input(({ final }) => ({ jobId: final })),
   approveJob: input(({ blocked }) => ({ jobId: blocked, expectedVersion: 2 })),
   rejectJob: input(({ blocked }) => ({ jobId: blocked, reason: 'no', expectedVersion: 2 })),
@@ -224,6 +227,9 @@ const cases: Record<string, Record<string, Case>> = {
 const oneOf: Record<string, string> = {
   submitJobs: 'submitJob',
   cancelJobs: 'cancelJob',
+  deleteJobs: 'deleteJob',
+  retryJobs: 'retryJob',
+  setJobPriorities: 'setJobPriority',
   approveJobs: 'approveJob',
   rejectJobs: 'rejectJob',
 }
