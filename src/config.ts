@@ -56,6 +56,7 @@ export interface Config {
     readonly jobsMs: number | null
     readonly logsMs: number | null
     readonly eventsMs: number | null
+    readonly usageMs: number | null
   }
   /** `--single-user`: remove all users and tokens first. */
   readonly givesUpUsers: boolean
@@ -263,6 +264,7 @@ function build(
       jobsMs: daysMs(retention.jobsDays),
       logsMs: daysMs(retention.logsDays),
       eventsMs: daysMs(retention.eventsDays),
+      usageMs: daysMs(retention.usageDays),
     },
     serverEnvironment: Object.fromEntries(
       Object.entries(env).flatMap(([k, v]) => (v === undefined || k === 'BERTH_BOOTSTRAP_TOKEN' ? [] : [[k, v]])),

@@ -29,7 +29,8 @@ describe('the default configuration', () => {
     ])
     expect(config.pools[0].nodes).toBeUndefined()
     expect(config.queues).toEqual([{ name: 'default', pool: 'local', native: {} }])
-    expect(config.retention).toEqual({ jobsMs: null, logsMs: 2_592_000_000, eventsMs: 2_592_000_000 })
+    const [month, years] = [2_592_000_000, 63_072_000_000]
+    expect(config.retention).toEqual({ jobsMs: null, logsMs: month, eventsMs: month, usageMs: years })
     expect(config.logBytesPerRunMax).toBe(17_179_869_184)
   })
 

@@ -168,6 +168,7 @@ export const configFile = section({
     jobsDays: days.default(null),
     logsDays: days.default(30),
     eventsDays: days.default(30),
+    usageDays: days.default(730),
   }).prefault({}),
   auth: auth.prefault({}),
   audit: section({ headFile: text('/var/lib/berth/audit-heads').optional() }).prefault({}),

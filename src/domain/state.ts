@@ -99,6 +99,11 @@ export const holdingStates = jobStates.filter(isHolding)
 export const holdingSql = `(${holdingStates.map((state) => `'${state}'`).join(', ')})`
 
 export const isFinal = (state: JobState): state is FinalState => stateCategory[state] === 'FINAL'
+/** The same for final states. */
+export const finalSql = `(${jobStates
+  .filter(isFinal)
+  .map((state) => `'${state}'`)
+  .join(', ')})`
 export const isAlive = (state: JobState): state is Exclude<JobState, FinalState> => !isFinal(state)
 
 const psijStates = {

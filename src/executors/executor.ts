@@ -46,6 +46,11 @@ export interface Executor {
   list?(): Promise<readonly { runId: string; handle: Handle }[]>
   /** Removes files that killed servers left behind and that belong to no run. */
   sweep?(): Promise<void>
+  /**
+   * The resources that these running runs use now, one sample per run, in the same order. A field that cannot be
+   * measured is absent. Called every 10 s with all running runs of the pool.
+   */
+  sample?(runs: readonly SampledRun[]): Promise<readonly Sample[]>
   /** The nodes of a backend that chooses nodes itself, with the amounts used outside Berth. */
   capacity?(): Promise<readonly BackendNode[]>
   /** The nodes of these that are unreachable now. Absent: all nodes are this machine. */
@@ -137,6 +142,25 @@ export interface BackendPlacement {
 export interface RunUsage {
   cpuSeconds?: number
   maxMemoryBytes?: number
+}
+
+export interface SampledRun {
+  handle: Handle
+  /** Physical ids of its GPUs on this machine; empty if the backend chooses them. */
+  gpuIds: readonly number[]
+}
+
+export interface Sample {
+  /** Processor time since the start of the run. Only its growth counts. */
+  cpuSeconds?: number
+  /** Cores in use, from a backend that does not report `cpuSeconds`. */
+  cpuCores?: number
+  /** Memory in use without caches that the kernel can drop. */
+  memoryBytes?: number
+  /** Average utilization of the GPUs of the run, 0 … 100. */
+  gpuPercent?: number
+  /** Memory in use on all GPUs of the run. */
+  gpuMemoryBytes?: number
 }
 
 /** A GPU of a node whose backend chooses nodes. Jobs cannot request a property that the backend does not report. */

@@ -14,6 +14,8 @@ import { forgetQuestions } from '../domain/queue/questions.ts'
 import { foldTally } from '../domain/queue/tally.ts'
 import { findRunViolations } from '../domain/selfcheck/selfcheck.ts'
 import { sweepKeys } from '../domain/submission/keys.ts'
+import { expireUse, mergeMinutes } from '../domain/usage/pool-use.ts'
+import { removeSamples } from '../domain/usage/run-samples.ts'
 import { expireLogs, mergeChunks, unmergedLogs } from '../logs/keep.ts'
 import { readNow } from '../platform/database-time.ts'
 import type { Log } from '../platform/log.ts'
@@ -25,6 +27,7 @@ export interface Retention {
   jobsMs: number | null
   logsMs: number | null
   eventsMs: number | null
+  usageMs: number | null
 }
 
 const pollMs = 60_000
@@ -45,7 +48,7 @@ export const createPruner = (domain: Domain, retention: Retention): Loop =>
   })
 
 export async function pruneOnce(domain: Domain, retention: Retention, signal?: AbortSignal): Promise<void> {
-  const { jobsMs, logsMs, eventsMs } = retention
+  const { jobsMs, logsMs, eventsMs, usageMs } = retention
   const now = await readNow(domain.db.sql)
   const ago = (ms: number) => new Date(now.getTime() - ms)
   const tasks: Task[] = [() => mergeLogs(domain, { from: ago(mergedWithinMs), until: ago(logSettlesMs) }, signal)]
@@ -56,7 +59,9 @@ export async function pruneOnce(domain: Domain, retention: Retention, signal?: A
       () => expireDeletions(domain, ago(eventsMs)),
     )
   if (jobsMs !== null) tasks.push(() => expireJobs(domain, ago(jobsMs)))
+  if (usageMs !== null) tasks.push(() => expireUse(domain, ago(usageMs)))
   tasks.push(
+    () => mergeMinutes(domain.db.sql),
     () => sweepKeys(domain),
     () => sweepUsageLedger(domain),
     () => expireSlots(domain),
@@ -105,7 +110,7 @@ async function mergeLogs(domain: Domain, finished: { from: Date; until: Date }, 
   })
 }
 
-/** Removes logs of jobs that finished before `before`, and output of running jobs that is older. */
+/** Removes logs and samples of jobs that finished before `before`, and output of running jobs that is older. */
 async function removeOldLogs(domain: Domain, before: Date, signal?: AbortSignal): Promise<void> {
   const { sql } = domain.db
   await expireLogs(sql, await readJobsRunningSince(sql, before), before)
@@ -114,6 +119,7 @@ async function removeOldLogs(domain: Domain, before: Date, signal?: AbortSignal)
     until: before,
     visit: async (jobIds) => {
       await expireLogs(sql, jobIds, null)
+      await removeSamples(sql, jobIds)
       return true
     },
     signal,

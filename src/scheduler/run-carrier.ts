@@ -19,6 +19,7 @@ import { type Deadline, listDeadlines, untilDue } from './deadlines.ts'
 import { pumpLog } from './log-pump.ts'
 import { type Report, toFacts } from './outcome.ts'
 import type { Reporter } from './reports.ts'
+import type { RunToSample } from './run-sampler.ts'
 import { makeRunSpec, readRunAids } from './run-spec.ts'
 import type { Started } from './stale-starts.ts'
 
@@ -86,6 +87,13 @@ export class Carrier {
     this.#running = run.state === 'RUNNING'
     this.#ends = run.state === 'CANCELLING' || run.expiredAt !== null
     this.done = this.#carry().finally(() => this.#over.abort())
+  }
+
+  /** The run as its executor samples it; null: it does not run. */
+  get sampled(): RunToSample | null {
+    const { executor, handle } = this
+    const { runId, gpuIds } = this.#run
+    return handle !== null && this.#running && !this.#over.signal.aborted ? { runId, executor, handle, gpuIds } : null
   }
 
   /** Ends the run as soon as it exists. */

@@ -9,6 +9,7 @@ import { createLeftovers } from './leftovers.ts'
 import { createSearch } from './lost-run-search.ts'
 import { createNodeWatch } from './node-liveness.ts'
 import { Carrier, type Carrying } from './run-carrier.ts'
+import { RunSampler } from './run-sampler.ts'
 
 /**
  * While this process leads the pool, the runner keeps a carrier for every run that holds resources. Wake-ups and
@@ -35,6 +36,7 @@ export class Runner {
   readonly #due: Loop
   readonly #inspections: Loop
   readonly #leftovers: Loop
+  readonly #samples: Loop
   readonly #checksOfAll: RareLook
   /** Runs that ended while a read was in progress; the result of that read must not start them again. */
   readonly #endedMeanwhile = new Set<string>()
@@ -53,6 +55,8 @@ export class Runner {
     this.#findLostRuns = createSearch(carrying, executors)
     this.#checkNodes = createNodeWatch(carrying, executors)
     this.#leftovers = createLeftovers(carrying, executors)
+    const listRuns = () => [...this.#carriers.values()].flatMap(({ sampled }) => sampled ?? [])
+    this.#samples = new RunSampler(carrying, listRuns).createLoop()
     this.#checksOfAll = createRareLook({ clock, everyMs: pollMs, pauseMsMax: checkAllMsMax })
     this.#due = createLoop({ name: `runner ${leader.pool}`, pollMs, runOnce: () => this.#takeDueRuns(), clock, log })
     this.#inspections = createLoop({
@@ -82,6 +86,7 @@ export class Runner {
     this.#due.start()
     this.#inspections.start()
     this.#leftovers.start()
+    this.#samples.start()
     for (const executor of this.#executors.values())
       this.#watch(executor).catch((err: unknown) =>
         log.error({ err, executor: executor.name }, 'notifications of the backend ended; polling continues'),
@@ -91,7 +96,7 @@ export class Runner {
   async stop(): Promise<void> {
     this.#unsubscribe()
     this.#dropped.abort()
-    await Promise.all([this.#due.stop(), this.#inspections.stop(), this.#leftovers.stop()])
+    await Promise.all([this.#due.stop(), this.#inspections.stop(), this.#leftovers.stop(), this.#samples.stop()])
     await Promise.all([...this.#carriers.values()].map((carrier) => carrier.done))
   }
 

@@ -11,6 +11,7 @@ import { Runner } from './runner.ts'
 import { createWithdrawals, type Withdrawals } from './stale-starts.ts'
 import { createStored } from './stored-pool.ts'
 import { createTicker } from './ticker.ts'
+import { createUseMeter } from './use-meter.ts'
 
 /**
  * The scheduler of one pool in this process: competes for the leadership and, while it leads, plans and carries runs.
@@ -104,6 +105,7 @@ function createTerm(
   const ticks = loop('scheduler', ticker.tick, ticker.pauseMs)
   const forecaster = createForecaster({ domain, leader, copy: ticker.copy, graceMs: options.graceMs })
   const forecasts = loop('forecast', forecaster.forecast, forecaster.pauseMs)
+  const useMeter = createUseMeter(domain, leader)
   let unsubscribe = () => {}
   let stopped = false
   return {
@@ -117,11 +119,12 @@ function createTerm(
       runner.start()
       ticks.start()
       forecasts.start()
+      useMeter.start()
     },
     async stop(): Promise<void> {
       stopped = true
       unsubscribe()
-      await Promise.all([capacity?.stop(), forecasts.stop(), ticks.stop(), runner.stop()])
+      await Promise.all([capacity?.stop(), forecasts.stop(), useMeter.stop(), ticks.stop(), runner.stop()])
     },
   }
 }

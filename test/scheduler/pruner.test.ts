@@ -11,7 +11,7 @@ import { append, out } from '../support/log.ts'
 import { recordLines } from '../support/recorded-lines.ts'
 
 const dayMs = 86_400_000
-const monthly: Retention = { jobsMs: null, logsMs: 30 * dayMs, eventsMs: 30 * dayMs }
+const monthly: Retention = { jobsMs: null, logsMs: 30 * dayMs, eventsMs: 30 * dayMs, usageMs: null }
 
 async function write(sql: Sql, runId: string, lines: readonly string[]): Promise<void> {
   let head = await openLog(sql, runId)

@@ -82,7 +82,7 @@ test('storing a run as lost marks its node LOST in the same transaction, and onl
 
 test('the next pass removes the events of a job whose end is reported months late', async () => {
   const dayMs = 86_400_000
-  const retention = { jobsMs: null, logsMs: 30 * dayMs, eventsMs: 30 * dayMs }
+  const retention = { jobsMs: null, logsMs: 30 * dayMs, eventsMs: 30 * dayMs, usageMs: null }
   const [away, other] = [await it.submit(), await it.submit()]
   await leader.tick()
   const endedAt = new Date(it.time.nowMs())

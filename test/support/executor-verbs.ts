@@ -10,6 +10,7 @@ const verbs = [
   'forget',
   'list',
   'sweep',
+  'sample',
   'capacity',
   'silent',
   'describe',

@@ -626,6 +626,57 @@ CREATE TABLE "log_chunk" (
 );
 
 -- CreateTable
+CREATE TABLE "run_sample" (
+    "run_id" TEXT NOT NULL,
+    "seconds" INTEGER NOT NULL,
+    "at" TIMESTAMPTZ(3) NOT NULL,
+    "cpu_cores" REAL,
+    "memory_bytes" BIGINT,
+    "gpu_percent" REAL,
+    "gpu_memory_bytes" BIGINT,
+
+    CONSTRAINT "run_sample_pkey" PRIMARY KEY ("run_id","seconds","at")
+);
+
+-- CreateTable
+CREATE TABLE "pool_period" (
+    "pool" TEXT NOT NULL,
+    "seconds" INTEGER NOT NULL,
+    "at" TIMESTAMPTZ(3) NOT NULL,
+    "measured_seconds" DOUBLE PRECISION NOT NULL,
+    "cpu_seconds" DOUBLE PRECISION NOT NULL,
+    "gpu_seconds" DOUBLE PRECISION NOT NULL,
+    "memory_byte_seconds" DOUBLE PRECISION NOT NULL,
+    "position" BIGINT NOT NULL,
+
+    CONSTRAINT "pool_period_pkey" PRIMARY KEY ("pool","seconds","at")
+);
+
+-- CreateTable
+CREATE TABLE "pool_use" (
+    "pool" TEXT NOT NULL,
+    "seconds" INTEGER NOT NULL,
+    "at" TIMESTAMPTZ(3) NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "account" TEXT NOT NULL,
+    "team_id" TEXT NOT NULL,
+    "queue" TEXT NOT NULL,
+    "running_seconds" DOUBLE PRECISION NOT NULL DEFAULT 0,
+    "queued_seconds" DOUBLE PRECISION NOT NULL DEFAULT 0,
+    "blocked_seconds" DOUBLE PRECISION NOT NULL DEFAULT 0,
+    "cpu_seconds" DOUBLE PRECISION NOT NULL DEFAULT 0,
+    "gpu_seconds" DOUBLE PRECISION NOT NULL DEFAULT 0,
+    "memory_byte_seconds" DOUBLE PRECISION NOT NULL DEFAULT 0,
+    "started" INTEGER NOT NULL DEFAULT 0,
+    "finished" INTEGER NOT NULL DEFAULT 0,
+    "failed" INTEGER NOT NULL DEFAULT 0,
+    "cost" DOUBLE PRECISION NOT NULL DEFAULT 0,
+    "waits" INTEGER[] DEFAULT ARRAY[]::INTEGER[],
+
+    CONSTRAINT "pool_use_pkey" PRIMARY KEY ("pool","seconds","at","user_id","account","team_id","queue")
+);
+
+-- CreateTable
 CREATE TABLE "scheduler_leader" (
     "pool" TEXT NOT NULL,
     "epoch" BIGINT NOT NULL DEFAULT 0,
@@ -1007,6 +1058,9 @@ ALTER TABLE "run_log" ADD CONSTRAINT "run_log_run_id_fkey" FOREIGN KEY ("run_id"
 ALTER TABLE "log_chunk" ADD CONSTRAINT "log_chunk_run_id_fkey" FOREIGN KEY ("run_id") REFERENCES "run_log"("run_id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
+ALTER TABLE "run_sample" ADD CONSTRAINT "run_sample_run_id_fkey" FOREIGN KEY ("run_id") REFERENCES "run"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
 ALTER TABLE "idempotency_key" ADD CONSTRAINT "idempotency_key_job_id_fkey" FOREIGN KEY ("job_id") REFERENCES "job"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
@@ -1333,6 +1387,14 @@ CREATE VIEW held_device AS
   SELECT node_id, device, run_id FROM device_claim
   UNION ALL
   SELECT node_id, unnest(gpu_slots), run_id FROM allocation WHERE gpu_slots <> '{}';
+
+-- Usage over time. Counts are added place by place, and the shorter list has zeros at its end.
+CREATE FUNCTION berth_add_counts(int[], int[]) RETURNS int[] LANGUAGE sql IMMUTABLE PARALLEL SAFE
+  AS $$ SELECT coalesce(array_agg(coalesce(a, 0) + coalesce(b, 0) ORDER BY place), '{}')
+    FROM unnest($1, $2) WITH ORDINALITY AS pair(a, b, place) $$;
+CREATE AGGREGATE berth_sum_counts(int[]) (SFUNC = berth_add_counts, STYPE = int[], INITCOND = '{}');
+-- Minutes that become hours.
+CREATE INDEX pool_use_minute ON pool_use (at) WHERE seconds = 60;
 
 -- Storage.
 

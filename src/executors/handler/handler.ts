@@ -14,7 +14,9 @@ const resumeFailedCode = 119
  * Runs a handler through its host program (src/handler/host.ts), which the executor of local processes starts as a
  * command.
  */
-export const createHandlerExecutor = (processes: Executor & Required<Pick<Executor, 'forget' | 'list'>>): Executor => ({
+export const createHandlerExecutor = (
+  processes: Executor & Required<Pick<Executor, 'forget' | 'list' | 'sample'>>,
+): Executor => ({
   name: 'handler',
   start: (run, unwanted, tell) => processes.start(toCommandRun(run), unwanted, tell),
   find: (runId) => processes.find(runId),
@@ -23,6 +25,7 @@ export const createHandlerExecutor = (processes: Executor & Required<Pick<Execut
   stop: (handle, graceMs) => processes.stop(handle, graceMs),
   forget: (handle) => processes.forget(handle),
   list: () => processes.list(),
+  sample: (runs) => processes.sample(runs),
   describe: () => processes.describe(),
   close: () => processes.close(),
 })

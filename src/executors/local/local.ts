@@ -2,10 +2,12 @@ import { existsSync } from 'node:fs'
 import { release, uptime } from 'node:os'
 import type { Clock } from '../../platform/clock.ts'
 import { createLoop } from '../../platform/loop.ts'
+import { inSlices } from '../../platform/slices.ts'
 import { Outage } from '../../platform/troubles.ts'
 import { describeSeparation } from '../accounts/account.ts'
 import { Alarms } from '../backend/alarms.ts'
 import { type CompleteOptions, type ExecutorOptions, optionDefaults } from '../backend/executor-options.ts'
+import { readGpuUse, sampleGpus } from '../backend/gpus.ts'
 import { blameMachine } from '../backend/machine-trouble.ts'
 import {
   type Executor,
@@ -14,6 +16,8 @@ import {
   type LogChunk,
   type Observation,
   type RunSpec,
+  type Sample,
+  type SampledRun,
   StartFailed,
 } from '../executor.ts'
 import { Cgroups, endCgroups } from './cgroups.ts'
@@ -23,6 +27,7 @@ import { findAddress } from './machine.ts'
 import { readOutput } from './output.ts'
 import { type IdentifiedDirectory, Presence, spoolMissingMessage } from './presence.ts'
 import { readBootId } from './processes.ts'
+import { type SampledJournal, Samples } from './samples.ts'
 import { Spawner } from './spawner.ts'
 import { listRuns, locateFiles, makeRunFolder, makeRuns, type RunFiles, removeFiles } from './spool.ts'
 import { catchSpoolTrouble } from './start-failure.ts'
@@ -86,6 +91,9 @@ export class LocalExecutor implements Executor {
    * that may be set.
    */
   readonly #unclaimed = new Map<string, number>()
+  readonly #samples = new Samples()
+  /** The processes of running runs, which never change. */
+  readonly #sampled = new Map<string, SampledJournal>()
   readonly #closing = new AbortController()
 
   constructor(options: LocalOptions, bootId: string) {
@@ -188,6 +196,12 @@ export class LocalExecutor implements Executor {
     return (await listRuns(this.#options.spoolDir)).map((runId) => ({ runId, handle: runId }))
   }
 
+  async sample(runs: readonly SampledRun[]): Promise<Sample[]> {
+    const journals = await inSlices(runs, ({ handle }) => this.#readSampled(handle))
+    const [uses, samples] = await Promise.all([readGpuUse(runs), this.#samples.sample(journals)])
+    return samples.map((sample, index) => ({ ...sample, ...sampleGpus(runs[index]?.gpuIds ?? [], uses) }))
+  }
+
   async describe(): Promise<ExecutorDescription> {
     const available = this.#presence.isHere()
     const { unenforced, base } = this.#cgroups
@@ -212,6 +226,17 @@ export class LocalExecutor implements Executor {
 
   #locate(runId: string): RunFiles | null {
     return locateFiles(this.#options.spoolDir, runId)
+  }
+
+  #readSampled(runId: string): SampledJournal | null {
+    const known = this.#sampled.get(runId)
+    if (known) return known
+    const files = this.#locate(runId)
+    const journal = files && readJournal(files.journal)
+    if (!journal?.session || journal.claim?.boot !== this.#machine.bootId) return null
+    const { claim, session, limited } = journal
+    this.#sampled.set(runId, { claim, session, limited })
+    return { claim, session, limited }
   }
 
   async #startHere(run: RunSpec, files: RunFiles): Promise<Handle> {
@@ -265,6 +290,7 @@ export class LocalExecutor implements Executor {
     await endCgroups(new Set([...recorded, ...this.#cgroups.pathsOf(files.runId)]), this.#clock)
     this.#machine.cleared.delete(files.runId)
     this.#unclaimed.delete(files.runId)
+    this.#sampled.delete(files.runId)
     await removeFiles(files)
   }
 

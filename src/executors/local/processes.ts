@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
+import { inSlices } from '../../platform/slices.ts'
 import { readErrorCode } from '../backend/file-errors.ts'
 
 /** A process is identified by its pid and its start time since boot. Zombies count as dead. */
@@ -36,10 +37,25 @@ export const isZombie = (pid: number): boolean => isLinux && /\) Z/.test(readPro
 /** Reads the whole process table (5 ms for 300 processes). */
 export async function listProcesses(): Promise<ProcessSeen[]> {
   if (!isLinux) return listByPs(['-A'])
-  return readdirSync('/proc').flatMap((name) => {
-    const text = /^\d+$/.test(name) ? readProc(Number(name), 'stat') : null
-    return (text === null ? null : parseStat(text)) ?? []
-  })
+  return readdirSync('/proc').flatMap((name) => readStat(name, parseStat) ?? [])
+}
+
+/** Resources that a process uses, on Linux. */
+export interface ProcessUse extends ProcessSeen {
+  /** Processor time of the process, and of its children that ended. */
+  ticks: number
+  residentPages: number
+}
+
+export const ticksPerSecond = 100
+
+/** Reads the whole process table; yields in between, because this is done every few seconds. */
+export const listProcessUse = async (): Promise<ProcessUse[]> =>
+  (await inSlices(readdirSync('/proc'), (name) => readStat(name, parseUse))).flatMap((use) => use ?? [])
+
+function readStat<Parsed>(name: string, parse: (text: string) => Parsed | null): Parsed | null {
+  const text = /^\d+$/.test(name) ? readProc(Number(name), 'stat') : null
+  return text === null ? null : parse(text)
 }
 
 /** true: the environment with which the process began contains this `NAME=value`, and the server may read it. */
@@ -78,6 +94,17 @@ function parseStat(text: string): ProcessSeen | null {
     session: Number(session),
     born: rest[15] ?? '',
   }
+}
+
+/** Columns after the command name: 11 to 14 are user and system time, of the process and of its children. */
+export function parseUse(text: string): ProcessUse | null {
+  const seen = parseStat(text)
+  const columns = text
+    .slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number)
+  const ticks = columns.slice(11, 15).reduce((sum, each) => sum + each, 0)
+  return seen && { ...seen, ticks, residentPages: columns[21] ?? 0 }
 }
 
 async function listByPs(which: readonly string[]): Promise<ProcessSeen[]> {

@@ -2,7 +2,15 @@ import { uptime } from 'node:os'
 import { isPopulated, killCgroup, removeCgroup } from './cgroups.ts'
 import { type Journal, recordCuts, recordDeadline, recordTerm, type ShimClaim } from './journal.ts'
 import { runIdVariable } from './launch.ts'
-import { findProcess, isZombie, listProcesses, type ProcessSeen, sendSignal, startedWith } from './processes.ts'
+import {
+  findProcess,
+  isZombie,
+  listProcesses,
+  type ProcessSeen,
+  sendSignal,
+  startedWith,
+  ticksPerSecond,
+} from './processes.ts'
 import { deadlineGraceSeconds } from './spawn.ts'
 import { type RunFiles, readSizes, waitsForDisk } from './spool.ts'
 
@@ -37,7 +45,6 @@ const hungSeconds = 10
 const dyingSeconds = 0.1
 /** Time within which a zombie's parent reaps it, even on a busy machine. */
 const reapedSeconds = 10
-const ticksPerSecond = 100
 const never = Number.POSITIVE_INFINITY
 
 /** true: the grace period of a stop, or the deadline of the run, is over. */

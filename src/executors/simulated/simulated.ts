@@ -10,6 +10,8 @@ import {
   type LogChunk,
   type Observation,
   type RunSpec,
+  type Sample,
+  type SampledRun,
   StartFailed,
 } from '../executor.ts'
 import { Agenda } from './agenda.ts'
@@ -121,6 +123,10 @@ class SimulatedExecutor implements Executor {
       const plan = parseHandle(handle)
       return plan ? { runId: plan.runId, handle } : []
     })
+  }
+
+  async sample(runs: readonly SampledRun[]): Promise<Sample[]> {
+    return runs.map(() => ({ cpuSeconds: 0, memoryBytes: 0 }))
   }
 
   async silent(nodes: readonly string[]): Promise<string[]> {

@@ -37,6 +37,7 @@ import './slot.ts'
 import './system.ts'
 import './team.ts'
 import './token.ts'
+import './usage.ts'
 import './user.ts'
 import './viewer.ts'
 

@@ -58,6 +58,7 @@ const access: Record<string, Who> = {
   'Query.submissionQueues': 'KNOWN',
   'Query.slotReservations': 'KNOWN',
   'Query.limits': 'KNOWN',
+  'Query.usage': 'KNOWN',
   'Query.quotas': 'KNOWN',
   'Query.approvalRules': 'KNOWN',
   'Query.capacityReservations': 'KNOWN',

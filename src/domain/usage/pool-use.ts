@@ -1,0 +1,138 @@
+import { removeInBatches } from '../../platform/remove-in-batches.ts'
+import type { Sql } from '../../platform/tx.ts'
+import type { Domain } from '../domain.ts'
+import { finalSql, holdingSql } from '../state.ts'
+import { countWaitSql } from './waits.ts'
+
+/**
+ * Use of a pool over time. Once a minute its leader stores what the jobs of each user, account, team and queue hold and
+ * how many wait, as integrals, and counts the starts and ends since the last time. Rows of minutes become rows of
+ * hours. They name no job, so the deletion of jobs does not change them.
+ */
+
+export const minuteSeconds = 60
+export const hourSeconds = 3_600
+/** Minutes are kept for this time. */
+const minuteHoursKept = 48
+/** Maximum events per measurement; the next measurement counts the others. */
+const eventsMax = 200_000
+/** In a longer queue, waiting jobs are counted by lane, as the leader published them last. */
+const shortMax = 20_000
+
+/**
+ * Measures the pool now. Starts and ends are found by the position of their events in the feed, so each is counted
+ * once, also if it was stored late or by another leader.
+ */
+export async function measurePool(sql: Sql, pool: string): Promise<void> {
+  await sql.query(measureSql, [pool, minuteSeconds, eventsMax, shortMax], 'measure_pool')
+}
+
+const keys = 'user_id, account, team_id, queue'
+const jobKeys = `j.user_id, j.account, coalesce(j.team_id, '') AS team_id, j.queue`
+const sums = [
+  'running_seconds',
+  'queued_seconds',
+  'blocked_seconds',
+  'cpu_seconds',
+  'gpu_seconds',
+  'memory_byte_seconds',
+  'started',
+  'finished',
+  'failed',
+  'cost',
+] as const
+const measuredSums = ['measured_seconds', 'cpu_seconds', 'gpu_seconds', 'memory_byte_seconds'] as const
+const addTo = (table: string, columns: readonly string[]) =>
+  columns.map((column) => `${column} = ${table}.${column} + excluded.${column}`).join(', ')
+
+/** Sums and counts of the rows of one key. */
+const addedSql = `${sums.map((column) => `sum(${column})`).join(', ')}, berth_sum_counts(waits)`
+
+/** A leader that takes over within a minute adds to the row of the minute: gauges are divided by the measured time. */
+const measureSql = `
+WITH period AS MATERIALIZED (SELECT date_bin('1 minute', berth_now(), to_timestamp(0)) AS at),
+mark AS MATERIALIZED (
+  SELECT last.position AS begins, least(head.position, last.position + $3::int) AS ends FROM feed_head head
+  CROSS JOIN LATERAL (SELECT coalesce((SELECT max(p.position) FROM pool_period p WHERE p.pool = $1), head.position) AS position) last
+),
+long AS MATERIALIZED (
+  SELECT coalesce(sum(entries), 0) > $4::int AS is_long FROM queue_tally WHERE pool = $1
+),
+fact AS (
+  SELECT ${jobKeys}, 1 AS running, 0 AS queued, 0 AS blocked, a.cpu, g.gpu, a.memory,
+    0 AS started, 0 AS finished, 0 AS failed, 0::float8 AS cost, '{}'::int[] AS waits
+  FROM run r JOIN job j ON j.id = r.job_id
+  CROSS JOIN LATERAL (SELECT coalesce(sum(cpu_millis), 0) / 1000.0 AS cpu, coalesce(sum(memory_bytes), 0) AS memory
+    FROM allocation WHERE run_id = r.id) a
+  CROSS JOIN LATERAL (SELECT count(*) AS gpu FROM held_device WHERE run_id = r.id) g
+  WHERE r.pool = $1 AND r.state IN ${holdingSql}
+  UNION ALL
+  SELECT ${jobKeys}, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, '{}'
+  FROM long JOIN queue_entry q ON q.pool = $1 AND NOT long.is_long JOIN job j ON j.id = q.job_id
+  UNION ALL
+  SELECT ${jobKeys}, 0, v.waiting, 0, 0, 0, 0, 0, 0, 0, 0, '{}'
+  FROM long JOIN lane_view v ON v.pool = $1 AND long.is_long JOIN job j ON j.id = v.head_job_id
+  UNION ALL
+  SELECT ${jobKeys}, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, '{}'
+  FROM approval a JOIN job j ON j.id = a.job_id WHERE a.status = 'PENDING' AND j.state = 'BLOCKED' AND j.pool = $1
+  UNION ALL
+  SELECT ${jobKeys}, 0, 0, 0, 0, 0, 0,
+    (e.to_state = 'STARTING')::int, (e.to_state IN ${finalSql})::int, (e.to_state = 'FAILED')::int,
+    CASE WHEN e.to_state IN ${finalSql} THEN coalesce(j.cost, 0) ELSE 0 END,
+    CASE WHEN r.id IS NULL THEN '{}' ELSE ${countWaitSql('w.seconds')} END
+  FROM mark JOIN event e ON e.position > mark.begins AND e.position <= mark.ends JOIN job j ON j.id = e.job_id
+  LEFT JOIN run r ON e.to_state = 'STARTING' AND r.job_id = e.job_id AND r.number = e.run AND r.scheduled_at IS NOT NULL
+  CROSS JOIN LATERAL (
+    SELECT greatest(extract(epoch FROM r.scheduled_at - greatest(j.eligible_at, r.created_at)), 0)::float8 AS seconds) w
+  WHERE (e.to_state = 'STARTING' OR e.to_state IN ${finalSql}) AND j.pool = $1
+),
+used AS (
+  INSERT INTO pool_use (pool, seconds, at, ${keys}, ${sums.join(', ')}, waits)
+  SELECT $1, $2::int, (SELECT at FROM period), ${keys}, sum(running) * $2, sum(queued) * $2, sum(blocked) * $2,
+    sum(cpu) * $2, sum(gpu) * $2, sum(memory) * $2, sum(started), sum(finished), sum(failed), sum(cost), berth_sum_counts(waits)
+  FROM fact GROUP BY ${keys}
+  ON CONFLICT (pool, seconds, at, ${keys}) DO UPDATE
+  SET ${addTo('pool_use', sums)}, waits = berth_add_counts(pool_use.waits, excluded.waits)
+)
+INSERT INTO pool_period (pool, seconds, at, measured_seconds, cpu_seconds, gpu_seconds, memory_byte_seconds, position)
+SELECT $1, $2::int, (SELECT at FROM period), $2, n.cpu * $2, n.gpu * $2, n.memory * $2, mark.ends
+FROM mark CROSS JOIN (
+  SELECT coalesce(sum(cpu_millis), 0) / 1000.0 AS cpu, coalesce(sum(memory_bytes), 0) AS memory,
+    coalesce(sum((SELECT count(*) FROM device d WHERE d.node_id = node.id)), 0) AS gpu
+  FROM node WHERE pool = $1) n
+ON CONFLICT (pool, seconds, at) DO UPDATE
+SET ${addTo('pool_period', measuredSums)}, position = greatest(pool_period.position, excluded.position)`
+
+/** Adds up old minutes to hours. Safe in many processes at once: a row is moved by the process that deletes it. */
+export async function mergeMinutes(sql: Sql): Promise<void> {
+  const values = [hourSeconds, minuteHoursKept]
+  await sql.query(mergePeriodsSql, values, 'merge_periods')
+  await sql.query(mergeUseSql, values, 'merge_use')
+}
+
+const hourSql = "date_bin('1 hour', at, to_timestamp(0))"
+const oldSql = `seconds = ${minuteSeconds}
+  AND at < (SELECT date_bin('1 hour', berth_now() - $2::int * interval '1 hour', to_timestamp(0)))`
+
+const mergePeriodsSql = `
+WITH old AS (DELETE FROM pool_period WHERE ${oldSql} RETURNING *)
+INSERT INTO pool_period (pool, seconds, at, ${measuredSums.join(', ')}, position)
+SELECT pool, $1::int, ${hourSql}, ${measuredSums.map((column) => `sum(${column})`).join(', ')}, max(position)
+FROM old GROUP BY pool, ${hourSql}`
+
+const mergeUseSql = `
+WITH old AS (DELETE FROM pool_use WHERE ${oldSql} RETURNING *)
+INSERT INTO pool_use (pool, seconds, at, ${keys}, ${sums.join(', ')}, waits)
+SELECT pool, $1::int, ${hourSql}, ${keys}, ${addedSql} FROM old GROUP BY pool, ${hourSql}, ${keys}`
+
+/** Removes the periods before then; returns how many. */
+export const expireUse = ({ db }: Domain, before: Date): Promise<number> => removeInBatches(db.sql, expireSql, [before])
+
+const expireSql = `
+WITH period AS (
+  DELETE FROM pool_period WHERE (pool, seconds, at) IN (
+    SELECT pool, seconds, at FROM pool_period WHERE at < $2 ORDER BY at LIMIT $1)
+  RETURNING pool, seconds, at
+),
+used AS (DELETE FROM pool_use u USING period p WHERE u.pool = p.pool AND u.seconds = p.seconds AND u.at = p.at)
+SELECT 1 FROM period`

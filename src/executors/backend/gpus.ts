@@ -1,0 +1,48 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { Sample, SampledRun } from '../executor.ts'
+
+/** The GPUs of this machine, as `nvidia-smi` reports them. */
+
+export interface GpuUse {
+  /** null: the driver does not report it. */
+  percent: number | null
+  memoryBytes: number | null
+}
+
+const run = promisify(execFile)
+const answerMsMax = 5_000
+const arguments_ = ['--query-gpu=index,utilization.gpu,memory.used', '--format=csv,noheader,nounits']
+
+/** The use of all GPUs by their index, with one call; empty without `nvidia-smi`. Not called if no run has GPUs. */
+export async function readGpuUse(runs: readonly SampledRun[]): Promise<ReadonlyMap<number, GpuUse>> {
+  if (runs.every(({ gpuIds }) => gpuIds.length === 0)) return new Map()
+  const output = await run('nvidia-smi', arguments_, { timeout: answerMsMax }).catch(() => null)
+  return parseGpuUse(output?.stdout ?? '')
+}
+
+/** Lines such as `0, 35, 1024`; MiB; `[N/A]` where the driver does not report a number. */
+export function parseGpuUse(output: string): ReadonlyMap<number, GpuUse> {
+  const amount = (text: string | undefined) => (/^\d+$/.test(text ?? '') ? Number(text) : null)
+  return new Map(
+    output.split('\n').flatMap((line): [number, GpuUse][] => {
+      const [index, percent, memory] = line.split(',').map((field) => amount(field.trim()))
+      if (typeof index !== 'number') return []
+      const mebibytes = memory ?? null
+      return [[index, { percent: percent ?? null, memoryBytes: mebibytes === null ? null : mebibytes * 1024 ** 2 }]]
+    }),
+  )
+}
+
+/** Empty if one of the GPUs is unknown. */
+export function sampleGpus(gpuIds: readonly number[], uses: ReadonlyMap<number, GpuUse>): Sample {
+  const own = gpuIds.map((id) => uses.get(id))
+  const add = (amounts: (number | null | undefined)[]) =>
+    amounts.reduce<number | null>((sum, each) => (sum === null || each == null ? null : sum + each), 0)
+  const percent = own.length === 0 ? null : add(own.map((use) => use?.percent))
+  const memoryBytes = own.length === 0 ? null : add(own.map((use) => use?.memoryBytes))
+  return {
+    ...(percent !== null && { gpuPercent: percent / own.length }),
+    ...(memoryBytes !== null && { gpuMemoryBytes: memoryBytes }),
+  }
+}

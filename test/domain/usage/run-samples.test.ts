@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest'
+import {
+  mergeSamples,
+  type RunSample,
+  readSamples,
+  removeSamples,
+  saveSamples,
+} from '../../../src/domain/usage/run-samples.ts'
+import { addJob, openUserDatabase } from '../../support/factories.ts'
+
+const { database, userId } = await openUserDatabase()
+const { sql } = database.db
+
+const sample = (runId: string, values: Partial<RunSample>): RunSample => ({
+  runId,
+  cpuCores: null,
+  memoryBytes: null,
+  gpuPercent: null,
+  gpuMemoryBytes: null,
+  ...values,
+})
+
+/** Samples every 10 s up to now, of which each has its index as the number of cores. */
+const fillSql = `
+INSERT INTO run_sample (run_id, seconds, at, cpu_cores, memory_bytes)
+SELECT $1, 10, date_bin('1 hour', berth_now(), to_timestamp(0)) - ($2::int - n) * interval '10 seconds', n, n * 1000
+FROM generate_series(0, $2::int - 1) n`
+
+async function countByLength(runId: string): Promise<Record<number, number>> {
+  const rows = await sql.query<{ seconds: number; count: number }>(
+    'SELECT seconds, count(*) AS count FROM run_sample WHERE run_id = $1 GROUP BY seconds',
+    [runId],
+  )
+  return Object.fromEntries(rows.map(({ seconds, count }) => [seconds, count]))
+}
+
+test('samples are stored with one time, and those of a deleted run are left out', async () => {
+  const [a, b] = [await addJob(sql, userId), await addJob(sql, userId)]
+  await saveSamples(sql, [
+    sample(a.runId, { cpuCores: 0.5, memoryBytes: 2 ** 40, gpuPercent: 12.5, gpuMemoryBytes: 2 ** 35 }),
+    sample(b.runId, { memoryBytes: 1 }),
+    sample('run_deleted', { memoryBytes: 1 }),
+  ])
+  const [first] = await readSamples(sql, a.runId, 10)
+  expect(first).toEqual({
+    at: expect.any(Date),
+    cpuCores: 0.5,
+    memoryBytes: 2 ** 40,
+    gpuPercent: 12.5,
+    gpuMemoryBytes: 2 ** 35,
+  })
+  expect(await readSamples(sql, b.runId, 10)).toEqual([
+    { at: first?.at, cpuCores: null, memoryBytes: 1, gpuPercent: null, gpuMemoryBytes: null },
+  ])
+})
+
+test('more samples than requested points are merged into parts of equal time', async () => {
+  const { runId } = await addJob(sql, userId)
+  await sql.query(fillSql, [runId, 100])
+  expect(await readSamples(sql, runId, 100)).toHaveLength(100)
+  const points = await readSamples(sql, runId, 10)
+  expect(points).toHaveLength(10)
+  expect(points[0]).toMatchObject({ cpuCores: 4.5, memoryBytes: 9_000 })
+  expect(points.at(-1)).toMatchObject({ cpuCores: 94.5, memoryBytes: 99_000 })
+  expect(await readSamples(sql, runId, 1)).toMatchObject([{ cpuCores: 49.5, memoryBytes: 99_000 }])
+})
+
+test('samples of a running run become minutes after an hour and longer later', async () => {
+  const { runId } = await addJob(sql, userId)
+  await sql.query(fillSql, [runId, 2 * 360])
+  await mergeSamples(sql, [runId])
+  const counts = await countByLength(runId)
+  expect(counts[60]).toBeGreaterThanOrEqual(60)
+  expect((counts[10] ?? 0) + 6 * (counts[60] ?? 0)).toBe(720)
+  const [first] = await readSamples(sql, runId, 1_000)
+  expect(first).toMatchObject({ cpuCores: 2.5, memoryBytes: 5_000 })
+  await mergeSamples(sql, [runId])
+  expect(await countByLength(runId)).toEqual(counts)
+
+  await database.moveTime(26 * 3_600_000)
+  await mergeSamples(sql, [runId])
+  await mergeSamples(sql, [runId])
+  expect(await countByLength(runId)).toEqual({ 600: 12 })
+  await database.moveTime(31 * 86_400_000)
+  await mergeSamples(sql, [runId])
+  expect(await countByLength(runId)).toEqual({ 3600: 2 })
+})
+
+test('a year of a run makes a bounded number of samples', async () => {
+  const { runId } = await addJob(sql, userId)
+  for (const [seconds, days] of [
+    [10, 0.1],
+    [60, 2],
+    [600, 365],
+  ])
+    await sql.query(
+      `INSERT INTO run_sample (run_id, seconds, at, cpu_cores)
+       SELECT $1, $2::int, berth_now() - n * $2::int * interval '1 second', 1 FROM generate_series(1, $3::int) n`,
+      [runId, seconds, ((days ?? 0) * 86_400) / (seconds ?? 1)],
+    )
+  for (let n = 0; n < 3; n++) await mergeSamples(sql, [runId])
+  const total = Object.values(await countByLength(runId)).reduce((sum, count) => sum + count, 0)
+  expect(total).toBeLessThan(15_000)
+  expect(await readSamples(sql, runId, 240)).toHaveLength(240)
+})
+
+test('samples are removed with the log of a job, and with the job', async () => {
+  const [old, gone] = [await addJob(sql, userId), await addJob(sql, userId)]
+  for (const { runId } of [old, gone]) await saveSamples(sql, [sample(runId, { memoryBytes: 1 })])
+  await removeSamples(sql, [old.jobId])
+  expect(await countByLength(old.runId)).toEqual({})
+  await sql.query('DELETE FROM job WHERE id = $1', [gone.jobId])
+  expect(await countByLength(gone.runId)).toEqual({})
+})

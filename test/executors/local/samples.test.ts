@@ -1,0 +1,125 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Executor, Sample } from '../../../src/executors/executor.ts'
+import { createHandlerExecutor } from '../../../src/executors/handler/handler.ts'
+import type { LocalExecutor } from '../../../src/executors/local/local.ts'
+import { parseUse } from '../../../src/executors/local/processes.ts'
+import { sampleCgroups } from '../../../src/executors/local/samples.ts'
+import { until } from '../../support/until.ts'
+import { runOf, untilState } from '../runs.ts'
+import { openLocalPerTest } from './runs.ts'
+
+const local = openLocalPerTest()
+
+/** Uses a core, and 64 MiB of memory, in a child of the first process. */
+const busy = [
+  process.execPath,
+  '-e',
+  `require('child_process').spawnSync(process.execPath, ['-e', 'const kept = Buffer.alloc(64 << 20, 1); for (;;) kept[0]++'])`,
+]
+
+async function sampleOne(executor: Executor, handle: string): Promise<Sample> {
+  const [sample] = (await executor.sample?.([{ handle, gpuIds: [] }])) ?? []
+  if (!sample) throw new Error('No sample')
+  return sample
+}
+
+describe.skipIf(process.platform !== 'linux').each([
+  ['in cgroups, where the machine allows', {}],
+  ['without cgroups', { usesCgroups: false }],
+])('a run %s', (_, options) => {
+  beforeEach(() => local.reopen(options))
+
+  test('is sampled with all of its processes', async () => {
+    const handle = await local.executor.start(runOf({ command: busy }))
+    await untilState(local.executor, handle, 'running')
+    const used = await until(
+      async () => {
+        const sample = await sampleOne(local.executor, handle)
+        return (sample.memoryBytes ?? 0) > 64 * 2 ** 20 && (sample.cpuSeconds ?? 0) > 0.3 && sample
+      },
+      { what: 'the run uses memory and processor time' },
+    )
+    expect(used.memoryBytes).toBeLessThan(1024 * 2 ** 20)
+    await until(async () => ((await sampleOne(local.executor, handle)).cpuSeconds ?? 0) > (used.cpuSeconds ?? 0), {
+      what: 'its processor time grows',
+    })
+    const handler = createHandlerExecutor(local.executor as LocalExecutor)
+    expect((await sampleOne(handler, handle)).cpuSeconds).toBeGreaterThan(0)
+    await local.executor.stop(handle, 0)
+    await untilState(local.executor, handle, 'ended')
+    await local.executor.forget?.(handle)
+    expect(await sampleOne(local.executor, handle)).toEqual({})
+  })
+})
+
+test('an unknown run has an empty sample, and others are sampled', async () => {
+  const handle = await local.executor.start(runOf({ command: ['sleep', '600'] }))
+  await untilState(local.executor, handle, 'running')
+  const runs = ['run_unknown', handle, '../..'].map((each) => ({ handle: each, gpuIds: [] }))
+  const samples = await until(
+    async () => {
+      const all = await local.executor.sample?.(runs)
+      return all?.[1]?.memoryBytes !== undefined && all
+    },
+    { what: 'the run has begun' },
+  )
+  expect(samples).toEqual([{}, { cpuSeconds: expect.any(Number), memoryBytes: expect.any(Number) }, {}])
+  await local.executor.stop(handle, 0)
+  await untilState(local.executor, handle, 'ended')
+})
+
+describe('files of cgroups', () => {
+  let root: string
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'berth-cgroups-'))
+  })
+  afterEach(() => rm(root, { recursive: true }))
+
+  async function make(name: string, files: Record<string, string>): Promise<string> {
+    const path = join(root, name)
+    await mkdir(path)
+    for (const [file, text] of Object.entries(files)) await writeFile(join(path, file), text)
+    return path
+  }
+
+  test('of version 2', async () => {
+    const cgroup = await make('v2', {
+      'cpu.stat': 'usage_usec 2500000\nuser_usec 2000000\nsystem_usec 500000\nnr_periods 0\n',
+      'memory.current': '104857600\n',
+      'memory.stat':
+        'anon 52428800\nfile 41943040\ninactive_anon 52428800\ninactive_file 20971520\nactive_file 20971520\n',
+    })
+    expect(sampleCgroups([cgroup])).toEqual({ cpuSeconds: 2.5, memoryBytes: 83_886_080 })
+  })
+
+  test('of version 1, with a cgroup per controller', async () => {
+    const memory = await make('memory', {
+      'memory.usage_in_bytes': '104857600\n',
+      'memory.stat': 'cache 41943040\ninactive_file 1\ntotal_inactive_file 20971520\n',
+    })
+    const cpu = await make('cpu', { 'cpuacct.usage': '1500000000\n', 'cpu.stat': 'nr_periods 0\n' })
+    expect(sampleCgroups([memory, cpu])).toEqual({ cpuSeconds: 1.5, memoryBytes: 83_886_080 })
+    expect(sampleCgroups([memory])).toEqual({ memoryBytes: 83_886_080 })
+  })
+
+  test('that do not exist', () => {
+    expect(sampleCgroups([join(root, 'none')])).toEqual({})
+  })
+})
+
+test('a row of the process table has processor time of ended children and resident pages', () => {
+  const row =
+    '4242 (a) b) S 4200 4242 4242 0 -1 4194560 1000 2000 0 0 150 50 30 20 20 0 3 0 123456 1000000 2560 18446744073709551615'
+  expect(parseUse(row)).toEqual({
+    pid: 4242,
+    group: 4242,
+    session: 4242,
+    born: '123456',
+    ticks: 250,
+    residentPages: 2560,
+  })
+  expect(parseUse(row.replace(') S', ') Z'))).toBeNull()
+})

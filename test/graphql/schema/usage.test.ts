@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { measurePool } from '../../../src/domain/usage/pool-use.ts'
+import { saveSamples } from '../../../src/domain/usage/run-samples.ts'
+import { type Json, send } from '../../support/client.ts'
+import { createLeader } from '../../support/leader.ts'
+import { bearer } from '../../support/people.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+
+/** Samples of runs and use of pools, as people see them. */
+let server: TestServer
+let runId: string
+
+beforeAll(async () => {
+  server = await startServer({
+    authenticate: (authorization, { users }) => users.get(authorization?.replace('Bearer ', '') ?? '') ?? server.admin,
+  })
+  const [rosa] = [await server.user('rosa', 'RESEARCHER'), await server.user('vic', 'VIEWER')]
+  const jobId = await server.submit({ resources: { cpu: 2 } }, rosa)
+  await server.submit({ resources: { cpu: 1 } })
+  await (await createLeader(server.domain, 'sim')).tick()
+  const { sql } = server.domain.db
+  const [run] = await sql.query<{ id: string }>('SELECT id FROM run WHERE job_id = $1', [jobId])
+  runId = run?.id ?? ''
+  await saveSamples(sql, [{ runId, cpuCores: 1.5, memoryBytes: 2 ** 40, gpuPercent: null, gpuMemoryBytes: null }])
+  await measurePool(sql, 'sim')
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+async function ask(name: string, query: string): Promise<Json> {
+  const headers = { 'content-type': 'application/json', ...bearer(name) }
+  return JSON.parse((await send(server.url, { headers, body: JSON.stringify({ query }) })).text)
+}
+
+const samplesOf = (args = '') =>
+  `{ node(id: "${runId}") { ... on Run { samples${args} { at cpuCores memoryBytes gpuPercent gpuMemoryBytes } } } }`
+
+describe('samples of a run', () => {
+  it('are visible with the run', async () => {
+    const sample = {
+      at: expect.any(String),
+      cpuCores: 1.5,
+      memoryBytes: 2 ** 40,
+      gpuPercent: null,
+      gpuMemoryBytes: null,
+    }
+    for (const name of ['rosa', 'admin']) expect((await ask(name, samplesOf())).data.node.samples).toEqual([sample])
+    expect((await ask('vic', samplesOf())).data.node).toBeNull()
+  })
+
+  it('are at most 1,000', async () => {
+    for (const points of [0, 1_001])
+      expect((await ask('rosa', samplesOf(`(points: ${points})`))).errors).toMatchObject([
+        { message: `points: Must be 1 … 1,000, not ${points}`, extensions: { code: 'BAD_REQUEST' } },
+      ])
+  })
+})
+
+const usageOf = (args: string) => {
+  const [from, to] = [-1, 1].map((sign) => new Date(server.domain.time.nowMs() + sign * 3_600_000).toISOString())
+  return `{ usage(from: "${from}", to: "${to}", bucketSeconds: 7200${args}) {
+    key running queued blocked cpu gpu memoryBytes cpuCapacity gpuCapacity memoryCapacityBytes started finished failed
+    waitP50Seconds waitP95Seconds cost { amount currency } } }`
+}
+
+describe('usage', () => {
+  it('shows the use of all to those who may see all jobs, and to others their own', async () => {
+    const { data } = await ask('admin', usageOf(''))
+    expect(data.usage).toMatchObject([
+      { key: 'users.local', running: 1, cpu: 1, cpuCapacity: 16, started: 0, cost: null, waitP50Seconds: null },
+      { key: 'users.rosa', running: 1, cpu: 2, memoryBytes: expect.any(Number), memoryCapacityBytes: 64 * 2 ** 30 },
+    ])
+    for (const by of ['ACCOUNT', 'USER', 'TEAM', 'QUEUE', 'POOL']) {
+      expect((await ask('rosa', usageOf(`, by: ${by}, pool: "sim"`))).data.usage).toMatchObject([
+        { running: 1, cpu: 2 },
+      ])
+      const none = by === 'POOL' ? [{ key: 'sim', running: 0, cpu: 0, cpuCapacity: 16 }] : []
+      expect((await ask('vic', usageOf(`, by: ${by}`))).data.usage).toMatchObject(none)
+    }
+  })
+
+  it('refuses more than 1,000 points', async () => {
+    const query = '{ usage(from: "2026-01-01T00:00:00Z", to: "2026-02-01T00:00:00Z", bucketSeconds: 60) { at } }'
+    expect((await ask('admin', query)).errors).toMatchObject([
+      {
+        message: 'bucketSeconds: Must be at least 2679: an answer has at most 1000 points',
+        extensions: { code: 'BAD_REQUEST' },
+      },
+    ])
+  })
+})
