@@ -73,7 +73,12 @@ function Jobs({ list }: { list: JobListQuery['jobs'] }) {
             client.submit({ spec: { command: ['sh', '-c', script], ...(name && { name }) } }).then(troubleOf, failureOf)
           }
         />
-        <JobTable jobs={list.nodes} totalCount={list.totalCount} selectedId={selectedId} />
+        <JobTable
+          jobs={list.nodes}
+          totalCount={list.totalCount}
+          isTotalExact={list.isTotalExact}
+          selectedId={selectedId}
+        />
       </div>
       {selectedId && <Job key={selectedId} id={selectedId} />}
       {running.map(({ id }) => (

@@ -111,11 +111,12 @@ export function SubmitForm({ onSubmit }: { onSubmit: Submit }) {
 
 interface JobTableProps {
   jobs: readonly Job[]
-  totalCount: number | null
+  totalCount: number
+  isTotalExact: boolean
   selectedId: string | null
 }
 
-export function JobTable({ jobs, totalCount, selectedId }: JobTableProps) {
+export function JobTable({ jobs, totalCount, isTotalExact, selectedId }: JobTableProps) {
   const nowMs = useNow()
   if (jobs.length === 0)
     return (
@@ -130,7 +131,9 @@ export function JobTable({ jobs, totalCount, selectedId }: JobTableProps) {
         <caption>
           Jobs{' '}
           <span>
-            {totalCount === jobs.length ? totalCount : `the newest ${jobs.length} of ${totalCount ?? 'many'}`}
+            {totalCount === jobs.length
+              ? totalCount
+              : `the newest ${jobs.length} of ${isTotalExact ? '' : 'more than '}${totalCount}`}
           </span>
         </caption>
         <thead>

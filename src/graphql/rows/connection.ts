@@ -3,6 +3,7 @@ import type { Sql } from '../../platform/tx.ts'
 import {
   type Bind,
   emptyPage,
+  type ListCount,
   type Listing,
   type Page,
   type PageQuery,
@@ -20,8 +21,10 @@ export interface ConnectionShape<Node> {
   count: Count
 }
 
-/** Reads the number of rows of the whole list, once; null: more than `countMax`. */
-export type Count = () => Promise<number | null>
+/** Reads the number of rows of the whole list, once. */
+export type Count = () => Promise<ListCount>
+
+const noRows: ListCount = { count: 0, isExact: true }
 
 export interface ListPage {
   page: Page
@@ -58,7 +61,7 @@ export function createCount(sql: Sql, list: List): Count {
   let counts: ReturnType<typeof readCounts> | undefined
   return async () => {
     counts ??= readCounts(sql, { ...list, parents: [''] })
-    return (await counts).get('') ?? null
+    return (await counts).get('') ?? noRows
   }
 }
 
@@ -83,14 +86,14 @@ interface PageKey {
 export class NestedList {
   readonly #list: NestedQuery
   readonly #pages: DataLoader<PageKey, Page, string>
-  readonly #counts: DataLoader<string, number | null>
+  readonly #counts: DataLoader<string, ListCount>
 
   /** `filterOf` returns the part of a parent to which cursors are bound. */
   constructor(sql: Sql, listing: Listing, where: (bind: Bind) => string, filterOf = (parent: string) => parent) {
     this.#list = { listing, where, filterOf }
     this.#counts = new DataLoader(async (parents) => {
       const counts = await readCounts(sql, { listing, parents, where })
-      return parents.map((parent) => counts.get(parent) ?? null)
+      return parents.map((parent) => counts.get(parent) ?? noRows)
     })
     this.#pages = new DataLoader((keys) => readNested(sql, { listing, where, filterOf }, keys), {
       cacheKeyFn: ({ parent, page }) => JSON.stringify([parent, page]),

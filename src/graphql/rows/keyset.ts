@@ -127,11 +127,17 @@ function toPage({ listing, page }: PageQuery, filter: unknown, rows: readonly Ro
 
 export const countMax = 10_000
 
-/** Counts the rows of each parent's list; null: more than `countMax`. */
+export interface ListCount {
+  /** At most `countMax`. */
+  count: number
+  isExact: boolean
+}
+
+/** Counts the rows of each parent's list. */
 export async function readCounts(
   sql: Sql,
   { listing, parents, where }: Pick<PageQuery, 'listing' | 'parents' | 'where'>,
-): Promise<ReadonlyMap<string, number | null>> {
+): Promise<ReadonlyMap<string, ListCount>> {
   const values: unknown[] = []
   const bind: Bind = (value) => `$${values.push(value)}`
   const rows = await sql.query<{ parent: string; count: number }>(
@@ -140,5 +146,7 @@ export async function readCounts(
        (SELECT 1 FROM ${listing.from} WHERE ${where(bind)} LIMIT ${countMax + 1}) each) counted`,
     values,
   )
-  return new Map(rows.map(({ parent, count }) => [parent, count > countMax ? null : count]))
+  return new Map(
+    rows.map(({ parent, count }) => [parent, { count: Math.min(count, countMax), isExact: count <= countMax }]),
+  )
 }

@@ -5,13 +5,13 @@ import { decidableSql, mayDecide } from '../../domain/control/approvers.ts'
 import { ApprovalNotAllowed, InvalidState, NotFound, VersionConflict } from '../../domain/errors.ts'
 import { capBulk, capList } from '../admission/argument-bounds.ts'
 import { limits } from '../caller-limits.ts'
-import { readList, toConnection } from '../rows/connection.ts'
-import type { Bind } from '../rows/keyset.ts'
+import { createCount, readList, toConnection } from '../rows/connection.ts'
+import { type Bind, countMax } from '../rows/keyset.ts'
 import { approvalsListing } from '../rows/listings.ts'
 import { pageCost } from '../rows/page.ts'
 import { builder } from './builder.ts'
 import { bulkCost } from './bulk-cost.ts'
-import { declareConnection } from './connection-type.ts'
+import { countCost, declareConnection } from './connection-type.ts'
 import { describeValues } from './enum-values.ts'
 import { UserLevel } from './enums.ts'
 import { declareBulkResult, declareResult } from './mutation-result.ts'
@@ -152,17 +152,12 @@ builder.queryField('approvals', (t) =>
 
 builder.objectField(ViewerRef, 'pendingDecisions', (t) =>
   t.int({
-    description: 'Number of approvals that you may decide now; at most 1,000.',
-    async resolve(viewer, _args, { domain: { db, singleUser } }) {
-      const values: unknown[] = []
-      const bind = (value: unknown) => `$${values.push(value)}`
-      const condition = `${visibleTo(viewer, 'j', bind)} AND ${decidableSql(viewer, 'a', { bind, singleUser })}`
-      const [row] = await db.sql.query<{ count: number }>(
-        `SELECT count(*)::int AS count FROM (
-           SELECT FROM approval a JOIN job j ON j.id = a.job_id WHERE ${condition} LIMIT 1000) found`,
-        values,
-      )
-      return row?.count ?? 0
+    description: `Number of approvals that you may decide now; at most ${countMax.toLocaleString('en')}.`,
+    complexity: countCost,
+    async resolve(viewer, _args, { listSql, domain: { singleUser } }) {
+      const where = (bind: Bind) =>
+        `${visibleTo(viewer, 'j', bind)} AND ${decidableSql(viewer, 'a', { bind, singleUser })}`
+      return (await createCount(listSql, { listing: approvalsListing, where })()).count
     },
   }),
 )

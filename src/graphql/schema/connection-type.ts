@@ -3,7 +3,9 @@ import { countMax } from '../rows/keyset.ts'
 import { builder } from './builder.ts'
 
 /** Counting reads up to `countMax` rows, once per list. */
-const countCost = { field: 0, once: 50 }
+export const countCost = { field: 0, once: 50 }
+
+const countLimit = countMax.toLocaleString('en')
 
 type NodeRef<Node> = ReturnType<typeof builder.objectRef<Node>>
 
@@ -39,10 +41,14 @@ export function declareConnection<Node, Extra extends object = object>(name: str
         resolve: (parent) => parent.pageInfo,
       }),
       totalCount: t.int({
-        nullable: true,
-        description: `Items in the whole list; null: more than ${countMax.toLocaleString('en')}.`,
+        description: `Items in the whole list, counted up to ${countLimit}.`,
         complexity: countCost,
-        resolve: (parent) => parent.count(),
+        resolve: async (parent) => (await parent.count()).count,
+      }),
+      isTotalExact: t.boolean({
+        description: `false: the list has more than ${countLimit} items, and \`totalCount\` is ${countLimit}.`,
+        complexity: countCost,
+        resolve: async (parent) => (await parent.count()).isExact,
       }),
     }),
   })

@@ -39,6 +39,7 @@ describe('the cost of a document', () => {
     ['the middle of a name', '{ jobs(first: 1, filter: { name: "*no1*" }) { nodes { id } } }', scanCost + 2],
     ['the end of a name', '{ jobs(first: 1, filter: { name: "?no1" }) { nodes { id } } }', scanCost + 2],
     ['a count, once for its list', '{ jobs(first: 100) { totalCount } }', 51],
+    ['a count of decisions', '{ viewer { pendingDecisions } }', 51],
     ['counts below a list', '{ jobs(first: 100) { nodes { runs(first: 3) { totalCount } } } }', 1 + 100 * (1 + 51)],
     ['the end of a queue', '{ queue { entries(last: 1) { nodes { id } } } }', 1 + scanCost + 2],
     ['a check of the data', '{ selfCheck { ok } }', checkCost + 1],

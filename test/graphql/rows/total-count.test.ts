@@ -88,10 +88,10 @@ describe('totalCount', () => {
       const query = `${head}(${page} ${more}) { ${wanted} } ${end}`
       return connectionsIn(await data(server.url, query, query.startsWith('{') ? {} : { id: jobId }))
     }
-    const whole = await ask('first: 100', 'totalCount nodes { __typename } pageInfo { hasNextPage }')
+    const whole = await ask('first: 100', 'totalCount isTotalExact nodes { __typename } pageInfo { hasNextPage }')
     expect(whole.length).toBeGreaterThan(0)
-    for (const { totalCount, nodes, pageInfo } of whole)
-      expect([totalCount, pageInfo.hasNextPage]).toEqual([nodes.length, false])
+    for (const { totalCount, isTotalExact, nodes, pageInfo } of whole)
+      expect([totalCount, isTotalExact, pageInfo.hasNextPage]).toEqual([nodes.length, true, false])
     const short = await ask('first: 1', 'totalCount')
     expect(short.map(({ totalCount }) => totalCount)).toEqual(whole.map(({ totalCount }) => totalCount))
   })
@@ -109,17 +109,18 @@ describe('totalCount', () => {
     await data(server.url, '{ teams { nodes { id } } }')
     const isCount = (text: string) => text.includes('count(*)') && text.includes('team')
     expect(statements.filter(isCount)).toEqual([])
-    await data(server.url, '{ teams { nodes { id } totalCount } }')
+    await data(server.url, '{ teams { nodes { id } totalCount isTotalExact } }')
     expect(statements.filter(isCount)).toHaveLength(1)
   })
 
-  it('is null beyond 10,000, without reading more rows', async () => {
+  it('ends at 10,000, without reading more rows', async () => {
     const { sql } = server.domain.db
+    const query = '{ teams(first: 1) { totalCount isTotalExact } }'
     await sql.query(
       `INSERT INTO team (id, name, account) SELECT 'team_' || n, 'team' || n, 'team' || n FROM generate_series(1, 10050) n`,
     )
-    expect(await data(server.url, '{ teams(first: 1) { totalCount } }')).toEqual({ teams: { totalCount: null } })
+    expect(await data(server.url, query)).toEqual({ teams: { totalCount: 10_000, isTotalExact: false } })
     await sql.query(`DELETE FROM team WHERE name LIKE 'team%'`)
-    expect(await data(server.url, '{ teams(first: 1) { totalCount } }')).toEqual({ teams: { totalCount: 2 } })
+    expect(await data(server.url, query)).toEqual({ teams: { totalCount: 2, isTotalExact: true } })
   })
 })

@@ -76,11 +76,11 @@ describe('the schema', () => {
     expect(connections.length).toBeGreaterThan(3)
     for (const connection of connections)
       if (isObjectType(connection)) {
-        const { edges, nodes, pageInfo, totalCount } = connection.getFields()
+        const { edges, nodes, pageInfo, totalCount, isTotalExact } = connection.getFields()
         expect(String(edges?.type)).toMatch(/^\[\w+Edge!\]!$/)
         expect(String(nodes?.type)).toMatch(/^\[\w+!\]!$/)
         expect(String(pageInfo?.type)).toBe('PageInfo!')
-        expect(String(totalCount?.type)).toBe('Int')
+        expect([String(totalCount?.type), String(isTotalExact?.type)]).toEqual(['Int!', 'Boolean!'])
       }
   })
 })
