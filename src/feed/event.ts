@@ -116,6 +116,8 @@ export interface FeedPosition {
   position: number
   /** Mark of the entry at the position; undefined: the entry was deleted. */
   mark?: string | undefined
+  /** Database time up to which changes without an event are known; undefined: unknown. */
+  toldMs?: number | undefined
 }
 
 const markChars = 8

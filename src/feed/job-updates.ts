@@ -24,6 +24,7 @@ import {
   type SharedReads,
   type Transitions,
 } from './message.ts'
+import { readTold, type Told, type ToldLog } from './told.ts'
 
 /**
  * The events of all jobs that the viewer may see and the filter admits before or after the event, so that a list sees
@@ -39,6 +40,10 @@ export interface JobUpdatesOptions {
   /** Position of the reader's last event; absent: from now on. */
   after?: number | undefined
   mark?: string | undefined
+  /** true: changes without an event are sent as well. */
+  progress?: boolean | undefined
+  /** Time of the newest such change that the reader knows. */
+  toldMs?: number | undefined
 }
 
 interface Admitted {
@@ -57,13 +62,17 @@ export class JobUpdatesReader {
   readonly #after: number | undefined
   readonly #signal: AbortSignal
   #shared: SharedReads
+  /** The reader's place in the log of changes without an event; null: it takes none. */
+  #told: { log: ToldLog; number: number; isBehind: boolean } | null = null
+  #toldMs: number | undefined
   /** Last position of the REPLAY. */
   #head = 0
   #cursor = 0
   #mark: string | undefined
   #lastSent: number
 
-  constructor(rooms: FeedRooms, { viewer, filter, after, mark }: JobUpdatesOptions, signal: AbortSignal) {
+  constructor(rooms: FeedRooms, options: JobUpdatesOptions, signal: AbortSignal) {
+    const { viewer, filter, after, mark, progress, toldMs } = options
     this.#rooms = rooms
     this.#shared = rooms.join()
     this.#viewer = viewer
@@ -72,6 +81,10 @@ export class JobUpdatesReader {
     this.#signal = signal
     this.#cursor = after ?? 0
     this.#mark = mark
+    if (progress) {
+      this.#toldMs = toldMs ?? rooms.time.nowMs()
+      this.#joinTold()
+    }
     this.#lastSent = rooms.clock.monotonicMs()
   }
 
@@ -82,6 +95,7 @@ export class JobUpdatesReader {
         yield message
       }
     } finally {
+      this.#told?.log.leave(this)
       left()
     }
   }
@@ -96,6 +110,7 @@ export class JobUpdatesReader {
       if (this.#shared.ring.isReplaced) yield* this.#beginAgain()
       else if (!entries || !admitted) await this.#wait(retryMs)
       else if (entries.length > 0) yield* withPages([...this.#send(entries, admitted)])
+      else if (this.#hasTold()) yield* this.#sendTold()
       else if (!this.#shared.ring.after(this.#cursor, 1)?.length) await this.#wait()
       const heartbeat = heartbeatIfDue(this.#rooms, this.#lastSent, this.#place)
       if (heartbeat) yield heartbeat
@@ -110,6 +125,7 @@ export class JobUpdatesReader {
   /** Starts the stream again, because the database lacks events that were already sent. */
   async *#beginAgain(): AsyncGenerator<Reset, void, void> {
     this.#shared = this.#rooms.join()
+    if (this.#told) this.#joinTold()
     const range = await this.#range()
     if (!range) return
     this.#head = range.head
@@ -175,7 +191,7 @@ export class JobUpdatesReader {
     )
   }
 
-  async #onNode(events: readonly FeedEvent[]): Promise<Admitted['onNode']> {
+  async #onNode(events: readonly { jobId: string }[]): Promise<Admitted['onNode']> {
     const { node } = this.#filter
     if (node === null || events.length === 0) return null
     return readJobsOnNode(this.#rooms.db.sql, [...new Set(events.map(({ jobId }) => jobId))], node)
@@ -217,28 +233,71 @@ export class JobUpdatesReader {
     const events = entries.filter(isEvent)
     const [first] = events
     const job = first && rows.get(first.jobId)
-    const place = this.#place
-    if (!first || !job) return { kind: 'reset', reason: 'DELETED', jobIds: entries.map(({ jobId }) => jobId), ...place }
-    return {
-      kind: 'transitions',
-      jobId: first.jobId,
-      events,
-      ...place,
-      phase: this.#isReplay(first) ? 'REPLAY' : 'LIVE',
-      isFinal: false,
-      job,
-      matches: this.#matches(job) && (onNode === null || onNode.get(job.id) === true),
-      instead: heartbeat(this.#rooms.time, place),
-    }
+    if (!first || !job)
+      return { kind: 'reset', reason: 'DELETED', jobIds: entries.map(({ jobId }) => jobId), ...this.#place }
+    const phase = this.#isReplay(first) ? 'REPLAY' : 'LIVE'
+    return this.#transitions(job, { events, phase, matches: this.#matches(job, onNode) })
   }
 
-  #matches(job: JobRow): boolean {
+  #transitions(job: JobRow, about: Pick<Transitions, 'events' | 'phase' | 'matches'>): Transitions {
+    const place = this.#place
+    const instead = heartbeat(this.#rooms.time, place)
+    return { kind: 'transitions', jobId: job.id, job, ...about, ...place, isFinal: false, instead }
+  }
+
+  #matches(job: JobRow, onNode: Admitted['onNode']): boolean {
     const moment = { state: job.state, reason: job.stateReason as StoredReason | null, finishedAt: job.finishedAt }
-    return this.#filter.admitsMoment(moment) && this.#filter.admitsStart(job.startedAt)
+    const isAdmitted = this.#filter.admitsMoment(moment) && this.#filter.admitsStart(job.startedAt)
+    return isAdmitted && (onNode === null || onNode.get(job.id) === true)
+  }
+
+  /** The log may begin later than the reader, so older changes are read from the database. */
+  #joinTold(): void {
+    this.#told?.log.leave(this)
+    const log = this.#shared.ring.told
+    log.join(this)
+    this.#told = { log, number: log.newest, isBehind: true }
+  }
+
+  #hasTold(): boolean {
+    return this.#told !== null && (this.#told.isBehind || this.#told.log.newest > this.#told.number)
+  }
+
+  async *#sendTold(): AsyncGenerator<Transitions, void, void> {
+    const messages = await readIfAvailable(this.#rooms.log, () => this.#toldMessages())
+    if (messages) yield* messages
+    else await this.#wait(retryMs)
+  }
+
+  /** Messages of changes without an event, the oldest first. */
+  async #toldMessages(): Promise<readonly Transitions[]> {
+    const place = this.#told
+    if (!place) return []
+    const { newest } = place.log
+    const told = place.isBehind ? await readTold(this.#rooms.db, this.#toldMs ?? 0) : place.log.after(place.number)
+    const jobs = await this.#shared.facts.of(told.map(({ jobId }) => jobId))
+    const admitted = told.filter(({ jobId }) => {
+      const job = jobs.get(jobId)
+      return job !== undefined && maySee(this.#viewer, job) && this.#filter.admitsJob(job)
+    })
+    const read = ({ jobId, at }: Told) => this.#shared.rows.at(jobId, { version: 1, toldMs: at.getTime() })
+    const rows = await Promise.all(admitted.map(read))
+    const onNode = await this.#onNode(admitted)
+    place.number = place.isBehind ? place.number : newest
+    place.isBehind = false
+    const messages = admitted.flatMap(({ at }, index) => {
+      this.#toldMs = Math.max(this.#toldMs ?? 0, at.getTime())
+      const job = rows[index]
+      return job && this.#matches(job, onNode)
+        ? this.#transitions(job, { events: [], phase: 'LIVE', matches: true })
+        : []
+    })
+    this.#toldMs = Math.max(this.#toldMs ?? 0, told.at(-1)?.at.getTime() ?? 0)
+    return messages
   }
 
   get #place() {
-    return { cursor: this.#cursor, mark: this.#mark }
+    return { cursor: this.#cursor, mark: this.#mark, ...(this.#told && { toldMs: this.#toldMs }) }
   }
 
   async #wait(msMax = Number.POSITIVE_INFINITY): Promise<void> {

@@ -19,6 +19,8 @@ export interface Transitions {
   events: readonly FeedEvent[]
   cursor: number
   mark?: string | undefined
+  /** Time of the newest change without an event that was sent. Only `jobUpdates` with progress sets the field. */
+  toldMs?: number | undefined
   phase: 'REPLAY' | 'LIVE'
   isFinal: boolean
   /** The job, at least as new as the events. */
@@ -41,16 +43,18 @@ export interface Reset {
   jobIds: readonly string[]
   cursor: number
   mark?: string | undefined
+  toldMs?: number | undefined
 }
 
 export interface Heartbeat {
   kind: 'heartbeat'
   cursor: number
   mark?: string | undefined
+  toldMs?: number | undefined
   at: Date
 }
 
-type Place = Pick<Heartbeat, 'cursor' | 'mark'>
+type Place = Pick<Heartbeat, 'cursor' | 'mark' | 'toldMs'>
 
 /** Read once for all readers, from one database. */
 export interface SharedReads {

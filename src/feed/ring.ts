@@ -15,6 +15,7 @@ import {
   readPage,
 } from './event.ts'
 import type { JobRows } from './rows.ts'
+import { ToldLog } from './told.ts'
 
 /**
  * The newest events and deletions, read once per process for all readers. Readers pull from the ring by cursor, and
@@ -55,16 +56,13 @@ const pollMs = 1_000
 const ringEventsMax = 4_096
 const readEventsMax = 1_000
 const readGapMs = 5
-/** Maximum delay between the time `told_at`, which is set before the commit, and the visibility of the change. */
-const toldLateMsMax = 5_000
-/** Maximum jobs per read of `told_at`, the newest first. */
-const toldRowsMax = 10_000
 const jobEventsMax = 64
 
 export class EventRing {
   readonly #rooms: RingRooms
   readonly #entries: FeedEntry[] = []
   readonly #jobs = new Map<string, WatchedJob>()
+  readonly #told: ToldLog
   readonly #loops: readonly Loop[]
   readonly #unlisten: () => void
   /** Positions before the first entry here, and of the last one. */
@@ -81,7 +79,8 @@ export class EventRing {
     this.bell = createBell(clock)
     const runOnce = (signal: AbortSignal) => this.#read(signal)
     const reading = createLoop({ name: 'feed', pollMs, runOnce, clock, log })
-    const watching = createLoop({ name: 'feed told', pollMs, runOnce: toldLook(rooms, this.#jobs), clock, log })
+    this.#told = new ToldLog(rooms, this.#jobs, this.bell)
+    const watching = createLoop({ name: 'feed told', pollMs, runOnce: () => this.#told.read(), clock, log })
     this.#loops = [reading, watching]
     this.#unlisten = wakeups.on('feed', reading.wake)
     for (const loop of this.#loops) loop.start()
@@ -110,6 +109,11 @@ export class EventRing {
   unwatch(job: WatchedJob): void {
     job.readers -= 1
     if (job.readers === 0) this.#jobs.delete(job.jobId)
+  }
+
+  /** Changes without an event, for the reader until it leaves. */
+  get told(): ToldLog {
+    return this.#told
   }
 
   stop(): void {
@@ -184,28 +188,3 @@ function hand(entry: FeedEntry, job: WatchedJob | undefined): WatchedJob | undef
   if (job.events.length > jobEventsMax) job.events.shift()
   return job
 }
-
-function toldLook({ db, time }: RingOptions, jobs: ReadonlyMap<string, WatchedJob>): () => Promise<void> {
-  let lookedMs = time.nowMs()
-  return async () => {
-    const nowMs = time.nowMs()
-    // The clock of the database may have been set back.
-    const since = new Date(Math.min(lookedMs, nowMs) - toldLateMsMax)
-    if (jobs.size > 0)
-      for (const { id, toldAt } of await readTold(db, since)) {
-        const job = jobs.get(id)
-        if (!job || job.toldAt?.getTime() === toldAt.getTime()) continue
-        job.toldAt = toldAt
-        job.bell.ring()
-      }
-    lookedMs = nowMs
-  }
-}
-
-const readTold = (db: Db, since: Date) =>
-  db.sql.query<{ id: string; toldAt: Date }>(
-    `SELECT id, told_at AS "toldAt" FROM job
-     WHERE told_at > $1 AND told_at IS NOT NULL ORDER BY told_at DESC LIMIT $2`,
-    [since, toldRowsMax],
-    'feed_told',
-  )

@@ -3456,7 +3456,7 @@ fragment LiveJob on Job {
 }`) as unknown as TypedDocumentString<LiveJobsQuery, LiveJobsQueryVariables>;
 export const LiveJobUpdatesDocument = /*#__PURE__*/ new TypedDocumentString(`
     subscription LiveJobUpdates($filter: JobFilter, $after: Cursor) {
-  jobUpdates(filter: $filter, after: $after) {
+  jobUpdates(filter: $filter, after: $after, progress: true) {
     __typename
     ... on JobTransitions {
       job {

@@ -68,17 +68,19 @@ const waitForSuccess = ({ result }: Shared): Promise<Ended | undefined> =>
 
 /** The key of a message that subscribers share; undefined: the message is not shared. */
 function nameMessage(message: unknown): string | undefined {
-  if (isHeartbeat(message)) return `${JSON.stringify(message.cursor)} ${message.at.getTime()}`
+  if (isHeartbeat(message)) return `${JSON.stringify([message.cursor, message.toldMs])} ${message.at.getTime()}`
   if (!isTransitions(message)) return undefined
-  const { jobId, events, cursor, mark, phase, isFinal, job } = message
+  const { jobId, events, cursor, mark, toldMs, phase, isFinal, job } = message
   const first = events[0]?.seq ?? ''
-  return [jobId, first, events.length, cursor, mark, phase, isFinal, job.version, job.toldAt?.getTime()].join(' ')
+  const position = [cursor, mark, toldMs]
+  return [jobId, first, events.length, ...position, phase, isFinal, job.version, job.toldAt?.getTime()].join(' ')
 }
 
 const isOfKind = (message: unknown, kind: string) =>
   typeof message === 'object' && message !== null && 'kind' in message && message.kind === kind
 
-const isHeartbeat = (message: unknown): message is { cursor: unknown; at: Date } => isOfKind(message, 'heartbeat')
+const isHeartbeat = (message: unknown): message is { cursor: unknown; toldMs?: number; at: Date } =>
+  isOfKind(message, 'heartbeat')
 
 interface SharedMessage {
   jobId: string
@@ -86,6 +88,7 @@ interface SharedMessage {
   cursor: number
   /** Changes if a failover reuses a cursor. */
   mark?: string | undefined
+  toldMs?: number | undefined
   phase: string
   isFinal: boolean
   job: { version: number; toldAt: Date | null }

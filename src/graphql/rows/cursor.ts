@@ -8,7 +8,7 @@ import { refusal } from '../errors.ts'
  *
  *   list  l: name and order of the list · f: hash of the filter · key: sort key of the row, as text
  *   seq   j: job · s: number of the last event · m: mark of the event  (jobStatus, Job.events)
- *   pos   p: position in the feed over all jobs · m: mark of the position  (jobUpdates)
+ *   pos   p: position in the feed over all jobs · m: mark of the position · t: time of the newest progress  (jobUpdates)
  *   log   j: job · r: run number · o: byte offset in that run · m: mark of the run  (Job.logs, tail)
  */
 
@@ -20,7 +20,7 @@ const head = <Name extends string>(name: Name) => ({ v: z.literal(version), k: z
 const kinds = {
   list: z.strictObject({ ...head('list'), l: z.string(), f: z.string(), key: z.array(z.string()) }),
   seq: z.strictObject({ ...head('seq'), j: z.string(), s: natural, m: mark }),
-  pos: z.strictObject({ ...head('pos'), p: natural, m: mark }),
+  pos: z.strictObject({ ...head('pos'), p: natural, m: mark, t: natural.optional() }),
   log: z
     .strictObject({ ...head('log'), j: z.string(), r: z.int32().min(1), o: natural, m: mark })
     // Only the start of a run has no mark.

@@ -75,4 +75,5 @@ async function isOtherEvent({ jobId, seq, mark }: SeqPosition, load: Loaders): P
   return stored !== null && stored !== mark
 }
 
-export const feedCursor = ({ position, mark }: FeedPosition): string => encodeCursor('pos', { p: position, m: mark })
+export const feedCursor = ({ position, mark, toldMs }: FeedPosition): string =>
+  encodeCursor('pos', { p: position, m: mark, t: toldMs })

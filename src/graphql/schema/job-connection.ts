@@ -19,7 +19,7 @@ builder.objectFields(JobConnection, (t) => ({
   asOf: t.field({
     type: 'Cursor',
     description: 'Pass it to jobUpdates(after:) to receive every later change.',
-    resolve: ({ head }) => feedCursor(head),
+    resolve: ({ head }, _args, { domain }) => feedCursor({ ...head, toldMs: domain.time.nowMs() }),
   }),
 }))
 

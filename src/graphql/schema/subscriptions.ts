@@ -174,16 +174,26 @@ builder.subscriptionField('jobUpdates', (t) =>
     type: JobUpdatesMessageRef,
     description:
       'Streams the events of all jobs that you may see and that match the filter before or after the event, and the deletion of such jobs (`StreamReset` with `jobIds`). Start from `JobConnection.asOf`.',
-    args: { filter: t.arg({ type: JobFilterInput, description: 'Filter; default: all jobs.' }), after: t.arg(after) },
-    subscribe: (_root, { filter, after: cursor }, { feed, viewer }) =>
+    args: {
+      filter: t.arg({ type: JobFilterInput, description: 'Filter; default: all jobs.' }),
+      after: t.arg(after),
+      progress: t.arg.boolean({
+        defaultValue: false,
+        description:
+          'Also send changes of progress and stateInfo, as messages without events; at most one a second for each job.',
+      }),
+    },
+    subscribe: (_root, { filter, after: cursor, progress }, { feed, viewer }) =>
       feed.jobUpdates({
         viewer,
         filter: filter ?? undefined,
+        progress: progress ?? false,
         ...openPosition(cursor),
       }),
     resolve: (message: JobUpdatesMessage, _args, { load }) => {
       if (message.kind === 'transitions') load.job.prime(message.jobId, message.job)
-      return { ...message, cursor: feedCursor({ position: message.cursor, mark: message.mark }) }
+      const { cursor: position, mark, toldMs } = message
+      return { ...message, cursor: feedCursor({ position, mark, toldMs }) }
     },
   }),
 )
@@ -226,8 +236,8 @@ builder.subscriptionField('tail', (t) =>
 )
 
 function openPosition(cursor: string | null | undefined) {
-  const { p: after, m: mark } = cursor == null ? {} : decodeCursor('pos', cursor)
-  return { after, mark }
+  const { p: after, m: mark, t: toldMs } = cursor == null ? {} : decodeCursor('pos', cursor)
+  return { after, mark, toldMs }
 }
 
 async function demandVisible(jobId: string, { load, viewer }: RequestContext): Promise<void> {

@@ -106,8 +106,9 @@ function shown(list: LiveJobs) {
 
 async function expectTruth(list: LiveJobs, asked: Asked, first: number) {
   const same = async () => JSON.stringify(shown(list)) === JSON.stringify(await truth(asked, first))
-  await until(same, { what: 'the list is the list of the server', timeoutMs: 30_000 }).catch(() => {})
-  expect(shown(list), JSON.stringify(asked)).toEqual(await truth(asked, first))
+  await until(same, { what: 'the list is the list of the server', timeoutMs: 30_000 }).catch(async () =>
+    expect(shown(list), JSON.stringify(asked)).toEqual(await truth(asked, first)),
+  )
 }
 
 const loaded = (list: LiveJobs) => until(() => list.getSnapshot().isLoaded, { what: 'the list is loaded' })
