@@ -1,21 +1,13 @@
-import type { RequestFailed } from '@berth-jobs/berth/client'
-import {
-  type FormEvent,
-  type ReactNode,
-  useEffect,
-  useLayoutEffect,
-  useRef,
-  useState,
-  useSyncExternalStore,
-} from 'react'
+import { type Client, type LiveJobFragment, type RequestFailed, ServerInfoDocument } from '@berth-jobs/berth/client'
+import { type FormEvent, type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { ago, lasted, stateWords, titleOf } from './format.ts'
-import type { ListedJobFragment as Job, JobState, ShownJobFragment as ShownJob } from './generated/operations.ts'
+import type { JobState, ShownJobFragment as ShownJob } from './generated/operations.ts'
 import colours from './samples/colours.sh?raw'
 import failure from './samples/failure.sh?raw'
 import progress from './samples/progress.sh?raw'
 import { type Trouble, TroubleBox } from './trouble.tsx'
 
-/** Components of both pages. Nothing here knows of GraphQL. */
+/** Components of both pages. They know neither Apollo nor urql. */
 
 export function Frame({
   client,
@@ -110,13 +102,13 @@ export function SubmitForm({ onSubmit }: { onSubmit: Submit }) {
 }
 
 interface JobTableProps {
-  jobs: readonly Job[]
-  totalCount: number
-  isTotalExact: boolean
+  jobs: readonly LiveJobFragment[]
+  hasMore: boolean
   selectedId: string | null
+  onMore: () => void
 }
 
-export function JobTable({ jobs, totalCount, isTotalExact, selectedId }: JobTableProps) {
+export function JobTable({ jobs, hasMore, selectedId, onMore }: JobTableProps) {
   const nowMs = useNow()
   if (jobs.length === 0)
     return (
@@ -129,12 +121,7 @@ export function JobTable({ jobs, totalCount, isTotalExact, selectedId }: JobTabl
     <div className="list">
       <table>
         <caption>
-          Jobs{' '}
-          <span>
-            {totalCount === jobs.length
-              ? totalCount
-              : `the newest ${jobs.length} of ${isTotalExact ? '' : 'more than '}${totalCount}`}
-          </span>
+          Jobs <span>{hasMore ? `the newest ${jobs.length}` : jobs.length}</span>
         </caption>
         <thead>
           <tr>
@@ -177,6 +164,11 @@ export function JobTable({ jobs, totalCount, isTotalExact, selectedId }: JobTabl
           ))}
         </tbody>
       </table>
+      {hasMore && (
+        <button type="button" className="quiet" onClick={onMore}>
+          Show more
+        </button>
+      )}
     </div>
   )
 }
@@ -191,7 +183,7 @@ const Time = ({ time, nowMs }: { time: string; nowMs: number }) => (
   </time>
 )
 
-function Progress({ job: { progress } }: { job: Job }) {
+function Progress({ job: { progress } }: { job: Pick<LiveJobFragment, 'progress'> | Pick<ShownJob, 'progress'> }) {
   if (!progress) return null
   const percent = progress.fraction === null ? null : Math.round(progress.fraction * 100)
   return (
@@ -317,11 +309,17 @@ export function useSelectedId(): string | null {
 let aheadMs = 0
 const serverMs = () => Date.now() + aheadMs
 
-/** `time`: what the newest answer tells. */
-export function useServerTime(time: string | undefined) {
-  useLayoutEffect(() => {
-    if (time) aheadMs = Date.parse(time) - Date.now()
-  }, [time])
+export function useServerTime(client: Client) {
+  useEffect(() => {
+    const leave = new AbortController()
+    client.request(ServerInfoDocument, {}, { attempts: Number.POSITIVE_INFINITY, signal: leave.signal }).then(
+      ({ serverInfo }) => {
+        aheadMs = Date.parse(serverInfo.at) - Date.now()
+      },
+      () => {}, // the list shows why
+    )
+    return () => leave.abort()
+  }, [client])
 }
 
 function useNow(): number {

@@ -1559,7 +1559,7 @@ export type JobLogsQuery = { job: { id: string, logs: { text: string, cursor: st
 export type ServerInfoQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ServerInfoQuery = { serverInfo: { id: string, name: string, version: string, singleUser: boolean, oidcIssuer: string | null } };
+export type ServerInfoQuery = { serverInfo: { id: string, name: string, version: string, at: string, singleUser: boolean, oidcIssuer: string | null } };
 
 export type JobStatusSubscriptionVariables = Exact<{
   jobId: string;
@@ -3735,6 +3735,7 @@ export const ServerInfoDocument = /*#__PURE__*/ new TypedDocumentString(`
     id
     name
     version
+    at
     singleUser
     oidcIssuer
   }
