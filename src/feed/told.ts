@@ -1,12 +1,17 @@
 import type { Bell } from '../platform/bell.ts'
 import type { Time } from '../platform/clock.ts'
 import type { Db } from '../platform/db.ts'
-import type { WatchedJob } from './ring.ts'
 
 /**
  * The newest changes of jobs without an event: progress and `stateInfo`. `told_at` is read once a second for all readers,
  * and only while there are any. A job has one entry, its newest.
  */
+
+/** A job with readers of its own. */
+interface ToldJob {
+  toldAt: Date | null
+  readonly bell: Bell
+}
 
 export interface Told {
   jobId: string
@@ -20,7 +25,7 @@ const rowsMax = 10_000
 
 export class ToldLog {
   readonly #rooms: { db: Db; time: Time }
-  readonly #jobs: ReadonlyMap<string, WatchedJob>
+  readonly #jobs: ReadonlyMap<string, ToldJob>
   readonly #bell: Bell
   readonly #readers = new Set<object>()
   /** The newest last. */
@@ -29,7 +34,7 @@ export class ToldLog {
   #readMs: number
 
   /** `jobs`: readers of single jobs. `bell`: rings for readers of all jobs. */
-  constructor(rooms: { db: Db; time: Time }, jobs: ReadonlyMap<string, WatchedJob>, bell: Bell) {
+  constructor(rooms: { db: Db; time: Time }, jobs: ReadonlyMap<string, ToldJob>, bell: Bell) {
     this.#rooms = rooms
     this.#jobs = jobs
     this.#bell = bell

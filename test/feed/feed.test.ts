@@ -134,39 +134,6 @@ test('progress is sent as a message without events', async () => {
   await stream.return()
 })
 
-test('jobUpdates sends progress to readers that ask for it, also that of a cut', async () => {
-  const report = (jobId: string, fraction: number) =>
-    database.db.sql.query('UPDATE job SET progress_fraction = $2, told_at = berth_now() WHERE id = $1', [
-      jobId,
-      fraction,
-    ])
-  const [mine, other, hers] = [
-    await runningJob(ada, { name: 'told-1' }),
-    await runningJob(ada, { name: 'other' }),
-    await runningJob(bob, { name: 'told-2' }),
-  ]
-  await report(mine, 0.25)
-  const asked = { viewer: ada, filter: { name: 'told-*', states: ['RUNNING'] }, progress: true } as const
-  const { position: after } = await feed.head()
-  const first = feed.jobUpdates({ ...asked, after })
-  expect(await transitions(first)).toMatchObject({ job: { progressFraction: 0.25 } })
-  for (const jobId of [hers, other, mine]) await report(jobId, 0.5)
-  const { toldMs, ...told } = await transitions(first)
-  expect(told).toMatchObject({ jobId: mine, events: [], cursor: after, matches: true, job: { progressFraction: 0.5 } })
-  await first.return()
-
-  await report(mine, 0.75)
-  const second = feed.jobUpdates({ ...asked, after, toldMs })
-  await until(async () => (await transitions(second)).job.progressFraction === 0.75, { what: 'the newest progress' })
-  await end(mine)
-  await report(mine, 1)
-  expect(await transitions(second)).toMatchObject({ jobId: mine, events: [{ to: 'SUCCEEDED' }], matches: false })
-  await second.return()
-  const without = feed.jobUpdates({ viewer: ada, after })
-  expect((await transitions(without)).events).toHaveLength(1)
-  await without.return()
-})
-
 test('a changed waiting reason is sent as a message without events', async () => {
   const { sql } = database.db
   const { jobId, runId } = await addJob(sql, ada.userId, { state: 'STARTING' })

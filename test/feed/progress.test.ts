@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createViewer, type Viewer } from '../../src/domain/access.ts'
+import { type Topic, topics } from '../../src/domain/domain.ts'
+import { sequenceOnce } from '../../src/domain/jobs/sequence.ts'
+import { createFeed, type Feed } from '../../src/feed/feed.ts'
+import type { JobUpdatesMessage } from '../../src/feed/job-updates.ts'
+import type { Transitions } from '../../src/feed/message.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { Wakeups } from '../../src/platform/wakeup.ts'
+import { machineTime } from '../support/clock.ts'
+import { addEvent, addJob, addUser, finishJob, openUserDatabase } from '../support/factories.ts'
+import { until } from '../support/until.ts'
+
+const { database, userId } = await openUserDatabase()
+const { db } = database
+const { sql } = db
+const log = createLog('error')
+let wakeups: Wakeups<Topic>
+let feed: Feed
+let ada: Viewer
+beforeAll(() => {
+  wakeups = new Wakeups({ address: null, topics, clock: systemClock, log })
+  feed = createFeed({ db, wakeups, clock: systemClock, time: machineTime, log })
+  ada = createViewer({ id: userId, name: 'ada', level: 'RESEARCHER', allow: [], deny: [] })
+})
+afterAll(() => wakeups.stop())
+
+const sequence = async () => {
+  while ((await sequenceOnce({ db, wakeups })).found > 0);
+}
+
+/** A RUNNING job with its three events. */
+async function addRunningJob(owner: string, fields: { name: string }): Promise<string> {
+  const { jobId } = await addJob(sql, owner, fields)
+  await addEvent(sql, jobId, { type: 'CREATED', to: 'QUEUED' })
+  await addEvent(sql, jobId, { from: 'QUEUED', to: 'STARTING' })
+  await addEvent(sql, jobId, { from: 'STARTING', to: 'RUNNING' })
+  await sequence()
+  return jobId
+}
+
+const transitions = async (stream: AsyncGenerator<JobUpdatesMessage, void, void>): Promise<Transitions> => {
+  const { value } = await stream.next()
+  expect(value).toMatchObject({ kind: 'transitions' })
+  return value as Transitions
+}
+
+test('jobUpdates sends progress to readers that ask for it, also that of a cut', async () => {
+  const bobId = await addUser(sql, 'bob')
+  const report = (jobId: string, fraction: number) =>
+    sql.query('UPDATE job SET progress_fraction = $2, told_at = berth_now() WHERE id = $1', [jobId, fraction])
+  const [mine, other, hers] = [
+    await addRunningJob(ada.userId, { name: 'told-1' }),
+    await addRunningJob(ada.userId, { name: 'other' }),
+    await addRunningJob(bobId, { name: 'told-2' }),
+  ]
+  await report(mine, 0.25)
+  const asked = { viewer: ada, filter: { name: 'told-*', states: ['RUNNING'] }, progress: true } as const
+  const { position: after } = await feed.head()
+  const first = feed.jobUpdates({ ...asked, after })
+  expect(await transitions(first)).toMatchObject({ job: { progressFraction: 0.25 } })
+  for (const jobId of [hers, other, mine]) await report(jobId, 0.5)
+  const { toldMs, ...told } = await transitions(first)
+  expect(told).toMatchObject({ jobId: mine, events: [], cursor: after, matches: true, job: { progressFraction: 0.5 } })
+  await first.return()
+
+  await report(mine, 0.75)
+  const second = feed.jobUpdates({ ...asked, after, toldMs })
+  await until(async () => (await transitions(second)).job.progressFraction === 0.75, { what: 'the newest progress' })
+  await finishJob(sql, mine)
+  await addEvent(sql, mine, { from: 'RUNNING', to: 'SUCCEEDED' })
+  await sequence()
+  await report(mine, 1)
+  expect(await transitions(second)).toMatchObject({ jobId: mine, events: [{ to: 'SUCCEEDED' }], matches: false })
+  await second.return()
+  const without = feed.jobUpdates({ viewer: ada, after })
+  expect((await transitions(without)).events).toHaveLength(1)
+  await without.return()
+})
