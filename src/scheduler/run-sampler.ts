@@ -27,19 +27,21 @@ interface Measured {
 const mergeEveryMs = 60_000
 
 export class RunSampler {
-  readonly #carrying: Sampling
+  readonly #sampling: Sampling
   readonly #listRuns: () => readonly RunToSample[]
   /** The last processor time of each run. */
   #last: ReadonlyMap<string, Measured> = new Map()
+  /** Executors whose last call failed. */
+  readonly #failing = new Set<string>()
   #mergedMs = Number.NEGATIVE_INFINITY
 
-  constructor(carrying: Sampling, listRuns: () => readonly RunToSample[]) {
-    this.#carrying = carrying
+  constructor(sampling: Sampling, listRuns: () => readonly RunToSample[]) {
+    this.#sampling = sampling
     this.#listRuns = listRuns
   }
 
   createLoop(): Loop {
-    const { domain, leader } = this.#carrying
+    const { domain, leader } = this.#sampling
     return createLoop({
       name: `samples ${leader.pool}`,
       pollMs: sampleSeconds * 1_000,
@@ -50,24 +52,39 @@ export class RunSampler {
   }
 
   async sampleAll(): Promise<void> {
-    const { domain, leader } = this.#carrying
     const runs = this.#listRuns()
     const next = new Map<string, Measured>()
     const rows = await Promise.all(
       [...Map.groupBy(runs, ({ executor }) => executor)].map(([executor, group]) =>
-        this.#sample(executor, group, next).catch((err: unknown): RunSample[] => {
-          domain.log.warn({ err, pool: leader.pool, executor: executor.name }, 'runs cannot be sampled')
-          return []
-        }),
+        this.#sampleOrLog(executor, group, next),
       ),
     )
     this.#last = next
     await this.#save(rows.flat())
   }
 
+  /** Logs the first failure of an executor in a row: other parts report that its backend is unreachable. */
+  async #sampleOrLog(
+    executor: Executor,
+    runs: readonly RunToSample[],
+    next: Map<string, Measured>,
+  ): Promise<RunSample[]> {
+    try {
+      const samples = await this.#sample(executor, runs, next)
+      this.#failing.delete(executor.name)
+      return samples
+    } catch (err) {
+      const { domain, leader } = this.#sampling
+      const level = this.#failing.has(executor.name) ? 'debug' : 'warn'
+      this.#failing.add(executor.name)
+      domain.log[level]({ err, pool: leader.pool, executor: executor.name }, 'runs cannot be sampled')
+      return []
+    }
+  }
+
   async #sample(executor: Executor, runs: readonly RunToSample[], next: Map<string, Measured>): Promise<RunSample[]> {
     const samples = (await executor.sample?.(runs)) ?? []
-    const atMs = this.#carrying.domain.clock.monotonicMs()
+    const atMs = this.#sampling.domain.clock.monotonicMs()
     return runs.flatMap(({ runId }, index): RunSample[] => {
       const sample = samples[index] ?? {}
       if (sample.cpuSeconds !== undefined) next.set(runId, { cpuSeconds: sample.cpuSeconds, atMs })
@@ -86,7 +103,7 @@ export class RunSampler {
 
   async #save(samples: readonly RunSample[]): Promise<void> {
     if (samples.length === 0) return
-    const { domain, leader } = this.#carrying
+    const { domain, leader } = this.#sampling
     const nowMs = domain.clock.monotonicMs()
     const merges = nowMs - this.#mergedMs >= mergeEveryMs
     await asLeader(domain, leader, async (sql) => {

@@ -56,6 +56,7 @@ export function contract(name: string, createBackend: () => Promise<Backend>): v
     describe('stop', () => testStop(suite))
     describe('logs', () => testLogs(suite))
     describe('watch', () => testWatch(suite))
+    describe('sample', () => testSample(suite))
     testForgetAndDescribe(suite)
   })
 }
@@ -327,6 +328,20 @@ function testWatch(suite: Suite): void {
     const next = suite.executor.watch?.(abort.signal)[Symbol.asyncIterator]().next()
     abort.abort()
     expect((await next)?.done).toBe(true)
+  })
+}
+
+function testSample(suite: Suite): void {
+  it('measures running runs, and leaves out what it cannot measure', async () => {
+    const handle = await suite.start({ endless: true })
+    await untilState(suite.executor, handle, 'running')
+    const runs = [
+      { handle: 'unknown', gpuIds: [] },
+      { handle, gpuIds: [] },
+    ]
+    const samples = (await suite.executor.sample?.(runs)) ?? []
+    expect(samples).toHaveLength(2)
+    for (const amount of samples.flatMap((sample) => Object.values(sample))) expect(amount).toBeGreaterThanOrEqual(0)
   })
 }
 

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { describeBackend } from '../backend/description.ts'
 import { optionDefaults } from '../backend/executor-options.ts'
+import { readGpuUse, sampleGpus } from '../backend/gpus.ts'
 import { BackendRefused, BackendUnreachable, isBackendError } from '../backend/unreachable.ts'
 import {
   type Executor,
@@ -10,6 +11,8 @@ import {
   isOver,
   type Limit,
   type Observation,
+  type Sample,
+  type SampledRun,
 } from '../executor.ts'
 import { Containers, displayName, handleFromName, isHandle, isInspectionName, runIdFromHandle } from './containers.ts'
 import { Orders } from './create-orders.ts'
@@ -23,6 +26,7 @@ import { type Inspected, needsEngineTime, observeContainer, parsePhase } from '.
 import { copyPosition } from './output.ts'
 import { OutputReader } from './reading.ts'
 import { listRunFiles, removeRunFiles } from './run-files.ts'
+import { sampleContainers } from './samples.ts'
 import { type ContainerOptions, ContainerStarter, engineUnreachable, readEngineFacts } from './start.ts'
 import { ContainerStopper } from './stop.ts'
 
@@ -136,6 +140,12 @@ class ContainerExecutor implements Executor {
     const files = await listRunFiles(this.#options.directory)
     const handles = new Set([...listed.filter((_, at) => isOwn[at]), ...files])
     return [...handles].map((handle) => ({ runId: runIdFromHandle(handle), handle }))
+  }
+
+  async sample(runs: readonly SampledRun[]): Promise<Sample[]> {
+    const handles = runs.map(({ handle }) => handle)
+    const [uses, samples] = await Promise.all([readGpuUse(runs), sampleContainers(this.#engine, handles)])
+    return samples.map((sample, index) => ({ ...sample, ...sampleGpus(runs[index]?.gpuIds ?? [], uses) }))
   }
 
   async describe(): Promise<ExecutorDescription> {

@@ -5,7 +5,7 @@ import { HttpClient, type HttpRequest, type HttpServer, parseJson, type Query } 
 import { BackendRefused, BackendUnreachable, shorten } from '../backend/unreachable.ts'
 import { type Access, type AccessOptions, readAccess } from './kubeconfig.ts'
 
-/** The path of an object: `pods/name` in the namespace of the runs, or `/api/v1/nodes`. */
+/** The path of an object: `pods/name` in the namespace of the runs, or `/api/v1/nodes`, which may contain `{namespace}`. */
 export type Path = string
 
 export interface Listed<T> {
@@ -197,7 +197,7 @@ const isInconclusive = ({ status, reason }: BackendRefused) =>
 const withoutData = (path: Path, kind: string) => (path.startsWith('secrets') ? { accept: metadataOnly(kind) } : {})
 
 function expandPath(path: Path, namespace: string): string {
-  if (path.startsWith('/')) return path
+  if (path.startsWith('/')) return path.replace('{namespace}', namespace)
   const group = groups[path.split('/')[0] ?? ''] ?? '/api/v1'
   return `${group}/namespaces/${namespace}/${path}`
 }

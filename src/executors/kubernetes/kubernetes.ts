@@ -1,13 +1,23 @@
 import { createHash } from 'node:crypto'
 import { describeBackend } from '../backend/description.ts'
 import { optionDefaults } from '../backend/executor-options.ts'
-import type { BackendNode, Executor, ExecutorDescription, Handle, LogChunk, Observation } from '../executor.ts'
+import type {
+  BackendNode,
+  Executor,
+  ExecutorDescription,
+  Handle,
+  LogChunk,
+  Observation,
+  Sample,
+  SampledRun,
+} from '../executor.ts'
 import { listNodes } from './capacity.ts'
 import { ClusterApi, versionPath } from './cluster.ts'
 import { Inspector } from './inspect.ts'
 import { includeRemovedPods, type Positions, readLogs } from './logs.ts'
 import { isPodHandle, podLabels } from './names.ts'
 import type { Node, Pod, Secret } from './objects.ts'
+import { samplePods } from './samples.ts'
 import { type KubernetesOptions, PodStarter } from './start.ts'
 import { PodStopper, removeObjects } from './stop.ts'
 import { watchPods } from './watch.ts'
@@ -102,6 +112,12 @@ export class KubernetesExecutor implements Executor {
       this.#cluster.list<Pod>('/api/v1/pods', { fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' }),
     ])
     return listNodes(nodes.items, pods.items, this.#owner)
+  }
+
+  async sample(runs: readonly SampledRun[]): Promise<Sample[]> {
+    const handles = runs.map(({ handle }) => handle)
+    const samples = await samplePods(this.#cluster, handles.filter(isPodHandle))
+    return handles.map((handle) => samples.get(handle) ?? {})
   }
 
   async describe(): Promise<ExecutorDescription> {

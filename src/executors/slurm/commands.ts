@@ -5,7 +5,7 @@ import { BackendRefused, BackendUnreachable } from '../backend/unreachable.ts'
 export interface SlurmCommand {
   /** The beginning of the command line, which changes to another account. */
   as?: readonly string[]
-  command: 'sbatch' | 'squeue' | 'scancel' | 'scontrol' | 'sinfo'
+  command: 'sbatch' | 'squeue' | 'scancel' | 'scontrol' | 'sinfo' | 'sstat'
   args: readonly string[]
   input?: string
   /** Time limit. The command itself tries for 9 s to reach a controller. */

@@ -12,16 +12,20 @@ import {
   isOver,
   type LogChunk,
   type Observation,
+  type Sample,
+  type SampledRun,
 } from '../executor.ts'
 import { fileBlockBytes } from '../process/scripts.ts'
 import { Cluster } from './cluster.ts'
-import { createSlurm } from './commands.ts'
+import { createSlurm, type Slurm } from './commands.ts'
 import { ForgottenRuns } from './forgotten.ts'
 import { Layout, SharedDirTrouble } from './layout.ts'
 import { Observer } from './observer.ts'
 import { checkClusterName } from './one-cluster.ts'
 import { findRunDirectory, giveUpRun, openRunSpool, readRecords, removeDrafts, removeRun } from './run-files.ts'
 import { Queue } from './squeue.ts'
+import type { SlurmJob } from './squeue-output.ts'
+import { sampleJobs } from './sstat.ts'
 import { phaseOfJob } from './state-tables.ts'
 import { JobStopper } from './stop.ts'
 import { Submitter } from './submit.ts'
@@ -54,6 +58,7 @@ class SlurmExecutor implements Executor {
   readonly name = 'slurm'
   readonly #options: SlurmOptions & CompleteOptions
   readonly #layout: Layout
+  readonly #slurm: Slurm
   readonly #queue: Queue
   readonly #cluster: Cluster
   readonly #submitter: Submitter
@@ -78,6 +83,7 @@ class SlurmExecutor implements Executor {
     const observer = new Observer({ ...parts, forgotten, stopper, onChange: ring })
     this.#options = options
     this.#layout = layout
+    this.#slurm = slurm
     this.#queue = queue
     this.#cluster = cluster
     this.#forgotten = forgotten
@@ -211,6 +217,16 @@ class SlurmExecutor implements Executor {
     return nodes
   }
 
+  /** Uses the job ids of the last query of the queue, which `capacity` repeats every few seconds. */
+  async sample(runs: readonly SampledRun[]): Promise<Sample[]> {
+    const jobIds = runs.map(({ handle }) => this.#queue.last?.byRun.get(handle)?.find(isRunningJob)?.id ?? null)
+    const samples = await sampleJobs(
+      this.#slurm,
+      jobIds.filter((id) => id !== null),
+    )
+    return jobIds.map((id) => samples.get(id ?? '') ?? {})
+  }
+
   describe(): Promise<ExecutorDescription> {
     return this.#cluster.describe()
   }
@@ -219,6 +235,8 @@ class SlurmExecutor implements Executor {
     this.#closing.abort()
   }
 }
+
+const isRunningJob = ({ state }: SlurmJob) => phaseOfJob(state) === 'runs'
 
 /** Files whose changes matter; excludes files that appear and disappear while a job begins. */
 const relevant = /^(begun|exit|again|stdout|stderr|full|over)/

@@ -19,6 +19,7 @@ import {
 } from '../../../src/executors/container/observation.ts'
 import { copyPosition, readPayload } from '../../../src/executors/container/output.ts'
 import { makePullQuery } from '../../../src/executors/container/pull.ts'
+import { parseStats } from '../../../src/executors/container/samples.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { machineTime } from '../../support/clock.ts'
@@ -348,5 +349,43 @@ describe('engine networks', () => {
     const { engine, names } = engineWith('berth', 'berth', 'berth-in', 'berth')
     await ensureNetworks(engine)
     expect(names()).toEqual(['berth', 'berth-in'])
+  })
+})
+
+describe('the use of a container', () => {
+  it('is that of dockerd, with cgroups of version 1', () => {
+    const stats = {
+      read: '2026-11-24T18:41:19.168123988Z',
+      cpu_stats: { cpu_usage: { total_usage: 314_512_738, usage_in_kernelmode: 20_000_000 }, online_cpus: 2 },
+      memory_stats: {
+        usage: 544_768,
+        max_usage: 4_136_960,
+        stats: { cache: 204_800, inactive_file: 0, rss: 65_536, total_inactive_file: 4_096 },
+        limit: 25_276_502_016,
+      },
+    }
+    expect(parseStats(stats)).toEqual({ cpuSeconds: 0.314512738, memoryBytes: 540_672 })
+  })
+
+  it('is that of dockerd, with cgroups of version 2', () => {
+    const stats = {
+      cpu_stats: { cpu_usage: { total_usage: 2_000_000_000 } },
+      memory_stats: { usage: 10_485_760, stats: { anon: 4_194_304, inactive_file: 1_048_576 } },
+    }
+    expect(parseStats(stats)).toEqual({ cpuSeconds: 2, memoryBytes: 9_437_184 })
+  })
+
+  it('is that of Podman', () => {
+    const stats = {
+      cpu_stats: { cpu_usage: { total_usage: 309_308_382, percpu_usage: [309_028_917, 279_465] }, online_cpus: 2 },
+      memory_stats: { usage: 2_326_528, limit: 25_276_502_016 },
+    }
+    expect(parseStats(stats)).toEqual({ cpuSeconds: 0.309308382, memoryBytes: 2_326_528 })
+  })
+
+  it('is unknown for a container that does not run', () => {
+    const stopped = { cpu_stats: { cpu_usage: { total_usage: 0 } }, memory_stats: {} }
+    expect(parseStats(stopped)).toEqual({})
+    expect(parseStats({})).toEqual({})
   })
 })
