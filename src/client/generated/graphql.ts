@@ -59,7 +59,7 @@ export type ApproveJobInput = {
   comment?: string | null | undefined;
   /** Fails with a version conflict unless the job has this version. */
   expectedVersion: number;
-  /** The job. */
+  /** The BLOCKED job whose approval you decide. */
   jobId: string;
 };
 
@@ -81,7 +81,7 @@ export type AuditFilter = {
 export type CancelJobInput = {
   /** Fails with a version conflict unless the job has this version. */
   expectedVersion?: number | null | undefined;
-  /** The job. */
+  /** The job to cancel. */
   jobId: string;
   /** Reason for the cancellation; at most 1,000 characters. */
   reason?: string | null | undefined;
@@ -123,7 +123,7 @@ export type CreateCapacityReservationInput = {
   nativeId?: string | null | undefined;
   /** Names of the nodes, 1 or more. At most 1,000. */
   nodes: Array<string>;
-  /** The pool. */
+  /** Name of the pool whose nodes are reserved. */
   pool: string;
   /** Project whose jobs may use the reservation. */
   project: string;
@@ -171,7 +171,7 @@ export type CreateUserInput = {
   defaultTeam?: string | null | undefined;
   /** Permissions to deny; deny overrides allow. At most 22. */
   deny?: Array<Permission> | null | undefined;
-  /** Display name. */
+  /** Name that pages show; default: the log-in name. */
   displayName?: string | null | undefined;
   /** Email address. */
   email?: string | null | undefined;
@@ -187,13 +187,13 @@ export type CreateUserInput = {
 
 /** The rule to delete. */
 export type DeleteApprovalRuleInput = {
-  /** The rule. */
+  /** The rule to delete. */
   approvalRuleId: string;
 };
 
 /** The reservation to delete. */
 export type DeleteCapacityReservationInput = {
-  /** The reservation. */
+  /** The reservation to delete. */
   capacityReservationId: string;
 };
 
@@ -201,31 +201,31 @@ export type DeleteCapacityReservationInput = {
 export type DeleteJobInput = {
   /** Fails with a version conflict unless the job has this version. */
   expectedVersion?: number | null | undefined;
-  /** The job. */
+  /** The final job to delete. */
   jobId: string;
 };
 
 /** The node to delete. */
 export type DeleteNodeInput = {
-  /** The node. */
+  /** The node to delete. */
   nodeId: string;
 };
 
 /** The quota to delete. */
 export type DeleteQuotaInput = {
-  /** quota_… */
+  /** The quota to delete. */
   quotaId: string;
 };
 
 /** The team to delete. */
 export type DeleteTeamInput = {
-  /** The team. */
+  /** The team to delete. */
   teamId: string;
 };
 
 /** The user to delete. */
 export type DeleteUserInput = {
-  /** The user. */
+  /** The user to disable. */
   userId: string;
 };
 
@@ -264,7 +264,7 @@ export type DeviceInput = {
 
 /** An environment variable. */
 export type EnvironmentVariableInput = {
-  /** Name. */
+  /** Name that the job sees; without = and NUL. */
   name: string;
   /** Value; ${NAME} references are expanded. */
   value: string;
@@ -297,7 +297,7 @@ export type InternalDnsInput = {
 export type InternalDnsPortInput = {
   /** The port that other jobs connect to. */
   port: number;
-  /** Protocol. */
+  /** TCP (default) or UDP. */
   protocol?: NetworkProtocol | null | undefined;
   /** The port that the job listens on; default: `port`. */
   targetPort?: number | null | undefined;
@@ -391,7 +391,7 @@ export type JobFilter = {
 
 /** Sort order. */
 export type JobOrder = {
-  /** Direction. */
+  /** Ascending or descending; jobs with equal values are ordered by id. */
   direction: OrderDirection;
   /** Field to sort by. */
   field: JobOrderField;
@@ -470,7 +470,7 @@ export type JobSpecInput = {
   preLaunch?: string | null | undefined;
   /** Whether the job may be preempted by other jobs. */
   preemptable?: boolean | null | undefined;
-  /** Project of the job. */
+  /** Project, for limits, reservations and filters. */
   project?: string | null | undefined;
   /** Submission queue; default: the default queue. */
   queue?: string | null | undefined;
@@ -521,7 +521,7 @@ export const JobState = {
 export type JobState = typeof JobState[keyof typeof JobState];
 /** A label that jobs must have. */
 export type LabelFilter = {
-  /** Key of the label. */
+  /** Key that jobs must have. */
   key: string;
   /** Value of the label; default: every value. */
   value?: string | null | undefined;
@@ -529,9 +529,9 @@ export type LabelFilter = {
 
 /** A label; a tag is a label with the value "". */
 export type LabelInput = {
-  /** Key. */
+  /** Key, unique within the job, at most 255 characters. */
   key: string;
-  /** Value. */
+  /** Value, at most 1,024 characters; may be empty. */
   value: string;
 };
 
@@ -729,9 +729,9 @@ export const PoolNodeState = {
 export type PoolNodeState = typeof PoolNodeState[keyof typeof PoolNodeState];
 /** The submission or retry to preview; set exactly one field. */
 export type PreviewJobInput =
-  {   /** The input of `retryJob`. */
+  {   /** Previews a retry: the input of `retryJob`. */
   retry: RetryJobInput; submit?: never; }
-  |  { retry?: never;   /** The input of `submitJob`. */
+  |  { retry?: never;   /** Previews a submission: the input of `submitJob`. */
   submit: SubmitJobInput; };
 
 /** Kind of failure. */
@@ -849,7 +849,7 @@ export type QuotaType = typeof QuotaType[keyof typeof QuotaType];
 export type RejectJobInput = {
   /** Fails with a version conflict unless the job has this version. */
   expectedVersion: number;
-  /** The job. */
+  /** The BLOCKED job whose approval you decide. */
   jobId: string;
   /** Reason, shown to the submitter; at most 1,000 characters. */
   reason: string;
@@ -937,7 +937,7 @@ export type RetryJobInput = {
 
 /** The token to revoke. */
 export type RevokeTokenInput = {
-  /** token_… */
+  /** The token to revoke. */
   tokenId: string;
 };
 
@@ -951,7 +951,7 @@ export type SaveClosureInput = {
 export type SetJobPriorityInput = {
   /** Fails with a version conflict unless the job has this version. */
   expectedVersion?: number | null | undefined;
-  /** The job. */
+  /** The job whose priority is set. */
   jobId: string;
   /** Priority 0 … 50, higher first; null: return to `basePriority`. */
   priority?: number | null | undefined;
@@ -965,7 +965,7 @@ export type SetScopeLimitInput = {
   maxGpus?: number | null | undefined;
   /** Limit on running jobs; default: unlimited. */
   maxJobs?: number | null | undefined;
-  /** Name. */
+  /** Name of the queue, project, team or user. */
   name: string;
   /** Name of the pool; default: the pool of the default queue. */
   pool?: string | null | undefined;
@@ -1071,7 +1071,7 @@ export const TokenScope = {
 export type TokenScope = typeof TokenScope[keyof typeof TokenScope];
 /** Changes to an approval rule; omitted fields stay. */
 export type UpdateApprovalRuleInput = {
-  /** The rule. */
+  /** The rule to change. */
   approvalRuleId: string;
   /** The submissions that the rule applies to. */
   condition?: ApprovalConditionInput | null | undefined;
@@ -1115,7 +1115,7 @@ export type UpdateLimitsInput = {
 
 /** A change of the state of a node. */
 export type UpdateNodeInput = {
-  /** The node. */
+  /** The node to change. */
   nodeId: string;
   /** The new state: READY, CORDONED or DRAINING. LOST cannot be set. */
   state: PoolNodeState;
@@ -1127,7 +1127,7 @@ export type UpdateQuotaInput = {
   action?: QuotaAction | null | undefined;
   /** Highest allowed value. */
   limit?: number | null | undefined;
-  /** quota_… */
+  /** The quota to change. */
   quotaId: string;
 };
 
@@ -1139,7 +1139,7 @@ export type UpdateTeamInput = {
   name?: string | null | undefined;
   /** Ids of users to remove. At most 1,000. */
   removeMembers?: Array<string> | null | undefined;
-  /** The team. */
+  /** The team to change. */
   teamId: string;
 };
 
@@ -1153,7 +1153,7 @@ export type UpdateUserInput = {
   deny?: Array<Permission> | null | undefined;
   /** Whether the user is disabled. A disabled user cannot log in; running jobs continue, and waiting jobs are held. */
   disabled?: boolean | null | undefined;
-  /** Display name. */
+  /** Name that pages show; default: the log-in name. */
   displayName?: string | null | undefined;
   /** Email address. */
   email?: string | null | undefined;
@@ -1165,7 +1165,7 @@ export type UpdateUserInput = {
   teams?: Array<string> | null | undefined;
   /** Unix account that the jobs of the user run as. */
   unixUser?: string | null | undefined;
-  /** The user. */
+  /** The user to change. */
   userId: string;
 };
 

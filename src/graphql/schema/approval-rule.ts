@@ -49,7 +49,7 @@ const Condition = builder.objectRef<ApprovalCondition>('ApprovalCondition').impl
 
 builder.node(ApprovalRuleRef, {
   description: 'A rule that makes submissions require approval. The first matching rule applies.',
-  id: { resolve: (rule) => rule.id, description: 'rule_…' },
+  id: { resolve: (rule) => rule.id, description: 'Global id, for `node`: rule_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.approvalRule.load(id))),
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Display name, unique.' }),
@@ -127,7 +127,7 @@ const CreateApprovalRuleInput = builder.inputType('CreateApprovalRuleInput', {
 const UpdateApprovalRuleInput = builder.inputType('UpdateApprovalRuleInput', {
   description: 'Changes to an approval rule; omitted fields stay.',
   fields: (t) => ({
-    approvalRuleId: t.id({ required: true, description: 'The rule.' }),
+    approvalRuleId: t.id({ required: true, description: 'The rule to change.' }),
     name: t.string({ description: 'Display name, unique.' }),
     condition: t.field({ type: ConditionInput, description: 'The submissions that the rule applies to.' }),
     priority: t.int({ description: 'Rules with a higher priority are evaluated first.' }),
@@ -143,7 +143,7 @@ const UpdateApprovalRuleInput = builder.inputType('UpdateApprovalRuleInput', {
 
 const DeleteApprovalRuleInput = builder.inputType('DeleteApprovalRuleInput', {
   description: 'The rule to delete.',
-  fields: (t) => ({ approvalRuleId: t.id({ required: true, description: 'The rule.' }) }),
+  fields: (t) => ({ approvalRuleId: t.id({ required: true, description: 'The rule to delete.' }) }),
 })
 
 const declareSuccess = (name: 'CreateApprovalRuleSuccess' | 'UpdateApprovalRuleSuccess', description: string) =>
@@ -152,7 +152,7 @@ const declareSuccess = (name: 'CreateApprovalRuleSuccess' | 'UpdateApprovalRuleS
     fields: (t) => ({
       rule: t.field({
         type: ApprovalRuleRef,
-        description: 'The rule.',
+        description: 'The rule as stored, with its id.',
         resolve: ({ id }, _args, { load }) => requireRow(load.approvalRule.load(id)),
       }),
     }),
@@ -171,7 +171,7 @@ const UpdateResult = declareResult('UpdateApprovalRule', UpdateSuccess, [NotFoun
 builder.mutationFields((t) => ({
   createApprovalRule: t.field({
     type: CreateResult,
-    description: 'Creates an approval rule.',
+    description: 'Creates an approval rule, which applies to later submissions.',
     args: { input: t.arg({ type: CreateApprovalRuleInput, required: true, description: 'The rule.' }) },
     resolve: (_root, { input }, { domain, viewer }) => createApprovalRule(domain, viewer, input),
   }),

@@ -35,7 +35,7 @@ const ApprovalStatus = builder.enumType('ApprovalStatus', {
 
 builder.node(ApprovalRef, {
   description: 'A request to approve a job, and its outcome.',
-  id: { resolve: (approval) => approval.id, description: 'approval_…' },
+  id: { resolve: (approval) => approval.id, description: 'Global id, for `node`: approval_…' },
   // An approval is as visible as its job.
   loadMany: (ids, { load }) =>
     Promise.all(
@@ -188,7 +188,7 @@ const reject = declareDecision('RejectJob', 'The job is FAILED.')
 const ApproveJobInput = builder.inputType('ApproveJobInput', {
   description: 'An approval decision.',
   fields: (t) => ({
-    jobId: t.id({ required: true, description: 'The job.' }),
+    jobId: t.id({ required: true, description: 'The BLOCKED job whose approval you decide.' }),
     comment: t.string({ description: 'Comment on the decision; at most 1,000 characters.' }),
     expectedVersion: t.field({
       type: 'UInt53',
@@ -201,7 +201,7 @@ const ApproveJobInput = builder.inputType('ApproveJobInput', {
 const RejectJobInput = builder.inputType('RejectJobInput', {
   description: 'A rejection.',
   fields: (t) => ({
-    jobId: t.id({ required: true, description: 'The job.' }),
+    jobId: t.id({ required: true, description: 'The BLOCKED job whose approval you decide.' }),
     reason: t.string({ required: true, description: 'Reason, shown to the submitter; at most 1,000 characters.' }),
     expectedVersion: t.field({
       type: 'UInt53',

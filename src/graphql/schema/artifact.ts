@@ -7,7 +7,7 @@ import { ArtifactRef, JobRef, RunRef } from './refs.ts'
 
 builder.node(ArtifactRef, {
   description: 'A result that a run published: a link or a small text. Deleting the job deletes its artifacts.',
-  id: { resolve: (artifact) => artifact.id, description: 'artifact_…' },
+  id: { resolve: (artifact) => artifact.id, description: 'Global id, for `node`: artifact_…' },
   // An artifact is as visible as its job.
   async loadMany(ids, { load }) {
     const artifacts = await Promise.all(ids.map((id) => load.artifact.load(id)))
@@ -18,7 +18,7 @@ builder.node(ArtifactRef, {
   fields: (t) => ({
     job: t.field({
       type: JobRef,
-      description: 'The job.',
+      description: 'The job that published it.',
       resolve: ({ jobId }, _args, { load }) => requireRow(load.job.load(jobId)),
     }),
     run: t.field({

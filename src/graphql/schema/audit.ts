@@ -22,7 +22,7 @@ const requireChained = (entry: AuditEntry): ChainedEntry => {
 
 builder.node(AuditEntryRef, {
   description: 'A record of one action: who did what, to which object, from where.',
-  id: { resolve: (entry) => entry.id, description: 'audit_…' },
+  id: { resolve: (entry) => entry.id, description: 'Global id, for `node`: audit_…' },
   loadMany: (ids, { load, viewer }) =>
     Promise.all(ids.map((id) => (viewer.granted.has('audit.read') ? load.auditEntry.load(id) : null))),
   fields: (t) => ({

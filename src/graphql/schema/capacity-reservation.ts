@@ -13,11 +13,15 @@ import { CapacityReservationRef, PoolNodeRef, PoolRef } from './refs.ts'
 
 builder.node(CapacityReservationRef, {
   description: 'Nodes reserved for the jobs of a project during a time window.',
-  id: { resolve: (reservation) => reservation.id, description: 'reservation_…' },
+  id: { resolve: (reservation) => reservation.id, description: 'Global id, for `node`: reservation_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.capacityReservation.load(id))),
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Display name, unique in the pool.' }),
-    pool: t.field({ type: PoolRef, description: 'The pool.', resolve: ({ pool: name }) => ({ name }) }),
+    pool: t.field({
+      type: PoolRef,
+      description: 'The pool whose nodes are reserved.',
+      resolve: ({ pool: name }) => ({ name }),
+    }),
     project: t.exposeString('project', { description: 'Project whose jobs may use the reservation.' }),
     nodes: t.field({
       type: [PoolNodeRef],
@@ -57,7 +61,7 @@ const CreateCapacityReservationInput = builder.inputType('CreateCapacityReservat
   description: 'A new capacity reservation. Reservations of the same node must not overlap.',
   fields: (t) => ({
     name: t.string({ required: true, description: 'Display name, unique in the pool.' }),
-    pool: t.string({ required: true, description: 'The pool.' }),
+    pool: t.string({ required: true, description: 'Name of the pool whose nodes are reserved.' }),
     project: t.string({ required: true, description: 'Project whose jobs may use the reservation.' }),
     nodes: t.stringList({ required: true, ...capList(nodesMax, 'Names of the nodes, 1 or more') }),
     startsAt: t.field({ type: 'DateTime', required: true, description: 'Start of the window.' }),
@@ -72,7 +76,7 @@ const CreateCapacityReservationInput = builder.inputType('CreateCapacityReservat
 
 const DeleteCapacityReservationInput = builder.inputType('DeleteCapacityReservationInput', {
   description: 'The reservation to delete.',
-  fields: (t) => ({ capacityReservationId: t.id({ required: true, description: 'The reservation.' }) }),
+  fields: (t) => ({ capacityReservationId: t.id({ required: true, description: 'The reservation to delete.' }) }),
 })
 
 const CreateSuccess = builder.objectRef<{ id: string }>('CreateCapacityReservationSuccess').implement({
@@ -80,7 +84,7 @@ const CreateSuccess = builder.objectRef<{ id: string }>('CreateCapacityReservati
   fields: (t) => ({
     capacityReservation: t.field({
       type: CapacityReservationRef,
-      description: 'The reservation.',
+      description: 'The reservation as stored, with its id.',
       resolve: ({ id }, _args, { load }) => requireRow(load.capacityReservation.load(id)),
     }),
   }),

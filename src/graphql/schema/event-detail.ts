@@ -78,7 +78,9 @@ const PreemptionDetail = builder
         description: 'The job that gets the resources; null: deleted, or not visible to you.',
         resolve: ({ claimantJobId }, _args, { load }) => load.job.load(claimantJobId),
       }),
-      claimantAccount: t.exposeString('claimantAccount', { description: 'Account of the claimant.' }),
+      claimantAccount: t.exposeString('claimantAccount', {
+        description: 'Account of the job for which this one was stopped.',
+      }),
       tier: t.field({
         type: PreemptionTier,
         description: 'Rule that allowed the preemption.',

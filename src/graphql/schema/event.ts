@@ -8,7 +8,7 @@ import { JobEventRef, JobRef, RunRef, UserRef } from './refs.ts'
 
 builder.node(JobEventRef, {
   description: 'A recorded change of a job. `seq` counts 1, 2, 3 … without gaps.',
-  id: { resolve: (event) => eventId(event), description: 'event_…' },
+  id: { resolve: (event) => eventId(event), description: 'Global id, for `node`: event_…' },
   // An event is as visible as its job.
   loadMany: (ids, { load }) =>
     Promise.all(
@@ -20,7 +20,7 @@ builder.node(JobEventRef, {
   fields: (t) => ({
     job: t.field({
       type: JobRef,
-      description: 'The job.',
+      description: 'The job that changed.',
       resolve: (event, _args, { load }) => requireRow(load.job.load(event.jobId)),
     }),
     seq: t.expose('seq', { type: 'UInt53', description: 'Number of the event in the history of the job, from 1.' }),

@@ -11,7 +11,7 @@ export const JobFairShare = builder.objectRef<FairShare>('JobFairShare').impleme
       description: '`AccountShare.share` of the account at the last count of the leader.',
     }),
     weight: t.exposeFloat('weight', { description: 'Weight of the account in the pool.' }),
-    bid: t.exposeInt('bid', { description: 'Bid of the job.' }),
+    bid: t.exposeInt('bid', { description: 'Bid within the account: its higher bids start first.' }),
   }),
 })
 

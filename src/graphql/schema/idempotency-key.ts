@@ -8,7 +8,7 @@ type KeyShape = NonNullable<Awaited<ReturnType<typeof findKey>>>
 const IdempotencyKeyRef = builder.objectRef<KeyShape>('IdempotencyKey').implement({
   description: 'An idempotency key and its job.',
   fields: (t) => ({
-    key: t.exposeString('key', { description: 'The key.' }),
+    key: t.exposeString('key', { description: 'The key as submitted.' }),
     job: t.field({
       type: JobRef,
       description: 'The job created by the first submission with this key.',

@@ -58,7 +58,7 @@ const PublishArtifactSuccess = builder.objectRef<{ id: string }>('PublishArtifac
   fields: (t) => ({
     artifact: t.field({
       type: ArtifactRef,
-      description: 'The artifact.',
+      description: 'The artifact as stored, with its id.',
       resolve: ({ id }, _args, { load }) => requireRow(load.artifact.load(id)),
     }),
   }),

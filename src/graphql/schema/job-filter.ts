@@ -11,7 +11,7 @@ import { JobState, StateCategory, StateReason } from './enums.ts'
 const LabelFilter = builder.inputType('LabelFilter', {
   description: 'A label that jobs must have.',
   fields: (t) => ({
-    key: t.string({ required: true, description: 'Key of the label.' }),
+    key: t.string({ required: true, description: 'Key that jobs must have.' }),
     value: t.string({ description: 'Value of the label; default: every value.' }),
   }),
 })

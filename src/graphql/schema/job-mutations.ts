@@ -49,7 +49,10 @@ export const declareAccepted = (mutation: 'SubmitJob' | 'RetryJob') =>
     builder.objectRef<Submitted>(`${mutation}Success`).implement({
       description: 'The job was accepted.',
       fields: (t) => ({
-        job: t.expose('job', { type: JobRef, description: 'The job.' }),
+        job: t.expose('job', {
+          type: JobRef,
+          description: 'The job as stored, or the earlier one of the idempotency key.',
+        }),
         idempotentHit: t.exposeBoolean('idempotentHit', {
           description: 'Whether this is the job of an earlier submission with the same key.',
         }),
@@ -87,7 +90,7 @@ export const SubmitJobInput = builder.inputType('SubmitJobInput', {
 builder.mutationField('submitJob', (t) =>
   t.field({
     type: SubmitJobResult,
-    description: 'Submits a job.',
+    description: 'Checks a job, and stores it as BLOCKED or QUEUED in one transaction.',
     complexity: ({ input }) => submissionCost([input]),
     extensions: { submissions: 1 },
     args: { input: t.arg({ type: SubmitJobInput, required: true, description: 'The submission.' }) },
@@ -129,7 +132,7 @@ const CancelJobSuccess = builder.objectRef<{ jobId: string; changed: boolean }>(
   fields: (t) => ({
     job: t.field({
       type: JobRef,
-      description: 'The job.',
+      description: 'The job after the request: CANCELLED, or CANCELLING until its process ended.',
       resolve: ({ jobId }, _args, { load }) => requireRow(load.job.load(jobId)),
     }),
     changed: t.exposeBoolean('changed', { description: 'false: the job was already final or CANCELLING.' }),
@@ -141,7 +144,7 @@ const CancelJobResult = declareResult('CancelJob', CancelJobSuccess, [NotFound, 
 const CancelJobInput = builder.inputType('CancelJobInput', {
   description: 'The job to cancel.',
   fields: (t) => ({
-    jobId: t.id({ required: true, description: 'The job.' }),
+    jobId: t.id({ required: true, description: 'The job to cancel.' }),
     reason: t.string({ description: 'Reason for the cancellation; at most 1,000 characters.' }),
     expectedVersion: t.field({
       type: 'UInt53',
@@ -189,7 +192,7 @@ builder.mutationField('cancelJobs', (t) =>
 const DeleteJobInput = builder.inputType('DeleteJobInput', {
   description: 'The job to delete.',
   fields: (t) => ({
-    jobId: t.id({ required: true, description: 'The job.' }),
+    jobId: t.id({ required: true, description: 'The final job to delete.' }),
     expectedVersion: t.field({
       type: 'UInt53',
       description: 'Fails with a version conflict unless the job has this version.',

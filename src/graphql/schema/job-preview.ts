@@ -56,8 +56,8 @@ const PreviewJobInput = builder.inputType('PreviewJobInput', {
   description: 'The submission or retry to preview; set exactly one field.',
   isOneOf: true,
   fields: (t) => ({
-    submit: t.field({ type: SubmitJobInput, description: 'The input of `submitJob`.' }),
-    retry: t.field({ type: RetryJobInput, description: 'The input of `retryJob`.' }),
+    submit: t.field({ type: SubmitJobInput, description: 'Previews a submission: the input of `submitJob`.' }),
+    retry: t.field({ type: RetryJobInput, description: 'Previews a retry: the input of `retryJob`.' }),
   }),
 })
 

@@ -32,7 +32,11 @@ const JobOrder = builder.inputType('JobOrder', {
   description: 'Sort order.',
   fields: (t) => ({
     field: t.field({ type: JobOrderFieldType, required: true, description: 'Field to sort by.' }),
-    direction: t.field({ type: OrderDirection, required: true, description: 'Direction.' }),
+    direction: t.field({
+      type: OrderDirection,
+      required: true,
+      description: 'Ascending or descending; jobs with equal values are ordered by id.',
+    }),
   }),
 })
 

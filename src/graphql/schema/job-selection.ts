@@ -18,7 +18,7 @@ const MatchingJobs = builder.inputType('MatchingJobs', {
   description:
     'The oldest 1,000 of the jobs that match a filter, that you may see, and that the mutation would change.',
   fields: (t) => ({
-    filter: t.field({ type: JobFilterInput, required: true, description: 'The filter.' }),
+    filter: t.field({ type: JobFilterInput, required: true, description: 'Filter that the jobs match.' }),
     expectedCount: t.int({
       required: true,
       description:

@@ -16,15 +16,15 @@ import { DependencyOn, NetworkIsolation, NetworkProtocol, OnDependencyFailure } 
 const LabelInput = builder.inputType('LabelInput', {
   description: 'A label; a tag is a label with the value "".',
   fields: (t) => ({
-    key: t.string({ required: true, description: 'Key.' }),
-    value: t.string({ required: true, description: 'Value.' }),
+    key: t.string({ required: true, description: 'Key, unique within the job, at most 255 characters.' }),
+    value: t.string({ required: true, description: 'Value, at most 1,024 characters; may be empty.' }),
   }),
 })
 
 const EnvironmentVariableInput = builder.inputType('EnvironmentVariableInput', {
   description: 'An environment variable.',
   fields: (t) => ({
-    name: t.string({ required: true, description: 'Name.' }),
+    name: t.string({ required: true, description: 'Name that the job sees; without = and NUL.' }),
     value: t.string({ required: true, description: `Value; \${NAME} references are expanded.` }),
   }),
 })
@@ -34,7 +34,7 @@ const InternalDnsPortInput = builder.inputType('InternalDnsPortInput', {
   fields: (t) => ({
     port: t.int({ required: true, description: 'The port that other jobs connect to.' }),
     targetPort: t.int({ description: 'The port that the job listens on; default: `port`.' }),
-    protocol: t.field({ type: NetworkProtocol, defaultValue: 'TCP', description: 'Protocol.' }),
+    protocol: t.field({ type: NetworkProtocol, defaultValue: 'TCP', description: 'TCP (default) or UDP.' }),
   }),
 })
 
@@ -167,7 +167,7 @@ export const JobSpecInput = builder.inputType('JobSpecInput', {
     executor: t.string({ description: 'Executor to use; default: chosen by the other fields and the pool.' }),
     queue: t.string({ description: 'Submission queue; default: the default queue.' }),
     team: t.string({ description: 'Team of the job; default: your default team.' }),
-    project: t.string({ description: 'Project of the job.' }),
+    project: t.string({ description: 'Project, for limits, reservations and filters.' }),
     account: t.string({
       description: 'Account to charge, the unit of fair share; default: the account of the team, or your own.',
     }),

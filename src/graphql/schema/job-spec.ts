@@ -12,15 +12,15 @@ const hidden = '•••'
 export const LabelRef = builder.objectRef<{ key: string; value: string }>('Label').implement({
   description: 'A label of a job. A tag is a label with the value "".',
   fields: (t) => ({
-    key: t.exposeString('key', { description: 'Key.' }),
-    value: t.exposeString('value', { description: 'Value.' }),
+    key: t.exposeString('key', { description: 'Key, unique within the job.' }),
+    value: t.exposeString('value', { description: 'Value; may be empty.' }),
   }),
 })
 
 const EnvironmentVariable = builder.objectRef<{ name: string; value: string }>('EnvironmentVariable').implement({
   description: 'An environment variable of a job.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Name.' }),
+    name: t.exposeString('name', { description: 'Name that the job sees.' }),
     value: t.exposeString('value', { description: `Value; "${hidden}" unless you own the job.` }),
   }),
 })
@@ -32,7 +32,7 @@ const InternalDnsPort = builder.objectRef<InternalDns['ports'][number]>('Interna
   fields: (t) => ({
     port: t.exposeInt('port', { description: 'The port that other jobs connect to.' }),
     targetPort: t.exposeInt('targetPort', { description: 'The port that the job listens on.' }),
-    protocol: t.expose('protocol', { type: NetworkProtocol, description: 'Protocol.' }),
+    protocol: t.expose('protocol', { type: NetworkProtocol, description: 'TCP or UDP.' }),
   }),
 })
 
@@ -73,7 +73,10 @@ const ResourcesRef = builder.objectRef<Resources>('Resources').implement({
   description: 'Requested resources; amounts are per replica.',
   fields: (t) => ({
     cpu: t.exposeFloat('cpu', { description: 'Number of cores.' }),
-    memoryBytes: t.expose('memoryBytes', { type: 'UInt53', description: 'Bytes of memory.' }),
+    memoryBytes: t.expose('memoryBytes', {
+      type: 'UInt53',
+      description: 'Memory of each replica; a job that uses more fails with OOM_KILLED.',
+    }),
     gpu: t.exposeInt('gpu', { description: 'Number of GPUs.' }),
     gpuMemoryBytes: t.expose('gpuMemoryBytes', {
       type: 'UInt53',
@@ -197,8 +200,14 @@ JobSpecRef.implement({
     resources: t.expose('resources', { type: ResourcesRef, description: 'Requested resources.' }),
     executor: t.exposeString('executor', { description: 'Name of the executor.' }),
     queue: t.exposeString('queue', { description: 'Submission queue of the job.' }),
-    team: t.exposeString('team', { nullable: true, description: 'Team of the job.' }),
-    project: t.exposeString('project', { nullable: true, description: 'Project of the job.' }),
+    team: t.exposeString('team', {
+      nullable: true,
+      description: 'Name of the team whose account is charged; null: none.',
+    }),
+    project: t.exposeString('project', {
+      nullable: true,
+      description: 'Project, for limits, reservations and filters; null: none.',
+    }),
     account: t.exposeString('account', { description: 'The account charged, the unit of fair share.' }),
     capacityReservationId: t.exposeString('capacityReservationId', {
       nullable: true,

@@ -40,7 +40,10 @@ const Progress = builder.objectRef<JobRow & { progressAt: Date }>('Progress').im
   description: 'Progress reported by a job.',
   fields: (t) => ({
     fraction: t.exposeFloat('progressFraction', { nullable: true, description: '0 … 1.' }),
-    message: t.exposeString('progressMessage', { nullable: true, description: 'Progress message.' }),
+    message: t.exposeString('progressMessage', {
+      nullable: true,
+      description: 'Latest words of the job about its progress; null: none.',
+    }),
     at: t.expose('progressAt', { type: 'DateTime', description: 'When the job reported the progress.' }),
   }),
 })
@@ -74,7 +77,7 @@ const hasProgress = (job: JobRow): job is JobRow & { progressAt: Date } => job.p
 
 builder.node(JobRef, {
   description: 'A submitted job: an immutable spec and the state of its last run.',
-  id: { resolve: (job) => job.id, description: 'job_…' },
+  id: { resolve: (job) => job.id, description: 'Global id, for `node`: job_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.job.load(id))),
   fields: (t) => ({
     name: t.exposeString('name', { nullable: true, description: 'Name chosen by the submitter.' }),
@@ -127,9 +130,16 @@ builder.node(JobRef, {
       resolve: ({ teamId }, _args, { load }) => (teamId === null ? null : load.team.load(teamId)),
     }),
     account: t.exposeString('account', { description: 'The account charged, the unit of fair share.' }),
-    project: t.exposeString('project', { nullable: true, description: 'Project of the job.' }),
+    project: t.exposeString('project', {
+      nullable: true,
+      description: 'Project, for limits, reservations and filters; null: none.',
+    }),
     executor: t.exposeString('executor', { description: 'Name of the executor.' }),
-    pool: t.field({ type: PoolRef, description: 'The pool of the job.', resolve: ({ pool: name }) => ({ name }) }),
+    pool: t.field({
+      type: PoolRef,
+      description: 'The pool whose nodes run the job.',
+      resolve: ({ pool: name }) => ({ name }),
+    }),
     queue: t.field({
       type: SubmissionQueueRef,
       description: 'Submission queue that the job was submitted to.',

@@ -22,7 +22,7 @@ const ScopeLimitRef = builder.objectRef<ScopeInUse>('ScopeLimit').implement({
   description: 'A limit of a queue, a project, a team or a user.',
   fields: (t) => ({
     scope: t.expose('scope', { type: LimitScope, description: 'Kind of object that the limit applies to.' }),
-    name: t.exposeString('name', { description: 'Name.' }),
+    name: t.exposeString('name', { description: 'Name of the queue, project, team or user.' }),
     gpuModel: t.string({
       nullable: true,
       description: 'Count only GPUs whose model contains this text, in lower case; null: all GPUs.',
@@ -46,7 +46,11 @@ export const LimitsRef = builder.objectRef<LimitsInUse>('Limits').implement({
       description: 'Key for caches, not for `node`: one for each pool.',
       resolve: ({ pool }) => partId('limits', pool),
     }),
-    pool: t.field({ type: PoolRef, description: 'The pool.', resolve: ({ pool: name }) => ({ name }) }),
+    pool: t.field({
+      type: PoolRef,
+      description: 'The pool to which the limits apply.',
+      resolve: ({ pool: name }) => ({ name }),
+    }),
     maxConcurrent: t.exposeInt('maxConcurrent', max('Running jobs of the pool')),
     userMaxConcurrent: t.exposeInt('userMaxConcurrent', max('Running jobs of each user')),
     teamMaxConcurrent: t.exposeInt(
@@ -131,7 +135,7 @@ const SetScopeLimitInput = builder.inputType('SetScopeLimitInput', {
   fields: (t) => ({
     pool: t.string(poolArgument),
     scope: t.field({ type: LimitScope, required: true, description: 'Kind of object that the limit applies to.' }),
-    name: t.string({ required: true, description: 'Name.' }),
+    name: t.string({ required: true, description: 'Name of the queue, project, team or user.' }),
     gpuModel: t.string({
       description: 'Count only GPUs whose model contains this text, case-insensitive; default: all GPUs.',
     }),

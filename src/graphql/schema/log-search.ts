@@ -19,7 +19,7 @@ const matchesDefault = 100
 const LogMatchRef = builder.objectRef<ShownMatch>('LogMatch').implement({
   description: 'A line of output that matches a search.',
   fields: (t) => ({
-    runNumber: t.exposeInt('run', { description: 'Number of the run.' }),
+    runNumber: t.exposeInt('run', { description: 'Number of the run that wrote the line, from 1.' }),
     line: t.expose('line', {
       type: 'UInt53',
       description: 'Number of the line in the run; pass it to logs(fromLine:).',

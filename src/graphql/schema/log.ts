@@ -29,10 +29,13 @@ export const LogLineRef = builder.objectRef<LogLine>('LogLine').implement({
       description: 'Line number in the run, from 1; parts of a long line share its number.',
     }),
     at: t.expose('at', { type: 'DateTime', description: 'When the line was stored.' }),
-    stream: t.expose('stream', { type: LogStream, description: 'Stream of the line.' }),
+    stream: t.expose('stream', {
+      type: LogStream,
+      description: 'Standard output, standard error, or a message of Berth.',
+    }),
     text: t.exposeString('text', { description: 'Text without the line ending.' }),
     truncated: t.exposeBoolean('truncated', { description: 'Whether the line continues in the next part.' }),
-    runNumber: t.exposeInt('run', { description: 'Number of the run.' }),
+    runNumber: t.exposeInt('run', { description: 'Number of the run that wrote the line, from 1.' }),
   }),
 })
 
@@ -43,7 +46,7 @@ export interface OfJob {
 export const LogGapRef = builder.objectRef<LogGap & OfJob>('LogGap').implement({
   description: 'Output that is not available.',
   fields: (t) => ({
-    runNumber: t.exposeInt('run', { description: 'Number of the run.' }),
+    runNumber: t.exposeInt('run', { description: 'Number of the run whose output is missing, from 1.' }),
     startOffset: t.expose('startOffset', { type: 'UInt53', description: 'Offset of the first missing byte.' }),
     endOffset: t.expose('endOffset', { type: 'UInt53', description: 'Offset after the last missing byte.' }),
     reason: t.expose('reason', { type: LogGapReason, description: 'Why the output is missing.' }),

@@ -15,7 +15,7 @@ const declareNodeResult = (mutation: 'AddNode' | 'UpdateNode', description: stri
       fields: (t) => ({
         node: t.field({
           type: PoolNodeRef,
-          description: 'The node.',
+          description: 'The node as stored.',
           resolve: ({ id }, _args, { load }) => requireRow(load.node.load(id)),
         }),
       }),
@@ -53,7 +53,7 @@ const AddNodeInput = builder.inputType('AddNodeInput', {
 const UpdateNodeInput = builder.inputType('UpdateNodeInput', {
   description: 'A change of the state of a node.',
   fields: (t) => ({
-    nodeId: t.id({ required: true, description: 'The node.' }),
+    nodeId: t.id({ required: true, description: 'The node to change.' }),
     state: t.field({
       type: PoolNodeState,
       required: true,
@@ -64,7 +64,7 @@ const UpdateNodeInput = builder.inputType('UpdateNodeInput', {
 
 const DeleteNodeInput = builder.inputType('DeleteNodeInput', {
   description: 'The node to delete.',
-  fields: (t) => ({ nodeId: t.id({ required: true, description: 'The node.' }) }),
+  fields: (t) => ({ nodeId: t.id({ required: true, description: 'The node to delete.' }) }),
 })
 
 builder.mutationFields((t) => ({

@@ -27,7 +27,7 @@ const Capacity = builder.objectRef<CapacityShape>('Capacity').implement({
   description: 'An amount of resources.',
   fields: (t) => ({
     cpu: t.float({ description: 'Number of cores.', resolve: ({ cpuMillis }) => cpuMillis / 1000 }),
-    memoryBytes: t.expose('memoryBytes', { type: 'UInt53', description: 'Bytes of memory.' }),
+    memoryBytes: t.expose('memoryBytes', { type: 'UInt53', description: 'Memory of all nodes together.' }),
     gpu: t.exposeInt('gpu', { description: 'Number of GPUs.' }),
   }),
 })
@@ -108,7 +108,7 @@ const AccountShare = builder.objectRef<AccountShareRow>('AccountShare').implemen
       description:
         'Sort key of the jobs of the account, smallest first: the occupancy, or with a half-life the predicted decayed use in a tenth of a half-life.',
     }),
-    weight: t.exposeFloat('weight', { description: 'Weight of the account.' }),
+    weight: t.exposeFloat('weight', { description: 'Weight from the configuration; 1 by default.' }),
     running: t.exposeInt('running', { description: 'Jobs of the account that hold resources.' }),
     queued: t.exposeInt('queued', { description: 'QUEUED jobs of the account whose gates are all open.' }),
   }),
@@ -191,7 +191,7 @@ builder.node(PoolRef, {
     }),
     nodes: t.field({
       type: PoolNodeConnection,
-      description: 'Nodes of the pool.',
+      description: 'Machines that run the jobs of the pool.',
       args: t.arg.connectionArgs(),
       complexity: pageCost,
       resolve: async ({ name }, args, { load }) =>
@@ -202,11 +202,15 @@ builder.node(PoolRef, {
 
 builder.node(PoolNodeRef, {
   description: 'A node: a machine of a pool.',
-  id: { resolve: (node) => node.id, description: 'node_…' },
+  id: { resolve: (node) => node.id, description: 'Global id, for `node`: node_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.node.load(id))),
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Name, unique in the pool.' }),
-    pool: t.field({ type: PoolRef, description: 'The pool of the node.', resolve: ({ poolName: name }) => ({ name }) }),
+    pool: t.field({
+      type: PoolRef,
+      description: 'The pool to which the node belongs.',
+      resolve: ({ poolName: name }) => ({ name }),
+    }),
     state: t.expose('state', { type: PoolNodeState, description: 'Whether new runs may start on the node.' }),
     cpuModel: t.exposeString('cpuModel', { nullable: true, description: 'Processor model, in lower case.' }),
     infiniband: t.exposeBoolean('infiniband', { description: 'Whether the node has InfiniBand.' }),

@@ -13,7 +13,7 @@ const SetJobPrioritySuccess = builder.objectRef<{ jobId: string }>('SetJobPriori
   fields: (t) => ({
     job: t.field({
       type: JobRef,
-      description: 'The job.',
+      description: 'The job with its new priority.',
       resolve: ({ jobId }, _args, { load }) => requireRow(load.job.load(jobId)),
     }),
   }),
@@ -28,7 +28,7 @@ const SetJobPriorityResult = declareResult('SetJobPriority', SetJobPrioritySucce
 const SetJobPriorityInput = builder.inputType('SetJobPriorityInput', {
   description: 'A priority that overrides `basePriority`.',
   fields: (t) => ({
-    jobId: t.id({ required: true, description: 'The job.' }),
+    jobId: t.id({ required: true, description: 'The job whose priority is set.' }),
     priority: t.int({ description: 'Priority 0 … 50, higher first; null: return to `basePriority`.' }),
     expectedVersion: t.field({
       type: 'UInt53',

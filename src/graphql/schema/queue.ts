@@ -17,7 +17,7 @@ import { PoolRef, UserRef } from './refs.ts'
 const StateCount = builder.objectRef<QueueNumbers['byState'][number]>('StateCount').implement({
   description: 'Number of jobs in a state.',
   fields: (t) => ({
-    state: t.expose('state', { type: JobState, description: 'The state.' }),
+    state: t.expose('state', { type: JobState, description: 'State of the counted jobs.' }),
     count: t.exposeInt('count', { description: 'Number of jobs.' }),
   }),
 })
@@ -27,7 +27,7 @@ const UserCount = builder.objectRef<QueueNumbers['byUser'][number]>('UserCount')
   fields: (t) => ({
     user: t.field({
       type: UserRef,
-      description: 'The user.',
+      description: 'The user whose jobs are counted.',
       resolve: ({ userId }, _args, { load }) => requireRow(load.user.load(userId)),
     }),
     count: t.exposeInt('count', { description: 'Number of jobs.' }),
@@ -142,7 +142,7 @@ builder.subscriptionField('queueStatus', (t) =>
 builder.objectFields(PoolRef, (t) => ({
   queue: t.field({
     type: QueueRef,
-    description: 'The queue of the pool.',
+    description: 'The waiting and running jobs of the pool, with counts.',
     resolve: ({ name }, _args, { domain, viewer }) => queueNumbers(domain, viewer, name),
   }),
 }))

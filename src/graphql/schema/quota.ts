@@ -49,7 +49,7 @@ const QuotaScope = builder.enumType('QuotaScope', {
 
 builder.node(QuotaRef, {
   description: 'A limit on submissions.',
-  id: { resolve: (quota) => quota.id, description: 'quota_…' },
+  id: { resolve: (quota) => quota.id, description: 'Global id, for `node`: quota_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.quota.load(id))),
   fields: (t) => ({
     type: t.expose('type', { type: QuotaType, description: 'Quantity that the quota limits.' }),
@@ -112,7 +112,7 @@ const declareSuccess = (name: string, description: string) =>
     fields: (t) => ({
       quota: t.field({
         type: QuotaRef,
-        description: 'The quota.',
+        description: 'The quota as stored.',
         resolve: ({ id }, _args, { load }) => requireRow(load.quota.load(id)),
       }),
     }),
@@ -136,7 +136,7 @@ const CreateQuotaInput = builder.inputType('CreateQuotaInput', {
 builder.mutationField('createQuota', (t) =>
   t.field({
     type: CreateQuotaResult,
-    description: 'Creates a quota.',
+    description: 'Creates a quota, which counts earlier submissions of its window as well.',
     args: { input: t.arg({ type: CreateQuotaInput, required: true, description: 'The quota.' }) },
     resolve: async (_root, { input }, { domain, viewer }) => ({ id: await createQuota(domain, viewer, input) }),
   }),
@@ -149,7 +149,7 @@ const UpdateQuotaResult = declareResult('UpdateQuota', UpdateQuotaSuccess, [NotF
 const UpdateQuotaInput = builder.inputType('UpdateQuotaInput', {
   description: 'Changes to a quota; omitted fields stay.',
   fields: (t) => ({
-    quotaId: t.id({ required: true, description: 'quota_…' }),
+    quotaId: t.id({ required: true, description: 'The quota to change.' }),
     action: t.field({ type: QuotaAction, description: 'Action when a submission exceeds the limit.' }),
     limit: t.float({ description: 'Highest allowed value.' }),
   }),
@@ -168,13 +168,13 @@ builder.mutationField('updateQuota', (t) =>
 
 const DeleteQuotaInput = builder.inputType('DeleteQuotaInput', {
   description: 'The quota to delete.',
-  fields: (t) => ({ quotaId: t.id({ required: true, description: 'quota_…' }) }),
+  fields: (t) => ({ quotaId: t.id({ required: true, description: 'The quota to delete.' }) }),
 })
 
 builder.mutationField('deleteQuota', (t) =>
   t.field({
     type: declareDeletion('DeleteQuota', { description: 'The quota was deleted.' }),
-    description: 'Deletes a quota.',
+    description: 'Deletes a quota; it no longer applies to submissions.',
     args: { input: t.arg({ type: DeleteQuotaInput, required: true, description: 'The quota.' }) },
     resolve: (_root, { input: { quotaId: id } }, { domain, viewer }) => deleteQuota(domain, viewer, { id }),
   }),

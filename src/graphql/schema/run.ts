@@ -22,12 +22,12 @@ const Placement = builder.objectRef<ShownPlacement>('Placement').implement({
   fields: (t) => ({
     node: t.field({
       type: PoolNodeRef,
-      description: 'The node.',
+      description: 'The node that holds this part of the run.',
       resolve: ({ nodeId }, _args, { load }) => requireRow(load.node.load(nodeId)),
     }),
     replica: t.exposeInt('replica', { description: 'Number of the replica: 0 … replicas − 1.' }),
     cpu: t.float({ description: 'Number of cores.', resolve: ({ cpuMillis }) => cpuMillis / 1000 }),
-    memoryBytes: t.expose('memoryBytes', { type: 'UInt53', description: 'Bytes of memory.' }),
+    memoryBytes: t.expose('memoryBytes', { type: 'UInt53', description: 'Memory that the run holds on the node.' }),
     gpuIds: t.expose('gpuIds', {
       type: ['Int'],
       description: 'Physical ids of the GPUs; the job sees them as 0 … n − 1.',
@@ -73,7 +73,7 @@ async function readUsage(
 
 builder.node(RunRef, {
   description: 'One execution of a job by an executor. Only the last run of a job can be active.',
-  id: { resolve: (run) => run.id, description: 'run_…' },
+  id: { resolve: (run) => run.id, description: 'Global id, for `node`: run_…' },
   // A run is as visible as its job.
   loadMany: (ids, { load }) =>
     Promise.all(
@@ -85,11 +85,14 @@ builder.node(RunRef, {
   fields: (t) => ({
     job: t.field({
       type: JobRef,
-      description: 'The job.',
+      description: 'The job of which this is one attempt.',
       resolve: (run, _args, { load }) => requireRow(load.job.load(run.jobId)),
     }),
     number: t.exposeInt('number', { description: 'Number of the run, from 1.' }),
-    state: t.expose('state', { type: JobState, description: 'State.' }),
+    state: t.expose('state', {
+      type: JobState,
+      description: 'Where the attempt stands; the job has the state of its last run.',
+    }),
     stateReason: t.field({
       type: StateReason,
       nullable: true,

@@ -17,7 +17,7 @@ const ViewScope = builder.enumType('ViewScope', {
 
 builder.node(SavedViewRef, {
   description: 'A page of the web console with its filters, saved under a name.',
-  id: { resolve: ({ id }) => id, description: 'view_…' },
+  id: { resolve: ({ id }) => id, description: 'Global id, for `node`: view_…' },
   async loadMany(ids, { load, viewer }) {
     const teams = (await load.teamsOfUser.load(viewer.userId)).map(({ teamId }) => teamId)
     const views = await load.savedView.loadMany(ids)
@@ -84,7 +84,7 @@ const SaveViewInput = builder.inputType('SaveViewInput', {
 
 const DeleteViewInput = builder.inputType('DeleteViewInput', {
   description: 'The saved view to delete.',
-  fields: (t) => ({ savedViewId: t.id({ required: true, description: 'The view.' }) }),
+  fields: (t) => ({ savedViewId: t.id({ required: true, description: 'The view to delete.' }) }),
 })
 
 const SaveViewSuccess = builder.objectRef<{ id: string }>('SaveViewSuccess').implement({
@@ -92,7 +92,7 @@ const SaveViewSuccess = builder.objectRef<{ id: string }>('SaveViewSuccess').imp
   fields: (t) => ({
     savedView: t.field({
       type: SavedViewRef,
-      description: 'The view as saved.',
+      description: 'The view as stored.',
       resolve: ({ id }, _args, { load }) => requireRow(load.savedView.load(id)),
     }),
   }),

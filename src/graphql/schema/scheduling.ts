@@ -34,7 +34,10 @@ export const PendingReason = builder.objectRef<Reason>('PendingReason').implemen
       nullable: true,
       description: 'Scope of the reached limit: "user:ann", "pool:local" …; null: no limit.',
     }),
-    limit: t.exposeFloat('limit', { nullable: true, description: 'The limit.' }),
+    limit: t.exposeFloat('limit', {
+      nullable: true,
+      description: 'The limit that is reached; null: the reason is not a limit.',
+    }),
     used: t.exposeFloat('used', { nullable: true, description: 'Current usage counted against the limit.' }),
   }),
 })
@@ -119,7 +122,7 @@ export const EstimatedStart = builder.objectRef<Estimate>('EstimatedStart').impl
 
 builder.node(HoldRef, {
   description: 'Nodes that are held for a job.',
-  id: { resolve: (hold) => hold.id, description: 'hold_…' },
+  id: { resolve: (hold) => hold.id, description: 'Global id, for `node`: hold_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.hold.load(id))),
   fields: (t) => ({
     job: t.field({

@@ -44,7 +44,7 @@ const ServerInfo = builder.objectRef<ServerFacts>('ServerInfo').implement({
       authScopes: known,
       description: 'Links that the configuration adds to pages. At most 20.',
     }),
-    version: t.exposeString('version', { description: 'Version of the server.' }),
+    version: t.exposeString('version', { description: 'Version of Berth, by semantic versioning.' }),
     at: t.field({
       type: 'DateTime',
       description: 'Current time of the clock that all timestamps use.',

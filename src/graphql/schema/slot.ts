@@ -34,12 +34,12 @@ const SlotReservationState = builder.enumType('SlotReservationState', {
 
 builder.node(SlotReservationRef, {
   description: 'A reservation of one submission.',
-  id: { resolve: (slot) => slot.id, description: 'slot_…' },
+  id: { resolve: (slot) => slot.id, description: 'Global id, for `node`: slot_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.slot.load(id))),
   fields: (t) => ({
     user: t.field({
       type: UserRef,
-      description: 'The user of the reservation.',
+      description: 'The user whose limits it counts against.',
       resolve: ({ userId }, _args, { load }) => requireRow(load.user.load(userId)),
     }),
     state: t.expose('state', { type: SlotReservationState, description: 'Current state.' }),
@@ -141,7 +141,7 @@ const ReleaseSlotSuccess = builder.objectRef<{ id: string; released: boolean }>(
     released: t.exposeBoolean('released', { description: 'false: the reservation was no longer active.' }),
     reservation: t.field({
       type: SlotReservationRef,
-      description: 'The reservation.',
+      description: 'The reservation, which no longer counts.',
       resolve: ({ id }, _args, { load }) => requireRow(load.slot.load(id)),
     }),
   }),
@@ -151,7 +151,7 @@ const ReleaseSlotResult = declareResult('ReleaseSlot', ReleaseSlotSuccess, [NotF
 
 const ReleaseSlotInput = builder.inputType('ReleaseSlotInput', {
   description: 'The reservation to release.',
-  fields: (t) => ({ slotReservationId: t.id({ required: true, description: 'slot_…' }) }),
+  fields: (t) => ({ slotReservationId: t.id({ required: true, description: 'The reservation to give back.' }) }),
 })
 
 builder.mutationField('releaseSlot', (t) =>

@@ -85,7 +85,7 @@ const StreamHeartbeat = builder.objectRef<Cursored & { at: Date }>('StreamHeartb
 const LogBatch = builder.objectRef<Message<TailMessage, 'batch'>>('LogBatch').implement({
   description: 'Output of one run. Offsets count the bytes of all streams, also of those not requested.',
   fields: (t) => ({
-    runNumber: t.exposeInt('run', { description: 'Number of the run.' }),
+    runNumber: t.exposeInt('run', { description: 'Number of the run that wrote the lines, from 1.' }),
     text: t.string({
       description: 'The output as text.',
       complexity: batchTextCost,
@@ -110,7 +110,7 @@ const RunChanged = builder.objectRef<Message<TailMessage, 'run'> & OfJob>('RunCh
   fields: (t) => ({
     run: t.field({
       type: RunRef,
-      description: 'The run.',
+      description: 'The run after the change.',
       resolve: ({ jobId, run }, _args, { domain }) =>
         requireRow(domain.db.prisma.run.findUnique({ where: { jobId_number: { jobId, number: run } } })),
     }),

@@ -23,7 +23,7 @@ interface ExecutorShape {
 const ExecutorInfo = builder.objectRef<ExecutorShape>('ExecutorInfo').implement({
   description: 'A backend that executes runs, in one pool.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Name.' }),
+    name: t.exposeString('name', { description: 'One of local, container, slurm, kubernetes, handler, simulated.' }),
     pool: t.field({
       type: PoolRef,
       description: 'The pool whose jobs the executor runs.',

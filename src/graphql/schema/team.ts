@@ -15,7 +15,7 @@ import { UserConnection } from './user.ts'
 
 builder.node(TeamRef, {
   description: 'A group of users who share limits and an account.',
-  id: { resolve: (team) => team.id, description: 'team_…' },
+  id: { resolve: (team) => team.id, description: 'Global id, for `node`: team_…' },
   async loadMany(ids, { load, viewer }) {
     const mine = (await load.teamsOfUser.load(viewer.userId)).map(({ teamId }) => teamId)
     return Promise.all(ids.map((id) => (seesPeople(viewer) || mine.includes(id) ? load.team.load(id) : null)))
@@ -67,7 +67,7 @@ const CreateTeamInput = builder.inputType('CreateTeamInput', {
 const UpdateTeamInput = builder.inputType('UpdateTeamInput', {
   description: 'Changes to a team; omitted fields stay.',
   fields: (t) => ({
-    teamId: t.id({ required: true, description: 'The team.' }),
+    teamId: t.id({ required: true, description: 'The team to change.' }),
     name: t.string({ description: 'New name. Later submissions are charged to the account of the new name.' }),
     addMembers: t.idList(capList(memberChangesMax, 'Ids of users to add')),
     removeMembers: t.idList(capList(memberChangesMax, 'Ids of users to remove')),
@@ -76,7 +76,7 @@ const UpdateTeamInput = builder.inputType('UpdateTeamInput', {
 
 const DeleteTeamInput = builder.inputType('DeleteTeamInput', {
   description: 'The team to delete.',
-  fields: (t) => ({ teamId: t.id({ required: true, description: 'The team.' }) }),
+  fields: (t) => ({ teamId: t.id({ required: true, description: 'The team to delete.' }) }),
 })
 
 const declareSuccess = (name: `${'Create' | 'Update'}TeamSuccess`, description: string) =>
@@ -85,7 +85,7 @@ const declareSuccess = (name: `${'Create' | 'Update'}TeamSuccess`, description: 
     fields: (t) => ({
       team: t.field({
         type: TeamRef,
-        description: 'The team.',
+        description: 'The team as stored.',
         resolve: ({ id }, _args, { load }) => requireRow(load.team.load(id)),
       }),
     }),
@@ -100,7 +100,7 @@ const UpdateTeamResult = declareResult('UpdateTeam', declareSuccess('UpdateTeamS
 builder.mutationField('createTeam', (t) =>
   t.field({
     type: CreateTeamResult,
-    description: 'Creates a team.',
+    description: 'Creates a team without members.',
     args: { input: t.arg({ type: CreateTeamInput, required: true, description: 'The team.' }) },
     resolve: (_root, { input }, { domain, viewer }) => createTeam(domain, viewer, input),
   }),

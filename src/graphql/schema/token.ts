@@ -15,7 +15,7 @@ import { ApiTokenRef, UserRef } from './refs.ts'
 
 builder.node(ApiTokenRef, {
   description: 'An API token of a user. The secret is shown once, when the token is created.',
-  id: { resolve: (token) => token.id, description: 'token_…' },
+  id: { resolve: (token) => token.id, description: 'Global id, for `node`: token_…' },
   async loadMany(ids, { load, viewer }) {
     const tokens = await Promise.all(ids.map((id) => load.token.load(id)))
     return tokens.map((token) =>
@@ -97,7 +97,7 @@ const CreateTokenSuccess = builder.objectRef<{ tokenId: string; secret: string }
   fields: (t) => ({
     token: t.field({
       type: ApiTokenRef,
-      description: 'The token.',
+      description: 'The token without its secret.',
       resolve: ({ tokenId }, _args, { load }) => requireRow(load.token.load(tokenId)),
     }),
     secret: t.exposeString('secret', { description: 'The secret. It is shown only once, here.' }),
@@ -109,7 +109,7 @@ const CreateTokenResult = declareResult('CreateToken', CreateTokenSuccess, [NotF
 builder.mutationField('createToken', (t) =>
   t.field({
     type: CreateTokenResult,
-    description: 'Creates a token.',
+    description: 'Creates a token and returns its secret, which is not shown again.',
     args: { input: t.arg({ type: CreateTokenInput, required: true, description: 'The token.' }) },
     resolve: (_root, { input }, { domain, viewer }) => createToken(domain, viewer, input),
   }),
@@ -120,7 +120,7 @@ const RevokeTokenSuccess = builder.objectRef<{ tokenId: string }>('RevokeTokenSu
   fields: (t) => ({
     token: t.field({
       type: ApiTokenRef,
-      description: 'The token.',
+      description: 'The token, which is refused from now on.',
       resolve: ({ tokenId }, _args, { load }) => requireRow(load.token.load(tokenId)),
     }),
   }),
@@ -130,7 +130,7 @@ const RevokeTokenResult = declareResult('RevokeToken', RevokeTokenSuccess, [NotF
 
 const RevokeTokenInput = builder.inputType('RevokeTokenInput', {
   description: 'The token to revoke.',
-  fields: (t) => ({ tokenId: t.id({ required: true, description: 'token_…' }) }),
+  fields: (t) => ({ tokenId: t.id({ required: true, description: 'The token to revoke.' }) }),
 })
 
 builder.mutationField('revokeToken', (t) =>

@@ -26,7 +26,7 @@ const UserIdentity = builder.objectRef<{ oidcIssuer: string; oidcSubject: string
 /** Private fields are visible to the user and to callers who may write users or tokens. */
 builder.node(UserRef, {
   description: 'A user. In single-user mode there is only `local`.',
-  id: { resolve: (user) => user.id, description: 'user_…' },
+  id: { resolve: (user) => user.id, description: 'Global id, for `node`: user_…' },
   loadMany: (ids, { load, viewer }) =>
     Promise.all(ids.map((id) => (id === viewer.userId || seesPeople(viewer) ? load.user.load(id) : null))),
   fields: (t) => ({
@@ -132,7 +132,7 @@ builder.queryField('users', (t) =>
 )
 
 const names = {
-  displayName: 'Display name.',
+  displayName: 'Name that pages show; default: the log-in name.',
   email: 'Email address.',
   teams: capList(teamsOfUserMax, 'Names of all teams of the user'),
   defaultTeam: 'Team for submissions that name no team; must be one of `teams`.',
@@ -171,7 +171,7 @@ const UserIdentityInput = builder.inputType('UserIdentityInput', {
 const UpdateUserInput = builder.inputType('UpdateUserInput', {
   description: 'Changes to a user; omitted fields stay.',
   fields: (t) => ({
-    userId: t.id({ required: true, description: 'The user.' }),
+    userId: t.id({ required: true, description: 'The user to change.' }),
     level: t.field({ type: UserLevel, description: 'Level; determines base priority and permissions.' }),
     displayName: t.string({ description: names.displayName }),
     email: t.string({ description: names.email }),
@@ -197,7 +197,7 @@ const declareSuccess = (name: `${'Create' | 'Update' | 'Delete'}UserSuccess`, de
     fields: (t) => ({
       user: t.field({
         type: UserRef,
-        description: 'The user.',
+        description: 'The user as stored.',
         resolve: ({ id }, _args, { load }) => requireRow(load.user.load(id)),
       }),
     }),
@@ -216,7 +216,7 @@ const DeleteUserResult = declareResult('DeleteUser', declareSuccess('DeleteUserS
 builder.mutationField('createUser', (t) =>
   t.field({
     type: CreateUserResult,
-    description: 'Creates a user.',
+    description: 'Creates a user, who can log in with a token or by OpenID.',
     args: { input: t.arg({ type: CreateUserInput, required: true, description: 'The user.' }) },
     resolve: (_root, { input }, { domain, viewer }) => createUser(domain, viewer, input),
   }),
@@ -234,7 +234,7 @@ builder.mutationField('updateUser', (t) =>
 
 const DeleteUserInput = builder.inputType('DeleteUserInput', {
   description: 'The user to delete.',
-  fields: (t) => ({ userId: t.id({ required: true, description: 'The user.' }) }),
+  fields: (t) => ({ userId: t.id({ required: true, description: 'The user to disable.' }) }),
 })
 
 builder.mutationField('deleteUser', (t) =>

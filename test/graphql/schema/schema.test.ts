@@ -43,6 +43,17 @@ function undescribed(type: GraphQLNamedType): string[] {
   return [...own, ...fields]
 }
 
+const articles = ['a', 'an', 'the', 'of', 'in', 'for', 'is', 'to', 'and', 'or']
+
+/** The words of a name or a sentence, in lower case and the singular. */
+const splitWords = (text: string): string[] =>
+  text
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '')
+    .map((word) => word.replace(/s$/, ''))
+
 describe('the schema', () => {
   it('equals schema.graphql', () => {
     expect(readFileSync(join(root, 'schema.graphql'), 'utf8')).toBe(printPublishedSchema())
@@ -50,6 +61,40 @@ describe('the schema', () => {
 
   it('describes every type, field, argument, input field and enum value', () => {
     expect(types.flatMap(undescribed)).toEqual([])
+  })
+
+  it('describes every field with more than its name', () => {
+    const fields = types.flatMap((type) =>
+      isObjectType(type) || isInterfaceType(type) || isInputObjectType(type)
+        ? Object.values(type.getFields()).map(({ name, description }) => ({
+            name: `${type.name}.${name}`,
+            own: splitWords(isInputObjectType(type) ? name : `${type.name} ${name}`),
+            description,
+          }))
+        : [],
+    )
+    const repeats = fields.filter(({ own, description }) =>
+      splitWords(description ?? '').every((word) => own.includes(word) || articles.includes(word)),
+    )
+    expect(repeats.map(({ name }) => name)).toEqual([])
+  })
+
+  it('names types, fields, values, inputs and results by one convention', () => {
+    const wrong = types.flatMap((type) => [
+      ...(/^[A-Z]\w*$/.test(type.name) ? [] : [type.name]),
+      ...(isEnumType(type) ? type.getValues().filter(({ name }) => !/^[A-Z][A-Z0-9_]*$/.test(name)) : []).map(String),
+      ...(isObjectType(type) || isInputObjectType(type) ? Object.keys(type.getFields()) : []).filter(
+        (name) => !/^[a-z][A-Za-z0-9]*$/.test(name),
+      ),
+    ])
+    expect(wrong).toEqual([])
+    const verbs = Object.values(schema.getMutationType()?.getFields() ?? {})
+    expect(verbs.length).toBeGreaterThan(30)
+    for (const { name, args, type } of verbs) {
+      const capital = name.charAt(0).toUpperCase() + name.slice(1)
+      expect(args.map((arg) => `${arg.name}: ${arg.type}`)).toEqual([`input: ${capital}Input!`])
+      expect(String(type)).toBe(`${capital}Result!`)
+    }
   })
 
   it('states the cap of every list', () => {
