@@ -66,6 +66,10 @@ export const limits = {
 
 /** Cost of a statement that reads all jobs, which takes about half a second. */
 export const scanCost = 10_000
+/** Cost of counting the waiting jobs of a pool by reason: up to 20,000 jobs with closed gates are read. */
+export const reasonsCost = 400
+/** Cost of a count that reads up to 100,000 jobs. */
+export const countedJobsCost = scanCost / 4
 /** Cost of reading every table or the whole audit log. A user can run two at the same time. */
 export const checkCost = 25_000
 /** Cost of a question to the pool's leader. */

@@ -7,6 +7,7 @@ import { type Estimate, estimateStarts } from '../../domain/queue/estimate.ts'
 import { type FairShare, readFairShares } from '../../domain/queue/fair-shares.ts'
 import { computeFits, type Fit } from '../../domain/queue/fit.ts'
 import { type Position, readPositions, readPriorities } from '../../domain/queue/position.ts'
+import { countReasons } from '../../domain/queue/reason-counts.ts'
 import { explainWaiting, type WaitingFacts } from '../../domain/queue/why-waiting.ts'
 import { holdingSql } from '../../domain/state.ts'
 import type { Sql } from '../../platform/tx.ts'
@@ -28,6 +29,7 @@ export function createWaitingLoaders(domain: Domain, viewer: Viewer) {
       return pools.map((pool) => limits.get(pool) ?? new Error(`The pool ${pool} was removed`))
     }),
     holdsOfPool: byPool((pools) => readHoldRows(sql, 'pool', pools)),
+    reasonsOfPool: byPool((pools) => countReasons(sql, pools)),
     lostWorkOfPool: byPool((pools) => sql.query<LostWorkRow>(lostWorkSql, [pools], 'lost_work_of_pools')),
     accountsOfPool: byPool(async (pools) => {
       const known = seesAll(viewer) ? null : await readOwnAccounts(sql, viewer)

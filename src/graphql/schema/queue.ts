@@ -1,7 +1,9 @@
+import { seesAll } from '../../domain/access.ts'
 import { type LocalNumbers, type QueueNumbers, queueNumbers } from '../../domain/queue/queue.ts'
+import { gatedMax, type ReasonCount } from '../../domain/queue/reason-counts.ts'
 import { isAlive, jobStates } from '../../domain/state.ts'
 import { capList } from '../admission/argument-bounds.ts'
-import { scanCost } from '../caller-limits.ts'
+import { reasonsCost, scanCost } from '../caller-limits.ts'
 import { createCount, toConnection } from '../rows/connection.ts'
 import { parsePage } from '../rows/keyset.ts'
 import { queueEntriesListing } from '../rows/listings.ts'
@@ -9,15 +11,23 @@ import { pageCost } from '../rows/page.ts'
 import { buildEntriesWhere, readEntries } from '../rows/queue-entries.ts'
 import { partId } from '../rows/typed-id.ts'
 import { builder } from './builder.ts'
-import { JobState } from './enums.ts'
+import { JobState, PendingReasonCode } from './enums.ts'
 import { JobConnection } from './job-connection.ts'
 import { nullIfNotFound, requireRow } from './problem.ts'
 import { PoolRef, UserRef } from './refs.ts'
 
-const StateCount = builder.objectRef<QueueNumbers['byState'][number]>('StateCount').implement({
+export const StateCount = builder.objectRef<QueueNumbers['byState'][number]>('StateCount').implement({
   description: 'Number of jobs in a state.',
   fields: (t) => ({
     state: t.expose('state', { type: JobState, description: 'State of the counted jobs.' }),
+    count: t.exposeInt('count', { description: 'Number of jobs.' }),
+  }),
+})
+
+const ReasonCountRef = builder.objectRef<ReasonCount>('ReasonCount').implement({
+  description: 'Number of jobs that wait for a reason.',
+  fields: (t) => ({
+    code: t.expose('code', { type: PendingReasonCode, description: 'The decisive reason.' }),
     count: t.exposeInt('count', { description: 'Number of jobs.' }),
   }),
 })
@@ -82,6 +92,12 @@ QueueRef.implement({
     byUser: t.expose('byUser', {
       type: [UserCount],
       description: 'Number of jobs by user; only your own without permission to see all jobs.',
+    }),
+    byReason: t.field({
+      type: [ReasonCountRef],
+      description: `Number of waiting jobs by reason, largest number first; empty without permission to see all jobs. The reason of a lane as the scheduler found it last counts for all of its jobs. Closed gates are counted of at most ${gatedMax.toLocaleString('en')} jobs.`,
+      complexity: reasonsCost,
+      resolve: ({ pool: name }, _args, { load, viewer }) => (seesAll(viewer) ? load.reasonsOfPool.load(name) : []),
     }),
     local: t.field({
       type: LocalQueue,

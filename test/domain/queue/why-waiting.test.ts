@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { transition } from '../../../src/domain/jobs/transition.ts'
 import { estimateStarts } from '../../../src/domain/queue/estimate.ts'
 import { computeFits } from '../../../src/domain/queue/fit.ts'
+import { countReasons } from '../../../src/domain/queue/reason-counts.ts'
 import { explainWaiting } from '../../../src/domain/queue/why-waiting.ts'
 import { makeReason } from '../../../src/domain/reason.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
@@ -26,6 +27,9 @@ afterAll(async () => {
 const sql = (text: string, values: unknown[] = []) => database.db.sql.query<Record<string, unknown>>(text, values)
 const about = async (id: string) => (await explainWaiting(it.domain, [id])).get(id)
 const codes = async (id: string) => (await about(id))?.reasons.map(({ code }) => code)
+
+const counts = async () =>
+  Object.fromEntries((await countReasons(database.db.sql, ['sim'])).map(({ code, count }) => [code, count]))
 
 async function showLane(jobId: string, reason: unknown) {
   await sql(
@@ -76,6 +80,7 @@ test('a reason of a lane applies to all of its jobs; otherwise jobs wait behind 
     { code: 'PROJECT_LIMIT', scope: 'project:apollo', limit: 1, used: 1 },
   ])
   expect((await about(behind))?.lastConsideredAt).toBeInstanceOf(Date)
+  expect(await counts()).toEqual({ NO_CAPACITY: 1, CLASS_BLOCKED: 2, PROJECT_LIMIT: 1 })
   // Of a class that nobody closed the leader has found nothing yet; the tables say that no node has a GPU.
   expect(await codes(withGpu)).toEqual(['UNSATISFIABLE'])
   await clear()
@@ -92,6 +97,11 @@ test('all closed gates are listed first, with the times they open', async () => 
     { code: 'DEPENDENCY', open: false, detail: first, opensAt: null },
   ])
   expect((await estimateStarts(it.domain, [id])).get(id)).toBeNull()
+  await sql('DELETE FROM lane_view')
+  const behind = await it.submit({ dependsOn: [{ jobId: first }] })
+  await it.submit()
+  expect(await codes(behind)).toEqual(['DEPENDENCY'])
+  expect(await counts()).toEqual({ NO_CAPACITY: 2, NOT_BEFORE: 1, DEPENDENCY: 1 })
   await clear()
 })
 

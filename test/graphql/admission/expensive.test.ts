@@ -41,6 +41,11 @@ describe('the cost of a document', () => {
     ['a count, once for its list', '{ jobs(first: 100) { totalCount } }', 51],
     ['a count of decisions', '{ viewer { pendingDecisions } }', 51],
     ['counts below a list', '{ jobs(first: 100) { nodes { runs(first: 3) { totalCount } } } }', 1 + 100 * (1 + 51)],
+    [
+      'numbers by user',
+      '{ jobCounts(by: USER, first: 10) { rows { key byState { count } } } }',
+      2_500 + 10 * (1 + 2 + 10),
+    ],
     ['the end of a queue', '{ queue { entries(last: 1) { nodes { id } } } }', 1 + scanCost + 2],
     ['a check of the data', '{ selfCheck { ok } }', checkCost + 1],
     ['a check of the audit log', '{ verifyAudit { ok } }', checkCost + 1],

@@ -47,6 +47,7 @@ const access: Record<string, Who> = {
   'Query.viewer': 'KNOWN',
   'Query.job': 'KNOWN',
   'Query.jobs': 'KNOWN',
+  'Query.jobCounts': 'KNOWN',
   'Query.jobByNativeId': 'KNOWN',
   'Query.jobByIdempotencyKey': 'KNOWN',
   'Query.idempotencyKey': 'KNOWN',

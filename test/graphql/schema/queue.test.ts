@@ -94,6 +94,12 @@ it('counts, limits and local details are shown', async () => {
   })
 })
 
+it('reasons are counted for viewers who see all jobs', async () => {
+  const query = '{ queue { byReason { code count } } }'
+  expect(await as('admin', query)).toEqual({ queue: { byReason: [{ code: 'NO_CAPACITY', count: 4 }] } })
+  expect(await as('rosa', query)).toEqual({ queue: { byReason: [] } })
+})
+
 it('current priorities, positions and the viewer’s queue are shown', async () => {
   const { job } = await as(
     'vic',

@@ -1,0 +1,74 @@
+import type { JobState } from '../../domain/state.ts'
+import type { Sql } from '../../platform/tx.ts'
+import type { Bind } from './keyset.ts'
+
+export type JobCountBy =
+  | 'STATE'
+  | 'USER'
+  | 'TEAM'
+  | 'ACCOUNT'
+  | 'PROJECT'
+  | 'QUEUE'
+  | 'POOL'
+  | 'EXECUTOR'
+  | 'LABEL'
+  | 'REASON'
+
+export interface JobCountRow {
+  /** null: the jobs without a value. */
+  key: string | null
+  count: number
+  byState: { state: JobState; count: number }[]
+}
+
+export interface JobCounts {
+  rows: JobCountRow[]
+  isExact: boolean
+}
+
+/** The newest jobs, which are counted. */
+export const countedJobsMax = 100_000
+
+const keys: Readonly<Record<Exclude<JobCountBy, 'LABEL'>, string>> = {
+  STATE: 'j.state::text',
+  USER: 'j.user_id',
+  TEAM: 'j.team_id',
+  ACCOUNT: 'j.account',
+  PROJECT: 'j.project',
+  QUEUE: 'j.queue',
+  POOL: 'j.pool',
+  EXECUTOR: 'j.executor',
+  REASON: 'j.state_reason',
+}
+
+export interface JobCountQuery {
+  by: JobCountBy
+  labelKey: string | null
+  first: number
+  where: (bind: Bind) => string
+}
+
+/** Counts jobs by a key in one statement, which reads at most `countedJobsMax` jobs and one. */
+export async function readJobCounts(sql: Sql, { by, labelKey, first, where }: JobCountQuery): Promise<JobCounts> {
+  const values: unknown[] = []
+  const bind: Bind = (value) => `$${values.push(value)}`
+  const key = by === 'LABEL' ? `j.labels ->> ${bind(labelKey)}::text` : keys[by]
+  const rows = await sql.query<JobCountRow & { isExact: boolean }>(
+    `WITH newest AS MATERIALIZED (
+       SELECT ${key} AS key, j.state FROM job j WHERE ${where(bind)}
+       ORDER BY j.created_at DESC, j.id DESC LIMIT ${countedJobsMax + 1}
+     ),
+     cell AS (
+       SELECT key, state, count(*)::int AS count FROM (SELECT * FROM newest LIMIT ${countedJobsMax}) counted GROUP BY 1, 2
+     )
+     SELECT key, sum(count)::int AS count,
+       jsonb_agg(jsonb_build_object('state', state, 'count', count) ORDER BY state) AS "byState",
+       (SELECT count(*) FROM newest) <= ${countedJobsMax} AS "isExact"
+     FROM cell GROUP BY key ORDER BY count DESC, key LIMIT ${bind(first)}::int`,
+    values,
+  )
+  return {
+    rows: rows.map((row) => ({ key: row.key, count: row.count, byState: row.byState })),
+    isExact: rows[0]?.isExact ?? true,
+  }
+}
