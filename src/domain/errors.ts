@@ -110,10 +110,14 @@ export class InvalidState extends Refusal {
 
 export class VersionConflict extends Refusal {
   readonly code = 'VERSION_CONFLICT'
-  readonly jobId: string
-  constructor(jobId: string, expected: number, actual: number) {
-    super(`The job is at version ${actual}, not ${expected}; read the job again before you change it`)
-    this.jobId = jobId
+  /** null: the object is not a job. */
+  readonly jobId: string | null
+  readonly currentVersion: number
+  /** `object`: its kind. */
+  constructor(object: string, { expected, actual, jobId }: { expected: number; actual: number; jobId?: string }) {
+    super(`The ${object} is at version ${actual}, not ${expected}; read it again before you change it`)
+    this.jobId = jobId ?? null
+    this.currentVersion = actual
   }
 }
 

@@ -86,7 +86,7 @@ export type ProblemCode =
   | 'RESERVATION_EXPIRED'
   /** The server cannot process the request right now; try again. */
   | 'UNAVAILABLE'
-  /** The job has changed since the expected version. */
+  /** The object has changed since the expected version. */
   | 'VERSION_CONFLICT';
 
 /** Category of a state. */

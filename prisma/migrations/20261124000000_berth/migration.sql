@@ -54,6 +54,7 @@ CREATE TYPE "view_scope" AS ENUM ('USER', 'TEAM', 'ALL');
 -- CreateTable
 CREATE TABLE "user" (
     "id" TEXT NOT NULL,
+    "version" INTEGER NOT NULL DEFAULT 1,
     "name" TEXT NOT NULL,
     "display_name" TEXT,
     "email" TEXT,
@@ -73,6 +74,7 @@ CREATE TABLE "user" (
 -- CreateTable
 CREATE TABLE "team" (
     "id" TEXT NOT NULL,
+    "version" INTEGER NOT NULL DEFAULT 1,
     "name" TEXT NOT NULL,
     "account" TEXT NOT NULL,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT berth_now(),
@@ -83,6 +85,7 @@ CREATE TABLE "team" (
 -- CreateTable
 CREATE TABLE "saved_view" (
     "id" TEXT NOT NULL,
+    "version" INTEGER NOT NULL DEFAULT 1,
     "owner_id" TEXT NOT NULL,
     "team_id" TEXT,
     "scope" "view_scope" NOT NULL,
@@ -152,6 +155,7 @@ CREATE TABLE "submission_queue" (
 -- CreateTable
 CREATE TABLE "node" (
     "id" TEXT NOT NULL,
+    "version" INTEGER NOT NULL DEFAULT 1,
     "pool" TEXT NOT NULL,
     "name" TEXT NOT NULL,
     "state" "node_state" NOT NULL DEFAULT 'READY',
@@ -738,6 +742,7 @@ CREATE TABLE "usage_ledger" (
 -- CreateTable
 CREATE TABLE "quota" (
     "id" TEXT NOT NULL,
+    "version" INTEGER NOT NULL DEFAULT 1,
     "type" "quota_type" NOT NULL,
     "action" "quota_action" NOT NULL,
     "scope" "quota_scope" NOT NULL,
@@ -752,6 +757,7 @@ CREATE TABLE "quota" (
 -- CreateTable
 CREATE TABLE "approval_rule" (
     "id" TEXT NOT NULL,
+    "version" INTEGER NOT NULL DEFAULT 1,
     "name" TEXT NOT NULL,
     "priority" INTEGER NOT NULL DEFAULT 0,
     "enabled" BOOLEAN NOT NULL DEFAULT true,
@@ -786,6 +792,7 @@ CREATE TABLE "approval" (
 -- CreateTable
 CREATE TABLE "pool_limits" (
     "pool" TEXT NOT NULL,
+    "version" INTEGER NOT NULL DEFAULT 1,
     "values" JSONB NOT NULL DEFAULT '{}',
 
     CONSTRAINT "pool_limits_pkey" PRIMARY KEY ("pool")
@@ -1274,6 +1281,39 @@ CREATE INDEX audit_entry_unchained_idx ON audit_entry (at, id) WHERE seq IS NULL
 CREATE UNIQUE INDEX audit_entry_place ON audit_entry (seq) WHERE seq IS NOT NULL;
 CREATE INDEX audit_entry_of_object ON audit_entry (object_id, seq) WHERE seq IS NOT NULL;
 CREATE INDEX audit_entry_of_actor ON audit_entry (actor_id, seq) WHERE seq IS NOT NULL;
+
+-- Versions of what people edit. An unchanged row keeps its version. The members of a team belong to the team and to the user.
+
+CREATE FUNCTION berth_next_version() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  NEW.version := OLD.version + 1;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER user_version BEFORE UPDATE ON "user" FOR EACH ROW
+  WHEN (OLD.* IS DISTINCT FROM NEW.*) EXECUTE FUNCTION berth_next_version();
+CREATE TRIGGER team_version BEFORE UPDATE ON team FOR EACH ROW
+  WHEN (OLD.* IS DISTINCT FROM NEW.*) EXECUTE FUNCTION berth_next_version();
+CREATE TRIGGER saved_view_version BEFORE UPDATE ON saved_view FOR EACH ROW
+  WHEN (OLD.* IS DISTINCT FROM NEW.*) EXECUTE FUNCTION berth_next_version();
+CREATE TRIGGER quota_version BEFORE UPDATE ON quota FOR EACH ROW
+  WHEN (OLD.* IS DISTINCT FROM NEW.*) EXECUTE FUNCTION berth_next_version();
+CREATE TRIGGER approval_rule_version BEFORE UPDATE ON approval_rule FOR EACH ROW
+  WHEN (OLD.* IS DISTINCT FROM NEW.*) EXECUTE FUNCTION berth_next_version();
+CREATE TRIGGER pool_limits_version BEFORE UPDATE ON pool_limits FOR EACH ROW
+  EXECUTE FUNCTION berth_next_version();
+-- Amounts of a node change with every run.
+CREATE TRIGGER node_version BEFORE UPDATE OF state, state_before, cpu_model, infiniband ON node FOR EACH ROW
+  EXECUTE FUNCTION berth_next_version();
+
+CREATE FUNCTION berth_member_versions() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE team SET version = version + 1 WHERE id = coalesce(NEW.team_id, OLD.team_id);
+  UPDATE "user" SET version = version + 1 WHERE id = coalesce(NEW.user_id, OLD.user_id);
+  RETURN NULL;
+END $$;
+CREATE TRIGGER team_member_version AFTER INSERT OR DELETE ON team_member FOR EACH ROW
+  EXECUTE FUNCTION berth_member_versions();
 
 -- Rows that never change.
 

@@ -189,6 +189,8 @@ export type CreateUserInput = {
 export type DeleteApprovalRuleInput = {
   /** The rule to delete. */
   approvalRuleId: string;
+  /** Fails with a version conflict unless the rule has this version. */
+  expectedVersion?: number | null | undefined;
 };
 
 /** The reservation to delete. */
@@ -207,24 +209,32 @@ export type DeleteJobInput = {
 
 /** The node to delete. */
 export type DeleteNodeInput = {
+  /** Fails with a version conflict unless the node has this version. */
+  expectedVersion?: number | null | undefined;
   /** The node to delete. */
   nodeId: string;
 };
 
 /** The quota to delete. */
 export type DeleteQuotaInput = {
+  /** Fails with a version conflict unless the quota has this version. */
+  expectedVersion?: number | null | undefined;
   /** The quota to delete. */
   quotaId: string;
 };
 
 /** The team to delete. */
 export type DeleteTeamInput = {
+  /** Fails with a version conflict unless the team has this version. */
+  expectedVersion?: number | null | undefined;
   /** The team to delete. */
   teamId: string;
 };
 
 /** The user to delete. */
 export type DeleteUserInput = {
+  /** Fails with a version conflict unless the user has this version. */
+  expectedVersion?: number | null | undefined;
   /** The user to disable. */
   userId: string;
 };
@@ -760,7 +770,7 @@ export const ProblemCode = {
   ReservationExpired: 'RESERVATION_EXPIRED',
   /** The server cannot process the request right now; try again. */
   Unavailable: 'UNAVAILABLE',
-  /** The job has changed since the expected version. */
+  /** The object has changed since the expected version. */
   VersionConflict: 'VERSION_CONFLICT'
 } as const;
 
@@ -959,6 +969,8 @@ export type SetJobPriorityInput = {
 
 /** A limit of a queue, a project, a team or a user. Omit `maxJobs` and `maxGpus` to remove it. */
 export type SetScopeLimitInput = {
+  /** Fails with a version conflict unless `Limits` of the pool has this version. */
+  expectedVersion?: number | null | undefined;
   /** Count only GPUs whose model contains this text, case-insensitive; default: all GPUs. */
   gpuModel?: string | null | undefined;
   /** Limit on GPUs in use; default: unlimited. */
@@ -1079,6 +1091,8 @@ export type UpdateApprovalRuleInput = {
   enabled?: boolean | null | undefined;
   /** User levels that the rule does not apply to. At most 4. */
   exemptLevels?: Array<UserLevel> | null | undefined;
+  /** Fails with a version conflict unless the rule has this version. */
+  expectedVersion?: number | null | undefined;
   /** Seconds until an undecided request expires. */
   expiresAfterSeconds?: number | null | undefined;
   /** Display name, unique. */
@@ -1093,6 +1107,8 @@ export type UpdateApprovalRuleInput = {
 export type UpdateLimitsInput = {
   /** Whether `teamMaxConcurrent` is enforced. */
   enableFairShare?: boolean | null | undefined;
+  /** Fails with a version conflict unless `Limits` of the pool has this version. */
+  expectedVersion?: number | null | undefined;
   /** GPUs in use in the pool. */
   localGpuMaxConcurrent?: number | null | undefined;
   /** Running jobs with GPUs in the pool. */
@@ -1115,6 +1131,8 @@ export type UpdateLimitsInput = {
 
 /** A change of the state of a node. */
 export type UpdateNodeInput = {
+  /** Fails with a version conflict unless the node has this version. */
+  expectedVersion?: number | null | undefined;
   /** The node to change. */
   nodeId: string;
   /** The new state: READY, CORDONED or DRAINING. LOST cannot be set. */
@@ -1125,6 +1143,8 @@ export type UpdateNodeInput = {
 export type UpdateQuotaInput = {
   /** Action when a submission exceeds the limit. */
   action?: QuotaAction | null | undefined;
+  /** Fails with a version conflict unless the quota has this version. */
+  expectedVersion?: number | null | undefined;
   /** Highest allowed value. */
   limit?: number | null | undefined;
   /** The quota to change. */
@@ -1135,6 +1155,8 @@ export type UpdateQuotaInput = {
 export type UpdateTeamInput = {
   /** Ids of users to add. At most 1,000. */
   addMembers?: Array<string> | null | undefined;
+  /** Fails with a version conflict unless the team has this version. */
+  expectedVersion?: number | null | undefined;
   /** New name. Later submissions are charged to the account of the new name. */
   name?: string | null | undefined;
   /** Ids of users to remove. At most 1,000. */
@@ -1157,6 +1179,8 @@ export type UpdateUserInput = {
   displayName?: string | null | undefined;
   /** Email address. */
   email?: string | null | undefined;
+  /** Fails with a version conflict unless the user has this version. */
+  expectedVersion?: number | null | undefined;
   /** Identity of the user at the OpenID provider; null: removes it. */
   identity?: UserIdentityInput | null | undefined;
   /** Level; determines base priority and permissions. */
@@ -1252,6 +1276,7 @@ export type UpdateLimitsMutation = { updateLimits:
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UpdateLimitsSuccess', limits: { id: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, pool: { id: string, name: string }, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> } }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
 export type SetScopeLimitMutationVariables = Exact<{
@@ -1265,6 +1290,7 @@ export type SetScopeLimitMutation = { setScopeLimit:
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'SetScopeLimitSuccess', limits: { id: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, pool: { id: string, name: string }, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
 export type SetJobPriorityMutationVariables = Exact<{
@@ -1371,6 +1397,7 @@ export type UpdateNodeMutation = { updateNode:
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UpdateNodeSuccess', node: { id: string, name: string, state: PoolNodeState, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, pool: { id: string, name: string }, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } } }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
 export type DeleteNodeMutationVariables = Exact<{
@@ -1384,6 +1411,7 @@ export type DeleteNodeMutation = { deleteNode:
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
 export type JobRowFragment = { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, queue: { id: string, name: string }, user: { id: string, name: string } };
@@ -1683,6 +1711,7 @@ export type UpdateQuotaMutation = { updateQuota:
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UpdateQuotaSuccess', quota: { id: string, type: QuotaType, action: QuotaAction, scope: QuotaScope, key: string | null, limit: number } }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
 export type DeleteQuotaMutationVariables = Exact<{
@@ -1696,6 +1725,7 @@ export type DeleteQuotaMutation = { deleteQuota:
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
 export type ApprovalRowFragment = { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, requestedBy: { id: string, name: string }, job: { id: string, name: string | null, version: number, state: JobState } };
@@ -1773,6 +1803,7 @@ export type UpdateApprovalRuleMutation = { updateApprovalRule:
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UpdateApprovalRuleSuccess', rule: { id: string, name: string, priority: number, enabled: boolean, exemptLevels: Array<UserLevel>, requiredLevel: UserLevel, expiresAfterSeconds: number, condition: { costAbove: number | null, hardware: string | null, executor: string | null, levelNotIn: Array<UserLevel> | null, jobsPerDayAbove: number | null, firstJob: boolean | null, name: string | null } } }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
 export type DeleteApprovalRuleMutationVariables = Exact<{
@@ -1786,6 +1817,7 @@ export type DeleteApprovalRuleMutation = { deleteApprovalRule:
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
 export type AuditRowFragment = { id: string, seq: number, at: string, actorName: string, action: string, objectId: string | null, ip: string | null, token: string | null, detail: Record<string, unknown> | null, hash: string };
@@ -1876,6 +1908,7 @@ export type UpdateUserMutation = { updateUser:
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UpdateUserSuccess', user: { id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, teams: Array<{ id: string, name: string }> } }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
 export type DeleteUserMutationVariables = Exact<{
@@ -1889,6 +1922,7 @@ export type DeleteUserMutation = { deleteUser:
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
 export type CreateTeamMutationVariables = Exact<{
@@ -1914,6 +1948,7 @@ export type UpdateTeamMutation = { updateTeam:
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UpdateTeamSuccess', team: { id: string, name: string, account: string, createdAt: string, members: { nodes: Array<{ id: string, name: string }>, pageInfo: { hasNextPage: boolean } } } }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
 export type DeleteTeamMutationVariables = Exact<{
@@ -1927,6 +1962,7 @@ export type DeleteTeamMutation = { deleteTeam:
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
 export type CreateTokenMutationVariables = Exact<{

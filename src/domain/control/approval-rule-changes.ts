@@ -9,6 +9,7 @@ import { InvalidInput, NotFound } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { parseInput } from '../parse.ts'
 import { patternCharactersMax, patternProblem } from '../pattern.ts'
+import { demandUnchanged, type ExpectedVersion, type Target, versionInput } from '../versions.ts'
 import type { ApprovalCondition, ApprovalRule } from './approval-rules.ts'
 import { expiresAfterSecondsDefault } from './approval-rules.ts'
 
@@ -61,6 +62,7 @@ const changedRule = z.strictObject({
   id: z.string(),
   name: name.nullish(),
   condition: condition.nullish(),
+  expectedVersion: versionInput,
 })
 
 export async function createApprovalRule(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
@@ -76,10 +78,10 @@ export async function createApprovalRule(domain: Domain, viewer: Viewer, raw: un
 
 export async function updateApprovalRule(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
   demand(viewer, 'rule.write')
-  const { id, ...given } = parseInput(changedRule, raw)
+  const { id, expectedVersion, ...given } = parseInput(changedRule, raw)
   const fields = Object.fromEntries(Object.entries(given).filter(([, value]) => value != null))
   await change(domain, viewer, async (tx) => {
-    const rule: ApprovalRule = { ...(await readRule(tx, id)), ...fields }
+    const rule: ApprovalRule = { ...(await readRule(tx, id, expectedVersion)), ...fields }
     await demandName(tx, rule)
     await writeRule(tx, rule)
     return { action: 'rule.update', objectId: id, detail: fields }
@@ -90,11 +92,11 @@ export async function updateApprovalRule(domain: Domain, viewer: Viewer, raw: un
 export async function deleteApprovalRule(
   domain: Domain,
   viewer: Viewer,
-  { id }: { id: string },
+  { id, expectedVersion }: Target,
 ): Promise<{ id: string }> {
   demand(viewer, 'rule.write')
   await change(domain, viewer, async (tx) => {
-    const rule = await readRule(tx, id)
+    const rule = await readRule(tx, id, expectedVersion)
     await tx.prisma.approvalRule.delete({ where: { id } })
     return { action: 'rule.delete', objectId: id, detail: { name: rule.name } }
   })
@@ -173,9 +175,11 @@ const completeRule = (given: z.output<typeof newRule>, id: string): ApprovalRule
   expiresAfterSeconds: given.expiresAfterSeconds ?? expiresAfterSecondsDefault,
 })
 
-async function readRule({ prisma }: Tx, id: string): Promise<ApprovalRule> {
-  const rule = await prisma.approvalRule.findUnique({ where: { id }, omit: { createdAt: true, declaredAs: true } })
-  if (!rule) throw new NotFound(`Approval rule ${id.slice(0, 64)} not found`)
+async function readRule({ prisma }: Tx, id: string, expected: ExpectedVersion): Promise<ApprovalRule> {
+  const found = await prisma.approvalRule.findUnique({ where: { id }, omit: { createdAt: true, declaredAs: true } })
+  if (!found) throw new NotFound(`Approval rule ${id.slice(0, 64)} not found`)
+  demandUnchanged('approval rule', found, expected)
+  const { version: _, ...rule } = found
   return { ...rule, condition: rule.condition as ApprovalCondition }
 }
 

@@ -27,5 +27,5 @@ export async function lockMoves(sql: Sql, ids: readonly string[]): Promise<void>
 
 export function demandVersion(job: { id: string; version: number }, expected: number | null | undefined): void {
   if (expected !== null && expected !== undefined && expected !== job.version)
-    throw new VersionConflict(job.id, expected, job.version)
+    throw new VersionConflict('job', { expected, actual: job.version, jobId: job.id })
 }

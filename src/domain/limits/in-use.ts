@@ -3,7 +3,7 @@ import { demandToRead, seesAll, type Viewer } from '../access.ts'
 import type { Domain } from '../domain.ts'
 import type { LimitCode } from '../reason.ts'
 import { holdingSql } from '../state.ts'
-import { findPool, type Limits, readLimits, readScopeLimits, type ScopeLimit } from './limits.ts'
+import { findPool, type Limits, readLimits, readLimitsVersion, readScopeLimits, type ScopeLimit } from './limits.ts'
 
 /**
  * Usage of running jobs against the limits of their pool, computed from the runs that hold resources. A job counts in
@@ -298,6 +298,7 @@ export interface ScopeInUse extends ScopeLimit {
 
 export interface LimitsInUse extends Limits {
   pool: string
+  version: number
   scopes: ScopeInUse[]
 }
 
@@ -318,7 +319,7 @@ export async function readLimitsInUse(
     const used = tally.get(counted === null || gpuModel === '' ? (counted ?? '') : modelKey(counted, gpuModel))
     return { ...limit, jobsInUse: used?.jobs ?? 0, gpusInUse: used?.gpus ?? 0 }
   })
-  return { pool, ...limits, scopes }
+  return { pool, ...limits, version: await readLimitsVersion(sql, pool), scopes }
 }
 
 /** Removes the limits of other users, teams and projects unless the viewer may see all jobs. */

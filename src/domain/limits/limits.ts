@@ -8,6 +8,7 @@ import type { Domain } from '../domain.ts'
 import { InvalidInput, NotFound, type Violation } from '../errors.ts'
 import { isDelegated, isOneMachine } from '../executors.ts'
 import { parseInput } from '../parse.ts'
+import { demandUnchanged, type ExpectedVersion, versionInput } from '../versions.ts'
 
 /**
  * Limits on the jobs that run in a pool at the same time: a number, null (unlimited) or unset. In multi-user mode an
@@ -103,13 +104,15 @@ const limitsInput = z.strictObject({
   userMaxActive: count,
   userMaxBlocked: count,
   starvationThresholdSeconds: amount(yearMinutes * 60),
+  expectedVersion: versionInput,
 })
 
 export async function updateLimits(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
   demand(viewer, 'limits.write')
-  const { pool: asked, change } = parseChange(raw)
+  const { pool: asked, change, expectedVersion } = parseChange(raw)
   const pool = await domain.db.serializable(async (tx) => {
     const name = await lockPool(tx, asked)
+    await demandLimitsUnchanged(tx, name, expectedVersion)
     if (Object.keys(change).length === 0) return name
     await writeLimits(tx, name, change)
     await audit(tx, viewer, [auditRecord(name, change)], domain.time.nowMs())
@@ -119,8 +122,8 @@ export async function updateLimits(domain: Domain, viewer: Viewer, raw: unknown)
   return pool
 }
 
-function parseChange(raw: unknown): { pool: string | null; change: LimitChange } {
-  const { pool, enableFairShare, starvationThresholdSeconds, ...counts } = parseInput(limitsInput, raw)
+function parseChange(raw: unknown): { pool: string | null; change: LimitChange; expectedVersion: ExpectedVersion } {
+  const { pool, expectedVersion, enableFairShare, starvationThresholdSeconds, ...counts } = parseInput(limitsInput, raw)
   const violations: Violation[] = []
   if (starvationThresholdSeconds === null)
     violations.push({ path: ['starvationThresholdSeconds'], message: 'Must be a number; 0 disables it' })
@@ -128,6 +131,7 @@ function parseChange(raw: unknown): { pool: string | null; change: LimitChange }
   if (violations.length > 0) throw new InvalidInput(violations)
   return {
     pool: pool ?? null,
+    expectedVersion,
     change: present({
       ...counts,
       enableFairShare: enableFairShare ?? undefined,
@@ -151,7 +155,7 @@ async function writeLimits(tx: Tx, pool: string, change: LimitChange, unset: rea
   const values: LimitChange = { ...Object.fromEntries(kept), ...change }
   await tx.prisma.poolLimits.upsert({
     where: { poolName: pool },
-    create: { poolName: pool, values },
+    create: { poolName: pool, values, version: 2 },
     update: { values },
   })
   await tellLimits(tx, pool)
@@ -169,6 +173,16 @@ export async function applyLimits(tx: Tx, pool: string, declared: LimitChange, n
   await writeLimits(tx, pool, change, unset)
   await audit(tx, null, [auditRecord(pool, { ...change, ...(unset.length > 0 && { unset }) })], nowMs)
   return true
+}
+
+async function demandLimitsUnchanged(tx: Tx, pool: string, expected: ExpectedVersion): Promise<void> {
+  demandUnchanged('limits of the pool', { version: await readLimitsVersion(tx, pool) }, expected)
+}
+
+/** Version of the limits of a pool and of its scopes. */
+export async function readLimitsVersion(sql: Sql, pool: string): Promise<number> {
+  const [row] = await sql.query<{ version: number }>('SELECT version FROM pool_limits WHERE pool = $1', [pool])
+  return row?.version ?? 1
 }
 
 async function storedLimits({ prisma }: Tx, poolName: string): Promise<Record<string, unknown>> {
@@ -211,18 +225,27 @@ const scopeInput = z.strictObject({
   gpuModel: z.string().min(1, 'must not be empty').max(255, 'must have at most 255 characters').nullish(),
   maxJobs: count,
   maxGpus: count,
+  expectedVersion: versionInput,
 })
 
 /** Removes the limit if both numbers are null. */
 export async function setScopeLimit(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
   demand(viewer, 'limits.write')
-  const { pool: asked, gpuModel, maxJobs = null, maxGpus = null, ...named } = parseInput(scopeInput, raw)
+  const {
+    pool: asked,
+    gpuModel,
+    maxJobs = null,
+    maxGpus = null,
+    expectedVersion,
+    ...named
+  } = parseInput(scopeInput, raw)
   const limit = { ...named, gpuModel: gpuModel?.toLowerCase() ?? '', maxJobs, maxGpus }
   const pool = await domain.db.serializable(async (tx) => {
     const name = await lockPool(tx, asked ?? null)
+    await demandLimitsUnchanged(tx, name, expectedVersion)
     await demandModels(tx, name, limit)
     await writeScopeLimit(tx, name, limit)
-    await tellLimits(tx, name)
+    await writeLimits(tx, name, {})
     await audit(tx, viewer, [{ ...auditRecord(name, limit), action: 'limits.scope' }], domain.time.nowMs())
     return name
   })

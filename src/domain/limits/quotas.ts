@@ -9,6 +9,7 @@ import { InvalidInput, NotFound, Refusal } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { parseInput, withCapital } from '../parse.ts'
 import { withSubmissionsLocked } from '../submission-lock.ts'
+import { demandUnchanged, type Target, versionInput } from '../versions.ts'
 import {
   isCost,
   listSubjects,
@@ -23,6 +24,7 @@ import {
 
 export interface Quota extends QuotaRule {
   id: string
+  version: number
   createdAt: Date
 }
 
@@ -31,7 +33,7 @@ export function readVisibleQuotas(sql: Sql, viewer: Viewer, ids: readonly string
   const bind = (value: unknown) => `$${values.push(value)}`
   return sql.query<Quota>(
     `SELECT q.id, q.type::text AS type, q.action::text AS action, q.scope::text AS scope, q.key, q."limit",
-       q.created_at AS "createdAt"
+       q.version, q.created_at AS "createdAt"
      FROM quota q WHERE q.id = ANY(${bind(ids)}::text[]) AND (${quotasVisibleTo(viewer, 'q', bind)})`,
     values,
   )
@@ -89,6 +91,7 @@ const updateInput = z.strictObject({
   id: z.string(),
   action: z.enum(quotaActions).nullish(),
   limit: limit.nullish(),
+  expectedVersion: versionInput,
 })
 
 function demandSense({ type, scope, key, limit: value }: QuotaRule, path: readonly string[] = []): void {
@@ -132,7 +135,8 @@ export async function updateQuota(domain: Domain, viewer: Viewer, raw: unknown):
   const change = parseInput(updateInput, raw)
   return withSubmissionsLocked(domain, async (tx) => {
     const { quota } = tx.prisma
-    const { id, ...before } = await readQuota(tx, change.id)
+    const { id, version, ...before } = await readQuota(tx, change.id)
+    demandUnchanged('quota', { version }, change.expectedVersion)
     const detail = { action: change.action ?? before.action, limit: change.limit ?? before.limit }
     const rule = { ...before, ...detail }
     demandSense(rule)
@@ -151,10 +155,15 @@ export async function renameTeamQuotas({ prisma }: Tx, before: string, name: str
   await prisma.quota.updateMany({ where: { scope: 'TEAM', key: before }, data: { key: name } })
 }
 
-export async function deleteQuota(domain: Domain, viewer: Viewer, { id }: { id: string }): Promise<{ id: string }> {
+export async function deleteQuota(
+  domain: Domain,
+  viewer: Viewer,
+  { id, expectedVersion }: Target,
+): Promise<{ id: string }> {
   demand(viewer, 'quota.write')
   await withSubmissionsLocked(domain, async (tx) => {
-    const { id: _, ...detail } = await readQuota(tx, id)
+    const { id: _, version, ...detail } = await readQuota(tx, id)
+    demandUnchanged('quota', { version }, expectedVersion)
     await tx.prisma.quota.delete({ where: { id } })
     await audit(tx, viewer, [{ action: 'quota.delete', objectId: id, detail }], domain.time.nowMs())
   })
@@ -163,8 +172,8 @@ export async function deleteQuota(domain: Domain, viewer: Viewer, { id }: { id: 
 
 const ruleFields = { id: true, type: true, action: true, scope: true, key: true, limit: true } as const
 
-async function readQuota({ prisma }: Tx, id: string): Promise<QuotaRule & { id: string }> {
-  const row = await prisma.quota.findUnique({ where: { id }, select: ruleFields })
+async function readQuota({ prisma }: Tx, id: string): Promise<QuotaRule & { id: string; version: number }> {
+  const row = await prisma.quota.findUnique({ where: { id }, select: { ...ruleFields, version: true } })
   if (!row) throw new NotFound(`Quota ${id.slice(0, 64)} not found`)
   return row
 }

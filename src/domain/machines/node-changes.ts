@@ -11,6 +11,7 @@ import { newId } from '../ids.ts'
 import { lockPool } from '../limits/limits.ts'
 import { parseInput } from '../parse.ts'
 import { GiB } from '../shape.ts'
+import { demandUnchanged, type Target, versionInput } from '../versions.ts'
 import { setStates } from './node-config.ts'
 
 /**
@@ -110,13 +111,15 @@ const stateInput = z.strictObject({
     ['READY', 'CORDONED', 'DRAINING'],
     'must be READY, CORDONED or DRAINING; LOST is set by the server only',
   ),
+  expectedVersion: versionInput,
 })
 
 /** Runs on the node continue whatever its new state is. A LOST node gets the state when it returns. */
 export async function updateNode(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
   demand(viewer, 'node.write')
-  const { id, state } = parseInput(stateInput, raw)
-  await withNode(domain, id, async (tx, node) => {
+  const { state, ...target } = parseInput(stateInput, raw)
+  const { id } = target
+  await withNode(domain, target, async (tx, node) => {
     if (node.state === state) return
     await setStates(tx, { id }, state)
     const detail = { name: node.name, from: node.state, to: state }
@@ -126,9 +129,10 @@ export async function updateNode(domain: Domain, viewer: Viewer, raw: unknown): 
 }
 
 /** Refused while a run or a hold is on the node. */
-export async function deleteNode(domain: Domain, viewer: Viewer, { id }: { id: string }): Promise<{ id: string }> {
+export async function deleteNode(domain: Domain, viewer: Viewer, target: Target): Promise<{ id: string }> {
   demand(viewer, 'node.write')
-  await withNode(domain, id, async (tx, node) => {
+  const { id } = target
+  await withNode(domain, target, async (tx, node) => {
     const why = await whyBusy(tx, id, node.name)
     if (why !== null) throw InvalidInput.at('nodeId', why)
     await tx.prisma.poolNode.delete({ where: { id } })
@@ -153,7 +157,11 @@ interface NodeHead {
   state: NodeState
 }
 
-async function withNode(domain: Domain, id: string, work: (tx: Tx, node: NodeHead) => Promise<void>): Promise<void> {
+async function withNode(
+  domain: Domain,
+  { id, expectedVersion }: Target,
+  work: (tx: Tx, node: NodeHead) => Promise<void>,
+): Promise<void> {
   await domain.db.locking(async (tx) => {
     const read = () => tx.prisma.poolNode.findUnique({ where: { id } })
     const found = await read()
@@ -164,6 +172,7 @@ async function withNode(domain: Domain, id: string, work: (tx: Tx, node: NodeHea
       const message = `Node ${node.name} belongs to the backend of pool ${node.poolName}; drain, resume or remove it there`
       throw InvalidInput.at('nodeId', message)
     }
+    demandUnchanged('node', node, expectedVersion)
     await work(tx, { pool: node.poolName, name: node.name, state: node.stateBefore ?? node.state })
   })
   domain.wakeups.poke('queue')

@@ -6,6 +6,7 @@ import type { Domain } from '../domain.ts'
 import { InvalidInput, NotFound } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { parseInput } from '../parse.ts'
+import { demandUnchanged, type Target, versionInput } from '../versions.ts'
 
 export const viewsOfUserMax = 100
 export const viewsListedMax = 500
@@ -21,12 +22,13 @@ const viewInput = z.strictObject({
   scope: z.enum(['USER', 'TEAM', 'ALL']),
   teamId: z.string().nullish(),
   pinned: z.boolean(),
+  expectedVersion: versionInput,
 })
 
 /** Creates a view, or replaces the one with this id. */
 export async function saveView(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
   demand(viewer, 'view.write')
-  const { id, teamId = null, ...view } = parseInput(viewInput, raw)
+  const { id, teamId = null, expectedVersion, ...view } = parseInput(viewInput, raw)
   if (view.scope === 'ALL') demandAdmin(viewer)
   if ((view.scope === 'TEAM') !== (teamId !== null))
     throw InvalidInput.at('teamId', 'Give a team with the scope TEAM, and only there')
@@ -34,13 +36,13 @@ export async function saveView(domain: Domain, viewer: Viewer, raw: unknown): Pr
     if (teamId !== null) await demandMember(tx, viewer, teamId)
     if (id == null)
       return createView(tx, { ...view, teamId, id: newId('view', domain.time.nowMs()), ownerId: viewer.userId })
-    await demandEditable(tx, viewer, id)
+    await demandEditable(tx, viewer, { id, expectedVersion })
     await tx.prisma.savedView.update({ where: { id }, data: { ...view, teamId } })
     return { id }
   })
 }
 
-async function createView({ prisma }: Tx, data: Omit<SavedView, 'createdAt'>): Promise<{ id: string }> {
+async function createView({ prisma }: Tx, data: Omit<SavedView, 'createdAt' | 'version'>): Promise<{ id: string }> {
   const count = await prisma.savedView.count({ where: { ownerId: data.ownerId } })
   if (count >= viewsOfUserMax)
     throw InvalidInput.at('name', `You have ${viewsOfUserMax} saved views, the maximum; delete one first`)
@@ -48,10 +50,11 @@ async function createView({ prisma }: Tx, data: Omit<SavedView, 'createdAt'>): P
   return { id: data.id }
 }
 
-export async function deleteView(domain: Domain, viewer: Viewer, { id }: { id: string }): Promise<{ id: string }> {
+export async function deleteView(domain: Domain, viewer: Viewer, deletion: Target): Promise<{ id: string }> {
+  const { id } = deletion
   demand(viewer, 'view.write')
   return domain.db.serializable(async (tx) => {
-    await demandEditable(tx, viewer, id)
+    await demandEditable(tx, viewer, deletion)
     await tx.prisma.savedView.delete({ where: { id } })
     return { id }
   })
@@ -62,9 +65,10 @@ async function demandMember({ prisma }: Tx, { userId }: Viewer, teamId: string):
   if (!member) throw InvalidInput.at('teamId', 'You are not a member of this team')
 }
 
-async function demandEditable({ prisma }: Tx, viewer: Viewer, id: string): Promise<void> {
+async function demandEditable({ prisma }: Tx, viewer: Viewer, { id, expectedVersion }: Target): Promise<void> {
   const view = await prisma.savedView.findUnique({ where: { id } })
   if (!view || !mayEditView(viewer, view)) throw new NotFound(`You have no saved view ${id.slice(0, 64)}`)
+  demandUnchanged('saved view', view, expectedVersion)
 }
 
 /** A view belongs to the user who saved it; an ADMIN may change those that others see. */

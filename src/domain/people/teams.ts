@@ -8,6 +8,7 @@ import { InvalidInput, NotFound } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { renameTeamQuotas } from '../limits/quotas.ts'
 import { parseInput } from '../parse.ts'
+import { demandUnchanged, type Target, versionInput } from '../versions.ts'
 
 /** A team and the account (accounts.ts) to which its jobs are charged. An ADMIN may charge every account. */
 export interface Team {
@@ -105,6 +106,7 @@ const change = z.strictObject({
   name: teamName.optional(),
   addMembers: z.array(z.string()).max(memberChangesMax).nullish(),
   removeMembers: z.array(z.string()).max(memberChangesMax).nullish(),
+  expectedVersion: versionInput,
 })
 
 export async function createTeam(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
@@ -123,15 +125,16 @@ export async function createTeam(domain: Domain, viewer: Viewer, raw: unknown): 
 /** A new name is also a new account. Members may charge it, so only an ADMIN may add members or change the name. */
 export async function updateTeam(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
   demand(viewer, 'user.write')
-  const { id, name, addMembers, removeMembers } = parseInput(change, raw)
+  const { id, name, addMembers, removeMembers, expectedVersion } = parseInput(change, raw)
   if (name !== undefined || (addMembers ?? []).length > 0) demandAdmin(viewer)
   await domain.db.serializable(async (tx) => {
-    const before = await readTeamName(tx, id)
+    const before = await readTeam(tx, id)
+    demandUnchanged('team', before, expectedVersion)
     if (name !== undefined) {
       const other = await tx.prisma.team.findUnique({ where: { name } })
       if (other && other.id !== id) throw nameTaken(name)
       await tx.prisma.team.update({ where: { id }, data: { name, account: name } })
-      await renameTeamQuotas(tx, before, name)
+      await renameTeamQuotas(tx, before.name, name)
     }
     await removeMembersFrom(tx, id, removeMembers ?? [])
     await addMembersTo(tx, id, addMembers ?? [])
@@ -142,20 +145,25 @@ export async function updateTeam(domain: Domain, viewer: Viewer, raw: unknown): 
 }
 
 /** Jobs keep the deleted team and the account to which they are charged. */
-export async function deleteTeam(domain: Domain, viewer: Viewer, { id }: { id: string }): Promise<{ id: string }> {
+export async function deleteTeam(
+  domain: Domain,
+  viewer: Viewer,
+  { id, expectedVersion }: Target,
+): Promise<{ id: string }> {
   demand(viewer, 'user.write')
   await domain.db.serializable(async (tx) => {
-    const name = await readTeamName(tx, id)
+    const team = await readTeam(tx, id)
+    demandUnchanged('team', team, expectedVersion)
     await tx.prisma.team.delete({ where: { id } })
-    await audit(tx, viewer, [{ action: 'team.delete', objectId: id, detail: { name } }], domain.time.nowMs())
+    await audit(tx, viewer, [{ action: 'team.delete', objectId: id, detail: { name: team.name } }], domain.time.nowMs())
   })
   return { id }
 }
 
-async function readTeamName({ prisma }: Tx, id: string): Promise<string> {
+async function readTeam({ prisma }: Tx, id: string): Promise<{ name: string; version: number }> {
   const team = await prisma.team.findUnique({ where: { id } })
   if (!team) throw new NotFound(`Team ${id.slice(0, 64)} not found`)
-  return team.name
+  return team
 }
 
 const nameTaken = (name: string) => InvalidInput.at('name', `A team ${name} exists already; choose another name`)

@@ -17,6 +17,7 @@ import { InvalidInput, userNotFound } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { parseInput } from '../parse.ts'
 import { withSubmissionsLocked } from '../submission-lock.ts'
+import { demandUnchanged, type Target, versionInput } from '../versions.ts'
 import { localUser } from './access-mode.ts'
 import { setTeams } from './teams.ts'
 import { revokeTokens } from './tokens.ts'
@@ -57,6 +58,7 @@ const change = z.strictObject({
   level: z.enum(userLevels).optional(),
   disabled: z.boolean().optional(),
   identity: z.strictObject({ issuer: identityPart, subject: identityPart }).nullish(),
+  expectedVersion: versionInput,
   ...fields,
 })
 
@@ -95,7 +97,7 @@ export async function createUser(domain: Domain, viewer: Viewer, raw: unknown): 
 
 export async function updateUser(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
   demand(viewer, 'user.write')
-  const { id, ...input } = parseInput(change, raw)
+  const { id, expectedVersion, ...input } = parseInput(change, raw)
   const { identity, teams, defaultTeam, ...columns } = input
   // An identity lets a person log in as this user, and a team lets the user charge its account.
   if (identity || (teams ?? []).length > 0) demandAdmin(viewer)
@@ -105,6 +107,7 @@ export async function updateUser(domain: Domain, viewer: Viewer, raw: unknown): 
     const after = { ...before, level, allow, deny, disabled }
     demandAllPermissions(viewer, before)
     demandAllPermissions(viewer, after)
+    demandUnchanged('user', before, expectedVersion)
     demandOther(viewer, id, input.disabled)
     await demandAdministratorLeft(domain, tx, { before, after })
     await demandUnixUser(tx, viewer, input.unixUser)
@@ -131,11 +134,16 @@ async function linkIdentity({ prisma }: Tx, id: string, identity: Identity | nul
  * Disables the user: tokens are revoked, running jobs continue, waiting jobs are held back, and all jobs keep their
  * user.
  */
-export async function deleteUser(domain: Domain, viewer: Viewer, { id }: { id: string }): Promise<{ id: string }> {
+export async function deleteUser(
+  domain: Domain,
+  viewer: Viewer,
+  { id, expectedVersion }: Target,
+): Promise<{ id: string }> {
   demand(viewer, 'user.write')
   await withSubmissionsLocked(domain, async (tx) => {
     const before = await readPerson(tx, id)
     demandAllPermissions(viewer, before)
+    demandUnchanged('user', before, expectedVersion)
     demandOther(viewer, id, true)
     await demandAdministratorLeft(domain, tx, { before, after: { ...before, disabled: true } })
     await tx.prisma.user.update({ where: { id }, data: { disabled: true } })
@@ -148,6 +156,7 @@ export async function deleteUser(domain: Domain, viewer: Viewer, { id }: { id: s
 }
 
 interface Known extends Person {
+  readonly version: number
   readonly disabled: boolean
 }
 

@@ -5,7 +5,7 @@ import {
   updateApprovalRule,
 } from '../../domain/control/approval-rule-changes.ts'
 import type { ApprovalCondition } from '../../domain/control/approval-rules.ts'
-import { NotFound } from '../../domain/errors.ts'
+import { NotFound, VersionConflict } from '../../domain/errors.ts'
 import type { ApprovalRule } from '../../platform/generated/client.ts'
 import { capList } from '../admission/argument-bounds.ts'
 import { readList, toConnection } from '../rows/connection.ts'
@@ -67,6 +67,10 @@ builder.node(ApprovalRuleRef, {
     requiredLevel: t.expose('requiredLevel', { type: UserLevel, description: 'Lowest user level that may decide.' }),
     expiresAfterSeconds: t.exposeInt('expiresAfterSeconds', {
       description: 'Seconds until an undecided request expires.',
+    }),
+    version: t.exposeInt('version', {
+      description:
+        'Rises with each change; pass it as `expectedVersion`, so that you do not overwrite a change of another user.',
     }),
   }),
 })
@@ -138,12 +142,16 @@ const UpdateApprovalRuleInput = builder.inputType('UpdateApprovalRuleInput', {
     }),
     requiredLevel: t.field({ type: UserLevel, description: 'Lowest user level that may decide.' }),
     expiresAfterSeconds: t.int({ description: 'Seconds until an undecided request expires.' }),
+    expectedVersion: t.int({ description: 'Fails with a version conflict unless the rule has this version.' }),
   }),
 })
 
 const DeleteApprovalRuleInput = builder.inputType('DeleteApprovalRuleInput', {
   description: 'The rule to delete.',
-  fields: (t) => ({ approvalRuleId: t.id({ required: true, description: 'The rule to delete.' }) }),
+  fields: (t) => ({
+    approvalRuleId: t.id({ required: true, description: 'The rule to delete.' }),
+    expectedVersion: t.int({ description: 'Fails with a version conflict unless the rule has this version.' }),
+  }),
 })
 
 const declareSuccess = (name: 'CreateApprovalRuleSuccess' | 'UpdateApprovalRuleSuccess', description: string) =>
@@ -166,7 +174,7 @@ const UpdateSuccess = declareSuccess(
 
 const CreateResult = declareResult('CreateApprovalRule', CreateSuccess)
 
-const UpdateResult = declareResult('UpdateApprovalRule', UpdateSuccess, [NotFound])
+const UpdateResult = declareResult('UpdateApprovalRule', UpdateSuccess, [NotFound, VersionConflict])
 
 builder.mutationFields((t) => ({
   createApprovalRule: t.field({
@@ -186,7 +194,7 @@ builder.mutationFields((t) => ({
     type: declareDeletion('DeleteApprovalRule', { description: 'The rule was deleted.' }),
     description: 'Deletes an approval rule. Pending requests stay.',
     args: { input: t.arg({ type: DeleteApprovalRuleInput, required: true, description: 'The rule.' }) },
-    resolve: (_root, { input: { approvalRuleId: id } }, { domain, viewer }) =>
-      deleteApprovalRule(domain, viewer, { id }),
+    resolve: (_root, { input: { approvalRuleId: id, ...more } }, { domain, viewer }) =>
+      deleteApprovalRule(domain, viewer, { id, ...more }),
   }),
 }))

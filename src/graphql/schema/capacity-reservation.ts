@@ -100,7 +100,10 @@ builder.mutationFields((t) => ({
     resolve: (_root, { input }, { domain, viewer }) => createCapacityReservation(domain, viewer, input),
   }),
   deleteCapacityReservation: t.field({
-    type: declareDeletion('DeleteCapacityReservation', { description: 'The reservation was deleted.' }),
+    type: declareDeletion('DeleteCapacityReservation', {
+      description: 'The reservation was deleted.',
+      problems: [NotFound],
+    }),
     description: 'Deletes a reservation. Its running jobs continue; its waiting jobs wait until they are cancelled.',
     args: { input: t.arg({ type: DeleteCapacityReservationInput, required: true, description: 'The reservation.' }) },
     resolve: (_root, { input: { capacityReservationId: id } }, { domain, viewer }) =>

@@ -1,4 +1,4 @@
-import { NotFound } from '../../domain/errors.ts'
+import { NotFound, VersionConflict } from '../../domain/errors.ts'
 import { type LimitsInUse, readLimitsInUse, type ScopeInUse } from '../../domain/limits/in-use.ts'
 import { type limitScopes, setScopeLimit, updateLimits } from '../../domain/limits/limits.ts'
 import { partId } from '../rows/typed-id.ts'
@@ -51,6 +51,10 @@ export const LimitsRef = builder.objectRef<LimitsInUse>('Limits').implement({
       description: 'The pool to which the limits apply.',
       resolve: ({ pool: name }) => ({ name }),
     }),
+    version: t.exposeInt('version', {
+      description:
+        'Rises with each change of these limits, including `scopes`; pass it as `expectedVersion`, so that you do not overwrite a change of another user.',
+    }),
     maxConcurrent: t.exposeInt('maxConcurrent', max('Running jobs of the pool')),
     userMaxConcurrent: t.exposeInt('userMaxConcurrent', max('Running jobs of each user')),
     teamMaxConcurrent: t.exposeInt(
@@ -99,7 +103,7 @@ const declareLimitsResult = (mutation: 'UpdateLimits' | 'SetScopeLimit', descrip
         }),
       }),
     }),
-    [NotFound],
+    [NotFound, VersionConflict],
   )
 
 const UpdateLimitsInput = builder.inputType('UpdateLimitsInput', {
@@ -117,6 +121,9 @@ const UpdateLimitsInput = builder.inputType('UpdateLimitsInput', {
     starvationThresholdSeconds: t.float({
       description:
         'Waiting time in seconds that raises a priority by 10, up to 30; 0: never. No effect in pools with fair share.',
+    }),
+    expectedVersion: t.int({
+      description: 'Fails with a version conflict unless `Limits` of the pool has this version.',
     }),
   }),
 })
@@ -141,6 +148,9 @@ const SetScopeLimitInput = builder.inputType('SetScopeLimitInput', {
     }),
     maxJobs: t.int({ description: 'Limit on running jobs; default: unlimited.' }),
     maxGpus: t.int({ description: 'Limit on GPUs in use; default: unlimited.' }),
+    expectedVersion: t.int({
+      description: 'Fails with a version conflict unless `Limits` of the pool has this version.',
+    }),
   }),
 })
 

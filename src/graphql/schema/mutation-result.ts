@@ -10,7 +10,7 @@ import {
   type Refusal,
   type Rejected,
   type ReservationExpired,
-  type VersionConflict,
+  VersionConflict,
 } from '../../domain/errors.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { builder } from './builder.ts'
@@ -44,7 +44,7 @@ export const declareResult = <Outcome extends object>(
 /** Declares the result of a deletion. The id is not called `id`, which caches take for the identity of the result. */
 export const declareDeletion = (
   mutation: string,
-  { description, problems = [NotFound] }: { description: string; problems?: readonly Problem[] },
+  { description, problems = [NotFound, VersionConflict] }: { description: string; problems?: readonly Problem[] },
 ) =>
   declareResult(
     mutation,

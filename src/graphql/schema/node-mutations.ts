@@ -1,4 +1,4 @@
-import { NotFound } from '../../domain/errors.ts'
+import { NotFound, VersionConflict } from '../../domain/errors.ts'
 import { addNode, deleteNode, devicesPerNode, updateNode } from '../../domain/machines/node-changes.ts'
 import { capList } from '../admission/argument-bounds.ts'
 import { builder } from './builder.ts'
@@ -20,7 +20,7 @@ const declareNodeResult = (mutation: 'AddNode' | 'UpdateNode', description: stri
         }),
       }),
     }),
-    [NotFound],
+    mutation === 'AddNode' ? [NotFound] : [NotFound, VersionConflict],
   )
 
 const DeviceInput = builder.inputType('DeviceInput', {
@@ -59,12 +59,16 @@ const UpdateNodeInput = builder.inputType('UpdateNodeInput', {
       required: true,
       description: 'The new state: READY, CORDONED or DRAINING. LOST cannot be set.',
     }),
+    expectedVersion: t.int({ description: 'Fails with a version conflict unless the node has this version.' }),
   }),
 })
 
 const DeleteNodeInput = builder.inputType('DeleteNodeInput', {
   description: 'The node to delete.',
-  fields: (t) => ({ nodeId: t.id({ required: true, description: 'The node to delete.' }) }),
+  fields: (t) => ({
+    nodeId: t.id({ required: true, description: 'The node to delete.' }),
+    expectedVersion: t.int({ description: 'Fails with a version conflict unless the node has this version.' }),
+  }),
 })
 
 builder.mutationFields((t) => ({
@@ -85,6 +89,7 @@ builder.mutationFields((t) => ({
     type: declareDeletion('DeleteNode', { description: 'The node was deleted.' }),
     description: 'Deletes a node of a pool. Refused while runs use the node or it is held for a job.',
     args: { input: t.arg({ type: DeleteNodeInput, required: true, description: 'The node.' }) },
-    resolve: (_root, { input: { nodeId: id } }, { domain, viewer }) => deleteNode(domain, viewer, { id }),
+    resolve: (_root, { input: { nodeId: id, ...more } }, { domain, viewer }) =>
+      deleteNode(domain, viewer, { id, ...more }),
   }),
 }))

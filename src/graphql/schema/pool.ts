@@ -248,6 +248,10 @@ builder.node(PoolNodeRef, {
       resolve: async ({ id }, args, { load }) =>
         toConnection(await load.runsOnNode.load(id, args), (ids) => load.run.loadMany(ids)),
     }),
+    version: t.exposeInt('version', {
+      description:
+        'Rises with each change of the state and of the declared hardware; pass it as `expectedVersion`, so that you do not overwrite a change of another user.',
+    }),
     lastSeenAt: t.expose('lastSeenAt', {
       type: 'DateTime',
       nullable: true,

@@ -29,7 +29,7 @@ const ProblemCode = builder.enumType('ProblemCode', {
     NOT_FOUND: 'The object does not exist, or you may not see it.',
     FORBIDDEN: 'A permission, a scope of the token or a level is missing.',
     INVALID_STATE: 'The state of the job does not allow the operation.',
-    VERSION_CONFLICT: 'The job has changed since the expected version.',
+    VERSION_CONFLICT: 'The object has changed since the expected version.',
     COUNT_MISMATCH: '`expectedCount` is not the number of jobs that would change.',
     IDEMPOTENCY_CONFLICT: 'The idempotency key was used before with a different payload.',
     QUOTA_EXCEEDED: 'A quota or a limit on submissions would be exceeded.',
@@ -135,13 +135,19 @@ builder.objectType(InvalidState, {
 
 builder.objectType(VersionConflict, {
   name: 'VersionConflictProblem',
-  description: 'The job has changed since the expected version.',
+  description: 'The object has changed since the expected version.',
   interfaces: [Problem],
   fields: (t) => ({
+    currentVersion: t.field({
+      type: 'UInt53',
+      description: 'Version of the object now.',
+      resolve: ({ currentVersion }) => currentVersion,
+    }),
     job: t.field({
       type: JobRef,
-      description: 'The job as it is now.',
-      resolve: ({ jobId }, _args, { load }) => requireRow(load.job.load(jobId)),
+      nullable: true,
+      description: 'The job as it is now; null: another object has changed.',
+      resolve: ({ jobId }, _args, { load }) => (jobId === null ? null : load.job.load(jobId)),
     }),
   }),
 })

@@ -1,4 +1,4 @@
-import { NotFound } from '../../domain/errors.ts'
+import { NotFound, VersionConflict } from '../../domain/errors.ts'
 import type { quotaActions, quotaScopes, quotaTypes } from '../../domain/limits/quota-rules.ts'
 import { createQuota, deleteQuota, type Quota, quotasVisibleTo, updateQuota } from '../../domain/limits/quotas.ts'
 import { type QuotaUsage, readQuotaUsage } from '../../domain/submission/own-quotas.ts'
@@ -61,6 +61,10 @@ builder.node(QuotaRef, {
     }),
     limit: t.exposeFloat('limit', { description: 'Highest allowed value.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the quota was created.' }),
+    version: t.exposeInt('version', {
+      description:
+        'Rises with each change; pass it as `expectedVersion`, so that you do not overwrite a change of another user.',
+    }),
   }),
 })
 
@@ -144,7 +148,7 @@ builder.mutationField('createQuota', (t) =>
 
 const UpdateQuotaSuccess = declareSuccess('UpdateQuotaSuccess', 'The quota was changed.')
 
-const UpdateQuotaResult = declareResult('UpdateQuota', UpdateQuotaSuccess, [NotFound])
+const UpdateQuotaResult = declareResult('UpdateQuota', UpdateQuotaSuccess, [NotFound, VersionConflict])
 
 const UpdateQuotaInput = builder.inputType('UpdateQuotaInput', {
   description: 'Changes to a quota; omitted fields stay.',
@@ -152,6 +156,7 @@ const UpdateQuotaInput = builder.inputType('UpdateQuotaInput', {
     quotaId: t.id({ required: true, description: 'The quota to change.' }),
     action: t.field({ type: QuotaAction, description: 'Action when a submission exceeds the limit.' }),
     limit: t.float({ description: 'Highest allowed value.' }),
+    expectedVersion: t.int({ description: 'Fails with a version conflict unless the quota has this version.' }),
   }),
 })
 
@@ -168,7 +173,10 @@ builder.mutationField('updateQuota', (t) =>
 
 const DeleteQuotaInput = builder.inputType('DeleteQuotaInput', {
   description: 'The quota to delete.',
-  fields: (t) => ({ quotaId: t.id({ required: true, description: 'The quota to delete.' }) }),
+  fields: (t) => ({
+    quotaId: t.id({ required: true, description: 'The quota to delete.' }),
+    expectedVersion: t.int({ description: 'Fails with a version conflict unless the quota has this version.' }),
+  }),
 })
 
 builder.mutationField('deleteQuota', (t) =>
@@ -176,6 +184,7 @@ builder.mutationField('deleteQuota', (t) =>
     type: declareDeletion('DeleteQuota', { description: 'The quota was deleted.' }),
     description: 'Deletes a quota; it no longer applies to submissions.',
     args: { input: t.arg({ type: DeleteQuotaInput, required: true, description: 'The quota.' }) },
-    resolve: (_root, { input: { quotaId: id } }, { domain, viewer }) => deleteQuota(domain, viewer, { id }),
+    resolve: (_root, { input: { quotaId: id, ...more } }, { domain, viewer }) =>
+      deleteQuota(domain, viewer, { id, ...more }),
   }),
 )

@@ -1,4 +1,4 @@
-import { NotFound } from '../../domain/errors.ts'
+import { NotFound, VersionConflict } from '../../domain/errors.ts'
 import { deleteView, listViewIds, mayEditView, saveView, viewsListedMax } from '../../domain/people/saved-views.ts'
 import { builder } from './builder.ts'
 import { describeValues } from './enum-values.ts'
@@ -46,6 +46,10 @@ builder.node(SavedViewRef, {
       resolve: ({ ownerId }, _args, { load }) => requireRow(load.user.load(ownerId)),
     }),
     pinned: t.exposeBoolean('pinned', { description: 'Whether menus show the view without being opened.' }),
+    version: t.exposeInt('version', {
+      description:
+        'Rises with each change; pass it as `expectedVersion`, so that you do not overwrite a change of another user.',
+    }),
     editable: t.boolean({
       description: 'Whether you may change and delete the view.',
       resolve: (view, _args, { viewer }) => mayEditView(viewer, view),
@@ -79,12 +83,16 @@ const SaveViewInput = builder.inputType('SaveViewInput', {
     scope: t.field({ type: ViewScope, defaultValue: 'USER', description: 'Who sees the view.' }),
     teamId: t.id({ description: 'The team whose members see the view, with the scope TEAM: one of yours.' }),
     pinned: t.boolean({ defaultValue: false, description: 'Whether menus show the view without being opened.' }),
+    expectedVersion: t.int({ description: 'Fails with a version conflict unless the view has this version.' }),
   }),
 })
 
 const DeleteViewInput = builder.inputType('DeleteViewInput', {
   description: 'The saved view to delete.',
-  fields: (t) => ({ savedViewId: t.id({ required: true, description: 'The view to delete.' }) }),
+  fields: (t) => ({
+    savedViewId: t.id({ required: true, description: 'The view to delete.' }),
+    expectedVersion: t.int({ description: 'Fails with a version conflict unless the view has this version.' }),
+  }),
 })
 
 const SaveViewSuccess = builder.objectRef<{ id: string }>('SaveViewSuccess').implement({
@@ -100,7 +108,7 @@ const SaveViewSuccess = builder.objectRef<{ id: string }>('SaveViewSuccess').imp
 
 builder.mutationField('saveView', (t) =>
   t.field({
-    type: declareResult('SaveView', SaveViewSuccess, [NotFound]),
+    type: declareResult('SaveView', SaveViewSuccess, [NotFound, VersionConflict]),
     description: 'Saves a page with its filters under a name. A user has at most 100 views.',
     args: { input: t.arg({ type: SaveViewInput, required: true, description: 'The view.' }) },
     resolve: (_root, { input: { savedViewId: id, ...view } }, { domain, viewer }) =>
@@ -113,6 +121,7 @@ builder.mutationField('deleteView', (t) =>
     type: declareDeletion('DeleteView', { description: 'The view was deleted.' }),
     description: 'Deletes a saved view.',
     args: { input: t.arg({ type: DeleteViewInput, required: true, description: 'The view.' }) },
-    resolve: (_root, { input: { savedViewId: id } }, { domain, viewer }) => deleteView(domain, viewer, { id }),
+    resolve: (_root, { input: { savedViewId: id, ...more } }, { domain, viewer }) =>
+      deleteView(domain, viewer, { id, ...more }),
   }),
 )

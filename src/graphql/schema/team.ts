@@ -1,5 +1,5 @@
 import { seesPeople } from '../../domain/access.ts'
-import { NotFound } from '../../domain/errors.ts'
+import { NotFound, VersionConflict } from '../../domain/errors.ts'
 import { createTeam, deleteTeam, memberChangesMax, updateTeam } from '../../domain/people/teams.ts'
 import { capList } from '../admission/argument-bounds.ts'
 import { readList, toConnection } from '../rows/connection.ts'
@@ -24,6 +24,10 @@ builder.node(TeamRef, {
     name: t.exposeString('name', { description: 'Name, unique.' }),
     account: t.exposeString('account', { description: 'Account charged for the jobs of the team.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the team was created.' }),
+    version: t.exposeInt('version', {
+      description:
+        'Rises with each change; pass it as `expectedVersion`, so that you do not overwrite a change of another user.',
+    }),
     members: t.field({
       type: UserConnection,
       description: 'Members of the team; empty if you may not see them.',
@@ -71,12 +75,16 @@ const UpdateTeamInput = builder.inputType('UpdateTeamInput', {
     name: t.string({ description: 'New name. Later submissions are charged to the account of the new name.' }),
     addMembers: t.idList(capList(memberChangesMax, 'Ids of users to add')),
     removeMembers: t.idList(capList(memberChangesMax, 'Ids of users to remove')),
+    expectedVersion: t.int({ description: 'Fails with a version conflict unless the team has this version.' }),
   }),
 })
 
 const DeleteTeamInput = builder.inputType('DeleteTeamInput', {
   description: 'The team to delete.',
-  fields: (t) => ({ teamId: t.id({ required: true, description: 'The team to delete.' }) }),
+  fields: (t) => ({
+    teamId: t.id({ required: true, description: 'The team to delete.' }),
+    expectedVersion: t.int({ description: 'Fails with a version conflict unless the team has this version.' }),
+  }),
 })
 
 const declareSuccess = (name: `${'Create' | 'Update'}TeamSuccess`, description: string) =>
@@ -95,6 +103,7 @@ const CreateTeamResult = declareResult('CreateTeam', declareSuccess('CreateTeamS
 
 const UpdateTeamResult = declareResult('UpdateTeam', declareSuccess('UpdateTeamSuccess', 'The team was changed.'), [
   NotFound,
+  VersionConflict,
 ])
 
 builder.mutationField('createTeam', (t) =>
@@ -121,6 +130,7 @@ builder.mutationField('deleteTeam', (t) =>
     type: declareDeletion('DeleteTeam', { description: 'The team was deleted.' }),
     description: 'Deletes a team. Its jobs stay and remain charged to its account.',
     args: { input: t.arg({ type: DeleteTeamInput, required: true, description: 'The team.' }) },
-    resolve: (_root, { input: { teamId: id } }, { domain, viewer }) => deleteTeam(domain, viewer, { id }),
+    resolve: (_root, { input: { teamId: id, ...more } }, { domain, viewer }) =>
+      deleteTeam(domain, viewer, { id, ...more }),
   }),
 )

@@ -1,5 +1,5 @@
 import { createViewer, demandOwn, isPermission, permissionsMax, seesPeople } from '../../domain/access.ts'
-import { NotFound } from '../../domain/errors.ts'
+import { NotFound, VersionConflict } from '../../domain/errors.ts'
 import { teamsOfUserMax } from '../../domain/people/teams.ts'
 import { createUser, deleteUser, updateUser } from '../../domain/people/users.ts'
 import { capList } from '../admission/argument-bounds.ts'
@@ -39,6 +39,10 @@ builder.node(UserRef, {
         'Whether the user is disabled. A disabled user cannot log in; running jobs continue, and waiting jobs are held.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the user was created.' }),
+    version: t.exposeInt('version', {
+      description:
+        'Rises with each change; pass it as `expectedVersion`, so that you do not overwrite a change of another user.',
+    }),
     teams: t.field({
       type: [TeamRef],
       description: 'Teams of the user that you may see, at most 50.',
@@ -188,6 +192,7 @@ const UpdateUserInput = builder.inputType('UpdateUserInput', {
       type: UserIdentityInput,
       description: 'Identity of the user at the OpenID provider; null: removes it.',
     }),
+    expectedVersion: t.int({ description: 'Fails with a version conflict unless the user has this version.' }),
   }),
 })
 
@@ -207,10 +212,12 @@ const CreateUserResult = declareResult('CreateUser', declareSuccess('CreateUserS
 
 const UpdateUserResult = declareResult('UpdateUser', declareSuccess('UpdateUserSuccess', 'The user was changed.'), [
   NotFound,
+  VersionConflict,
 ])
 
 const DeleteUserResult = declareResult('DeleteUser', declareSuccess('DeleteUserSuccess', 'The user is disabled.'), [
   NotFound,
+  VersionConflict,
 ])
 
 builder.mutationField('createUser', (t) =>
@@ -234,7 +241,10 @@ builder.mutationField('updateUser', (t) =>
 
 const DeleteUserInput = builder.inputType('DeleteUserInput', {
   description: 'The user to delete.',
-  fields: (t) => ({ userId: t.id({ required: true, description: 'The user to disable.' }) }),
+  fields: (t) => ({
+    userId: t.id({ required: true, description: 'The user to disable.' }),
+    expectedVersion: t.int({ description: 'Fails with a version conflict unless the user has this version.' }),
+  }),
 })
 
 builder.mutationField('deleteUser', (t) =>
@@ -243,6 +253,7 @@ builder.mutationField('deleteUser', (t) =>
     description:
       'Disables a user and revokes the tokens of the user. Running jobs continue, waiting jobs are held, and the audit log keeps the name.',
     args: { input: t.arg({ type: DeleteUserInput, required: true, description: 'The user.' }) },
-    resolve: (_root, { input: { userId: id } }, { domain, viewer }) => deleteUser(domain, viewer, { id }),
+    resolve: (_root, { input: { userId: id, ...more } }, { domain, viewer }) =>
+      deleteUser(domain, viewer, { id, ...more }),
   }),
 )

@@ -160,10 +160,12 @@ const cases: Record<string, Record<string, Case>> = {
   updateLimits: {
     InvalidInput: job(() => ({ maxConcurrent: -1 })),
     NotFound: job(() => ({ pool: 'no', maxConcurrent: 1 })),
+    VersionConflict: job(() => ({ maxConcurrent: 1, ...stale })),
   },
   setScopeLimit: {
     InvalidInput: job(() => ({ scope: 'PROJECT', name: 'p', maxJobs: -1 })),
     NotFound: job(() => ({ pool: 'no', scope: 'PROJECT', name: 'p', maxJobs: 1 })),
+    VersionConflict: job(() => ({ scope: 'PROJECT', name: 'p', maxJobs: 1, ...stale })),
   },
   cleanupJobs: { InvalidInput: job(() => ({ olderThanDays: 0 })) },
   processQueue: { NotFound: job(() => ({ pool: 'no' })) },
@@ -171,22 +173,41 @@ const cases: Record<string, Record<string, Case>> = {
   updateUser: {
     InvalidInput: job(({ user }) => ({ userId: user, displayName: '' })),
     NotFound: unknownId('userId', { displayName: 'U' }),
+    VersionConflict: job(({ user }) => ({ userId: user, displayName: 'U', ...stale })),
   },
-  deleteUser: { InvalidInput: job(({ self }) => ({ userId: self })), NotFound: unknownId('userId') },
-  deleteTeam: { NotFound: unknownId('teamId') },
-  deleteQuota: { NotFound: unknownId('quotaId') },
-  deleteApprovalRule: { NotFound: unknownId('approvalRuleId') },
-  deleteNode: { NotFound: unknownId('nodeId') },
+  deleteUser: {
+    InvalidInput: job(({ self }) => ({ userId: self })),
+    NotFound: unknownId('userId'),
+    VersionConflict: job(({ user }) => ({ userId: user, ...stale })),
+  },
+  deleteTeam: { NotFound: unknownId('teamId'), VersionConflict: job(({ team }) => ({ teamId: team, ...stale })) },
+  deleteQuota: { NotFound: unknownId('quotaId'), VersionConflict: job(({ quota }) => ({ quotaId: quota, ...stale })) },
+  deleteApprovalRule: {
+    NotFound: unknownId('approvalRuleId'),
+    VersionConflict: job(({ rule }) => ({ approvalRuleId: rule, ...stale })),
+  },
+  deleteNode: { NotFound: unknownId('nodeId'), VersionConflict: job(({ node }) => ({ nodeId: node, ...stale })) },
   createTeam: { InvalidInput: job(() => ({ name: '' })) },
   updateTeam: {
     InvalidInput: job(({ team }) => ({ teamId: team, name: '' })),
     NotFound: unknownId('teamId', { name: 'x' }),
+    VersionConflict: job(({ team }) => ({ teamId: team, name: 'x', ...stale })),
   },
   saveView: {
     InvalidInput: job(() => ({ name: 'v', page: 'jobs', search: '' })),
     NotFound: unknownId('savedViewId', { name: 'v', page: '/jobs', search: '' }),
+    VersionConflict: job(({ savedView }) => ({
+      savedViewId: savedView,
+      name: 'v',
+      page: '/jobs',
+      search: '',
+      ...stale,
+    })),
   },
-  deleteView: { NotFound: unknownId('savedViewId') },
+  deleteView: {
+    NotFound: unknownId('savedViewId'),
+    VersionConflict: job(({ savedView }) => ({ savedViewId: savedView, ...stale })),
+  },
   createToken: {
     InvalidInput: job(({ user }) => ({ name: '', userId: user })),
     NotFound: job(() => ({ name: 't', userId: 'user_00000000000000000000000000' })),
@@ -200,11 +221,13 @@ const cases: Record<string, Record<string, Case>> = {
   updateQuota: {
     InvalidInput: job(({ quota }) => ({ quotaId: quota, limit: -1 })),
     NotFound: unknownId('quotaId', { limit: 1 }),
+    VersionConflict: job(({ quota }) => ({ quotaId: quota, limit: 1, ...stale })),
   },
   createApprovalRule: { InvalidInput: job(() => ({ name: '', condition: { costAbove: 50 } })) },
   updateApprovalRule: {
     InvalidInput: job(({ rule }) => ({ approvalRuleId: rule, name: '' })),
     NotFound: unknownId('approvalRuleId', { priority: 1 }),
+    VersionConflict: job(({ rule }) => ({ approvalRuleId: rule, priority: 1, ...stale })),
   },
   addNode: {
     InvalidInput: job(() => ({ pool: 'sim', name: 'n2', cpu: -1, memoryGib: 1 })),
@@ -213,6 +236,7 @@ const cases: Record<string, Record<string, Case>> = {
   updateNode: {
     InvalidInput: job(({ node }) => ({ nodeId: node, state: 'LOST' })),
     NotFound: unknownId('nodeId', { state: 'READY' }),
+    VersionConflict: job(({ node }) => ({ nodeId: node, state: 'READY', ...stale })),
   },
   createCapacityReservation: {
     InvalidInput: job(() => ({ ...reservation, nodes: [] })),
