@@ -27,6 +27,18 @@ const config: CodegenConfig = {
       },
     },
     'src/client/generated/cache.ts': { plugins: ['./src/client/caches/codegen-plugin.ts'] },
+    'web/generated/graphql.ts': {
+      documents: ['web/documents/*.graphql'],
+      plugins: ['typescript-operations', 'typed-document-node'],
+      config: {
+        documentMode: 'string',
+        pureMagicComment: true,
+        enumType: 'string-literal',
+        useTypeImports: true,
+        strictScalars: true,
+        scalars,
+      },
+    },
     // The pages of examples/, as any frontend with Apollo or urql does it.
     'examples/view/generated/operations.ts': {
       documents: ['examples/view/*.graphql'],

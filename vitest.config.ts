@@ -11,6 +11,8 @@ export default defineConfig({
     isolate: false,
     // Node loads the modules itself, as it does for users.
     experimental: { viteModuleRunner: false, nodeLoader: false },
+    // The console imports the client by the name of the package.
+    execArgv: ['--conditions=berth-source'],
     // Workers, and the servers that they start, load what was compiled before.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/berth') },
     // Only what hangs takes so long, also on a machine that is ten times slower for a minute.

@@ -8,7 +8,7 @@ import { checkConnections, countConnections, divideConnections, poolerProblem } 
 import { makeDataDirectory } from './config/data-directory.ts'
 import { exposedWithoutLogin, isLoopbackAddress, noLoginPossible } from './config/exposure.ts'
 import { greeting } from './config/greeting.ts'
-import { explainListenError } from './config/listening.ts'
+import { explainListenError, toJobUrl } from './config/listening.ts'
 import { type Config, ConfigError, type PoolConfig, readConfig } from './config.ts'
 import { createViewer, type Viewer } from './domain/access.ts'
 import { createChainer } from './domain/audit/audit-chain.ts'
@@ -25,9 +25,10 @@ import { detectMachine, type Machine } from './executors/local/machine.ts'
 import { readBootId } from './executors/local/processes.ts'
 import { createFeed } from './feed/feed.ts'
 import { createQueueWatch } from './feed/queue-watch.ts'
-import { hashDocument, type TrustedDocumentsConfig } from './graphql/admission/trusted-documents.ts'
+import { indexDocuments, type TrustedDocumentsConfig } from './graphql/admission/trusted-documents.ts'
 import { createAuthenticator, createSingleUserAuthenticator } from './graphql/callers/authenticate.ts'
 import { createListReads } from './graphql/rows/list-reads.ts'
+import { ConsoleFiles } from './graphql/transport/console-files.ts'
 import { Server } from './graphql/transport/server.ts'
 import { createLogTail } from './logs/follow.ts'
 import { createFreshOutput, type FreshOutput } from './logs/fresh-output.ts'
@@ -142,7 +143,7 @@ async function build(start: Start): Promise<string> {
   startLoop(disk.loop, down)
   const fresh = createFreshOutput()
   const serverUrl = config.server.roles.includes('api') ? await serve({ config, domain, disk, fresh, running }) : null
-  const jobUrl = config.server.publicUrl ?? forJobs(serverUrl ?? `http://${config.server.host}:${config.server.port}`)
+  const jobUrl = config.server.publicUrl ?? toJobUrl(serverUrl ?? `http://${config.server.host}:${config.server.port}`)
   if (config.server.roles.includes('scheduler')) await schedule({ config, domain, machine, fresh, jobUrl }, down)
   running.isStarted = true
   return greeting({ version, url: serverUrl ?? 'the scheduler', port: config.server.port, singleUser })
@@ -194,9 +195,11 @@ async function serve({ config, domain, disk, fresh, running }: Serving): Promise
     publicUrl: config.server.publicUrl,
     ...config.console,
   }
+  const site = new ConsoleFiles(join(import.meta.dirname, '../web/dist'))
   const server = new Server({
     rooms: { domain, live, lists: createListReads(lists), feed, logTail, queueWatch, facts, log: domain.log },
-    config: { singleUser: domain.singleUser, ...config.server, documents: withOwn(config.server.documents) },
+    config: { singleUser: domain.singleUser, ...config.server, documents: withOwn(config.server.documents, site) },
+    console: site,
     disk,
     isStarted: () => running.isStarted === true,
     connectionsMax: Math.floor(openFilesMax() / 2),
@@ -213,10 +216,10 @@ async function serve({ config, domain, disk, fresh, running }: Serving): Promise
   return url
 }
 
-/** The command line of this version is trusted like an application with a manifest. */
-function withOwn({ byId, freeText }: Config['server']['documents']): TrustedDocumentsConfig {
+/** The command line and the console of this version are trusted like applications with a manifest. */
+function withOwn({ byId, freeText }: Config['server']['documents'], web: ConsoleFiles): TrustedDocumentsConfig {
   const own = Object.values(ownDocuments).flatMap((each) => (each instanceof TypedDocumentString ? [String(each)] : []))
-  return { byId: new Map([...own.map((text) => [hashDocument(text), text] as const), ...byId]), freeText }
+  return { byId: new Map([...indexDocuments(own), ...web.documents, ...byId]), freeText }
 }
 
 /** Further connections to the database, which other work cannot take. */
@@ -245,9 +248,6 @@ async function decide(domain: Pick<Domain, 'db' | 'time' | 'log'>, config: Confi
   if (mode === 'SINGLE_USER' && isOpen) throw new ConfigError([exposedWithoutLogin(host)])
   return mode === 'SINGLE_USER'
 }
-
-/** A server that listens on all addresses is reached on loopback by the jobs of its machine. */
-const forJobs = (url: string) => url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
 
 interface Scheduling {
   config: Config

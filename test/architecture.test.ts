@@ -90,6 +90,19 @@ describe('the walls between rooms', () => {
     expect(climbed).toEqual([])
   })
 
+  it('limit the console to the package entry of the client', () => {
+    const files = code.filter(({ path }) => path.startsWith('web/') && !path.endsWith('/build.ts'))
+    const inside = files.flatMap((file) =>
+      importsOf(file)
+        .filter((target) => /^(src|test|examples)\//.test(target))
+        .map((target) => `${file.path} → ${target}`),
+    )
+    expect(files).not.toEqual([])
+    expect(inside).toEqual([])
+    expect(found(files, /from '(@berth-jobs\/berth\/(?!client')|node:|graphql')/)).toEqual([])
+    expect(findImportCycles(files)).toEqual([])
+  })
+
   it('restrict which room imports which package', () => {
     const broken = source.flatMap((file) => {
       const never = foreign[roomOf(file.path)?.split('/')[0] ?? '']

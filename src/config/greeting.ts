@@ -17,7 +17,7 @@ Berth ${version} is ready at ${url}
 ${singleUser ? '' : '\n  Log in         export BERTH_TOKEN=… (docs/users-and-tokens.md)'}
   Run a job      ${at} submit --follow -- echo "Hello from Berth"
   List jobs      ${at} ls
-  Explore        ${url}/graphql in a browser
+  Look           ${url} in a browser; the API at ${url}/graphql
   Stop           Ctrl-C here; jobs continue, and the next start finds them
 
 `

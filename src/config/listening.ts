@@ -23,3 +23,6 @@ export const explainListenError = (
   error: unknown,
   { host, port }: { host: string; port: number },
 ): ConfigProblem | undefined => problems[String((error as { code?: unknown }).code)]?.(host, port)
+
+/** A server that listens on all addresses is reached on loopback by the jobs of its machine. */
+export const toJobUrl = (url: string) => url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')

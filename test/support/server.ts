@@ -12,6 +12,7 @@ import {
 import type { OidcRules } from '../../src/graphql/callers/oidc.ts'
 import type { ServerFacts } from '../../src/graphql/rows/context.ts'
 import { createListReads, type ListReads } from '../../src/graphql/rows/list-reads.ts'
+import { ConsoleFiles } from '../../src/graphql/transport/console-files.ts'
 import { Server, type ServerConfig } from '../../src/graphql/transport/server.ts'
 import { createLogTail, type LogTail } from '../../src/logs/follow.ts'
 import { type Db, openDb } from '../../src/platform/db.ts'
@@ -53,6 +54,8 @@ export interface TestServerOptions {
   drainMsMax?: number
   connectionsMax?: number
   disk?: Pick<DiskWatch, 'findProblem'>
+  /** Default: a console that is not built. */
+  console?: ConsoleFiles
   /** The declaration of its pool, beyond the usual one. */
   pool?: Partial<DeclaredPool>
   /** The caller; default: the local user. */
@@ -108,6 +111,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     rooms: { domain, live, lists, feed, logTail, queueWatch, facts, log: domain.log },
     config: { ...configDefaults, singleUser: !logIn, ...config },
     authenticate: logIn ? createAuthenticator(domain, logIn.oidc) : withoutLogIn,
+    console: options.console ?? new ConsoleFiles('/nonexistent'),
     disk: options.disk ?? { findProblem: async () => null },
     ...defined({ keepAliveMs, drainMsMax, connectionsMax }),
   })

@@ -12,7 +12,7 @@ export interface Source {
   lines: readonly string[]
 }
 
-const written = '(src|test|bench|prisma|simulate|examples)/.*\\.tsx?|[^/]*\\.ts'
+const written = '(src|web|test|bench|prisma|simulate|examples)/.*\\.tsx?|[^/]*\\.ts'
 
 function repositoryPaths(): string[] {
   const list = (...options: string[]) =>

@@ -89,6 +89,9 @@ const quoteId = (id: string) =>
 
 export const hashDocument = (text: string) => createHash('sha256').update(text).digest('hex')
 
+export const indexDocuments = (texts: readonly string[]): ReadonlyMap<string, string> =>
+  new Map(texts.map((text) => [hashDocument(text), text]))
+
 const badRequest = (message: string) =>
   new GraphQLError(message, { extensions: { code: 'BAD_REQUEST', http: { status: 400 } } })
 

@@ -31,7 +31,8 @@ export async function sendCompressible({ request, response }: Exchange, text: st
   response.end(bytes)
 }
 
-export const acceptsGzip = (accepted: string | string[] | undefined): boolean => readEncodings(accepted).has('gzip')
+export const acceptsEncoding = (accepted: string | string[] | undefined, encoding: 'br' | 'gzip'): boolean =>
+  readEncodings(accepted).has(encoding)
 
 function readEncodings(accepted: string | string[] | undefined): ReadonlySet<string> {
   const accepts = new Set<string>()

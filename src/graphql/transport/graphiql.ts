@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gunzip, gzipSync } from 'node:zlib'
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql'
-import { acceptsGzip, type Exchange } from './compression.ts'
+import { acceptsEncoding, type Exchange } from './compression.ts'
 
 /** The page of GraphiQL has nine megabytes, so it is rendered and compressed once, at the first request. */
 interface Page {
@@ -105,7 +105,7 @@ export async function sendGraphiql({ request, response }: Exchange, singleUser: 
   const page = pages.get(singleUser) ?? renderGraphiql(singleUser)
   pages.set(singleUser, page)
   const { gzipped, headers } = page
-  const isGzip = acceptsGzip(request.headers['accept-encoding'])
+  const isGzip = acceptsEncoding(request.headers['accept-encoding'], 'gzip')
   const bytes = isGzip ? gzipped : await promisify(gunzip)(gzipped)
   const encoding = isGzip && { 'content-encoding': 'gzip' }
   response.writeHead(200, { ...headers, ...encoding, vary: 'Origin, Accept-Encoding' })

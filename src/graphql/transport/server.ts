@@ -21,6 +21,7 @@ import type { Rooms } from '../rows/context.ts'
 import { downloadPath } from '../rows/download-target.ts'
 import { computeClosingMs } from './closing-streams.ts'
 import type { Exchange } from './compression.ts'
+import type { ConsoleFiles } from './console-files.ts'
 import { Downloads } from './downloads.ts'
 import { Drain, sendUnavailable, stoppingText } from './drain.ts'
 import { createGraphqlEngine, type GraphqlEngine } from './engine.ts'
@@ -51,6 +52,8 @@ export interface ServerOptions {
   config: ServerConfig
   authenticate: Authenticator
   disk: Pick<DiskWatch, 'findProblem'>
+  /** The web console. */
+  console: ConsoleFiles
   keepAliveMs?: number
   isStarted?: () => boolean
   drainMsMax?: number
@@ -66,8 +69,8 @@ const headersTimeoutMs = 80_000
 const unreadBounds = { bytesMax: limits.droppedBodyBytesMax, msMax: limits.droppedBodyMsMax }
 
 /**
- * One port for GraphQL over HTTP, SSE and WebSocket at /graphql, GraphiQL there for browsers, files below /download, /healthz
- * and /readyz. Every request passes the gate first. A POST must be JSON: a web page may send other types without a preflight.
+ * One port for GraphQL over HTTP, SSE and WebSocket at /graphql, GraphiQL there for browsers, the web console at /, files
+ * below /download, /healthz and /readyz. Every request passes the gate first. A POST must be JSON: a web page may send other types without a preflight.
  */
 export class Server {
   readonly #config: ServerConfig
@@ -85,6 +88,7 @@ export class Server {
   readonly #posts: PostHandler
   readonly #sockets: WebSockets
   readonly #downloads: Downloads
+  readonly #console: ConsoleFiles
   #closed: Promise<void> | undefined
 
   constructor(options: ServerOptions) {
@@ -124,6 +128,7 @@ export class Server {
       watch: (viewer, response) => this.#watchDownload(viewer, response),
       allowedHeaders: config.allowedHeaders,
     })
+    this.#console = options.console
     this.#http = this.#createHttp()
     limitConnections(this.#http, options.connectionsMax, log)
   }
@@ -202,11 +207,13 @@ export class Server {
     normalizeTarget(request)
     const path = readPath(request)
     const isDownload = path.startsWith(downloadPath)
-    const mayNavigate = isDownload && /^(GET|HEAD)$/.test(request.method ?? '')
+    const isConsole = this.#console.has(path)
+    const mayNavigate = (isDownload || isConsole) && /^(GET|HEAD)$/.test(request.method ?? '')
     const reason = findGateRefusal(request.headers, this.#config, mayNavigate)
     if (reason !== null) return sendPlain(response, 403, reason)
     allowOrigin(request, response)
     if (isDownload) return this.#downloads.handle({ request, response })
+    if (isConsole) return this.#console.send({ request, response }, path)
     switch (path) {
       case '/graphql':
         return this.#handleGraphql(request, response)
@@ -214,8 +221,6 @@ export class Server {
         return sendPlain(response, 200, 'ok')
       case '/readyz':
         return this.#sendReadiness(response)
-      case '/':
-        return void response.writeHead(302, { location: 'graphql' }).end()
       default:
         return sendPlain(response, 404, 'Not found')
     }

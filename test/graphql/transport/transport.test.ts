@@ -77,11 +77,6 @@ it.each(['PUT', 'DELETE'])('%s of graphql-sse in single connection mode is refus
   })
 })
 
-it('the redirect to GraphiQL keeps the path prefix of a proxy', async () => {
-  const { status, headers } = await send(server.url, { method: 'GET', path: '/' })
-  expect([status, headers.location]).toEqual([302, 'graphql'])
-})
-
 it('@defer is not supported', async () => {
   const deferred = JSON.stringify({ query: '{ ... @defer { __typename } }' })
   const { text } = await send(server.url, { headers: json, body: deferred })
@@ -210,7 +205,7 @@ describe('connections over the limit', () => {
 it.each([
   [200, 'GET', '/healthz', {}],
   [200, 'GET', '/readyz', {}],
-  [302, 'GET', '/', {}],
+  [404, 'GET', '/', {}],
   [404, 'GET', '/nothing', {}],
   [403, 'GET', '/healthz', { origin: 'https://evil.example' }],
   [204, 'OPTIONS', '/graphql', {}],

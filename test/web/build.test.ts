@@ -1,0 +1,62 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { beforeAll, expect, it } from 'vitest'
+import { root } from '../support/sources.ts'
+
+/** The budget of the console, in bytes as a browser loads them. */
+const dist = join(root, 'web/dist')
+const read = (path: string) => readFileSync(join(dist, path), 'utf8')
+const sizeOf = (path: string) => gzipSync(readFileSync(join(dist, path))).length
+const sum = (sizes: readonly number[]) => sizes.reduce((all, size) => all + size, 0)
+
+beforeAll(() => void execFileSync(process.execPath, [join(root, 'web/build.ts')]))
+
+const assets = () => readdirSync(join(dist, 'assets')).map((name) => `assets/${name}`)
+
+/** The script of the page, and what it imports without a pause. */
+function firstScripts(): Set<string> {
+  const found = new Set<string>()
+  const add = (path: string) => {
+    if (found.has(path)) return
+    found.add(path)
+    for (const [, name] of read(path).matchAll(/(?:from|import)\s*["'`]\.\/([\w.-]+\.js)["'`]/g)) add(`assets/${name}`)
+  }
+  for (const [, path = ''] of read('index.html').matchAll(/(?:src|href)="\.\/(assets\/[^"]+\.js)"/g)) add(path)
+  return found
+}
+
+it('the first view loads at most 250 kB of JavaScript', () => {
+  const scripts = [...firstScripts()]
+  expect(scripts.length).toBeGreaterThan(0)
+  expect(sum(scripts.map(sizeOf))).toBeLessThanOrEqual(250_000)
+})
+
+it('each later part has at most 180 kB', () => {
+  const first = firstScripts()
+  const later = assets().filter((path) => path.endsWith('.js') && !first.has(path))
+  expect(later.length).toBeGreaterThan(0)
+  expect(Math.max(...later.map(sizeOf))).toBeLessThanOrEqual(180_000)
+})
+
+it('all styles have at most 30 kB, and all fonts 110 kB', () => {
+  expect(
+    sum(
+      assets()
+        .filter((path) => path.endsWith('.css'))
+        .map(sizeOf),
+    ),
+  ).toBeLessThanOrEqual(30_000)
+  const fonts = assets().filter((path) => path.endsWith('.woff2'))
+  expect(fonts.length).toBe(2)
+  expect(sum(fonts.map((path) => readFileSync(join(dist, path)).length))).toBeLessThanOrEqual(110_000)
+})
+
+it('scripts, styles and pictures are compressed beside each file, and none is inlined', () => {
+  const names = assets()
+  const whole = names.filter((path) => /\.(js|css)$/.test(path))
+  expect(whole.flatMap((path) => ['br', 'gz'].filter((end) => !names.includes(`${path}.${end}`)))).toEqual([])
+  expect(whole.filter((path) => read(path).includes('url(data:'))).toEqual([])
+  expect(read('index.html')).not.toMatch(/<script(?![^>]*src=)|<style|style="/)
+})

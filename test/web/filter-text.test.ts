@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest'
+import { formatFilter, parseFilter, toJobFilter } from '../../web/rows/filter-text.ts'
+
+const context = { viewerId: 'user_1', users: new Map([['ben', 'user_2']]), nowMs: Date.parse('2026-11-24T18:00:30Z') }
+
+it.each([
+  ['state:running,queued user:me label:sweep=lr', { state: 'running,queued', user: 'me', label: 'sweep=lr' }],
+  ['train big', { text: 'train big' }],
+  ['pool:gpu pool:cpu', { pool: 'gpu,cpu' }],
+  ['project:"a b" x', { project: 'a b', text: 'x' }],
+  ['unknown:thing', { text: 'unknown:thing' }],
+  ['', {}],
+])('the filter %j is read, and written the same way', (text, search) => {
+  expect(parseFilter(text)).toEqual(search)
+  expect(parseFilter(formatFilter(search))).toEqual(search)
+})
+
+it('a filter becomes the filter of the API', () => {
+  const { filter, problems } = toJobFilter(
+    parseFilter('state:active,failed user:me,ben label:sweep=lr,done since:24h node:gpu3 reason:oom_killed train'),
+    context,
+  )
+  expect(problems).toEqual([])
+  expect(filter).toEqual({
+    states: ['STARTING', 'RUNNING', 'CANCELLING', 'FAILED'],
+    users: ['user_1', 'user_2'],
+    labels: [{ key: 'sweep', value: 'lr' }, { key: 'done' }],
+    createdAfter: '2026-11-23T18:00:00.000Z',
+    stateReasons: ['OOM_KILLED'],
+    node: 'gpu3',
+    text: 'train',
+  })
+})
+
+it('values that do not exist are reported with their term', () => {
+  const { filter, problems } = toJobFilter({ state: 'runing', user: 'nobody', since: 'soon' }, context)
+  expect(filter).toEqual({})
+  expect(problems.map(({ key }) => key)).toEqual(['state', 'user', 'since'])
+})

@@ -1,0 +1,88 @@
+import { expect, it } from 'vitest'
+import { describeCancel } from '../../web/actions/consequences.ts'
+import { listPhases } from '../../web/pages/phases.ts'
+import { formatBytes, formatDuration, formatRelative, plural, quoteShell } from '../../web/parts/format.ts'
+
+it.each([
+  [0, '0 s'],
+  [59_999, '59 s'],
+  [65_000, '1 min 05 s'],
+  [754_000, '12 min'],
+  [3_720_000, '1 h 02 min'],
+  [273_600_000, '3 d 4 h'],
+  [-5, '0 s'],
+])('%d ms are %s', (ms, text) => expect(formatDuration(ms)).toBe(text))
+
+it.each([
+  [0, 'just now'],
+  [-61_000, '1 min ago'],
+  [1_200_000, 'in 20 min'],
+  [-7_200_000, '2 h ago'],
+  [-8 * 86_400_000, '16 Nov 2026'],
+])('a moment %d ms away is %s', (ms, text) => {
+  const nowMs = Date.parse('2026-11-24T12:00:00Z')
+  expect(formatRelative(nowMs + ms, nowMs)).toBe(text)
+})
+
+it.each([
+  [0, '0 B'],
+  [1_023, '1023 B'],
+  [1_536, '1.50 KiB'],
+  [68_719_476_736, '64 GiB'],
+  [1_098_907_648, '1.02 GiB'],
+])('%d bytes are %s', (bytes, text) => expect(formatBytes(bytes)).toBe(text))
+
+it('counts agree with their nouns', () => {
+  expect([plural(1, 'job'), plural(1_204, 'job')]).toEqual(['1 job', '1,204 jobs'])
+})
+
+it('arguments are quoted for a shell', () => {
+  expect(['train.py', "it's", '', 'a b'].map(quoteShell)).toEqual(['train.py', "'it'\\''s'", "''", "'a b'"])
+})
+
+it('a cancellation names what it stops and loses', () => {
+  const nowMs = Date.parse('2026-11-24T12:00:00Z')
+  const active = {
+    stateCategory: 'ACTIVE',
+    startedAt: null,
+    currentRun: { startedAt: '2026-11-24T10:00:00Z' },
+  } as const
+  const waiting = { ...active, stateCategory: 'WAITING', currentRun: { startedAt: null } } as const
+  expect(describeCancel([active, active, waiting], nowMs)).toBe(
+    'Stops 2 running jobs and loses 4 h 00 min of work. 1 waiting job leaves the queue.',
+  )
+  expect(describeCancel([{ ...waiting, stateCategory: 'FINAL' }], nowMs)).toBe(
+    '1 job already ended and stays as it is.',
+  )
+})
+
+it('the phases of a job cover all of its runs', () => {
+  const at = (minute: number) => new Date(Date.UTC(2026, 10, 24, 12, minute)).toISOString()
+  const job = { createdAt: at(0), queuedAt: at(4), finishedAt: null }
+  const run = {
+    number: 1,
+    state: 'FAILED',
+    createdAt: at(0),
+    scheduledAt: at(20),
+    startedAt: at(21),
+    finishedAt: at(30),
+  }
+  const next = {
+    ...run,
+    number: 2,
+    state: 'RUNNING',
+    createdAt: at(30),
+    scheduledAt: at(31),
+    startedAt: at(31),
+    finishedAt: null,
+  }
+  const phases = listPhases(job, [run, next] as never)
+  expect(phases.map(({ state, run, fromMs, toMs }) => [state, run, fromMs, toMs])).toEqual([
+    ['BLOCKED', 1, Date.parse(at(0)), Date.parse(at(4))],
+    ['QUEUED', 1, Date.parse(at(4)), Date.parse(at(20))],
+    ['STARTING', 1, Date.parse(at(20)), Date.parse(at(21))],
+    ['RUNNING', 1, Date.parse(at(21)), Date.parse(at(30))],
+    ['QUEUED', 2, Date.parse(at(30)), Date.parse(at(31))],
+    ['RUNNING', 2, Date.parse(at(31)), null],
+  ])
+})

@@ -1,0 +1,31 @@
+import { type Client, createClient, type RequestFailed } from '@berth-jobs/berth/client'
+import { useSyncExternalStore } from 'react'
+import { serverNowMs } from './server-clock.ts'
+import { session } from './session.ts'
+
+/** The folder of the console, also below the path of a proxy. `pushState` does not change it. */
+export const baseUrl: string = new URL('.', document.baseURI).href
+
+export const client: Client = createClient({ url: baseUrl, token: session.provide })
+
+export interface Outage {
+  failure: RequestFailed
+  sinceMs: number
+}
+
+let outage: Outage | null = null
+const listeners = new Set<() => void>()
+
+client.onOutage(() => {
+  const failure = client.outage()
+  outage = failure && { failure, sinceMs: outage?.sinceMs ?? serverNowMs() }
+  for (const listener of listeners) listener()
+})
+
+const subscribe = (listener: () => void) => {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+/** Why, and since when, the page is not live; null: it is live. */
+export const useOutage = (): Outage | null => useSyncExternalStore(subscribe, () => outage)

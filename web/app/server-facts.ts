@@ -1,0 +1,50 @@
+import { createContext, use } from 'react'
+import type { ServerFactsQuery, ViewerFactsQuery } from '../generated/graphql.ts'
+import { ServerFactsDocument, ViewerFactsDocument } from '../generated/graphql.ts'
+import { client } from './connection.ts'
+import { setServerTime } from './server-clock.ts'
+import { session } from './session.ts'
+
+export type ServerFacts = ServerFactsQuery['serverInfo']
+export type ViewerFacts = ViewerFactsQuery['viewer']
+
+const clockLookMs = 600_000
+const forever = Number.POSITIVE_INFINITY
+
+export async function readServerFacts(): Promise<ServerFacts> {
+  const askedMs = Date.now()
+  const { serverInfo } = await client.request(ServerFactsDocument, {}, { attempts: forever })
+  setServerTime(serverInfo.at, { askedMs, answeredMs: Date.now() })
+  return serverInfo
+}
+
+export interface Start {
+  server: ServerFacts
+  viewer: ViewerFacts
+}
+
+/** What every page needs. Waits for a person to log in if the server has users. */
+export async function startConsole(): Promise<Start> {
+  const server = await readServerFacts()
+  setInterval(() => void readServerFacts().catch(console.warn), clockLookMs)
+  if (!server.singleUser && session.state().token === '' && (await session.askTabs()) === '') {
+    session.requireLogIn(false)
+    await new Promise<void>((resolve) => {
+      const unsubscribe = session.subscribe(() => {
+        if (session.state().needsLogIn) return
+        unsubscribe()
+        resolve()
+      })
+    })
+  }
+  const { viewer } = await client.request(ViewerFactsDocument, {}, { attempts: forever })
+  return { server, viewer }
+}
+
+export const StartContext = createContext<Start | null>(null)
+
+export function useStart(): Start {
+  const start = use(StartContext)
+  if (!start) throw new Error('The page is shown before the start of the console')
+  return start
+}

@@ -1,0 +1,2537 @@
+/** Internal type. DO NOT USE DIRECTLY. */
+type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
+/** Internal type. DO NOT USE DIRECTLY. */
+export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
+/** State of an approval request. */
+export type ApprovalStatus =
+  /** Approved: the job was queued. */
+  | 'APPROVED'
+  /** The job was cancelled before a decision. */
+  | 'CANCELLED'
+  /** Not decided in time: the job failed. */
+  | 'EXPIRED'
+  /** Waits for a decision. */
+  | 'PENDING'
+  /** Rejected: the job failed. */
+  | 'REJECTED';
+
+/** The job to cancel. */
+export type CancelJobInput = {
+  /** Fails with a version conflict unless the job has this version. */
+  expectedVersion?: number | null | undefined;
+  /** The job to cancel. */
+  jobId: string;
+  /** Reason for the cancellation; at most 1,000 characters. */
+  reason?: string | null | undefined;
+};
+
+/** The jobs to cancel. */
+export type CancelJobsInput = {
+  /** Reason for the cancellation; at most 1,000 characters. */
+  reason?: string | null | undefined;
+  /** The jobs. */
+  selection: JobSelection;
+};
+
+/** The file to download: the log of a job, or the body of an artifact. */
+export type CreateDownloadInput = {
+  /** artifact_…; its body. */
+  artifactId?: string | null | undefined;
+  /** How the log is written (default: RAW). */
+  format?: DownloadFormat | null | undefined;
+  /** job_…; its log. */
+  jobId?: string | null | undefined;
+  /** Number of the run whose log is downloaded (default: all runs). */
+  run?: number | null | undefined;
+  /** Streams to include (default: STDOUT and STDERR). At most 3. */
+  streams?: Array<LogStream> | null | undefined;
+};
+
+/** A job that must end before this one can start. */
+export type DependencyInput = {
+  /** The job to wait for. */
+  jobId: string;
+  /** Required outcome of the job. */
+  on?: DependencyOn | null | undefined;
+};
+
+/** Required outcome of a dependency. */
+export type DependencyOn =
+  /** The other job must end FAILED. */
+  | 'FAILED'
+  /** The other job must end, in any final state. */
+  | 'FINISHED'
+  /** The other job must end SUCCEEDED. */
+  | 'SUCCEEDED';
+
+/** How a log is written into a file. */
+export type DownloadFormat =
+  /** A JSON object per line: run, line, at, stream and text; or run, gap, startOffset and endOffset. */
+  | 'JSONL'
+  /** Text without colours and other escape sequences of terminals. */
+  | 'PLAIN'
+  /** The bytes of the streams as the job wrote them, without gaps. A download that broke can go on. */
+  | 'RAW';
+
+/** An environment variable. */
+export type EnvironmentVariableInput = {
+  /** Name that the job sees; without = and NUL. */
+  name: string;
+  /** Value; ${NAME} references are expanded. */
+  value: string;
+};
+
+/** Kind of a gate. */
+export type GateCode =
+  /** The job must be approved. */
+  | 'APPROVAL'
+  /** Other jobs must have ended. */
+  | 'DEPENDENCY'
+  /** The earliest start must have come. */
+  | 'NOT_BEFORE'
+  /** The window of the capacity reservation must be open. */
+  | 'RESERVATION_WINDOW'
+  /** The wait before the next run must be over. */
+  | 'RESTART_BACKOFF';
+
+/** A DNS name under which other jobs reach this job. */
+export type InternalDnsInput = {
+  /** RFC 1035 label; the prefix of the account is added: "dns-<account>-", or "dns--<hash>-" if the account has other characters than a–z and 0–9. */
+  name?: string | null | undefined;
+  /** The reachable ports. At most 1,024. */
+  ports: Array<InternalDnsPortInput>;
+};
+
+/** A port under which other jobs reach this job. */
+export type InternalDnsPortInput = {
+  /** The port that other jobs connect to. */
+  port: number;
+  /** TCP (default) or UDP. */
+  protocol?: NetworkProtocol | null | undefined;
+  /** The port that the job listens on; default: `port`. */
+  targetPort?: number | null | undefined;
+};
+
+/** An action on a job. */
+export type JobAction =
+  /** `approveJob`. */
+  | 'APPROVE'
+  /** `cancelJob`. */
+  | 'CANCEL'
+  /** `deleteJob`. */
+  | 'DELETE'
+  /** `rejectJob`. */
+  | 'REJECT'
+  /** `retryJob`. */
+  | 'RETRY'
+  /** `setJobPriority`. */
+  | 'SET_PRIORITY';
+
+/** Kind of an event of a job. */
+export type JobEventType =
+  /** The approval was granted or rejected. */
+  | 'APPROVAL_DECIDED'
+  /** The job needs an approval. */
+  | 'APPROVAL_REQUESTED'
+  /** The job published an artifact. */
+  | 'ARTIFACT_PUBLISHED'
+  /** The job was submitted. */
+  | 'CREATED'
+  /** A report about a run arrived after its end; the state did not change. */
+  | 'LATE_REPORT'
+  /** The run was asked to leave for another job. */
+  | 'PREEMPT_REQUESTED'
+  /** The run no longer has to leave. */
+  | 'PREEMPT_WITHDRAWN'
+  /** A user set or cleared the priority. */
+  | 'PRIORITY_CHANGED'
+  /** The job has another state. */
+  | 'STATE_CHANGED';
+
+/** Filter for jobs. A job must match all fields, one entry of each list, and all labels. */
+export type JobFilter = {
+  /** Jobs charged to one of these accounts. At most 1,000. */
+  accounts?: Array<string> | null | undefined;
+  /** Jobs submitted after this time. */
+  createdAfter?: string | null | undefined;
+  /** Jobs submitted before this time. */
+  createdBefore?: string | null | undefined;
+  /** Jobs of one of these executors. At most 1,000. */
+  executors?: Array<string> | null | undefined;
+  /** Jobs that became final after this time. */
+  finishedAfter?: string | null | undefined;
+  /** Jobs that became final before this time. */
+  finishedBefore?: string | null | undefined;
+  /** Jobs with these ids. At most 1,000. */
+  ids?: Array<string> | null | undefined;
+  /** Jobs with all of these labels. At most 64. */
+  labels?: Array<LabelFilter> | null | undefined;
+  /** Glob on the job name: * matches any characters, ? matches one; at most 255 characters. */
+  name?: string | null | undefined;
+  /** Jobs that hold resources on a node of this name: STARTING, RUNNING or CANCELLING. */
+  node?: string | null | undefined;
+  /** Jobs of one of these pools. At most 1,000. */
+  pools?: Array<string> | null | undefined;
+  /** Jobs of one of these projects. At most 1,000. */
+  projects?: Array<string> | null | undefined;
+  /** Jobs submitted to one of these submission queues. At most 1,000. */
+  queues?: Array<string> | null | undefined;
+  /** Jobs whose first run started after this time. */
+  startedAfter?: string | null | undefined;
+  /** Jobs whose first run started before this time. */
+  startedBefore?: string | null | undefined;
+  /** Jobs in a state of one of these categories. At most 9. */
+  stateCategories?: Array<StateCategory> | null | undefined;
+  /** Jobs whose `stateReason` is one of these. At most 1,000. */
+  stateReasons?: Array<StateReason> | null | undefined;
+  /** Jobs in one of these states. At most 9. */
+  states?: Array<JobState> | null | undefined;
+  /** Jobs of one of these teams. At most 1,000. */
+  teams?: Array<string> | null | undefined;
+  /** Jobs whose name or value of a label contains this text, or whose id begins with it; the case of ASCII letters does not matter. At most 255 characters. Without an index: a list may read all jobs, and ends with QUERY_TIMEOUT after 5 s. */
+  text?: string | null | undefined;
+  /** Jobs submitted by one of these users. At most 1,000. */
+  users?: Array<string> | null | undefined;
+};
+
+/** Sort order. */
+export type JobOrder = {
+  /** Ascending or descending; jobs with equal values are ordered by id. */
+  direction: OrderDirection;
+  /** Field to sort by. */
+  field: JobOrderField;
+};
+
+/** Field that jobs are sorted by. */
+export type JobOrderField =
+  /** Time of submission. */
+  | 'CREATED_AT'
+  /** Time of the final state; jobs that are not final come after all others. */
+  | 'FINISHED_AT'
+  /** Base or set priority, without the effect of waiting. */
+  | 'PRIORITY'
+  /** Time when the first run started; jobs that never started come after all others. */
+  | 'STARTED_AT';
+
+/** Jobs to act on; set exactly one field. */
+export type JobSelection =
+  {   /** Jobs with these ids; a repeated id counts once. At most 1,000. */
+  jobIds: Array<string>; matching?: never; }
+  |  { jobIds?: never;   /** Jobs that match a filter. Repeat the call until `remaining` is 0 or no job was changed. */
+  matching: MatchingJobs; };
+
+/** The spec of a job. Give `command`, or `executable` with `arguments`, or `handler`; all are optional with an image. */
+export type JobSpecInput = {
+  /** Account to charge, the unit of fair share; default: the account of the team, or your own. */
+  account?: string | null | undefined;
+  /** Arguments; ${NAME} references are expanded. At most 10,000. */
+  arguments?: Array<string> | null | undefined;
+  /** Bid for a better position in the queue. */
+  bid?: number | null | undefined;
+  /** Id of the capacity reservation to run in. */
+  capacityReservationId?: string | null | undefined;
+  /** Program and arguments, passed without expansion. At most 10,000. */
+  command?: Array<string> | null | undefined;
+  /** Further attributes for the backend. */
+  customAttributes?: Record<string, unknown> | null | undefined;
+  /** Data sets to mount in the container (each `source:/path/in/job`). At most 256. */
+  data?: Array<string> | null | undefined;
+  /** Jobs that must end first. At most 100. */
+  dependsOn?: Array<DependencyInput> | null | undefined;
+  /** Expected duration of a run in seconds. */
+  durationSeconds?: number | null | undefined;
+  /** Environment variables in order (the last one of a name wins). At most 10,000. */
+  environment?: Array<EnvironmentVariableInput> | null | undefined;
+  /** Your estimate of the cost: 0 … 10¹⁵. */
+  estimatedCost?: number | null | undefined;
+  /** Program to run; its arguments are in `arguments`. */
+  executable?: string | null | undefined;
+  /** Executor to use; default: chosen by the other fields and the pool. */
+  executor?: string | null | undefined;
+  /** Path of a module to run instead of a command, absolute or relative to the working directory. */
+  handler?: string | null | undefined;
+  /** Container image. */
+  image?: string | null | undefined;
+  /** Whether the job inherits the environment variables that the server passes on. */
+  inheritEnvironment?: boolean | null | undefined;
+  /** Input of the handler. */
+  input?: Record<string, unknown> | null | undefined;
+  /** Whether the job is interactive. Interactive jobs start first; a user can have one at a time. */
+  interactive?: boolean | null | undefined;
+  /** DNS name for other jobs. */
+  internalDns?: InternalDnsInput | null | undefined;
+  /** Keys and values. At most 64. */
+  labels?: Array<LabelInput> | null | undefined;
+  /** Launcher for the processes of the job: single, multiple, mpirun or srun, if the executor supports it. */
+  launcher?: string | null | undefined;
+  /** Maximum duration of a run in seconds; 0: unlimited. Default: `durationSeconds`, else two days, or unlimited for a preemptable or interactive job. */
+  maxRunTimeSeconds?: number | null | undefined;
+  /** Name, at most 255 characters. */
+  name?: string | null | undefined;
+  /** Network traffic to block. */
+  networkIsolation?: NetworkIsolation | null | undefined;
+  /** Earliest start; a time in the past means now. */
+  notBefore?: string | null | undefined;
+  /** Action when a dependency fails. */
+  onDependencyFailure?: OnDependencyFailure | null | undefined;
+  /** Path of a script that is sourced after the command ended. */
+  postLaunch?: string | null | undefined;
+  /** Path of a script that is sourced before the command starts. */
+  preLaunch?: string | null | undefined;
+  /** Whether the job may be preempted by other jobs. */
+  preemptable?: boolean | null | undefined;
+  /** Project, for limits, reservations and filters. */
+  project?: string | null | undefined;
+  /** Submission queue; default: the default queue. */
+  queue?: string | null | undefined;
+  /** Requested resources. */
+  resources?: ResourcesInput | null | undefined;
+  /** Whether the job may be run again from the beginning. */
+  restartable?: boolean | null | undefined;
+  /** Whether the job can continue from a closure. A run that is interrupted after `saveClosure` is followed by another run. */
+  resumable?: boolean | null | undefined;
+  /** Retry after a failed run; default: none. */
+  retry?: RetryInput | null | undefined;
+  /** File that receives a copy of the error output. */
+  stderrPath?: string | null | undefined;
+  /** File used as standard input. */
+  stdinPath?: string | null | undefined;
+  /** File that receives a copy of the output. */
+  stdoutPath?: string | null | undefined;
+  /** Team of the job; default: your default team. */
+  team?: string | null | undefined;
+  /** Working directory: an absolute path or ~/… */
+  workdir?: string | null | undefined;
+  /** X11 display. */
+  x11?: X11Input | null | undefined;
+};
+
+/** State of a job or a run. */
+export type JobState =
+  /** Waits for an approval. */
+  | 'BLOCKED'
+  /** Final: the job was cancelled. */
+  | 'CANCELLED'
+  /** The job was cancelled, and the executor stops the command. */
+  | 'CANCELLING'
+  /** Final: the command failed or could not be started, or the approval was rejected or expired. */
+  | 'FAILED'
+  /** Final: the run was preempted or its node was lost, and the job is not run again. */
+  | 'INTERRUPTED'
+  /** Waits to be started. */
+  | 'QUEUED'
+  /** The command runs. */
+  | 'RUNNING'
+  /** The scheduler has assigned resources, and the executor starts the command. */
+  | 'STARTING'
+  /** Final: the command ended with exit code 0. */
+  | 'SUCCEEDED';
+
+/** A label that jobs must have. */
+export type LabelFilter = {
+  /** Key that jobs must have. */
+  key: string;
+  /** Value of the label; default: every value. */
+  value?: string | null | undefined;
+};
+
+/** A label; a tag is a label with the value "". */
+export type LabelInput = {
+  /** Key, unique within the job, at most 255 characters. */
+  key: string;
+  /** Value, at most 1,024 characters; may be empty. */
+  value: string;
+};
+
+/** Why output is not available. */
+export type LogGapReason =
+  /** The machine had no space to store it. */
+  | 'DISK_FULL'
+  /** The output never reached the server. */
+  | 'LOST'
+  /** You may not read it. */
+  | 'NOT_VISIBLE'
+  /** The log is over its size limit; the gap may be larger. */
+  | 'OVER_LIMIT'
+  /** The output was deleted by age. */
+  | 'RETENTION';
+
+/** Stream of output. */
+export type LogStream =
+  /** Error output of the job. */
+  | 'STDERR'
+  /** Standard output of the job. */
+  | 'STDOUT'
+  /** Messages of Berth about the run. */
+  | 'SYSTEM';
+
+/** The oldest 1,000 of the jobs that match a filter, that you may see, and that the mutation would change. */
+export type MatchingJobs = {
+  /** How many jobs match and would be changed in this and further calls, at most 100,000; of a further call, `remaining` of the call before. If the count of the server differs, nothing is changed. */
+  expectedCount: number;
+  /** Filter that the jobs match. */
+  filter: JobFilter;
+};
+
+/** Network traffic that is blocked for a job. */
+export type NetworkIsolation =
+  /** Incoming and outgoing traffic is blocked. */
+  | 'ALL'
+  /** Incoming traffic is blocked. */
+  | 'IN'
+  /** Outgoing traffic is blocked. */
+  | 'OUT';
+
+/** Protocol of a port. */
+export type NetworkProtocol =
+  /** TCP. */
+  | 'TCP'
+  /** UDP. */
+  | 'UDP';
+
+/** Action for a job whose dependency can no longer be satisfied. */
+export type OnDependencyFailure =
+  /** The job is cancelled with reason DEPENDENCY_FAILED. */
+  | 'CANCEL'
+  /** The job stays QUEUED until it is cancelled. */
+  | 'WAIT';
+
+/** Sort direction. */
+export type OrderDirection =
+  /** Smallest first. */
+  | 'ASC'
+  /** Largest first. */
+  | 'DESC';
+
+/** Kind of a reason why a job waits. */
+export type PendingReasonCode =
+  /** The job needs an approval. */
+  | 'APPROVAL_PENDING'
+  /** A job ahead must start first. */
+  | 'CLASS_BLOCKED'
+  /** Another job must end first. */
+  | 'DEPENDENCY'
+  /** The limit on running jobs of the pool is reached. */
+  | 'GLOBAL_LIMIT'
+  /** A limit on GPUs of a queue, project, team or user is reached. */
+  | 'GPU_LIMIT'
+  /** The free resources are held for another job. */
+  | 'HOLD'
+  /** The user already has an interactive job. */
+  | 'INTERACTIVE_QUOTA'
+  /** The limit on GPUs in use is reached. */
+  | 'LOCAL_GPU_LIMIT'
+  /** The limit on running jobs with GPUs is reached. */
+  | 'LOCAL_JOB_LIMIT'
+  /** The node could not start a run and waits. */
+  | 'NODE_BACKS_OFF'
+  /** Jobs that cannot be preempted hold their share of the pool. */
+  | 'NON_PREEMPTABLE_POOL'
+  /** The earliest start of the job is in the future. */
+  | 'NOT_BEFORE'
+  /** The requested resources are not free. */
+  | 'NO_CAPACITY'
+  /** The pool starts no jobs: its limit `maxConcurrent` is 0. */
+  | 'POOL_PAUSED'
+  /** The limit on running jobs of the project is reached. */
+  | 'PROJECT_LIMIT'
+  /** The limit on running jobs of the submission queue is reached. */
+  | 'QUEUE_LIMIT'
+  /** The window of its capacity reservation is not open. */
+  | 'RESERVATION_WINDOW'
+  /** The free resources are reserved for other projects. */
+  | 'RESERVED_NODES'
+  /** The job waits before its next run. */
+  | 'RESTART_BACKOFF'
+  /** The limit on running jobs of the team is reached. */
+  | 'TEAM_LIMIT'
+  /** No node can ever provide the requested resources. */
+  | 'UNSATISFIABLE'
+  /** The user of the job is disabled. */
+  | 'USER_DISABLED'
+  /** The limit on running jobs of the user is reached. */
+  | 'USER_LIMIT'
+  /** Preempted jobs must leave first. */
+  | 'WAITING_FOR_PREEMPTION';
+
+/** A permission of a user. The configuration and the command line write JOB_VIEW_OWN as job.view.own. */
+export type Permission =
+  /** Read the audit log. */
+  | 'AUDIT_READ'
+  /** Decide on approvals. */
+  | 'JOB_APPROVE'
+  /** Cancel all jobs. */
+  | 'JOB_CANCEL_ALL'
+  /** Cancel own jobs. */
+  | 'JOB_CANCEL_OWN'
+  /** Cancel the jobs of own teams. */
+  | 'JOB_CANCEL_TEAM'
+  /** Delete all jobs. */
+  | 'JOB_DELETE_ALL'
+  /** Delete own jobs. */
+  | 'JOB_DELETE_OWN'
+  /** Set priorities. */
+  | 'JOB_PRIORITY'
+  /** Submit and retry jobs, and reserve slots. */
+  | 'JOB_SUBMIT'
+  /** See the jobs of all users. */
+  | 'JOB_VIEW_ALL'
+  /** See own jobs. */
+  | 'JOB_VIEW_OWN'
+  /** Change limits. */
+  | 'LIMITS_WRITE'
+  /** Add, change and delete nodes. */
+  | 'NODE_WRITE'
+  /** Delete old jobs. */
+  | 'QUEUE_CLEANUP'
+  /** Run scheduling passes. */
+  | 'QUEUE_PROCESS'
+  /** Create, change and delete quotas. */
+  | 'QUOTA_WRITE'
+  /** Create and delete capacity reservations. */
+  | 'RESERVATION_WRITE'
+  /** Create, change and delete approval rules. */
+  | 'RULE_WRITE'
+  /** Manage the tokens of all users. */
+  | 'TOKEN_ANY'
+  /** Manage own tokens. */
+  | 'TOKEN_OWN'
+  /** Manage users and teams. */
+  | 'USER_WRITE'
+  /** Save views for oneself and own teams; an ADMIN also for everyone. */
+  | 'VIEW_WRITE';
+
+/** Kind of failure. */
+export type ProblemCode =
+  /** You cannot decide on a job that you submitted yourself. */
+  | 'APPROVAL_NOT_ALLOWED'
+  /** A quota on cost would be exceeded. */
+  | 'COST_LIMIT_EXCEEDED'
+  /** `expectedCount` is not the number of jobs that would change. */
+  | 'COUNT_MISMATCH'
+  /** A permission, a scope of the token or a level is missing. */
+  | 'FORBIDDEN'
+  /** The idempotency key was used before with a different payload. */
+  | 'IDEMPOTENCY_CONFLICT'
+  /** The input is invalid; `violations` lists what to correct. */
+  | 'INVALID_INPUT'
+  /** The state of the job does not allow the operation. */
+  | 'INVALID_STATE'
+  /** The object does not exist, or you may not see it. */
+  | 'NOT_FOUND'
+  /** A quota or a limit on submissions would be exceeded. */
+  | 'QUOTA_EXCEEDED'
+  /** The job would not start now, and `noWait` was set. */
+  | 'REJECTED'
+  /** The slot reservation cannot be used. */
+  | 'RESERVATION_EXPIRED'
+  /** The server cannot process the request right now; try again. */
+  | 'UNAVAILABLE'
+  /** The object has changed since the expected version. */
+  | 'VERSION_CONFLICT';
+
+/** Requested resources; amounts are per replica. */
+export type ResourcesInput = {
+  /** Whether other GPUs may be used when those of `gpuIds` are busy. */
+  anyGpu?: boolean | null | undefined;
+  /** Number of cores, at least 0.001; default 1. */
+  cpu?: number | null | undefined;
+  /** PSI/J: number of cores per process. */
+  cpuCoresPerProcess?: number | null | undefined;
+  /** Filters on the processor model (a leading ! excludes). At most 64. */
+  cpuModel?: Array<string> | null | undefined;
+  /** CUDA version that the GPUs must support, e.g. 11.8. */
+  cudaVersion?: string | null | undefined;
+  /** Whether the job needs exclusive nodes. The job then holds all of their cores and GPUs, which count against limits. */
+  exclusiveNodeUse?: boolean | null | undefined;
+  /** Number of GPUs; default 0. */
+  gpu?: number | null | undefined;
+  /** PSI/J: number of GPUs per process. */
+  gpuCoresPerProcess?: number | null | undefined;
+  /** Physical ids of exactly these GPUs; only in a pool with one node. At most 1,024. */
+  gpuIds?: Array<number> | null | undefined;
+  /** Minimum bytes of memory of each GPU. Give `gpuMemoryGib` or `gpuMemoryBytes`, not both. */
+  gpuMemoryBytes?: number | null | undefined;
+  /** Minimum GiB of memory of each GPU. */
+  gpuMemoryGib?: number | null | undefined;
+  /** Filters on the GPU model (a leading ! excludes). At most 64. */
+  gpuModel?: Array<string> | null | undefined;
+  /** Whether the GPUs must have tensor cores; default: no requirement. */
+  gpuTensorCores?: boolean | null | undefined;
+  /** Whether the nodes must have InfiniBand. */
+  infiniband?: boolean | null | undefined;
+  /** Bytes of memory. Give `memoryGib` or `memoryBytes`, not both. */
+  memoryBytes?: number | null | undefined;
+  /** GiB of memory per replica. Default: the same share of the memory of the machine as of its cores, at least 1 GiB; see `job.spec.resources.memoryBytes`. A job that uses more fails with `OOM_KILLED`. */
+  memoryGib?: number | null | undefined;
+  /** PSI/J: number of nodes. */
+  nodeCount?: number | null | undefined;
+  /** PSI/J: total number of processes. */
+  processCount?: number | null | undefined;
+  /** PSI/J: number of processes per node. */
+  processesPerNode?: number | null | undefined;
+  /** Port of the first replica, announced to the other replicas. */
+  replicaMasterPort?: number | null | undefined;
+  /** Number of replicas, default 1; they start together. */
+  replicas?: number | null | undefined;
+};
+
+/** Retries after the command of a job failed. They wait 1, 2, 4 … s, five minutes at most. */
+export type RetryInput = {
+  /** Maximum number of runs whose command failed. */
+  maxAttempts: number;
+  /** Exit codes that cause a retry (default: all except 0). At most 255. */
+  onExitCodes?: Array<number> | null | undefined;
+};
+
+/** The job to retry, and changes to its spec. */
+export type RetryJobInput = {
+  /** Fails with a version conflict unless the original has this version. */
+  expectedVersion?: number | null | undefined;
+  /** Idempotency key of this retry, as for `submitJob`. */
+  idempotencyKey?: string | null | undefined;
+  /** Lifetime of the key in seconds, 60 … 2,592,000; default: one day. */
+  idempotencyTtlSeconds?: number | null | undefined;
+  /** The final job to retry. */
+  jobId: string;
+  /** Refuse the job unless it can start now. A refusal stores nothing, not even the idempotency key. */
+  noWait?: boolean | null | undefined;
+  /** Fields that replace those of the original spec, including single fields of `resources`; null resets a field to its default. Omitted fields stay. */
+  overrides?: JobSpecInput | null | undefined;
+  /** Id of a slot reservation to consume. */
+  slotReservationId?: string | null | undefined;
+};
+
+/** Category of a state. */
+export type StateCategory =
+  /** STARTING, RUNNING or CANCELLING: the job holds resources. */
+  | 'ACTIVE'
+  /** SUCCEEDED, FAILED, INTERRUPTED or CANCELLED: the state never changes again. */
+  | 'FINAL'
+  /** BLOCKED or QUEUED. */
+  | 'WAITING';
+
+/** Why a job or a run has its state. */
+export type StateReason =
+  /** The approval was not decided in time. */
+  | 'APPROVAL_EXPIRED'
+  /** The job waits for an approval. */
+  | 'APPROVAL_PENDING'
+  /** The approval was rejected. */
+  | 'APPROVAL_REJECTED'
+  /** The job was approved. */
+  | 'APPROVED'
+  /** The executor cannot run this spec. */
+  | 'BAD_SPEC'
+  /** A user cancelled the job. */
+  | 'CANCELLED'
+  /** A job that this one depends on ended otherwise than required. */
+  | 'DEPENDENCY_FAILED'
+  /** The command ended with another exit code than 0. */
+  | 'EXIT_CODE'
+  /** The user already has an interactive job. */
+  | 'INTERACTIVE_QUOTA'
+  /** The run reached its maximum duration. */
+  | 'MAX_RUN_TIME'
+  /** The node of the run is unreachable or was restarted. */
+  | 'NODE_LOST'
+  /** The machine or the backend could not start the run; the attempt does not count. */
+  | 'NODE_TROUBLE'
+  /** The backend had no place for all parts of the run at once. */
+  | 'NOT_TOGETHER'
+  /** The job needed more memory than it has. */
+  | 'OOM_KILLED'
+  /** The run left for another job. */
+  | 'PREEMPTED'
+  /** The run was asked to leave for another job. */
+  | 'PREEMPTING'
+  /** The handler could not continue the run after a restart of the server. */
+  | 'RESUME_FAILED'
+  /** A signal ended the command. */
+  | 'SIGNAL'
+  /** The executor could not start the run. */
+  | 'START_FAILED'
+  /** The working directory does not exist, or the account of the job may not enter it. */
+  | 'WORKDIR_NOT_FOUND';
+
+/** Why earlier messages of a stream are no longer valid. */
+export type StreamResetReason =
+  /** The jobs were deleted. */
+  | 'DELETED'
+  /** The skipped events are no longer kept, or the database lost events in a failover or a restore. */
+  | 'RETENTION';
+
+/** Permitted use of a token; a token never permits more than its user may do. */
+export type TokenScope =
+  /** Everything else: users, teams, tokens, quotas, limits, rules, nodes, reservations, deleting jobs of others. */
+  | 'ADMIN'
+  /** Approve, reject, set priorities, cancel jobs of others, run scheduling passes, clean up. */
+  | 'OPERATE'
+  /** Queries and subscriptions; every token has this scope. */
+  | 'READ'
+  /** Submit and retry jobs, reserve and release slots, cancel and delete own jobs. */
+  | 'SUBMIT';
+
+/** Level of a user. Each level includes the permissions of the levels below. */
+export type UserLevel =
+  /** Has all permissions. */
+  | 'ADMIN'
+  /** May see all jobs, decide on approvals, set priorities, and read the audit log. */
+  | 'LEAD'
+  /** May submit, cancel and delete own jobs, and manage own tokens. */
+  | 'RESEARCHER'
+  /** May see own jobs. */
+  | 'VIEWER';
+
+/** An X11 display for the job. */
+export type X11Input = {
+  /** Whether the display is rendered by a GPU. */
+  gpu?: boolean | null | undefined;
+};
+
+export type EventRowFragment = { id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, actor: { id: string, name: string } | null };
+
+export type RunRowFragment = { id: string, number: number, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, nodeNames: Array<string>, gpuIds: Array<number>, logLines: number, logBytes: number };
+
+export type PageJobFragment = { maxAttempts: number, nativeId: string | null, queuedAt: string | null, estimatedCost: number | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, team: { id: string, name: string } | null, retryOf: { id: string, name: string | null } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, expiresAt: string, decidedAt: string | null, comment: string | null, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, nodeNames: Array<string>, gpuIds: Array<number>, logLines: number, logBytes: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } };
+
+export type JobPageQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type JobPageQuery = { job: { eventCursor: string, maxAttempts: number, nativeId: string | null, queuedAt: string | null, estimatedCost: number | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, executor: string, queue: string, maxRunTimeSeconds: number, preemptable: boolean, restartable: boolean, interactive: boolean, notBefore: string | null, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, input: Record<string, unknown> | null, environment: Array<{ name: string, value: string }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, anyGpu: boolean, replicas: number, nodeCount: number | null, exclusiveNodeUse: boolean } }, team: { id: string, name: string } | null, retryOf: { id: string, name: string | null } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, expiresAt: string, decidedAt: string | null, comment: string | null, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, nodeNames: Array<string>, gpuIds: Array<number>, logLines: number, logBytes: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } } | null };
+
+export type JobNowQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type JobNowQuery = { job: { maxAttempts: number, nativeId: string | null, queuedAt: string | null, estimatedCost: number | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, team: { id: string, name: string } | null, retryOf: { id: string, name: string | null } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, expiresAt: string, decidedAt: string | null, comment: string | null, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, nodeNames: Array<string>, gpuIds: Array<number>, logLines: number, logBytes: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } } | null };
+
+export type JobEventsPageQueryVariables = Exact<{
+  id: string;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+}>;
+
+
+export type JobEventsPageQuery = { job: { id: string, events: { nodes: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, actor: { id: string, name: string } | null }>, pageInfo: { hasPreviousPage: boolean, startCursor: string | null } } } | null };
+
+export type JobChangesSubscriptionVariables = Exact<{
+  jobId: string;
+  after?: string | null | undefined;
+}>;
+
+
+export type JobChangesSubscription = { jobStatus:
+    | { __typename: 'JobTransitions', cursor: string, isFinal: boolean, job: { maxAttempts: number, nativeId: string | null, queuedAt: string | null, estimatedCost: number | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, team: { id: string, name: string } | null, retryOf: { id: string, name: string | null } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, expiresAt: string, decidedAt: string | null, comment: string | null, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, nodeNames: Array<string>, gpuIds: Array<number>, logLines: number, logBytes: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } }, transitions: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, actor: { id: string, name: string } | null }> }
+    | { __typename: 'StreamHeartbeat', cursor: string }
+    | { __typename: 'StreamReset', resetReason: StreamResetReason, cursor: string }
+   };
+
+export type ListRowFragment = { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null };
+
+export type ListJobsQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  filter?: JobFilter | null | undefined;
+  orderBy?: JobOrder | null | undefined;
+}>;
+
+
+export type ListJobsQuery = { jobs: { asOf: string, totalCount: number, nodes: Array<{ id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type ListUpdatesSubscriptionVariables = Exact<{
+  filter?: JobFilter | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type ListUpdatesSubscription = { jobUpdates:
+    | { __typename: 'JobTransitions', cursor: string, matches: boolean, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null } }
+    | { __typename: 'StreamHeartbeat', cursor: string }
+    | { __typename: 'StreamReset', resetReason: StreamResetReason, jobIds: Array<string>, cursor: string }
+   };
+
+export type CountJobsQueryVariables = Exact<{
+  all?: JobFilter | null | undefined;
+  running?: JobFilter | null | undefined;
+  queued?: JobFilter | null | undefined;
+  blocked?: JobFilter | null | undefined;
+  failed?: JobFilter | null | undefined;
+  succeeded?: JobFilter | null | undefined;
+}>;
+
+
+export type CountJobsQuery = { all: { totalCount: number, isTotalExact: boolean }, running: { totalCount: number, isTotalExact: boolean }, queued: { totalCount: number, isTotalExact: boolean }, blocked: { totalCount: number, isTotalExact: boolean }, failed: { totalCount: number, isTotalExact: boolean }, succeeded: { totalCount: number, isTotalExact: boolean } };
+
+type Refused_ApprovalNotAllowedProblem_Fragment = { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean };
+
+type Refused_CountMismatchProblem_Fragment = { __typename: 'CountMismatchProblem', code: ProblemCode, message: string, retryable: boolean };
+
+type Refused_ForbiddenProblem_Fragment = { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean };
+
+type Refused_IdempotencyConflictProblem_Fragment = { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean };
+
+type Refused_InvalidInputProblem_Fragment = { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> };
+
+type Refused_InvalidStateProblem_Fragment = { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean };
+
+type Refused_NotFoundProblem_Fragment = { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean };
+
+type Refused_QuotaExceededProblem_Fragment = { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean };
+
+type Refused_RejectedProblem_Fragment = { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean };
+
+type Refused_ReservationExpiredProblem_Fragment = { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean };
+
+type Refused_UnavailableProblem_Fragment = { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean };
+
+type Refused_VersionConflictProblem_Fragment = { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean };
+
+export type RefusedFragment =
+  | Refused_ApprovalNotAllowedProblem_Fragment
+  | Refused_CountMismatchProblem_Fragment
+  | Refused_ForbiddenProblem_Fragment
+  | Refused_IdempotencyConflictProblem_Fragment
+  | Refused_InvalidInputProblem_Fragment
+  | Refused_InvalidStateProblem_Fragment
+  | Refused_NotFoundProblem_Fragment
+  | Refused_QuotaExceededProblem_Fragment
+  | Refused_RejectedProblem_Fragment
+  | Refused_ReservationExpiredProblem_Fragment
+  | Refused_UnavailableProblem_Fragment
+  | Refused_VersionConflictProblem_Fragment
+;
+
+export type CancelOneMutationVariables = Exact<{
+  input: CancelJobInput;
+}>;
+
+
+export type CancelOneMutation = { cancelJob:
+    | { __typename: 'CancelJobSuccess', changed: boolean, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null } }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type CancelManyMutationVariables = Exact<{
+  input: CancelJobsInput;
+}>;
+
+
+export type CancelManyMutation = { cancelJobs:
+    | { __typename: 'CancelJobsSuccess', jobIds: Array<string>, remaining: number, results: Array<
+        | { __typename: 'CancelJobSuccess', changed: boolean, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null } }
+        | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+        | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+      > }
+    | { __typename: 'CountMismatchProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type RetryOneMutationVariables = Exact<{
+  input: RetryJobInput;
+}>;
+
+
+export type RetryOneMutation = { retryJob:
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'RetryJobSuccess', warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null } }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type MakeDownloadMutationVariables = Exact<{
+  input: CreateDownloadInput;
+}>;
+
+
+export type MakeDownloadMutation = { createDownload:
+    | { __typename: 'CreateDownloadSuccess', url: string }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type LogRowFragment = { number: number, at: string, stream: LogStream, text: string, truncated: boolean };
+
+export type LogLinesQueryVariables = Exact<{
+  id: string;
+  run: number;
+  fromLine?: number | null | undefined;
+  last?: number | null | undefined;
+  first?: number | null | undefined;
+  streams?: Array<LogStream> | LogStream | null | undefined;
+}>;
+
+
+export type LogLinesQuery = { job: { id: string, logs: { cursor: string, firstLine: number | null, isFinal: boolean, gaps: Array<{ startOffset: number, endOffset: number, reason: LogGapReason }>, lines: Array<{ number: number, at: string, stream: LogStream, text: string, truncated: boolean }> } } | null };
+
+export type LogTailSubscriptionVariables = Exact<{
+  jobId: string;
+  run?: number | null | undefined;
+  after?: string | null | undefined;
+  streams?: Array<LogStream> | LogStream | null | undefined;
+}>;
+
+
+export type LogTailSubscription = { tail:
+    | { __typename: 'LogBatch', cursor: string, isFinal: boolean, runNumber: number, lines: Array<{ number: number, at: string, stream: LogStream, text: string, truncated: boolean }> }
+    | { __typename: 'LogGap', runNumber: number, startOffset: number, endOffset: number, reason: LogGapReason, cursor: string }
+    | { __typename: 'RunChanged', cursor: string, run: { id: string, number: number } }
+    | { __typename: 'StreamHeartbeat', cursor: string }
+    | { __typename: 'StreamReset', resetReason: StreamResetReason, cursor: string }
+   };
+
+export type ServerFactsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ServerFactsQuery = { serverInfo: { id: string, title: string, accent: string | null, version: string, singleUser: boolean, oidcIssuer: string | null, at: string, links: Array<{ title: string, url: string }> } };
+
+export type ViewerFactsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ViewerFactsQuery = { viewer: { id: string, permissions: Array<Permission>, scopes: Array<TokenScope>, pendingDecisions: number, user: { id: string, name: string, displayName: string | null, level: UserLevel } } };
+
+export type OverviewQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type OverviewQuery = { viewer: { id: string, pendingDecisions: number, queue: { runningCount: number, pendingCount: number, blockedCount: number } }, pools: Array<{ id: string, name: string, paused: boolean, capacity: { cpu: number, memoryBytes: number, gpu: number }, used: { cpu: number, memoryBytes: number, gpu: number }, queue: { id: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null }, leader: { renewedAt: string } | null }> };
+
+export type UserNamesQueryVariables = Exact<{
+  first?: number | null | undefined;
+}>;
+
+
+export type UserNamesQuery = { users: { nodes: Array<{ id: string, name: string }> } };
+
+export class TypedDocumentString<TResult, TVariables>
+  extends String
+  implements DocumentTypeDecoration<TResult, TVariables>
+{
+  __apiType?: NonNullable<DocumentTypeDecoration<TResult, TVariables>['__apiType']>;
+  private value: string;
+  public __meta__?: Record<string, any> | undefined;
+
+  constructor(value: string, __meta__?: Record<string, any> | undefined) {
+    super(value);
+    this.value = value;
+    this.__meta__ = __meta__;
+  }
+
+  override toString(): string & DocumentTypeDecoration<TResult, TVariables> {
+    return this.value;
+  }
+}
+export const EventRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment EventRow on JobEvent {
+  id
+  seq
+  at
+  type
+  from
+  to
+  reason
+  message
+  exitCode
+  runNumber
+  actor {
+    id
+    name
+  }
+}
+    `, {"fragmentName":"EventRow"}) as unknown as TypedDocumentString<EventRowFragment, unknown>;
+export const ListRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment ListRow on Job {
+  id
+  version
+  name
+  state
+  stateCategory
+  stateReason
+  stateInfo
+  exitCode
+  attempt
+  executor
+  account
+  project
+  labels {
+    key
+    value
+  }
+  user {
+    id
+    name
+  }
+  pool {
+    id
+    name
+  }
+  queue {
+    id
+    name
+  }
+  queuePosition
+  priority
+  allowedActions
+  createdAt
+  eligibleAt
+  startedAt
+  finishedAt
+  cost {
+    amount
+    currency
+  }
+  progress {
+    fraction
+    message
+    at
+  }
+  currentRun {
+    id
+    number
+    nodeNames
+    gpuIds
+    startedAt
+  }
+  scheduling {
+    reasons {
+      code
+      message
+    }
+    estimatedStart {
+      p50
+      p90
+      earliest
+      latest
+    }
+  }
+}
+    `, {"fragmentName":"ListRow"}) as unknown as TypedDocumentString<ListRowFragment, unknown>;
+export const RunRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment RunRow on Run {
+  id
+  number
+  state
+  stateReason
+  stateInfo
+  exitCode
+  createdAt
+  scheduledAt
+  startedAt
+  finishedAt
+  nodeNames
+  gpuIds
+  logLines
+  logBytes
+}
+    `, {"fragmentName":"RunRow"}) as unknown as TypedDocumentString<RunRowFragment, unknown>;
+export const PageJobFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment PageJob on Job {
+  ...ListRow
+  maxAttempts
+  nativeId
+  queuedAt
+  estimatedCost
+  team {
+    id
+    name
+  }
+  retryOf {
+    id
+    name
+  }
+  dependencies {
+    job {
+      id
+      name
+      state
+    }
+    on
+    satisfied
+  }
+  approval {
+    id
+    status
+    reason
+    ruleName
+    requiredLevel
+    expiresAt
+    decidedAt
+    comment
+    decidedBy {
+      id
+      name
+    }
+  }
+  runs(last: 50) {
+    nodes {
+      ...RunRow
+    }
+  }
+  scheduling {
+    jobsAhead
+    positionIsExact
+    lastConsideredAt
+    reasons {
+      code
+      message
+      scope
+      limit
+      used
+      job {
+        id
+        name
+      }
+    }
+    gates {
+      code
+      open
+      opensAt
+      detail
+    }
+    fit {
+      freeNow
+      couldEverFit
+      missing
+    }
+    hold {
+      id
+      expectedAt
+      waitingForVictims
+      nodes {
+        id
+        name
+      }
+    }
+    estimatedStart {
+      p50
+      p90
+      earliest
+      latest
+      basis
+    }
+  }
+}
+    fragment RunRow on Run {
+  id
+  number
+  state
+  stateReason
+  stateInfo
+  exitCode
+  createdAt
+  scheduledAt
+  startedAt
+  finishedAt
+  nodeNames
+  gpuIds
+  logLines
+  logBytes
+}
+fragment ListRow on Job {
+  id
+  version
+  name
+  state
+  stateCategory
+  stateReason
+  stateInfo
+  exitCode
+  attempt
+  executor
+  account
+  project
+  labels {
+    key
+    value
+  }
+  user {
+    id
+    name
+  }
+  pool {
+    id
+    name
+  }
+  queue {
+    id
+    name
+  }
+  queuePosition
+  priority
+  allowedActions
+  createdAt
+  eligibleAt
+  startedAt
+  finishedAt
+  cost {
+    amount
+    currency
+  }
+  progress {
+    fraction
+    message
+    at
+  }
+  currentRun {
+    id
+    number
+    nodeNames
+    gpuIds
+    startedAt
+  }
+  scheduling {
+    reasons {
+      code
+      message
+    }
+    estimatedStart {
+      p50
+      p90
+      earliest
+      latest
+    }
+  }
+}`, {"fragmentName":"PageJob"}) as unknown as TypedDocumentString<PageJobFragment, unknown>;
+export const RefusedFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}
+    `, {"fragmentName":"Refused"}) as unknown as TypedDocumentString<RefusedFragment, unknown>;
+export const LogRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment LogRow on LogLine {
+  number
+  at
+  stream
+  text
+  truncated
+}
+    `, {"fragmentName":"LogRow"}) as unknown as TypedDocumentString<LogRowFragment, unknown>;
+export const JobPageDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query JobPage($id: ID!) {
+  job(id: $id) {
+    ...PageJob
+    eventCursor
+    spec {
+      command
+      executable
+      arguments
+      handler
+      image
+      workdir
+      executor
+      queue
+      maxRunTimeSeconds
+      preemptable
+      restartable
+      interactive
+      notBefore
+      launcher
+      preLaunch
+      postLaunch
+      stdinPath
+      stdoutPath
+      stderrPath
+      environment {
+        name
+        value
+      }
+      data
+      input
+      retry {
+        maxAttempts
+        onExitCodes
+      }
+      resources {
+        cpu
+        memoryBytes
+        gpu
+        gpuModel
+        gpuMemoryBytes
+        anyGpu
+        replicas
+        nodeCount
+        exclusiveNodeUse
+      }
+    }
+  }
+}
+    fragment RunRow on Run {
+  id
+  number
+  state
+  stateReason
+  stateInfo
+  exitCode
+  createdAt
+  scheduledAt
+  startedAt
+  finishedAt
+  nodeNames
+  gpuIds
+  logLines
+  logBytes
+}
+fragment PageJob on Job {
+  ...ListRow
+  maxAttempts
+  nativeId
+  queuedAt
+  estimatedCost
+  team {
+    id
+    name
+  }
+  retryOf {
+    id
+    name
+  }
+  dependencies {
+    job {
+      id
+      name
+      state
+    }
+    on
+    satisfied
+  }
+  approval {
+    id
+    status
+    reason
+    ruleName
+    requiredLevel
+    expiresAt
+    decidedAt
+    comment
+    decidedBy {
+      id
+      name
+    }
+  }
+  runs(last: 50) {
+    nodes {
+      ...RunRow
+    }
+  }
+  scheduling {
+    jobsAhead
+    positionIsExact
+    lastConsideredAt
+    reasons {
+      code
+      message
+      scope
+      limit
+      used
+      job {
+        id
+        name
+      }
+    }
+    gates {
+      code
+      open
+      opensAt
+      detail
+    }
+    fit {
+      freeNow
+      couldEverFit
+      missing
+    }
+    hold {
+      id
+      expectedAt
+      waitingForVictims
+      nodes {
+        id
+        name
+      }
+    }
+    estimatedStart {
+      p50
+      p90
+      earliest
+      latest
+      basis
+    }
+  }
+}
+fragment ListRow on Job {
+  id
+  version
+  name
+  state
+  stateCategory
+  stateReason
+  stateInfo
+  exitCode
+  attempt
+  executor
+  account
+  project
+  labels {
+    key
+    value
+  }
+  user {
+    id
+    name
+  }
+  pool {
+    id
+    name
+  }
+  queue {
+    id
+    name
+  }
+  queuePosition
+  priority
+  allowedActions
+  createdAt
+  eligibleAt
+  startedAt
+  finishedAt
+  cost {
+    amount
+    currency
+  }
+  progress {
+    fraction
+    message
+    at
+  }
+  currentRun {
+    id
+    number
+    nodeNames
+    gpuIds
+    startedAt
+  }
+  scheduling {
+    reasons {
+      code
+      message
+    }
+    estimatedStart {
+      p50
+      p90
+      earliest
+      latest
+    }
+  }
+}`) as unknown as TypedDocumentString<JobPageQuery, JobPageQueryVariables>;
+export const JobNowDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query JobNow($id: ID!) {
+  job(id: $id) {
+    ...PageJob
+  }
+}
+    fragment RunRow on Run {
+  id
+  number
+  state
+  stateReason
+  stateInfo
+  exitCode
+  createdAt
+  scheduledAt
+  startedAt
+  finishedAt
+  nodeNames
+  gpuIds
+  logLines
+  logBytes
+}
+fragment PageJob on Job {
+  ...ListRow
+  maxAttempts
+  nativeId
+  queuedAt
+  estimatedCost
+  team {
+    id
+    name
+  }
+  retryOf {
+    id
+    name
+  }
+  dependencies {
+    job {
+      id
+      name
+      state
+    }
+    on
+    satisfied
+  }
+  approval {
+    id
+    status
+    reason
+    ruleName
+    requiredLevel
+    expiresAt
+    decidedAt
+    comment
+    decidedBy {
+      id
+      name
+    }
+  }
+  runs(last: 50) {
+    nodes {
+      ...RunRow
+    }
+  }
+  scheduling {
+    jobsAhead
+    positionIsExact
+    lastConsideredAt
+    reasons {
+      code
+      message
+      scope
+      limit
+      used
+      job {
+        id
+        name
+      }
+    }
+    gates {
+      code
+      open
+      opensAt
+      detail
+    }
+    fit {
+      freeNow
+      couldEverFit
+      missing
+    }
+    hold {
+      id
+      expectedAt
+      waitingForVictims
+      nodes {
+        id
+        name
+      }
+    }
+    estimatedStart {
+      p50
+      p90
+      earliest
+      latest
+      basis
+    }
+  }
+}
+fragment ListRow on Job {
+  id
+  version
+  name
+  state
+  stateCategory
+  stateReason
+  stateInfo
+  exitCode
+  attempt
+  executor
+  account
+  project
+  labels {
+    key
+    value
+  }
+  user {
+    id
+    name
+  }
+  pool {
+    id
+    name
+  }
+  queue {
+    id
+    name
+  }
+  queuePosition
+  priority
+  allowedActions
+  createdAt
+  eligibleAt
+  startedAt
+  finishedAt
+  cost {
+    amount
+    currency
+  }
+  progress {
+    fraction
+    message
+    at
+  }
+  currentRun {
+    id
+    number
+    nodeNames
+    gpuIds
+    startedAt
+  }
+  scheduling {
+    reasons {
+      code
+      message
+    }
+    estimatedStart {
+      p50
+      p90
+      earliest
+      latest
+    }
+  }
+}`) as unknown as TypedDocumentString<JobNowQuery, JobNowQueryVariables>;
+export const JobEventsPageDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query JobEventsPage($id: ID!, $last: Int, $before: Cursor) {
+  job(id: $id) {
+    id
+    events(last: $last, before: $before) {
+      nodes {
+        ...EventRow
+      }
+      pageInfo {
+        hasPreviousPage
+        startCursor
+      }
+    }
+  }
+}
+    fragment EventRow on JobEvent {
+  id
+  seq
+  at
+  type
+  from
+  to
+  reason
+  message
+  exitCode
+  runNumber
+  actor {
+    id
+    name
+  }
+}`) as unknown as TypedDocumentString<JobEventsPageQuery, JobEventsPageQueryVariables>;
+export const JobChangesDocument = /*#__PURE__*/ new TypedDocumentString(`
+    subscription JobChanges($jobId: ID!, $after: Cursor) {
+  jobStatus(jobId: $jobId, after: $after) {
+    __typename
+    ... on JobTransitions {
+      cursor
+      isFinal
+      job {
+        ...PageJob
+      }
+      transitions {
+        ...EventRow
+      }
+    }
+    ... on StreamReset {
+      resetReason
+      cursor
+    }
+    ... on StreamHeartbeat {
+      cursor
+    }
+  }
+}
+    fragment EventRow on JobEvent {
+  id
+  seq
+  at
+  type
+  from
+  to
+  reason
+  message
+  exitCode
+  runNumber
+  actor {
+    id
+    name
+  }
+}
+fragment RunRow on Run {
+  id
+  number
+  state
+  stateReason
+  stateInfo
+  exitCode
+  createdAt
+  scheduledAt
+  startedAt
+  finishedAt
+  nodeNames
+  gpuIds
+  logLines
+  logBytes
+}
+fragment PageJob on Job {
+  ...ListRow
+  maxAttempts
+  nativeId
+  queuedAt
+  estimatedCost
+  team {
+    id
+    name
+  }
+  retryOf {
+    id
+    name
+  }
+  dependencies {
+    job {
+      id
+      name
+      state
+    }
+    on
+    satisfied
+  }
+  approval {
+    id
+    status
+    reason
+    ruleName
+    requiredLevel
+    expiresAt
+    decidedAt
+    comment
+    decidedBy {
+      id
+      name
+    }
+  }
+  runs(last: 50) {
+    nodes {
+      ...RunRow
+    }
+  }
+  scheduling {
+    jobsAhead
+    positionIsExact
+    lastConsideredAt
+    reasons {
+      code
+      message
+      scope
+      limit
+      used
+      job {
+        id
+        name
+      }
+    }
+    gates {
+      code
+      open
+      opensAt
+      detail
+    }
+    fit {
+      freeNow
+      couldEverFit
+      missing
+    }
+    hold {
+      id
+      expectedAt
+      waitingForVictims
+      nodes {
+        id
+        name
+      }
+    }
+    estimatedStart {
+      p50
+      p90
+      earliest
+      latest
+      basis
+    }
+  }
+}
+fragment ListRow on Job {
+  id
+  version
+  name
+  state
+  stateCategory
+  stateReason
+  stateInfo
+  exitCode
+  attempt
+  executor
+  account
+  project
+  labels {
+    key
+    value
+  }
+  user {
+    id
+    name
+  }
+  pool {
+    id
+    name
+  }
+  queue {
+    id
+    name
+  }
+  queuePosition
+  priority
+  allowedActions
+  createdAt
+  eligibleAt
+  startedAt
+  finishedAt
+  cost {
+    amount
+    currency
+  }
+  progress {
+    fraction
+    message
+    at
+  }
+  currentRun {
+    id
+    number
+    nodeNames
+    gpuIds
+    startedAt
+  }
+  scheduling {
+    reasons {
+      code
+      message
+    }
+    estimatedStart {
+      p50
+      p90
+      earliest
+      latest
+    }
+  }
+}`) as unknown as TypedDocumentString<JobChangesSubscription, JobChangesSubscriptionVariables>;
+export const ListJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query ListJobs($first: Int, $after: Cursor, $filter: JobFilter, $orderBy: JobOrder) {
+  jobs(first: $first, after: $after, filter: $filter, orderBy: $orderBy) {
+    asOf
+    totalCount
+    nodes {
+      ...ListRow
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment ListRow on Job {
+  id
+  version
+  name
+  state
+  stateCategory
+  stateReason
+  stateInfo
+  exitCode
+  attempt
+  executor
+  account
+  project
+  labels {
+    key
+    value
+  }
+  user {
+    id
+    name
+  }
+  pool {
+    id
+    name
+  }
+  queue {
+    id
+    name
+  }
+  queuePosition
+  priority
+  allowedActions
+  createdAt
+  eligibleAt
+  startedAt
+  finishedAt
+  cost {
+    amount
+    currency
+  }
+  progress {
+    fraction
+    message
+    at
+  }
+  currentRun {
+    id
+    number
+    nodeNames
+    gpuIds
+    startedAt
+  }
+  scheduling {
+    reasons {
+      code
+      message
+    }
+    estimatedStart {
+      p50
+      p90
+      earliest
+      latest
+    }
+  }
+}`) as unknown as TypedDocumentString<ListJobsQuery, ListJobsQueryVariables>;
+export const ListUpdatesDocument = /*#__PURE__*/ new TypedDocumentString(`
+    subscription ListUpdates($filter: JobFilter, $after: Cursor) {
+  jobUpdates(filter: $filter, after: $after, progress: true) {
+    __typename
+    ... on JobTransitions {
+      cursor
+      matches
+      job {
+        ...ListRow
+      }
+    }
+    ... on StreamReset {
+      resetReason
+      jobIds
+      cursor
+    }
+    ... on StreamHeartbeat {
+      cursor
+    }
+  }
+}
+    fragment ListRow on Job {
+  id
+  version
+  name
+  state
+  stateCategory
+  stateReason
+  stateInfo
+  exitCode
+  attempt
+  executor
+  account
+  project
+  labels {
+    key
+    value
+  }
+  user {
+    id
+    name
+  }
+  pool {
+    id
+    name
+  }
+  queue {
+    id
+    name
+  }
+  queuePosition
+  priority
+  allowedActions
+  createdAt
+  eligibleAt
+  startedAt
+  finishedAt
+  cost {
+    amount
+    currency
+  }
+  progress {
+    fraction
+    message
+    at
+  }
+  currentRun {
+    id
+    number
+    nodeNames
+    gpuIds
+    startedAt
+  }
+  scheduling {
+    reasons {
+      code
+      message
+    }
+    estimatedStart {
+      p50
+      p90
+      earliest
+      latest
+    }
+  }
+}`) as unknown as TypedDocumentString<ListUpdatesSubscription, ListUpdatesSubscriptionVariables>;
+export const CountJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query CountJobs($all: JobFilter, $running: JobFilter, $queued: JobFilter, $blocked: JobFilter, $failed: JobFilter, $succeeded: JobFilter) {
+  all: jobs(first: 1, filter: $all) {
+    totalCount
+    isTotalExact
+  }
+  running: jobs(first: 1, filter: $running) {
+    totalCount
+    isTotalExact
+  }
+  queued: jobs(first: 1, filter: $queued) {
+    totalCount
+    isTotalExact
+  }
+  blocked: jobs(first: 1, filter: $blocked) {
+    totalCount
+    isTotalExact
+  }
+  failed: jobs(first: 1, filter: $failed) {
+    totalCount
+    isTotalExact
+  }
+  succeeded: jobs(first: 1, filter: $succeeded) {
+    totalCount
+    isTotalExact
+  }
+}
+    `) as unknown as TypedDocumentString<CountJobsQuery, CountJobsQueryVariables>;
+export const CancelOneDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation CancelOne($input: CancelJobInput!) {
+  cancelJob(input: $input) {
+    __typename
+    ... on CancelJobSuccess {
+      changed
+      job {
+        ...ListRow
+      }
+    }
+    ...Refused
+  }
+}
+    fragment ListRow on Job {
+  id
+  version
+  name
+  state
+  stateCategory
+  stateReason
+  stateInfo
+  exitCode
+  attempt
+  executor
+  account
+  project
+  labels {
+    key
+    value
+  }
+  user {
+    id
+    name
+  }
+  pool {
+    id
+    name
+  }
+  queue {
+    id
+    name
+  }
+  queuePosition
+  priority
+  allowedActions
+  createdAt
+  eligibleAt
+  startedAt
+  finishedAt
+  cost {
+    amount
+    currency
+  }
+  progress {
+    fraction
+    message
+    at
+  }
+  currentRun {
+    id
+    number
+    nodeNames
+    gpuIds
+    startedAt
+  }
+  scheduling {
+    reasons {
+      code
+      message
+    }
+    estimatedStart {
+      p50
+      p90
+      earliest
+      latest
+    }
+  }
+}
+fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<CancelOneMutation, CancelOneMutationVariables>;
+export const CancelManyDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation CancelMany($input: CancelJobsInput!) {
+  cancelJobs(input: $input) {
+    __typename
+    ... on CancelJobsSuccess {
+      jobIds
+      remaining
+      results {
+        __typename
+        ... on CancelJobSuccess {
+          changed
+          job {
+            ...ListRow
+          }
+        }
+        ...Refused
+      }
+    }
+    ...Refused
+  }
+}
+    fragment ListRow on Job {
+  id
+  version
+  name
+  state
+  stateCategory
+  stateReason
+  stateInfo
+  exitCode
+  attempt
+  executor
+  account
+  project
+  labels {
+    key
+    value
+  }
+  user {
+    id
+    name
+  }
+  pool {
+    id
+    name
+  }
+  queue {
+    id
+    name
+  }
+  queuePosition
+  priority
+  allowedActions
+  createdAt
+  eligibleAt
+  startedAt
+  finishedAt
+  cost {
+    amount
+    currency
+  }
+  progress {
+    fraction
+    message
+    at
+  }
+  currentRun {
+    id
+    number
+    nodeNames
+    gpuIds
+    startedAt
+  }
+  scheduling {
+    reasons {
+      code
+      message
+    }
+    estimatedStart {
+      p50
+      p90
+      earliest
+      latest
+    }
+  }
+}
+fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<CancelManyMutation, CancelManyMutationVariables>;
+export const RetryOneDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation RetryOne($input: RetryJobInput!) {
+  retryJob(input: $input) {
+    __typename
+    ... on RetryJobSuccess {
+      warnings
+      job {
+        ...ListRow
+      }
+    }
+    ...Refused
+  }
+}
+    fragment ListRow on Job {
+  id
+  version
+  name
+  state
+  stateCategory
+  stateReason
+  stateInfo
+  exitCode
+  attempt
+  executor
+  account
+  project
+  labels {
+    key
+    value
+  }
+  user {
+    id
+    name
+  }
+  pool {
+    id
+    name
+  }
+  queue {
+    id
+    name
+  }
+  queuePosition
+  priority
+  allowedActions
+  createdAt
+  eligibleAt
+  startedAt
+  finishedAt
+  cost {
+    amount
+    currency
+  }
+  progress {
+    fraction
+    message
+    at
+  }
+  currentRun {
+    id
+    number
+    nodeNames
+    gpuIds
+    startedAt
+  }
+  scheduling {
+    reasons {
+      code
+      message
+    }
+    estimatedStart {
+      p50
+      p90
+      earliest
+      latest
+    }
+  }
+}
+fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<RetryOneMutation, RetryOneMutationVariables>;
+export const MakeDownloadDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation MakeDownload($input: CreateDownloadInput!) {
+  createDownload(input: $input) {
+    __typename
+    ... on CreateDownloadSuccess {
+      url
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<MakeDownloadMutation, MakeDownloadMutationVariables>;
+export const LogLinesDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query LogLines($id: ID!, $run: Int!, $fromLine: UInt53, $last: Int, $first: Int, $streams: [LogStream!]) {
+  job(id: $id) {
+    id
+    logs(
+      run: $run
+      fromLine: $fromLine
+      last: $last
+      first: $first
+      streams: $streams
+    ) {
+      cursor
+      firstLine
+      isFinal
+      gaps {
+        startOffset
+        endOffset
+        reason
+      }
+      lines {
+        ...LogRow
+      }
+    }
+  }
+}
+    fragment LogRow on LogLine {
+  number
+  at
+  stream
+  text
+  truncated
+}`) as unknown as TypedDocumentString<LogLinesQuery, LogLinesQueryVariables>;
+export const LogTailDocument = /*#__PURE__*/ new TypedDocumentString(`
+    subscription LogTail($jobId: ID!, $run: Int, $after: Cursor, $streams: [LogStream!]) {
+  tail(jobId: $jobId, run: $run, after: $after, streams: $streams) {
+    __typename
+    ... on LogBatch {
+      cursor
+      isFinal
+      runNumber
+      lines {
+        ...LogRow
+      }
+    }
+    ... on LogGap {
+      runNumber
+      startOffset
+      endOffset
+      reason
+      cursor
+    }
+    ... on RunChanged {
+      cursor
+      run {
+        id
+        number
+      }
+    }
+    ... on StreamReset {
+      resetReason
+      cursor
+    }
+    ... on StreamHeartbeat {
+      cursor
+    }
+  }
+}
+    fragment LogRow on LogLine {
+  number
+  at
+  stream
+  text
+  truncated
+}`) as unknown as TypedDocumentString<LogTailSubscription, LogTailSubscriptionVariables>;
+export const ServerFactsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query ServerFacts {
+  serverInfo {
+    id
+    title
+    accent
+    links {
+      title
+      url
+    }
+    version
+    singleUser
+    oidcIssuer
+    at
+  }
+}
+    `) as unknown as TypedDocumentString<ServerFactsQuery, ServerFactsQueryVariables>;
+export const ViewerFactsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query ViewerFacts {
+  viewer {
+    id
+    permissions
+    scopes
+    pendingDecisions
+    user {
+      id
+      name
+      displayName
+      level
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<ViewerFactsQuery, ViewerFactsQueryVariables>;
+export const OverviewDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query Overview {
+  viewer {
+    id
+    pendingDecisions
+    queue {
+      runningCount
+      pendingCount
+      blockedCount
+    }
+  }
+  pools {
+    id
+    name
+    paused
+    capacity {
+      cpu
+      memoryBytes
+      gpu
+    }
+    used {
+      cpu
+      memoryBytes
+      gpu
+    }
+    queue {
+      id
+      depth
+      running
+      blocked
+      avgWaitSeconds
+    }
+    leader {
+      renewedAt
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<OverviewQuery, OverviewQueryVariables>;
+export const UserNamesDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query UserNames($first: Int) {
+  users(first: $first) {
+    nodes {
+      id
+      name
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<UserNamesQuery, UserNamesQueryVariables>;

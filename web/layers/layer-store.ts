@@ -1,0 +1,37 @@
+import type { ReactNode } from 'react'
+import { useSyncExternalStore } from 'react'
+import type { JobState } from '../generated/graphql.ts'
+
+export interface Confirmation {
+  title: string
+  /** What happens, with numbers. */
+  effect: ReactNode
+  jobs: readonly { id: string; name: string | null; state: JobState }[]
+  /** The command that does the same. */
+  command: string
+  confirmText: string
+  keepText: string
+  /** Shows a field for a reason. */
+  hasReason: boolean
+  /** Does it; a text: the refusal, which the dialog shows. */
+  run: (reason: string) => Promise<string | null>
+}
+
+export type Layer = { kind: 'CONFIRM'; confirmation: Confirmation } | { kind: 'PALETTE' } | { kind: 'KEYS' }
+
+let layer: Layer | null = null
+const listeners = new Set<() => void>()
+
+function change(next: Layer | null) {
+  layer = next
+  for (const listener of listeners) listener()
+}
+
+const subscribe = (listener: () => void) => {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+export const openLayer = (next: Layer): void => change(next)
+export const closeLayer = (): void => change(null)
+export const useLayer = (): Layer | null => useSyncExternalStore(subscribe, () => layer)

@@ -1,0 +1,13 @@
+import { ConfirmDialog } from './confirm-dialog.tsx'
+import { KeyHelp } from './key-help.tsx'
+import { useLayer } from './layer-store.ts'
+import { Palette } from './palette.tsx'
+
+/** Everything that lies over the page; loaded with the first of them. */
+export default function Layers() {
+  const layer = useLayer()
+  if (layer?.kind === 'CONFIRM') return <ConfirmDialog confirmation={layer.confirmation} />
+  if (layer?.kind === 'PALETTE') return <Palette />
+  if (layer?.kind === 'KEYS') return <KeyHelp />
+  return null
+}

@@ -1,0 +1,91 @@
+import { useNavigate } from '@tanstack/react-router'
+import { CornerDownLeft } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { Autocomplete, Dialog, Input, ListBox, ListBoxItem, SearchField, useFilter } from 'react-aria-components'
+import { client } from '../app/connection.ts'
+import { useResource } from '../app/resource.ts'
+import { changeSettings } from '../app/settings.ts'
+import { ListJobsDocument } from '../generated/graphql.ts'
+import { StateGlyph } from '../parts/state-glyph.tsx'
+import { LayerFrame } from './layer-frame.tsx'
+import { closeLayer } from './layer-store.ts'
+import styles from './layers.module.css'
+
+interface Choice {
+  id: string
+  text: string
+  detail?: string
+  icon?: ReactNode
+  run: () => void
+}
+
+const jobsMax = 8
+
+/** Jobs whose name or id begins like the typed text. */
+async function findJobs(text: string, signal: AbortSignal) {
+  const filter = /^job_\w+$/.test(text) ? { ids: [text] } : { text }
+  const { jobs } = await client.request(ListJobsDocument, { first: jobsMax, filter }, { signal })
+  return jobs.nodes
+}
+
+/** Pages, commands and jobs by name. */
+export function Palette() {
+  const navigate = useNavigate()
+  const [text, setText] = useState('')
+  const { contains } = useFilter({ sensitivity: 'base' })
+  const wanted = text.trim()
+  const jobs = useResource(`palette ${wanted}`, (signal) => findJobs(wanted, signal), { isOff: wanted.length < 2 })
+  const go =
+    (to: string, search: object = {}) =>
+    () =>
+      void navigate({ to, search } as never)
+  const choices: readonly Choice[] = [
+    { id: 'overview', text: 'Overview', detail: 'g o', run: go('/') },
+    { id: 'jobs', text: 'Jobs', detail: 'g j', run: go('/jobs') },
+    { id: 'mine', text: 'My running jobs', run: go('/jobs', { state: 'active', user: 'me' }) },
+    { id: 'failed', text: 'Failed jobs of the last 24 hours', run: go('/jobs', { state: 'failed', since: '24h' }) },
+    { id: 'light', text: 'Light theme', run: () => changeSettings({ theme: 'LIGHT' }) },
+    { id: 'dark', text: 'Dark theme', run: () => changeSettings({ theme: 'DARK' }) },
+    { id: 'system', text: 'Theme of the system', run: () => changeSettings({ theme: 'SYSTEM' }) },
+    { id: 'compact', text: 'Compact rows', run: () => changeSettings({ density: 'COMPACT' }) },
+    { id: 'normal', text: 'Normal rows', run: () => changeSettings({ density: 'NORMAL' }) },
+  ]
+  const found: readonly Choice[] = (jobs.value ?? []).map(({ id, name, state }) => ({
+    id,
+    text: name ?? id,
+    detail: id,
+    icon: <StateGlyph state={state} />,
+    run: () => void navigate({ to: '/jobs/$id', params: { id } }),
+  }))
+  const shown = [...choices.filter((choice) => contains(choice.text, wanted)), ...found]
+  const run = (id: unknown) => {
+    closeLayer()
+    shown.find((choice) => choice.id === id)?.run()
+  }
+  return (
+    <LayerFrame>
+      <Dialog aria-label="Search or run a command" className={styles.palette ?? ''}>
+        <Autocomplete inputValue={text} onInputChange={setText}>
+          <SearchField aria-label="Search or run a command" autoFocus>
+            <Input className={styles.search ?? ''} placeholder="A page, a command, or the name of a job" />
+          </SearchField>
+          <ListBox
+            className={styles.choices ?? ''}
+            aria-label="Choices"
+            items={shown}
+            onAction={run}
+            renderEmptyState={() => <p className={styles.none}>Nothing matches “{wanted}”.</p>}
+          >
+            {({ text: label, detail, icon }) => (
+              <ListBoxItem className={styles.choice ?? ''} textValue={label}>
+                {icon ?? <CornerDownLeft size={14} />}
+                {label}
+                {detail && <small>{detail}</small>}
+              </ListBoxItem>
+            )}
+          </ListBox>
+        </Autocomplete>
+      </Dialog>
+    </LayerFrame>
+  )
+}

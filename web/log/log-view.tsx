@@ -1,0 +1,190 @@
+import { ArrowDownToLine, Clock, Download } from 'lucide-react'
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import { client } from '../app/connection.ts'
+import { useKeys } from '../app/keys.ts'
+import { beforeNextPicture } from '../app/next-picture.ts'
+import { changeSettings, useSettings } from '../app/settings.ts'
+import { Button } from '../parts/button.tsx'
+import { formatBytes, formatCount } from '../parts/format.ts'
+import { Empty, FailedInline, Loading } from '../parts/page-states.tsx'
+import { LogLines, type LogState } from './log-lines.ts'
+import { LogRow } from './log-row.tsx'
+import styles from './log-view.module.css'
+import { formatRange, parseRange, type Range } from './range.ts'
+import { buildRows } from './rows.ts'
+import { useScroller } from './scroller.ts'
+
+interface LogViewProps {
+  jobId: string
+  run: number
+  isEnded: boolean
+  onDownload: () => void
+}
+
+const rowPx = 18
+
+function useLogLines(jobId: string, run: number) {
+  const [lines, setLines] = useState<LogLines | null>(null)
+  useEffect(() => {
+    const created = new LogLines({ client, jobId, run, schedule: beforeNextPicture })
+    created.start()
+    setLines(created)
+    return () => created.stop()
+  }, [jobId, run])
+  return lines
+}
+
+export function LogView(props: LogViewProps) {
+  const lines = useLogLines(props.jobId, props.run)
+  return lines ? <Lines {...props} lines={lines} /> : <Loading />
+}
+
+function Lines({ lines, isEnded, onDownload }: LogViewProps & { lines: LogLines }) {
+  const state = useSyncExternalStore(lines.subscribe, lines.state)
+  const [range, setRange] = useState<Range | null>(() => parseRange(location.hash))
+  const [isFollowing, setFollowing] = useState(range === null)
+  const rows = useMemo(() => buildRows(state.lineCount, state.gaps), [state.lineCount, state.gaps])
+  const scroller = useScroller(rows.count, rowPx)
+  const { logShowsTimes } = useSettings()
+  const [first, last] = [rows.at(scroller.from), rows.at(Math.max(scroller.from, scroller.to - 1))]
+
+  useEffect(() => {
+    if (first && last) lines.show(first.number, last.number)
+  }, [lines, first?.number, last?.number])
+
+  const { scrollToEnd, scrollTo } = scroller
+  // The end moves with the number of rows.
+  useEffect(() => {
+    if (isFollowing) scrollToEnd()
+  }, [isFollowing, rows.count, scroller.barPx])
+
+  const isPlaced = useRef(false)
+  useEffect(() => {
+    if (isPlaced.current || state.isLoading || !range || scroller.barPx === 0) return
+    isPlaced.current = true
+    scrollTo(rows.indexOf(range.from))
+  })
+
+  const select = useCallback((number: number, isExtended: boolean) => {
+    setRange((before) => {
+      const anchor = isExtended && before ? before.from : number
+      const next = { from: Math.min(anchor, number), to: Math.max(anchor, number) }
+      history.replaceState(history.state, '', `#${formatRange(next)}`)
+      return next
+    })
+  }, [])
+
+  const follow = (wanted: boolean) => {
+    setFollowing(wanted)
+    if (wanted) scrollToEnd()
+  }
+  useLogKeys({ follow, isFollowing, goTo: (row) => scrollTo(row, 'START'), scrollToEnd })
+
+  if (state.isGone) return <Empty title="The log was deleted" />
+  return (
+    <section className={styles.view} aria-label="Log">
+      {state.failure && <FailedInline failure={state.failure} onRetry={() => lines.start()} />}
+      <Tools isFollowing={isFollowing} onFollow={follow} onDownload={onDownload} />
+      <div
+        ref={scroller.box}
+        className={styles.box}
+        role="log"
+        aria-label="Output"
+        aria-live="off"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by keyboard
+        tabIndex={0}
+        onWheel={({ deltaY }) => deltaY < 0 && setFollowing(false)}
+        onPointerDown={() => isFollowing && !scroller.isAtEnd && setFollowing(false)}
+      >
+        <div className={styles.bar} style={{ height: Math.max(scroller.barPx, 1) }}>
+          <div className={styles.window}>
+            <div style={{ transform: `translateY(${scroller.offsetPx}px)` }}>
+              {rows.slice(scroller.from, scroller.to).map((row) => (
+                <LogRow
+                  key={row.key}
+                  row={row}
+                  line={row.gap ? undefined : lines.line(row.number)}
+                  isSelected={!row.gap && range !== null && row.number >= range.from && row.number <= range.to}
+                  showsTime={logShowsTimes}
+                  onSelect={select}
+                />
+              ))}
+            </div>
+          </div>
+        </div>
+        {!state.isLoading && rows.count === 0 && (
+          <p className={styles.none}>
+            {isEnded ? 'The job printed nothing.' : 'No output yet. It appears here as the job prints it.'}
+          </p>
+        )}
+      </div>
+      <Foot state={state} />
+    </section>
+  )
+}
+
+interface LogKeys {
+  follow: (wanted: boolean) => void
+  isFollowing: boolean
+  goTo: (row: number) => void
+  scrollToEnd: () => void
+}
+
+function useLogKeys({ follow, isFollowing, goTo, scrollToEnd }: LogKeys) {
+  const { logShowsTimes } = useSettings()
+  useKeys('Log', [
+    { keys: 'f', help: 'Follow the end', run: () => follow(!isFollowing) },
+    {
+      keys: 'g g',
+      help: 'First line',
+      run: () => {
+        follow(false)
+        goTo(0)
+      },
+    },
+    { keys: 'Shift+G', help: 'Last line', run: scrollToEnd },
+    { keys: 'i', help: 'Show times', run: () => changeSettings({ logShowsTimes: !logShowsTimes }) },
+    { keys: 'y', help: 'Copy a link to the lines', run: () => void navigator.clipboard.writeText(location.href) },
+  ])
+}
+
+interface ToolsProps {
+  isFollowing: boolean
+  onFollow: (wanted: boolean) => void
+  onDownload: () => void
+}
+
+function Tools({ isFollowing, onFollow, onDownload }: ToolsProps) {
+  const { logShowsTimes } = useSettings()
+  return (
+    <div className={styles.tools} role="toolbar" aria-label="Log">
+      <Button
+        look="quiet"
+        aria-pressed={logShowsTimes}
+        title="Show times (i)"
+        onClick={() => changeSettings({ logShowsTimes: !logShowsTimes })}
+      >
+        <Clock size={14} /> Times
+      </Button>
+      <Button look="quiet" title="Download" onClick={onDownload}>
+        <Download size={14} /> Download
+      </Button>
+      <Button aria-pressed={isFollowing} title="Follow the end (f)" onClick={() => onFollow(!isFollowing)}>
+        <ArrowDownToLine size={14} /> Follow
+      </Button>
+    </div>
+  )
+}
+
+function Foot({ state: { lineCount, gaps, isFinal } }: { state: LogState }) {
+  const missing = gaps.reduce((sum, { bytes }) => sum + bytes, 0)
+  return (
+    <footer className={styles.foot}>
+      <span>
+        {formatCount(lineCount)} {lineCount === 1 ? 'line' : 'lines'}
+      </span>
+      {missing > 0 && <span className={styles.missing}>{formatBytes(missing)} missing</span>}
+      <span>{isFinal ? (missing > 0 ? 'ended' : 'complete') : 'live'}</span>
+    </footer>
+  )
+}

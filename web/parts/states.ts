@@ -1,0 +1,61 @@
+import type { JobState } from '../generated/graphql.ts'
+
+export const stateWords: Readonly<Record<JobState, string>> = {
+  BLOCKED: 'Blocked',
+  QUEUED: 'Queued',
+  STARTING: 'Starting',
+  RUNNING: 'Running',
+  CANCELLING: 'Cancelling',
+  SUCCEEDED: 'Succeeded',
+  FAILED: 'Failed',
+  INTERRUPTED: 'Interrupted',
+  CANCELLED: 'Cancelled',
+}
+
+export const states = Object.keys(stateWords) as readonly JobState[]
+
+export const stateHelp: Readonly<Record<JobState, string>> = {
+  BLOCKED: 'Waits for an approval',
+  QUEUED: 'Waits for its turn',
+  STARTING: 'Has its resources; the command is being started',
+  RUNNING: 'The command runs',
+  CANCELLING: 'Was asked to stop',
+  SUCCEEDED: 'Ended with exit code 0',
+  FAILED: 'Ended with an error',
+  INTERRUPTED: 'Was preempted or lost its node, and does not run again',
+  CANCELLED: 'Was cancelled',
+}
+
+const reasonWords: Readonly<Record<string, string>> = {
+  APPROVAL_EXPIRED: 'approval expired',
+  APPROVAL_PENDING: 'waits for approval',
+  APPROVAL_REJECTED: 'approval rejected',
+  BAD_SPEC: 'bad spec',
+  CANCELLED: 'cancelled',
+  DEPENDENCY_FAILED: 'a dependency failed',
+  EXIT_CODE: 'exit code',
+  INTERACTIVE_QUOTA: 'interactive quota',
+  MAX_RUN_TIME: 'over its run time',
+  NODE_LOST: 'node lost',
+  NODE_TROUBLE: 'node trouble',
+  OOM_KILLED: 'out of memory',
+  PREEMPTED: 'preempted',
+  PREEMPTING: 'preempting',
+  SIGNAL: 'killed by a signal',
+  START_FAILED: 'could not start',
+  WORKDIR_NOT_FOUND: 'no working directory',
+}
+
+/** `MAX_RUN_TIME` as a person says it. */
+export const describeReason = (reason: string): string =>
+  reasonWords[reason] ?? reason.toLowerCase().replaceAll('_', ' ')
+
+/** "exit 137", "out of memory", or null: the state says it all. */
+export function describeEnd(job: { stateReason: string | null; exitCode: number | null }): string | null {
+  const { stateReason, exitCode } = job
+  if (stateReason === 'EXIT_CODE') return `exit ${exitCode}`
+  if (stateReason === null || ['CANCELLED', 'APPROVED'].includes(stateReason)) return null
+  return exitCode !== null && exitCode !== 0
+    ? `${describeReason(stateReason)}, exit ${exitCode}`
+    : describeReason(stateReason)
+}

@@ -1,0 +1,24 @@
+import { useNow } from '../app/server-clock.ts'
+import { useSettings } from '../app/settings.ts'
+import { formatClock, formatDuration, formatExact, formatRelative } from './format.ts'
+
+/** A moment by the clock of the server: relative, or with `t` by the clock on the wall; exact on hover. */
+export function Time({ at }: { at: string }) {
+  const nowMs = useNow()
+  const { absoluteTimes } = useSettings()
+  const atMs = Date.parse(at)
+  return (
+    <time dateTime={at} title={formatExact(atMs)}>
+      {absoluteTimes ? formatClock(atMs, nowMs) : formatRelative(atMs, nowMs)}
+    </time>
+  )
+}
+
+/** From one moment to another, or until now. */
+export function Duration({ from, to }: { from: string; to?: string | null | undefined }) {
+  return to ? <span>{formatDuration(Date.parse(to) - Date.parse(from))}</span> : <RunningDuration from={from} />
+}
+
+function RunningDuration({ from }: { from: string }) {
+  return <span>{formatDuration(useNow() - Date.parse(from))}</span>
+}

@@ -1,0 +1,34 @@
+import type { ListRowFragment } from '../generated/graphql.ts'
+
+export type JobRow = ListRowFragment
+
+/** Jobs by id. An older version never replaces a newer one. */
+export class JobStore {
+  readonly #rows = new Map<string, JobRow>()
+  readonly #listeners = new Map<string, Set<() => void>>()
+
+  get = (id: string): JobRow | undefined => this.#rows.get(id)
+
+  put(row: JobRow): void {
+    const known = this.#rows.get(row.id)
+    if (known && known.version > row.version) return
+    this.#rows.set(row.id, row)
+    for (const listener of this.#listeners.get(row.id) ?? []) listener()
+  }
+
+  /** Forgets rows that no list shows. */
+  keepOnly(ids: ReadonlySet<string>): void {
+    for (const id of this.#rows.keys()) if (!ids.has(id) && !this.#listeners.has(id)) this.#rows.delete(id)
+  }
+
+  subscribe(id: string, listener: () => void): () => void {
+    const listeners = this.#listeners.get(id) ?? new Set()
+    this.#listeners.set(id, listeners.add(listener))
+    return () => {
+      listeners.delete(listener)
+      if (listeners.size === 0) this.#listeners.delete(id)
+    }
+  }
+}
+
+export const jobStore = new JobStore()
