@@ -54,7 +54,7 @@ export function parsePage(listing: Listing, filter: unknown, args: PageArgs): Pa
 const keyPatterns = {
   timestamptz: /^(infinity|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?[+-]\d\d(:\d\d)?)$/,
   bigint: /^-?\d{1,18}$/,
-  text: /^[\w.:-]{1,255}$/,
+  text: /^[\w.:@+'-]{1,255}$/,
 } as const satisfies Record<Key['type'], RegExp>
 
 /** Rejects values that PostgreSQL cannot cast to the type of the key. */

@@ -153,9 +153,17 @@ export const nodeRunsListing = listById(
   'r.id',
 )
 
-export const usersListing = listById('users', '"user" u', 'u.id')
+export type PeopleOrder = 'CREATED_AT' | 'NAME'
 
-export const teamsListing = listById('teams', 'team t', 't.id')
+/** Ids grow with time. */
+const listPeople = (name: string, from: string, alias: string, by: PeopleOrder): Listing =>
+  by === 'CREATED_AT'
+    ? listById(name, from, `${alias}.id`)
+    : { name: `${name}/NAME`, from, id: `${alias}.id`, keys: [{ sql: `${alias}.name`, type: 'text' }] }
+
+export const usersListing = (by: PeopleOrder) => listPeople('users', '"user" u', 'u', by)
+
+export const teamsListing = (by: PeopleOrder) => listPeople('teams', 'team t', 't', by)
 
 export const teamMembersListing = listById(
   'teamMembers',

@@ -1,7 +1,9 @@
 import { NotFound, VersionConflict } from '../../domain/errors.ts'
-import type { quotaActions, quotaScopes, quotaTypes } from '../../domain/limits/quota-rules.ts'
+import { quotaActions, quotaScopes, quotaTypes } from '../../domain/limits/quota-rules.ts'
 import { createQuota, deleteQuota, type Quota, quotasVisibleTo, updateQuota } from '../../domain/limits/quotas.ts'
 import { type QuotaUsage, readQuotaUsage } from '../../domain/submission/own-quotas.ts'
+import { capList } from '../admission/argument-bounds.ts'
+import { limits } from '../caller-limits.ts'
 import { readList, toConnection } from '../rows/connection.ts'
 import type { Bind } from '../rows/keyset.ts'
 import { quotasListing } from '../rows/listings.ts'
@@ -70,15 +72,35 @@ builder.node(QuotaRef, {
 
 const QuotaConnection = declareConnection<Quota>('Quota', QuotaRef)
 
+const QuotaFilter = builder.inputType('QuotaFilter', {
+  description: 'Filter for quotas. A quota must match all fields, and one entry of each list.',
+  fields: (t) => ({
+    types: t.field({ type: [QuotaType], ...capList(quotaTypes.length, 'Quotas of one of these types') }),
+    actions: t.field({ type: [QuotaAction], ...capList(quotaActions.length, 'Quotas with one of these actions') }),
+    scopes: t.field({ type: [QuotaScope], ...capList(quotaScopes.length, 'Quotas of one of these scopes') }),
+    keys: t.stringList(capList(limits.filterIdsMax, 'Quotas with one of these keys')),
+  }),
+})
+
+function filterSql({ types, actions, scopes, keys }: typeof QuotaFilter.$inferInput, bind: Bind): string {
+  const conditions = [
+    types == null ? '' : `q.type = ANY(${bind(types)}::text[]::quota_type[])`,
+    actions == null ? '' : `q.action = ANY(${bind(actions)}::text[]::quota_action[])`,
+    scopes == null ? '' : `q.scope = ANY(${bind(scopes)}::text[]::quota_scope[])`,
+    keys == null ? '' : `q.key = ANY(${bind(keys)}::text[])`,
+  ]
+  return conditions.filter(Boolean).join(' AND ') || 'TRUE'
+}
+
 builder.queryField('quotas', (t) =>
   t.field({
     type: QuotaConnection,
     description: 'Quotas that may apply to you, oldest first; with job.view.all: all quotas.',
-    args: t.arg.connectionArgs(),
+    args: { ...t.arg.connectionArgs(), filter: t.arg({ type: QuotaFilter, description: 'Filter; default: all.' }) },
     complexity: pageCost,
-    async resolve(_root, args, { listSql, viewer, load }) {
-      const where = (bind: Bind) => quotasVisibleTo(viewer, 'q', bind)
-      const list = await readList(listSql, { listing: quotasListing, where, filter: null, args })
+    async resolve(_root, { filter, ...args }, { listSql, viewer, load }) {
+      const where = (bind: Bind) => `${quotasVisibleTo(viewer, 'q', bind)} AND ${filterSql(filter ?? {}, bind)}`
+      const list = await readList(listSql, { listing: quotasListing, where, filter, args })
       return toConnection(list, (ids) => load.quota.loadMany(ids))
     },
   }),

@@ -9,6 +9,7 @@ import { pageCost } from '../rows/page.ts'
 import { builder } from './builder.ts'
 import { declareConnection } from './connection-type.ts'
 import { declareDeletion, declareResult } from './mutation-result.ts'
+import { PeopleOrderType, TeamFilter, teamsWhere } from './people-filter.ts'
 import { requireRow } from './problem.ts'
 import { TeamRef } from './refs.ts'
 import { UserConnection } from './user.ts'
@@ -44,15 +45,20 @@ const TeamConnection = declareConnection('Team', TeamRef)
 builder.queryField('teams', (t) =>
   t.field({
     type: TeamConnection,
-    description: 'Teams that you may see, oldest first.',
-    args: t.arg.connectionArgs(),
+    description: 'Teams that you may see.',
+    args: {
+      ...t.arg.connectionArgs(),
+      filter: t.arg({ type: TeamFilter, description: 'Filter; default: all.' }),
+      orderBy: t.arg({ type: PeopleOrderType, description: 'Sort order; default: oldest first.' }),
+    },
     complexity: pageCost,
-    async resolve(_root, args, { listSql, viewer, load }) {
-      const where = (bind: Bind) =>
+    async resolve(_root, { filter, orderBy, ...args }, { listSql, viewer, load }) {
+      const visible = (bind: Bind) =>
         seesPeople(viewer)
           ? 'TRUE'
           : `EXISTS (SELECT FROM team_member m WHERE m.team_id = t.id AND m.user_id = ${bind(viewer.userId)})`
-      const list = await readList(listSql, { listing: teamsListing, where, filter: null, args })
+      const where = (bind: Bind) => `${visible(bind)} AND ${teamsWhere(filter ?? {}, bind)}`
+      const list = await readList(listSql, { listing: teamsListing(orderBy ?? 'CREATED_AT'), where, filter, args })
       return toConnection(list, (ids) => load.team.loadMany(ids))
     },
   }),

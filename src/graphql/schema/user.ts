@@ -11,6 +11,7 @@ import { builder } from './builder.ts'
 import { declareConnection } from './connection-type.ts'
 import { Permission, UserLevel } from './enums.ts'
 import { declareResult } from './mutation-result.ts'
+import { PeopleOrderType, UserFilter, usersWhere } from './people-filter.ts'
 import { requireRow } from './problem.ts'
 import { TeamRef, UserRef } from './refs.ts'
 import { ApiTokenConnection } from './token.ts'
@@ -124,12 +125,17 @@ export const UserConnection = declareConnection('User', UserRef)
 builder.queryField('users', (t) =>
   t.field({
     type: UserConnection,
-    description: 'Users that you may see, including disabled ones, oldest first.',
-    args: t.arg.connectionArgs(),
+    description: 'Users that you may see, including disabled ones.',
+    args: {
+      ...t.arg.connectionArgs(),
+      filter: t.arg({ type: UserFilter, description: 'Filter; default: all.' }),
+      orderBy: t.arg({ type: PeopleOrderType, description: 'Sort order; default: oldest first.' }),
+    },
     complexity: pageCost,
-    async resolve(_root, args, { listSql, viewer, load }) {
-      const where = (bind: Bind) => (seesPeople(viewer) ? 'TRUE' : `u.id = ${bind(viewer.userId)}`)
-      const list = await readList(listSql, { listing: usersListing, where, filter: null, args })
+    async resolve(_root, { filter, orderBy, ...args }, { listSql, viewer, load }) {
+      const where = (bind: Bind) =>
+        `${seesPeople(viewer) ? 'TRUE' : `u.id = ${bind(viewer.userId)}`} AND ${usersWhere(filter ?? {}, bind)}`
+      const list = await readList(listSql, { listing: usersListing(orderBy ?? 'CREATED_AT'), where, filter, args })
       return toConnection(list, (ids) => load.user.loadMany(ids))
     },
   }),
