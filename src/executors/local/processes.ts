@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { inSlices } from '../../platform/slices.ts'
 import { readErrorCode } from '../backend/file-errors.ts'
+import { readKernelFile } from './kernel-file.ts'
 
 /** A process is identified by its pid and its start time since boot. Zombies count as dead. */
 
@@ -65,7 +66,7 @@ export const startedWith = (pid: number, variable: string): boolean =>
 /** null: the process is gone, or the server may not read it. */
 function readProc(pid: number, file: 'stat' | 'environ'): string | null {
   try {
-    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
+    return file === 'stat' ? readKernelFile(`/proc/${pid}/stat`) : readFileSync(`/proc/${pid}/${file}`, 'utf8')
   } catch (error) {
     if (['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes(String(readErrorCode(error)))) return null
     throw error
@@ -84,10 +85,9 @@ export function sendSignal(target: number, name: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** Parses the fields. The command name is in parentheses and may contain any character, including parentheses. */
 function parseStat(text: string): ProcessSeen | null {
-  const [state, , group, session, ...rest] = text.slice(text.lastIndexOf(')') + 2).split(' ')
-  if (state === undefined || 'ZX'.includes(state)) return null
+  const [state, , group, session, ...rest] = splitStat(text)
+  if (!isAlive(state)) return null
   return {
     pid: Number.parseInt(text, 10),
     group: Number(group),
@@ -96,15 +96,17 @@ function parseStat(text: string): ProcessSeen | null {
   }
 }
 
+/** The columns after the command name, which is in parentheses and may contain any character, including parentheses. */
+const splitStat = (text: string): string[] => text.slice(text.lastIndexOf(')') + 2).split(' ')
+
+const isAlive = (state: string | undefined): boolean => state !== undefined && !'ZX'.includes(state)
+
 /** Columns after the command name: 11 to 14 are user and system time, of the process and of its children. */
 export function parseUse(text: string): ProcessUse | null {
   const seen = parseStat(text)
-  const columns = text
-    .slice(text.lastIndexOf(')') + 2)
-    .split(' ')
-    .map(Number)
-  const ticks = columns.slice(11, 15).reduce((sum, each) => sum + each, 0)
-  return seen && { ...seen, ticks, residentPages: columns[21] ?? 0 }
+  const columns = splitStat(text)
+  const ticks = columns.slice(11, 15).reduce((sum, each) => sum + Number(each), 0)
+  return seen && { ...seen, ticks, residentPages: Number(columns[21] ?? 0) }
 }
 
 async function listByPs(which: readonly string[]): Promise<ProcessSeen[]> {

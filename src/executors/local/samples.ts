@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { inSlices } from '../../platform/slices.ts'
 import { readErrorCode } from '../backend/file-errors.ts'
 import type { Sample } from '../executor.ts'
 import type { Journal } from './journal.ts'
+import { readKernelFile } from './kernel-file.ts'
 import { listProcessUse, type ProcessUse, ticksPerSecond } from './processes.ts'
 
 /**
@@ -23,10 +24,11 @@ const isLinux = process.platform === 'linux'
 
 export class Samples {
   readonly #table = new ProcessTable()
+  readonly #cgroups = new CgroupReader()
 
   async sample(journals: readonly (SampledJournal | null)[]): Promise<Sample[]> {
     if (!isLinux) return journals.map(() => ({}))
-    const inCgroups = await inSlices(journals, (journal) => (journal ? sampleCgroups(listCgroups(journal)) : {}))
+    const inCgroups = await inSlices(journals, (journal) => (journal ? this.#cgroups.sample(listCgroups(journal)) : {}))
     const isComplete = ({ cpuSeconds, memoryBytes }: Sample) => cpuSeconds !== undefined && memoryBytes !== undefined
     if (inCgroups.every((sample, index) => isComplete(sample) || !journals[index]?.session)) return inCgroups
     const find = await this.#table.read()
@@ -39,46 +41,78 @@ export class Samples {
 
 const listCgroups = ({ claim, limited }: SampledJournal): string[] => [claim?.cgroup ?? [], limited].flat()
 
-/** Reads cgroups of version 2 and of version 1, in which each controller has its own. */
-export function sampleCgroups(cgroups: readonly string[]): Sample {
-  let sample: Sample = {}
-  for (const cgroup of cgroups) {
-    const cpuSeconds = sample.cpuSeconds ?? readCpuSeconds(cgroup)
-    const memoryBytes = sample.memoryBytes ?? readMemoryBytes(cgroup)
-    sample = { ...(cpuSeconds !== null && { cpuSeconds }), ...(memoryBytes !== null && { memoryBytes }) }
-  }
-  return sample
+/** Names of the files that a cgroup has; null: its tree does not measure this. */
+interface FileNames {
+  cpu: 'cpu.stat' | 'cpuacct.usage' | null
+  memory: 'memory.current' | 'memory.usage_in_bytes' | null
 }
 
-function readCpuSeconds(cgroup: string): number | null {
-  const micros = findNumber(readText(join(cgroup, 'cpu.stat')), 'usage_usec')
-  if (micros !== null) return micros / microsPerSecond
-  const nanos = toNumber(readText(join(cgroup, 'cpuacct.usage')))
-  return nanos === null ? null : nanos / nanosPerSecond
+/** Reads cgroups of version 2 and of version 1, in which each controller has its own. */
+export class CgroupReader {
+  /** By the parent directory, because all runs in it have the same files. */
+  readonly #names = new Map<string, FileNames>()
+
+  sample(cgroups: readonly string[]): Sample {
+    let sample: Sample = {}
+    for (const cgroup of cgroups) {
+      const names = this.#findNames(cgroup)
+      const cpuSeconds = sample.cpuSeconds ?? readCpuSeconds(cgroup, names)
+      const memoryBytes = sample.memoryBytes ?? readMemoryBytes(cgroup, names)
+      sample = { ...(cpuSeconds !== null && { cpuSeconds }), ...(memoryBytes !== null && { memoryBytes }) }
+    }
+    return sample
+  }
+
+  #findNames(cgroup: string): FileNames {
+    const parent = dirname(cgroup)
+    const known = this.#names.get(parent)
+    if (known) return known
+    if (!existsSync(cgroup)) return { cpu: null, memory: null }
+    const choose = <Name extends string>(...names: readonly Name[]): Name | null =>
+      names.find((name) => existsSync(join(cgroup, name))) ?? null
+    // With version 1 cpu.stat has no processor time.
+    const names = {
+      cpu: choose('cpuacct.usage', 'cpu.stat'),
+      memory: choose('memory.current', 'memory.usage_in_bytes'),
+    }
+    this.#names.set(parent, names)
+    return names
+  }
+}
+
+function readCpuSeconds(cgroup: string, { cpu }: FileNames): number | null {
+  const text = cpu && readText(join(cgroup, cpu))
+  if (text === null) return null
+  const nanos = toNumber(text)
+  const micros = findNumber(text, usagePattern)
+  return nanos !== null ? nanos / nanosPerSecond : micros !== null ? micros / microsPerSecond : null
 }
 
 /** Without files that the kernel can drop at once. */
-function readMemoryBytes(cgroup: string): number | null {
-  const used =
-    toNumber(readText(join(cgroup, 'memory.current'))) ?? toNumber(readText(join(cgroup, 'memory.usage_in_bytes')))
+function readMemoryBytes(cgroup: string, { memory }: FileNames): number | null {
+  const text = memory && readText(join(cgroup, memory))
+  const used = text === null ? null : toNumber(text)
   if (used === null) return null
-  const stat = readText(join(cgroup, 'memory.stat'))
-  const inactive = findNumber(stat, 'total_inactive_file') ?? findNumber(stat, 'inactive_file') ?? 0
-  return Math.max(0, used - inactive)
+  const stat = readText(join(cgroup, 'memory.stat')) ?? ''
+  return Math.max(0, used - (findNumber(stat, inactiveOfTreePattern) ?? findNumber(stat, inactivePattern) ?? 0))
 }
 
-/** The number after a word at the begin of a line. */
-function findNumber(text: string | null, word: string): number | null {
-  const found = text === null ? null : new RegExp(`^${word} (\\d+)$`, 'm').exec(text)
+const usagePattern = /^usage_usec (\d+)$/m
+const inactivePattern = /^inactive_file (\d+)$/m
+/** Version 1: with the cgroups below it. */
+const inactiveOfTreePattern = /^total_inactive_file (\d+)$/m
+
+function findNumber(text: string, pattern: RegExp): number | null {
+  const found = pattern.exec(text)
   return found ? Number(found[1]) : null
 }
 
-const toNumber = (text: string | null): number | null => (text !== null && /^\d+\s*$/.test(text) ? Number(text) : null)
+const toNumber = (text: string): number | null => (/^\d+\s*$/.test(text) ? Number(text) : null)
 
 /** null: the file does not exist, or its cgroup was removed. */
 function readText(path: string): string | null {
   try {
-    return readFileSync(path, 'utf8')
+    return readKernelFile(path)
   } catch (error) {
     if (['ENOENT', 'ENODEV'].includes(String(readErrorCode(error)))) return null
     throw error
@@ -113,5 +147,5 @@ const addProcesses = (members: readonly ProcessUse[], pageBytes: number): Sample
 
 async function readPageBytes(): Promise<number> {
   const output = await promisify(execFile)('getconf', ['PAGESIZE']).catch(() => null)
-  return toNumber(output?.stdout ?? null) ?? pageBytesDefault
+  return toNumber(output?.stdout ?? '') ?? pageBytesDefault
 }

@@ -6,7 +6,7 @@ import type { Executor, Sample } from '../../../src/executors/executor.ts'
 import { createHandlerExecutor } from '../../../src/executors/handler/handler.ts'
 import type { LocalExecutor } from '../../../src/executors/local/local.ts'
 import { parseUse } from '../../../src/executors/local/processes.ts'
-import { sampleCgroups } from '../../../src/executors/local/samples.ts'
+import { CgroupReader } from '../../../src/executors/local/samples.ts'
 import { until } from '../../support/until.ts'
 import { runOf, untilState } from '../runs.ts'
 import { openLocalPerTest } from './runs.ts'
@@ -73,14 +73,15 @@ test('an unknown run has an empty sample, and others are sampled', async () => {
 
 describe('files of cgroups', () => {
   let root: string
+  const reader = new CgroupReader()
   beforeEach(async () => {
     root = await mkdtemp(join(tmpdir(), 'berth-cgroups-'))
   })
   afterEach(() => rm(root, { recursive: true }))
 
   async function make(name: string, files: Record<string, string>): Promise<string> {
-    const path = join(root, name)
-    await mkdir(path)
+    const path = join(root, name, 'run_1')
+    await mkdir(path, { recursive: true })
     for (const [file, text] of Object.entries(files)) await writeFile(join(path, file), text)
     return path
   }
@@ -92,7 +93,7 @@ describe('files of cgroups', () => {
       'memory.stat':
         'anon 52428800\nfile 41943040\ninactive_anon 52428800\ninactive_file 20971520\nactive_file 20971520\n',
     })
-    expect(sampleCgroups([cgroup])).toEqual({ cpuSeconds: 2.5, memoryBytes: 83_886_080 })
+    expect(reader.sample([cgroup])).toEqual({ cpuSeconds: 2.5, memoryBytes: 83_886_080 })
   })
 
   test('of version 1, with a cgroup per controller', async () => {
@@ -101,12 +102,12 @@ describe('files of cgroups', () => {
       'memory.stat': 'cache 41943040\ninactive_file 1\ntotal_inactive_file 20971520\n',
     })
     const cpu = await make('cpu', { 'cpuacct.usage': '1500000000\n', 'cpu.stat': 'nr_periods 0\n' })
-    expect(sampleCgroups([memory, cpu])).toEqual({ cpuSeconds: 1.5, memoryBytes: 83_886_080 })
-    expect(sampleCgroups([memory])).toEqual({ memoryBytes: 83_886_080 })
+    expect(reader.sample([memory, cpu])).toEqual({ cpuSeconds: 1.5, memoryBytes: 83_886_080 })
+    expect(reader.sample([memory])).toEqual({ memoryBytes: 83_886_080 })
   })
 
   test('that do not exist', () => {
-    expect(sampleCgroups([join(root, 'none')])).toEqual({})
+    expect(reader.sample([join(root, 'none', 'run_1')])).toEqual({})
   })
 })
 
