@@ -675,7 +675,7 @@ CREATE TABLE "pool_use" (
     "finished" INTEGER NOT NULL DEFAULT 0,
     "failed" INTEGER NOT NULL DEFAULT 0,
     "cost" DOUBLE PRECISION NOT NULL DEFAULT 0,
-    "waits" INTEGER[] DEFAULT ARRAY[]::INTEGER[],
+    "waits" DECIMAL(450,0) NOT NULL DEFAULT 0,
 
     CONSTRAINT "pool_use_pkey" PRIMARY KEY ("pool","seconds","at","user_id","account","team_id","queue")
 );
@@ -1428,12 +1428,7 @@ CREATE VIEW held_device AS
   UNION ALL
   SELECT node_id, unnest(gpu_slots), run_id FROM allocation WHERE gpu_slots <> '{}';
 
--- Usage over time. Counts are added place by place, and the shorter list has zeros at its end.
-CREATE FUNCTION berth_add_counts(int[], int[]) RETURNS int[] LANGUAGE sql IMMUTABLE PARALLEL SAFE
-  AS $$ SELECT coalesce(array_agg(coalesce(a, 0) + coalesce(b, 0) ORDER BY place), '{}')
-    FROM unnest($1, $2) WITH ORDINALITY AS pair(a, b, place) $$;
-CREATE AGGREGATE berth_sum_counts(int[]) (SFUNC = berth_add_counts, STYPE = int[], INITCOND = '{}');
--- Minutes that become hours.
+-- Minutes of usage that become hours.
 CREATE INDEX pool_use_minute ON pool_use (at) WHERE seconds = 60;
 
 -- Storage.

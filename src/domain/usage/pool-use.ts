@@ -40,13 +40,11 @@ const sums = [
   'finished',
   'failed',
   'cost',
+  'waits',
 ] as const
 const measuredSums = ['measured_seconds', 'cpu_seconds', 'gpu_seconds', 'memory_byte_seconds'] as const
 const addTo = (table: string, columns: readonly string[]) =>
   columns.map((column) => `${column} = ${table}.${column} + excluded.${column}`).join(', ')
-
-/** Sums and counts of the rows of one key. */
-const addedSql = `${sums.map((column) => `sum(${column})`).join(', ')}, berth_sum_counts(waits)`
 
 /** A leader that takes over within a minute adds to the row of the minute: gauges are divided by the measured time. */
 const measureSql = `
@@ -60,26 +58,26 @@ long AS MATERIALIZED (
 ),
 fact AS (
   SELECT ${jobKeys}, 1 AS running, 0 AS queued, 0 AS blocked, a.cpu, g.gpu, a.memory,
-    0 AS started, 0 AS finished, 0 AS failed, 0::float8 AS cost, '{}'::int[] AS waits
+    0 AS started, 0 AS finished, 0 AS failed, 0::float8 AS cost, 0::numeric AS waits
   FROM run r JOIN job j ON j.id = r.job_id
   CROSS JOIN LATERAL (SELECT coalesce(sum(cpu_millis), 0) / 1000.0 AS cpu, coalesce(sum(memory_bytes), 0) AS memory
     FROM allocation WHERE run_id = r.id) a
   CROSS JOIN LATERAL (SELECT count(*) AS gpu FROM held_device WHERE run_id = r.id) g
   WHERE r.pool = $1 AND r.state IN ${holdingSql}
   UNION ALL
-  SELECT ${jobKeys}, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, '{}'
+  SELECT ${jobKeys}, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0
   FROM long JOIN queue_entry q ON q.pool = $1 AND NOT long.is_long JOIN job j ON j.id = q.job_id
   UNION ALL
-  SELECT ${jobKeys}, 0, v.waiting, 0, 0, 0, 0, 0, 0, 0, 0, '{}'
+  SELECT ${jobKeys}, 0, v.waiting, 0, 0, 0, 0, 0, 0, 0, 0, 0
   FROM long JOIN lane_view v ON v.pool = $1 AND long.is_long JOIN job j ON j.id = v.head_job_id
   UNION ALL
-  SELECT ${jobKeys}, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, '{}'
+  SELECT ${jobKeys}, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0
   FROM approval a JOIN job j ON j.id = a.job_id WHERE a.status = 'PENDING' AND j.state = 'BLOCKED' AND j.pool = $1
   UNION ALL
   SELECT ${jobKeys}, 0, 0, 0, 0, 0, 0,
     (e.to_state = 'STARTING')::int, (e.to_state IN ${finalSql})::int, (e.to_state = 'FAILED')::int,
     CASE WHEN e.to_state IN ${finalSql} THEN coalesce(j.cost, 0) ELSE 0 END,
-    CASE WHEN r.id IS NULL THEN '{}' ELSE ${countWaitSql('w.seconds')} END
+    CASE WHEN r.id IS NULL THEN 0 ELSE ${countWaitSql('w.seconds')} END
   FROM mark JOIN event e ON e.position > mark.begins AND e.position <= mark.ends JOIN job j ON j.id = e.job_id
   LEFT JOIN run r ON e.to_state = 'STARTING' AND r.job_id = e.job_id AND r.number = e.run AND r.scheduled_at IS NOT NULL
   CROSS JOIN LATERAL (
@@ -87,12 +85,12 @@ fact AS (
   WHERE (e.to_state = 'STARTING' OR e.to_state IN ${finalSql}) AND j.pool = $1
 ),
 used AS (
-  INSERT INTO pool_use (pool, seconds, at, ${keys}, ${sums.join(', ')}, waits)
+  INSERT INTO pool_use (pool, seconds, at, ${keys}, ${sums.join(', ')})
   SELECT $1, $2::int, (SELECT at FROM period), ${keys}, sum(running) * $2, sum(queued) * $2, sum(blocked) * $2,
-    sum(cpu) * $2, sum(gpu) * $2, sum(memory) * $2, sum(started), sum(finished), sum(failed), sum(cost), berth_sum_counts(waits)
+    sum(cpu) * $2, sum(gpu) * $2, sum(memory) * $2, sum(started), sum(finished), sum(failed), sum(cost), sum(waits)
   FROM fact GROUP BY ${keys}
   ON CONFLICT (pool, seconds, at, ${keys}) DO UPDATE
-  SET ${addTo('pool_use', sums)}, waits = berth_add_counts(pool_use.waits, excluded.waits)
+  SET ${addTo('pool_use', sums)}
 )
 INSERT INTO pool_period (pool, seconds, at, measured_seconds, cpu_seconds, gpu_seconds, memory_byte_seconds, position)
 SELECT $1, $2::int, (SELECT at FROM period), $2, n.cpu * $2, n.gpu * $2, n.memory * $2, mark.ends
@@ -122,8 +120,8 @@ FROM old GROUP BY pool, ${hourSql}`
 
 const mergeUseSql = `
 WITH old AS (DELETE FROM pool_use WHERE ${oldSql} RETURNING *)
-INSERT INTO pool_use (pool, seconds, at, ${keys}, ${sums.join(', ')}, waits)
-SELECT pool, $1::int, ${hourSql}, ${keys}, ${addedSql} FROM old GROUP BY pool, ${hourSql}, ${keys}`
+INSERT INTO pool_use (pool, seconds, at, ${keys}, ${sums.join(', ')})
+SELECT pool, $1::int, ${hourSql}, ${keys}, ${sums.map((column) => `sum(${column})`).join(', ')} FROM old GROUP BY pool, ${hourSql}, ${keys}`
 
 /** Removes the periods before then; returns how many. */
 export const expireUse = ({ db }: Domain, before: Date): Promise<number> => removeInBatches(db.sql, expireSql, [before])

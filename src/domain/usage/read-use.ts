@@ -2,7 +2,7 @@ import type { Sql } from '../../platform/tx.ts'
 import { demandToRead, seesAll, type Viewer } from '../access.ts'
 import { InvalidInput } from '../errors.ts'
 import { minuteSeconds } from './pool-use.ts'
-import { estimateWait } from './waits.ts'
+import { estimateWait, parseWaits } from './waits.ts'
 
 /** Use of pools over time, in buckets of equal length. A viewer who may not see all jobs sees the use of own jobs. */
 
@@ -54,16 +54,21 @@ export async function readUse(sql: Sql, viewer: Viewer, request: UsageRequest): 
       'bucketSeconds',
       `The answer would have more than ${usagePointsMax} points; ask for longer buckets, a shorter time or one pool`,
     )
-  return rows.map(({ waits, ...row }) => ({
+  return rows.map(toPoint)
+}
+
+type UsageRow = Omit<UsagePoint, 'waitP50Seconds' | 'waitP95Seconds'> & { waits: string }
+
+function toPoint({ waits, ...row }: UsageRow): UsagePoint {
+  const counts = parseWaits(waits)
+  return {
     ...row,
     memoryBytes: Math.round(row.memoryBytes),
     memoryCapacityBytes: Math.round(row.memoryCapacityBytes),
-    waitP50Seconds: estimateWait(waits, 0.5),
-    waitP95Seconds: estimateWait(waits, 0.95),
-  }))
+    waitP50Seconds: estimateWait(counts, 0.5),
+    waitP95Seconds: estimateWait(counts, 0.95),
+  }
 }
-
-type UsageRow = Omit<UsagePoint, 'waitP50Seconds' | 'waitP95Seconds'> & { waits: number[] }
 
 function demandBuckets({ from, to, bucketSeconds }: UsageRequest): void {
   if (bucketSeconds < minuteSeconds)
@@ -99,7 +104,7 @@ const capacityPool = (by: UsageBy) => (by === 'POOL' ? 'pool' : "''")
 
 /** Every measured bucket of a pool has a point, also without jobs. */
 const idleSql = (by: UsageBy) =>
-  by === 'POOL' ? `UNION ALL SELECT pool, bucket, pool, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '{}'::int[] FROM period` : ''
+  by === 'POOL' ? `UNION ALL SELECT pool, bucket, pool, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM period` : ''
 
 const inTimeSql = `at >= $1::timestamptz AND at < $2::timestamptz AND ($4::text IS NULL OR pool = $4)`
 const bucketSql = 'floor(extract(epoch FROM at - $1::timestamptz) / $3::int)::int'
@@ -120,7 +125,7 @@ capacity AS (
 used AS (
   SELECT pool, ${bucketSql} AS bucket, ${keyColumns[by]} AS key, sum(running_seconds) AS running, sum(queued_seconds) AS queued,
     sum(blocked_seconds) AS blocked, sum(cpu_seconds) AS cpu, sum(gpu_seconds) AS gpu, sum(memory_byte_seconds) AS memory,
-    sum(started) AS started, sum(finished) AS finished, sum(failed) AS failed, sum(cost) AS cost, berth_sum_counts(waits) AS waits
+    sum(started) AS started, sum(finished) AS finished, sum(failed) AS failed, sum(cost) AS cost, sum(waits) AS waits
   FROM pool_use WHERE ${inTimeSql} AND ($5::text IS NULL OR user_id = $5) GROUP BY 1, 2, 3
   ${idleSql(by)}
 ),
@@ -128,13 +133,13 @@ point AS (
   SELECT u.bucket, u.key, ${capacityPool(by) === 'pool' ? 'u.pool' : "''"} AS pool, sum(u.running / p.seconds) AS running,
     sum(u.queued / p.seconds) AS queued, sum(u.blocked / p.seconds) AS blocked, sum(u.cpu / p.seconds) AS cpu,
     sum(u.gpu / p.seconds) AS gpu, sum(u.memory / p.seconds) AS memory, sum(u.started)::int AS started,
-    sum(u.finished)::int AS finished, sum(u.failed)::int AS failed, sum(u.cost) AS cost, berth_sum_counts(u.waits) AS waits,
+    sum(u.finished)::int AS finished, sum(u.failed)::int AS failed, sum(u.cost) AS cost, sum(u.waits) AS waits,
     CASE WHEN count(DISTINCT ${currencySql}) FILTER (WHERE u.cost > 0) <= 1 THEN min(u.pool) FILTER (WHERE u.cost > 0) END AS cost_pool
   FROM used u JOIN period p ON p.pool = u.pool AND p.bucket = u.bucket
   GROUP BY 1, 2, 3 ORDER BY 1, 2 LIMIT $6
 )
 SELECT $1::timestamptz + p.bucket * $3::int * interval '1 second' AS at, ${keyNames[by]} AS key, p.running, p.queued, p.blocked,
   p.cpu, p.gpu, p.memory AS "memoryBytes", c.cpu AS "cpuCapacity", c.gpu AS "gpuCapacity", c.memory AS "memoryCapacityBytes",
-  p.started, p.finished, p.failed, p.cost, p.cost_pool AS "costPool", p.waits
+  p.started, p.finished, p.failed, p.cost, p.cost_pool AS "costPool", p.waits::text AS waits
 FROM point p JOIN capacity c ON c.pool = p.pool AND c.bucket = p.bucket
 ORDER BY p.bucket, key`

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import { countWaitSql, estimateWait } from '../../../src/domain/usage/waits.ts'
+import { countWaitSql, estimateWait, parseWaits } from '../../../src/domain/usage/waits.ts'
 import { createDatabase } from '../../support/database.ts'
 
 test('percentiles of waits are exact within a factor of 1.2', async () => {
   await using database = await createDatabase()
   const countAll = async (waits: readonly number[]) => {
-    const [row] = await database.db.sql.query<{ counts: number[] }>(
-      `SELECT berth_sum_counts(${countWaitSql('w')}) AS counts FROM unnest($1::float8[]) w`,
+    const [row] = await database.db.sql.query<{ counts: string }>(
+      `SELECT sum(${countWaitSql('w')})::text AS counts FROM unnest($1::float8[]) w`,
       [waits],
     )
-    return row?.counts ?? []
+    return parseWaits(row?.counts ?? '0')
   }
   for (const wait of [1, 3, 59, 600, 86_400, 5_000_000]) {
     const counts = await countAll([wait])
