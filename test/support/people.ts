@@ -35,7 +35,10 @@ export async function mutate(
 ): Promise<Json> {
   const type = `${field.charAt(0).toUpperCase()}${field.slice(1)}`
   const query = `mutation ($input: ${type}Input!) { ${field}(input: $input) { __typename
-    ... on Problem { code message retryable } ... on ForbiddenProblem { requiredPermission requiredScope requiredLevel }
-    ... on InvalidInputProblem { violations { path message } } ${wanted && `... on ${type}Success { ${wanted} }`} } }`
+    ... on Problem {
+      code message retryable
+      ... on ForbiddenProblem { requiredPermission requiredScope requiredLevel }
+      ... on InvalidInputProblem { violations { path message } }
+    } ${wanted && `... on ${type}Success { ${wanted} }`} } }`
   return (await person.data(query, { input }))[field]
 }

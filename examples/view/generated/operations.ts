@@ -189,7 +189,6 @@ export type DeleteOneMutationVariables = Exact<{
 export type DeleteOneMutation = { deleteJob:
     | { deletedId: string }
     | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }

@@ -1327,7 +1327,6 @@ export type ProcessQueueMutationVariables = Exact<{
 
 export type ProcessQueueMutation = { processQueue:
     | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'ProcessQueueSuccess', considered: number, started: number, preempted: number }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1408,7 +1407,6 @@ export type DeleteNodeMutationVariables = Exact<{
 export type DeleteNodeMutation = { deleteNode:
     | { __typename: 'DeleteNodeSuccess', deletedId: string }
     | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1479,14 +1477,11 @@ export type SubmitJobMutation = { submitJob:
     | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, spec: { resources: { memoryBytes: number } }, queue: { id: string, name: string }, user: { id: string, name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
 export type CancelJobMutationVariables = Exact<{
@@ -1511,7 +1506,6 @@ export type DeleteJobMutationVariables = Exact<{
 export type DeleteJobMutation = { deleteJob:
     | { __typename: 'DeleteJobSuccess', deletedId: string }
     | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1722,7 +1716,6 @@ export type DeleteQuotaMutationVariables = Exact<{
 export type DeleteQuotaMutation = { deleteQuota:
     | { __typename: 'DeleteQuotaSuccess', deletedId: string }
     | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1814,7 +1807,6 @@ export type DeleteApprovalRuleMutationVariables = Exact<{
 export type DeleteApprovalRuleMutation = { deleteApprovalRule:
     | { __typename: 'DeleteApprovalRuleSuccess', deletedId: string }
     | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1959,7 +1951,6 @@ export type DeleteTeamMutationVariables = Exact<{
 export type DeleteTeamMutation = { deleteTeam:
     | { __typename: 'DeleteTeamSuccess', deletedId: string }
     | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1985,7 +1976,6 @@ export type RevokeTokenMutationVariables = Exact<{
 
 export type RevokeTokenMutation = { revokeToken:
     | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'RevokeTokenSuccess', token: { id: string, name: string, prefix: string, scopes: Array<TokenScope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, user: { id: string, name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -2103,7 +2093,6 @@ export type DeleteCapacityReservationMutationVariables = Exact<{
 export type DeleteCapacityReservationMutation = { deleteCapacityReservation:
     | { __typename: 'DeleteCapacityReservationSuccess', deletedId: string }
     | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };

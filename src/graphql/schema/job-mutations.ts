@@ -18,33 +18,17 @@ import { builder } from './builder.ts'
 import { bulkCost, selectionCost, submissionCost } from './bulk-cost.ts'
 import { actOnSelection, JobSelection } from './job-selection.ts'
 import { JobSpecInput } from './job-spec-input.ts'
-import {
-  declareBulkResult,
-  declareDeletion,
-  declareResult,
-  declareSelectionResult,
-  type Success,
-} from './mutation-result.ts'
+import { declareBulkResult, declareDeletion, declareResult, declareSelectionResult } from './mutation-result.ts'
 import { requireRow } from './problem.ts'
 import { JobRef } from './refs.ts'
 
-const submissionProblems = [
-  NotFound,
-  InvalidState,
-  VersionConflict,
-  IdempotencyConflict,
-  QuotaExceeded,
-  ReservationExpired,
-  Rejected,
-] as const
-
-/** Declares the result of a mutation or a preview that checks a submission. */
-export const declareSubmissionResult = <Outcome extends object>(mutation: string, success: Success<Outcome>) =>
-  declareResult(mutation, success, submissionProblems)
+/** Problems of a submission, and those of the job that a retry names. */
+export const submissionProblems = [IdempotencyConflict, QuotaExceeded, ReservationExpired, Rejected] as const
+export const retryProblems = [NotFound, InvalidState, VersionConflict] as const
 
 /** Declares the result of a mutation that creates a job. */
 export const declareAccepted = (mutation: 'SubmitJob' | 'RetryJob') =>
-  declareSubmissionResult(
+  declareResult(
     mutation,
     builder.objectRef<Submitted>(`${mutation}Success`).implement({
       description: 'The job was accepted.',
@@ -61,6 +45,7 @@ export const declareAccepted = (mutation: 'SubmitJob' | 'RetryJob') =>
         }),
       }),
     }),
+    [...submissionProblems, ...(mutation === 'RetryJob' ? retryProblems : [])],
   )
 
 const SubmitJobResult = declareAccepted('SubmitJob')

@@ -2,9 +2,10 @@ import { type JobPreview, previewJob, previewRetry } from '../../domain/submissi
 import { questionCost } from '../caller-limits.ts'
 import { builder } from './builder.ts'
 import { JobState } from './enums.ts'
-import { declareSubmissionResult, SubmitJobInput } from './job-mutations.ts'
+import { retryProblems, SubmitJobInput, submissionProblems } from './job-mutations.ts'
 import { JobSpecRef } from './job-spec.ts'
 import { readChanges } from './job-spec-input.ts'
+import { declareResult } from './mutation-result.ts'
 import { JobRef } from './refs.ts'
 import { RetryJobInput } from './retry.ts'
 import { EstimatedStart, Fit, PendingReason } from './scheduling.ts'
@@ -63,7 +64,7 @@ const PreviewJobInput = builder.inputType('PreviewJobInput', {
 
 builder.queryField('previewJob', (t) =>
   t.field({
-    type: declareSubmissionResult('PreviewJob', JobPreviewRef),
+    type: declareResult('PreviewJob', JobPreviewRef, [...submissionProblems, ...retryProblems]),
     description: 'Predicts the outcome of a submission or a retry. Nothing is stored.',
     complexity: 1 + questionCost,
     args: { input: t.arg({ type: PreviewJobInput, required: true, description: 'The submission or retry.' }) },

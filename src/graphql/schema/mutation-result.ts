@@ -29,15 +29,16 @@ type Problem =
 
 export type Success<Outcome> = ReturnType<ReturnType<typeof builder.objectRef<Outcome>>['implement']>
 
-/** Declares `<Mutation>Result`. Every mutation can also return Forbidden, InvalidInput and Unavailable. */
+/** Declares `<Mutation>Result`. Every mutation can also return Forbidden and Unavailable, and most InvalidInput. */
 export const declareResult = <Outcome extends object>(
   mutation: string,
   success: Success<Outcome>,
   problems: readonly Problem[] = [],
+  { refusesInput = true }: { refusesInput?: boolean } = {},
 ) =>
   builder.errorUnion(`${mutation}Result`, {
     description: `Result of \`${mutation.charAt(0).toLowerCase()}${mutation.slice(1)}\`.`,
-    types: [success, Forbidden, InvalidInput, Unavailable, ...problems],
+    types: [success, Forbidden, ...(refusesInput ? [InvalidInput] : []), Unavailable, ...problems],
     resolveType: () => success,
   })
 
@@ -53,6 +54,7 @@ export const declareDeletion = (
       fields: (t) => ({ deletedId: t.exposeID('id', { description: 'Id of the deleted object.' }) }),
     }),
     problems,
+    { refusesInput: false },
   )
 
 /** Declares the result of a mutation of several objects: one result for each of them. */

@@ -19,7 +19,7 @@ const ProcessQueueInput = builder.inputType('ProcessQueueInput', {
 
 builder.mutationField('processQueue', (t) =>
   t.field({
-    type: declareResult('ProcessQueue', ProcessQueueSuccess, [NotFound]),
+    type: declareResult('ProcessQueue', ProcessQueueSuccess, [NotFound], { refusesInput: false }),
     description: 'Runs a scheduling pass now, and returns when it is committed.',
     args: { input: t.arg({ type: ProcessQueueInput, required: true, description: 'The pools.' }) },
     resolve: (_root, { input }, { domain, viewer }) => processQueue(domain, viewer, input),

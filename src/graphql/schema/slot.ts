@@ -147,7 +147,7 @@ const ReleaseSlotSuccess = builder.objectRef<{ id: string; released: boolean }>(
   }),
 })
 
-const ReleaseSlotResult = declareResult('ReleaseSlot', ReleaseSlotSuccess, [NotFound])
+const ReleaseSlotResult = declareResult('ReleaseSlot', ReleaseSlotSuccess, [NotFound], { refusesInput: false })
 
 const ReleaseSlotInput = builder.inputType('ReleaseSlotInput', {
   description: 'The reservation to release.',

@@ -126,7 +126,7 @@ const RevokeTokenSuccess = builder.objectRef<{ tokenId: string }>('RevokeTokenSu
   }),
 })
 
-const RevokeTokenResult = declareResult('RevokeToken', RevokeTokenSuccess, [NotFound])
+const RevokeTokenResult = declareResult('RevokeToken', RevokeTokenSuccess, [NotFound], { refusesInput: false })
 
 const RevokeTokenInput = builder.inputType('RevokeTokenInput', {
   description: 'The token to revoke.',

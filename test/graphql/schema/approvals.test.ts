@@ -15,7 +15,7 @@ afterAll(() => server[Symbol.asyncDispose]())
 
 const rule = `id name priority enabled exemptLevels requiredLevel expiresAfterSeconds
   condition { costAbove hardware executor levelNotIn jobsPerDayAbove firstJob name }`
-const problem = '... on Problem { code message } ... on InvalidInputProblem { violations { path } }'
+const problem = '... on Problem { code message ... on InvalidInputProblem { violations { path } } }'
 
 const createRule = async (input: object) =>
   (

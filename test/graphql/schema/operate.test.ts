@@ -19,7 +19,7 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-const problem = '... on Problem { code message } ... on InvalidInputProblem { violations { path } }'
+const problem = '... on Problem { code message ... on InvalidInputProblem { violations { path } } }'
 
 async function mutate(field: string, input: object, wanted: string): Promise<Record<string, unknown>> {
   const type = `${field.charAt(0).toUpperCase()}${field.slice(1)}`
