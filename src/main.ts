@@ -24,6 +24,7 @@ import { findOwners } from './executors/accounts/file-owners.ts'
 import { detectMachine, type Machine } from './executors/local/machine.ts'
 import { readBootId } from './executors/local/processes.ts'
 import { createFeed } from './feed/feed.ts'
+import { createPoolNodeWatch } from './feed/node-watch.ts'
 import { createQueueWatch } from './feed/queue-watch.ts'
 import { indexDocuments, type TrustedDocumentsConfig } from './graphql/admission/trusted-documents.ts'
 import { createAuthenticator, createSingleUserAuthenticator } from './graphql/callers/authenticate.ts'
@@ -182,7 +183,7 @@ async function serve({ config, domain, disk, fresh, running }: Serving): Promise
   down.push(live.db.close, lists.close)
   const feed = createFeed(live)
   const logTail = createLogTail({ ...live, fresh })
-  const queueWatch = createQueueWatch(live)
+  const watches = { queueWatch: createQueueWatch(live), nodeWatch: createPoolNodeWatch(live) }
   const { eventsMs, logsMs } = config.retention
   const { oidc } = config.auth
   const facts = {
@@ -197,7 +198,7 @@ async function serve({ config, domain, disk, fresh, running }: Serving): Promise
   }
   const site = new ConsoleFiles(join(import.meta.dirname, '../web/dist'))
   const server = new Server({
-    rooms: { domain, live, lists: createListReads(lists), feed, logTail, queueWatch, facts, log: domain.log },
+    rooms: { domain, live, lists: createListReads(lists), feed, logTail, ...watches, facts, log: domain.log },
     config: { singleUser: domain.singleUser, ...config.server, documents: withOwn(config.server.documents, site) },
     console: site,
     disk,

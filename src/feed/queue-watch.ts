@@ -23,14 +23,15 @@ const pollMs = 1_000
 const silenceMsMax = 15_000
 /** Watchers of one pool, which share each read. */
 const arrivalsMax = 10_000
+const poolsMax = 100
 
 type Hub = ReturnType<typeof createHub>
 
 export function createQueueWatch(domain: Domain) {
-  const hubs = new Map<string | null, Hub>()
+  const hubs = new Map<string, Hub>()
   let open = 0
 
-  function join(pool: string | null, { userId }: Viewer): { hub: Hub; leave: () => void } {
+  function join(pool: string, { userId }: Viewer): { hub: Hub; leave: () => void } {
     const hub = hubs.get(pool) ?? createHub(domain, pool)
     hubs.set(pool, hub)
     const guest = { userId }
@@ -46,7 +47,7 @@ export function createQueueWatch(domain: Domain) {
     }
   }
 
-  async function arrive(viewer: Viewer, pool: string | null): Promise<QueueNumbers> {
+  async function arrive(viewer: Viewer, pool: string): Promise<QueueNumbers> {
     const { hub, leave } = join(pool, viewer)
     try {
       return await hub.read()
@@ -56,18 +57,19 @@ export function createQueueWatch(domain: Domain) {
   }
 
   return {
-    /** Throws NotFound for an unknown pool; `pool` null: the one that the default queue leads to. */
+    /** Throws NotFound for an unknown pool; `pool` null: all pools. */
     async watch(viewer: Viewer, pool: string | null): Promise<AsyncGenerator<QueueNumbers, void, void>> {
-      const first = await arrive(viewer, pool)
+      const pools = pool === null ? await readPoolNames(domain) : [pool]
+      const firsts = await Promise.all(pools.map((each) => arrive(viewer, each)))
       // The stream joins when it is first read, so a stream that is closed before holds no place.
       return stoppable(async function* (signal) {
         open += 1
-        const { hub, leave } = join(pool, viewer)
-        hub.start()
+        const joined = firsts.map((first) => ({ first, viewer, ...join(first.pool, viewer) }))
+        for (const { hub } of joined) hub.start()
         try {
-          yield* snapshots(domain.clock, { hub, viewer, first }, signal)
+          yield* mergeStreams(joined.map((each) => snapshots(domain.clock, each, signal)))
         } finally {
-          leave()
+          for (const { leave } of joined) leave()
           open -= 1
         }
       })
@@ -76,7 +78,7 @@ export function createQueueWatch(domain: Domain) {
   }
 }
 
-function createHub(domain: Domain, pool: string | null) {
+function createHub(domain: Domain, pool: string) {
   const { clock, log, wakeups } = domain
   const bell = createBell(clock)
   /** Users whose own rows are read; one entry per watcher. */
@@ -143,6 +145,26 @@ async function* snapshots(
     if (clock.monotonicMs() - sent.at < silenceMsMax && same(shown, sent.shown)) continue
     sent = { read: latest.numbers, shown, at: clock.monotonicMs() }
     yield shown
+  }
+}
+
+/** Pools are declared in the configuration, so a running server gets no others. */
+async function readPoolNames({ db }: Domain): Promise<string[]> {
+  const pools = await db.prisma.pool.findMany({ select: { name: true }, orderBy: { name: 'asc' }, take: poolsMax })
+  return pools.map(({ name }) => name)
+}
+
+/** A source is read on when its last item was taken. */
+async function* mergeStreams<T>(sources: readonly AsyncGenerator<T, void, void>[]): AsyncGenerator<T, void, void> {
+  const read = async (source: AsyncGenerator<T, void, void>) => ({ source, result: await source.next() })
+  const pending = new Map(sources.map((source) => [source, read(source)]))
+  while (pending.size > 0) {
+    const { source, result } = await Promise.race(pending.values())
+    if (result.done) pending.delete(source)
+    else {
+      yield result.value
+      pending.set(source, read(source))
+    }
   }
 }
 

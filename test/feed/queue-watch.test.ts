@@ -134,6 +134,21 @@ it('a stream closed before its first snapshot releases all resources', async () 
   expect([watch.openWatchers(), clock.sleeping]).toEqual([0, 0])
 })
 
+it('queueStatus without a pool sends each pool', async () => {
+  const { sql } = server.domain.db
+  await sql.query(
+    'INSERT INTO pool SELECT (jsonb_populate_record(p, \'{"name": "other"}\')).* FROM pool p WHERE name = \'sim\'',
+  )
+  const stream = await server.queueWatch.watch(server.admin, null)
+  const pools = [(await next(stream)).pool, (await next(stream)).pool]
+  expect(pools.toSorted()).toEqual(['other', 'sim'])
+  const jobId = await server.submit()
+  expect(await nextWith(stream, ({ depth }) => depth === 1)).toMatchObject({ pool: 'sim' })
+  await stream.return()
+  await cancelJob(server.domain, server.admin, { jobId })
+  await sql.query("DELETE FROM pool WHERE name = 'other'")
+})
+
 const query = 'subscription { queueStatus { pool { name } depth byUser { user { name } count } } }'
 
 it.each([

@@ -3,6 +3,7 @@ import type { Domain } from '../../src/domain/domain.ts'
 import { createSequencer } from '../../src/domain/jobs/sequence.ts'
 import type { DeclaredPool } from '../../src/domain/machines/pools.ts'
 import { createFeed, type Feed } from '../../src/feed/feed.ts'
+import { createPoolNodeWatch, type NodeWatch } from '../../src/feed/node-watch.ts'
 import { createQueueWatch, type QueueWatch } from '../../src/feed/queue-watch.ts'
 import {
   type Authenticator,
@@ -32,6 +33,7 @@ export interface TestServer extends TestDomain {
   readonly lists: ListReads
   readonly logTail: LogTail
   readonly queueWatch: QueueWatch
+  readonly nodeWatch: NodeWatch
   /** The proxy in front of the database, with `hasDoor`. */
   readonly door: Door | null
   /** Moves database time on. */
@@ -100,7 +102,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const users = new Map<string, Viewer>()
   const stopSequencer = startSequencer(domain)
   const reads = openReads(domain)
-  const { live, lists, feed, logTail, queueWatch } = reads
+  const { live, lists, feed, logTail, queueWatch, nodeWatch } = reads
   const facts = { ...factDefaults, singleUser: !logIn, ...options.facts }
   const everybody: Authenticator = async ({ authorization }) => {
     const viewer = authenticate?.(authorization, { users })
@@ -108,7 +110,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   }
   const withoutLogIn = authenticate ? everybody : createSingleUserAuthenticator(domain, admin, () => false)
   const server = new Server({
-    rooms: { domain, live, lists, feed, logTail, queueWatch, facts, log: domain.log },
+    rooms: { domain, live, lists, feed, logTail, queueWatch, nodeWatch, facts, log: domain.log },
     config: { ...configDefaults, singleUser: !logIn, ...config },
     authenticate: logIn ? createAuthenticator(domain, logIn.oidc) : withoutLogIn,
     console: options.console ?? new ConsoleFiles('/nonexistent'),
@@ -133,6 +135,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     lists,
     logTail,
     queueWatch,
+    nodeWatch,
     door,
     async moveTime(ms) {
       await database.moveTime(ms)
@@ -162,6 +165,7 @@ function openReads(domain: Domain) {
     feed: createFeed(live),
     logTail: createLogTail(live),
     queueWatch: createQueueWatch(live),
+    nodeWatch: createPoolNodeWatch(live),
     pools: [liveDb.pool, listsDb.pool],
     close: () => Promise.all([liveDb.close(), listsDb.close()]),
   }

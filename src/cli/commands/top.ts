@@ -12,8 +12,10 @@ export function registerTopCommand(program: Command, cli: Cli): void {
       const { write, replaceScreen } = cli.terminal
       cli.leaveOnInterrupt('detached; all jobs continue')
       // The live view retries forever, so check first that a server is reachable.
-      await cli.connection().request(QueueDocument, queueVariables(options), { attempts: 2 })
-      for await (const { queueStatus } of cli.connection().subscribe(QueueStatusDocument, queueVariables(options))) {
+      const variables = queueVariables(options)
+      const { queue } = await cli.connection().request(QueueDocument, variables, { attempts: 2 })
+      const pool = queue?.pool.name ?? variables.pool
+      for await (const { queueStatus } of cli.connection().subscribe(QueueStatusDocument, { ...variables, pool })) {
         const view = renderQueue(cli, queueStatus, options.output)
         if (options.output === 'table' && replaceScreen) await replaceScreen(view)
         else await write(`${view}${separators[options.output]}`)

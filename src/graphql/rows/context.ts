@@ -2,6 +2,7 @@ import type { Viewer } from '../../domain/access.ts'
 import type { Domain } from '../../domain/domain.ts'
 import type { FeedPosition } from '../../feed/event.ts'
 import type { Feed } from '../../feed/feed.ts'
+import type { NodeWatch } from '../../feed/node-watch.ts'
 import type { QueueWatch } from '../../feed/queue-watch.ts'
 import type { LogTail } from '../../logs/follow.ts'
 import { deferred, renewable } from '../../platform/deferred.ts'
@@ -44,6 +45,7 @@ export interface Rooms {
   readonly feed: Feed
   readonly logTail: LogTail
   readonly queueWatch: QueueWatch
+  readonly nodeWatch: NodeWatch
   readonly facts: ServerFacts
   readonly log: Log
 }

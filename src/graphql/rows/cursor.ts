@@ -9,6 +9,7 @@ import { refusal } from '../errors.ts'
  *   list  l: name and order of the list · f: hash of the filter · key: sort key of the row, as text
  *   seq   j: job · s: number of the last event · m: mark of the event  (jobStatus, Job.events)
  *   pos   p: position in the feed over all jobs · m: mark of the position · t: time of the newest progress  (jobUpdates)
+ *   nodes o: pool · h: hash of its nodes  (nodeUpdates)
  *   log   j: job · r: run number · o: byte offset in that run · m: mark of the run  (Job.logs, tail)
  */
 
@@ -21,6 +22,7 @@ const kinds = {
   list: z.strictObject({ ...head('list'), l: z.string(), f: z.string(), key: z.array(z.string()) }),
   seq: z.strictObject({ ...head('seq'), j: z.string(), s: natural, m: mark }),
   pos: z.strictObject({ ...head('pos'), p: natural, m: mark, t: natural.optional() }),
+  nodes: z.strictObject({ ...head('nodes'), o: z.string(), h: z.string() }),
   log: z
     .strictObject({ ...head('log'), j: z.string(), r: z.int32().min(1), o: natural, m: mark })
     // Only the start of a run has no mark.

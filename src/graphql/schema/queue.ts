@@ -148,8 +148,8 @@ builder.subscriptionField('queueStatus', (t) =>
   t.field({
     type: QueueRef,
     description:
-      'Streams snapshots of a queue: the first immediately, then up to 4 per second after changes, and at least one every 15 s.',
-    args: { pool: t.arg.string(pool) },
+      'Streams snapshots of the queue of each pool: the first immediately, then up to 4 per second after changes, and at least one every 15 s.',
+    args: { pool: t.arg.string({ description: 'Name of the pool; default: all pools, each in messages of its own.' }) },
     subscribe: (_root, args, { queueWatch, viewer }) => queueWatch.watch(viewer, args.pool ?? null),
     resolve: (numbers: QueueNumbers) => numbers,
   }),

@@ -74,7 +74,7 @@ const StreamReset = builder
     }),
   })
 
-const StreamHeartbeat = builder.objectRef<Cursored & { at: Date }>('StreamHeartbeat').implement({
+export const StreamHeartbeat = builder.objectRef<Cursored & { at: Date }>('StreamHeartbeat').implement({
   description: 'A sign that the stream is alive, sent after about 15 seconds without other messages.',
   fields: (t) => ({
     cursor: t.expose('cursor', { type: 'Cursor', description: cursorDescription }),

@@ -45,6 +45,8 @@ it.each([
   ['NOT_FOUND', status, { jobId: 'job_none' }],
   ['NOT_FOUND', tail, { jobId: 'job_none' }],
   ['NOT_FOUND', 'subscription { queueStatus(pool: "nowhere") { depth } }', {}],
+  ['NOT_FOUND', 'subscription { nodeUpdates(pool: "nowhere") { __typename } }', {}],
+  ['INVALID_CURSOR', 'subscription { nodeUpdates(pool: "sim", after: "x") { __typename } }', {}],
   ['INVALID_CURSOR', 'subscription { jobUpdates(after: "x") { __typename } }', {}],
   ['GRAPHQL_VALIDATION_FAILED', 'subscription { nothing }', {}],
 ])('a subscription refused with %s gets a single `error` message (%s)', async (code, query, variables) => {
@@ -59,6 +61,7 @@ it.each([
   ['jobStatus', status],
   ['tail', tail],
   ['queueStatus', 'subscription { queueStatus { depth } }'],
+  ['nodeUpdates', 'subscription { nodeUpdates(pool: "sim") { __typename } }'],
 ])('%s over a WebSocket waits while the database is unavailable', async (_name, query) => {
   const jobId = await server.submit()
   const connection = await connect()

@@ -120,6 +120,7 @@ const access: Record<string, Who> = {
   'Subscription.jobUpdates': 'KNOWN',
   'Subscription.tail': 'KNOWN',
   'Subscription.queueStatus': 'KNOWN',
+  'Subscription.nodeUpdates': 'KNOWN',
 }
 
 /** Scope that a token needs for a permission. */

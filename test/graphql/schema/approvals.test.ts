@@ -171,6 +171,31 @@ describe('approvals', () => {
     expect(isFinal).toBe(true)
   })
 
+  it('are live by jobUpdates of BLOCKED jobs: request, decision and expiry', async () => {
+    const query = `subscription ($after: Cursor) { jobUpdates(filter: { states: [BLOCKED] }, after: $after) {
+      ... on JobTransitions { matches job { id approval { id status } } } } }`
+    const { jobs } = await data(server.url, '{ jobs(first: 1) { asOf } }')
+    const stream = streamSse(server.url, query, { after: jobs.asOf })
+    const statusOf = async (id: string, matches: boolean) => {
+      for (;;) {
+        const message = (await stream.next()).value?.data?.['jobUpdates']
+        if (message.job.id === id && message.matches === matches) return message.job.approval.status
+      }
+    }
+    const { id, version } = await submit({ estimatedCost: 60 })
+    expect(await statusOf(id, true)).toBe('PENDING')
+    await rejectJob(server.domain, server.admin, { jobId: id, reason: 'no', expectedVersion: version })
+    expect(await statusOf(id, false)).toBe('REJECTED')
+    const late = await submit({ estimatedCost: 60 })
+    await server.domain.db.sql.query(
+      "UPDATE approval SET requested_at = berth_now() - interval '2 s', expires_at = berth_now() - interval '1 s' WHERE id = $1",
+      [late.approval.id],
+    )
+    await expireApprovals(server.domain)
+    expect(await statusOf(late.id, false)).toBe('EXPIRED')
+    stream.cut()
+  })
+
   it('are EXPIRED from their expiry on, before and after the sweep', async () => {
     const { id, approval } = await submit({ estimatedCost: 60 })
     const pending = '{ approvals(first: 10, filter: { statuses: [PENDING] }) { nodes { id } } }'

@@ -1,0 +1,176 @@
+import { createHash } from 'node:crypto'
+import type { Domain } from '../domain/domain.ts'
+import { NotFound } from '../domain/errors.ts'
+import { type Bell, createBell } from '../platform/bell.ts'
+import { heartbeatAt, heartbeatDueMs } from '../platform/heartbeat.ts'
+import { createLoop, type Loop } from '../platform/loop.ts'
+import { readIfAvailable } from '../platform/read-if-available.ts'
+import { stoppable } from '../platform/stoppable.ts'
+
+/**
+ * The nodes of a pool: all of them first, then those that changed, at most two messages a second. The watchers of a pool
+ * share a hub, which reads a hash of each node at most every `gapMs`, and once a second without a wake-up. A cursor
+ * is a hash of the whole pool, so a reader that returns to an unchanged pool gets no node twice.
+ */
+
+export interface NodesChange {
+  kind: 'nodes'
+  pool: string
+  /** true: the list begins again; nodes of earlier messages are void. */
+  isStart: boolean
+  ids: readonly string[]
+  removedIds: readonly string[]
+  /** Empty: more messages of the same change follow. */
+  cursor: string
+}
+
+export interface NodesHeartbeat {
+  kind: 'heartbeat'
+  cursor: string
+  at: Date
+}
+
+export type NodesMessage = NodesChange | NodesHeartbeat
+
+export type NodeWatch = ReturnType<typeof createPoolNodeWatch>
+
+const gapMs = 500
+const pollMs = 1_000
+/** Nodes in one message, and removed nodes. */
+export const nodesPerMessage = 200
+
+interface PoolState {
+  /** Hashes by id of the node, in order of their names. */
+  marks: ReadonlyMap<string, string>
+  /** Hash of the nodes and of the holds. */
+  cursor: string
+}
+
+export function createPoolNodeWatch(domain: Domain) {
+  const hubs = new Map<string, Hub>()
+
+  async function open(pool: string): Promise<Hub> {
+    const known = hubs.get(pool)
+    if (known) return known
+    const state = await readState(domain, pool)
+    const hub = hubs.get(pool) ?? new Hub(domain, pool, state, () => hubs.delete(pool))
+    hubs.set(pool, hub)
+    return hub
+  }
+
+  return {
+    /** Throws NotFound for an unknown pool. `after`: the cursor of the newest message. */
+    async watch(pool: string, after?: string): Promise<AsyncGenerator<NodesMessage, void, void>> {
+      await readState(domain, pool)
+      return stoppable(async function* (signal) {
+        const hub = await open(pool)
+        hub.watchers += 1
+        try {
+          yield* messages(domain, { hub, pool, after }, signal)
+        } finally {
+          hub.leave()
+        }
+      })
+    },
+    openHubs: () => hubs.size,
+  }
+}
+
+class Hub {
+  readonly bell: Bell
+  readonly #loop: Loop
+  readonly #unlisten: readonly (() => void)[]
+  readonly #onEmpty: () => void
+  watchers = 0
+  state: PoolState
+
+  constructor(domain: Domain, pool: string, state: PoolState, onEmpty: () => void) {
+    const { clock, log, wakeups } = domain
+    this.state = state
+    this.bell = createBell(clock)
+    this.#onEmpty = onEmpty
+    const runOnce = async (signal: AbortSignal) => {
+      const read = await readIfAvailable(log, () => readState(domain, pool))
+      if (read && read.cursor !== this.state.cursor) {
+        this.state = read
+        this.bell.ring()
+      }
+      await clock.sleep(gapMs, signal)
+    }
+    this.#loop = createLoop({ name: 'node watch', pollMs: pollMs - gapMs, runOnce, clock, log })
+    this.#unlisten = (['feed', 'view', 'queue'] as const).map((topic) => wakeups.on(topic, this.#loop.wake))
+    this.#loop.start()
+  }
+
+  leave(): void {
+    this.watchers -= 1
+    if (this.watchers > 0) return
+    for (const unlisten of this.#unlisten) unlisten()
+    void this.#loop.stop()
+    this.#onEmpty()
+  }
+}
+
+interface Watching {
+  hub: Hub
+  pool: string
+  after: string | undefined
+}
+
+async function* messages(
+  { clock, time }: Domain,
+  { hub, pool, after }: Watching,
+  signal: AbortSignal,
+): AsyncGenerator<NodesMessage, void, void> {
+  let sent: PoolState | null = after === hub.state.cursor ? hub.state : null
+  let lastSent = clock.monotonicMs()
+  while (!signal.aborted) {
+    if (hub.state !== sent) {
+      const { state } = hub
+      yield* changes(pool, sent, state)
+      sent = state
+      lastSent = clock.monotonicMs()
+      await clock.sleep(gapMs, signal)
+    } else if (clock.monotonicMs() >= heartbeatDueMs(lastSent)) {
+      yield { kind: 'heartbeat', cursor: sent.cursor, at: heartbeatAt(time.nowMs()) }
+      lastSent = clock.monotonicMs()
+    } else await hub.bell.wait(heartbeatDueMs(lastSent) - clock.monotonicMs(), signal)
+  }
+}
+
+function* changes(pool: string, before: PoolState | null, { marks, cursor }: PoolState): Generator<NodesChange> {
+  const ids = [...marks].flatMap(([id, mark]) => (before?.marks.get(id) === mark ? [] : [id]))
+  const removedIds = [...(before?.marks.keys() ?? [])].filter((id) => !marks.has(id))
+  const count = Math.max(1, Math.ceil(Math.max(ids.length, removedIds.length) / nodesPerMessage))
+  for (let page = 0; page < count; page++) {
+    const [from, to] = [page * nodesPerMessage, (page + 1) * nodesPerMessage]
+    yield {
+      kind: 'nodes',
+      pool,
+      isStart: before === null && page === 0,
+      ids: ids.slice(from, to),
+      removedIds: removedIds.slice(from, to),
+      cursor: page === count - 1 ? cursor : '',
+    }
+  }
+}
+
+async function readState({ db }: Domain, pool: string): Promise<PoolState> {
+  const rows = await db.sql.query<{ id: string | null; mark: string }>(marksSql, [pool], 'node_marks')
+  if (rows.length === 0) throw new NotFound(`Pool ${pool.slice(0, 64)} not found`)
+  const marks = new Map(rows.flatMap(({ id, mark }) => (id === null ? [] : [[id, mark] as const])))
+  const hash = createHash('sha256').update(JSON.stringify(rows))
+  return { marks, cursor: hash.digest('base64url').slice(0, 16) }
+}
+
+/** The time of the last heartbeat of a node does not count. The row without an id stands for the holds of the pool. */
+const marksSql = `
+SELECT NULL AS id, NULL AS name, md5(coalesce((
+  SELECT string_agg(h.job_id || h.placements::text, ',' ORDER BY h.job_id) FROM hold h WHERE h.pool = p.name), '')) AS mark
+FROM pool p WHERE p.name = $1
+UNION ALL
+SELECT n.id, n.name, md5((to_jsonb(n) - 'last_seen_at')::text
+  || coalesce((SELECT string_agg(d::text, ',' ORDER BY d.device) FROM device d WHERE d.node_id = n.id), '')
+  || coalesce((SELECT string_agg(h.device || h.run_id, ',' ORDER BY h.device, h.run_id) FROM held_device h WHERE h.node_id = n.id), '')
+  || coalesce((SELECT string_agg(a.run_id, ',' ORDER BY a.run_id, a.replica) FROM allocation a WHERE a.node_id = n.id), ''))
+FROM node n WHERE n.pool = $1 ORDER BY name NULLS FIRST`

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { addNode, deleteNode, updateNode } from '../../src/domain/machines/node-changes.ts'
+import { type Json, type Stream, streamSocket, streamSse } from '../support/client.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+const query = `subscription ($after: Cursor) { nodeUpdates(pool: "sim", after: $after) { __typename
+  ... on NodesChanged { isStart nodes { id name state free { cpu } } removedIds pool { used { cpu } } cursor }
+  ... on StreamHeartbeat { cursor } } }`
+
+async function next(stream: Stream): Promise<Json> {
+  const { value } = await stream.next()
+  if (value?.errors || !value?.data) throw new Error(JSON.stringify(value))
+  return value.data['nodeUpdates']
+}
+
+const add = (name: string) => addNode(server.domain, server.admin, { pool: 'sim', name, cpu: 8, memoryGib: 16 })
+const namesOf = ({ nodes }: Json) => nodes.map(({ name }: { name: string }) => name)
+
+it.each([
+  ['sse', streamSse],
+  ['websocket', streamSocket],
+] as const)('nodeUpdates over %s sends all nodes, then each change', async (transport, open) => {
+  const { admin, domain } = server
+  const stream = open(server.url, query)
+  const first = await next(stream)
+  expect(first).toMatchObject({ isStart: true, removedIds: [] })
+  expect(namesOf(first)).toEqual(namesOf(first).toSorted())
+  const { id } = await add(`new-${transport}`)
+  expect(await next(stream)).toMatchObject({ isStart: false, nodes: [{ id, state: 'READY', free: { cpu: 8 } }] })
+  await updateNode(domain, admin, { id, state: 'CORDONED' })
+  const cordoned = await next(stream)
+  expect(cordoned).toMatchObject({ isStart: false, nodes: [{ id, state: 'CORDONED' }], removedIds: [] })
+  // A heartbeat of the node does not count as a change.
+  await domain.db.sql.query('UPDATE node SET last_seen_at = berth_now()')
+  await deleteNode(domain, admin, { id })
+  const removed = await next(stream)
+  expect(removed).toMatchObject({ isStart: false, nodes: [], removedIds: [id] })
+  stream.cut()
+
+  const same = open(server.url, query, { after: removed.cursor })
+  const again = open(server.url, query, { after: cordoned.cursor })
+  expect(await next(again)).toMatchObject({ isStart: true, nodes: first.nodes })
+  const { id: other } = await add(`later-${transport}`)
+  expect(await next(same)).toMatchObject({ isStart: false, nodes: [{ id: other }] })
+  await deleteNode(domain, admin, { id: other })
+  for (const each of [same, again]) each.cut()
+})
+
+it('watchers of a pool share its reads, and the last one ends them', async () => {
+  const statements = server.countStatements()
+  const began = performance.now()
+  const streams = await Promise.all(Array.from({ length: 20 }, () => server.nodeWatch.watch('sim')))
+  await Promise.all(streams.map((stream) => stream.next()))
+  expect(server.nodeWatch.openHubs()).toBe(1)
+  const { id } = await add('shared')
+  const seen = await Promise.all(streams.map((stream) => stream.next()))
+  for (const { value } of seen) expect(value).toMatchObject({ kind: 'nodes', ids: [id], removedIds: [] })
+  const reads = statements.filter((text) => text.includes('held_device') && text.includes('md5')).length
+  // One to check the pool and one to begin a hub for each watcher at most, then two a second.
+  expect(reads).toBeLessThanOrEqual(2 * 20 + 2 + (2 * (performance.now() - began)) / 1_000)
+  await Promise.all(streams.map((stream) => stream.return()))
+  await until(() => server.nodeWatch.openHubs() === 0, { what: 'the hub has ended' })
+  await deleteNode(server.domain, server.admin, { id })
+})
