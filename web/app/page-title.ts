@@ -1,6 +1,12 @@
-import { type ReactNode, useEffect, useSyncExternalStore } from 'react'
+import { useEffect, useSyncExternalStore } from 'react'
 
-let title: ReactNode = ''
+export interface PageTitle {
+  text: string
+  /** The list that the page belongs to. */
+  parent: { to: '/jobs'; text: string } | null
+}
+
+let title: PageTitle = { text: '', parent: null }
 const listeners = new Set<() => void>()
 
 const subscribe = (listener: () => void) => {
@@ -8,13 +14,13 @@ const subscribe = (listener: () => void) => {
   return () => listeners.delete(listener)
 }
 
-/** The title of the tab and of the bar at the top. */
-export function usePageTitle(text: string): void {
+/** The title in the bar at the top, and that of the tab, which may begin with a state. */
+export function usePageTitle(text: string, { state = '', isJob = false } = {}): void {
   useEffect(() => {
-    document.title = `${text} · Berth`
-    title = text
+    document.title = `${state === '' ? '' : `${state}: `}${text} · Berth`
+    title = { text, parent: isJob ? { to: '/jobs', text: 'Jobs' } : null }
     for (const listener of listeners) listener()
-  }, [text])
+  }, [text, state, isJob])
 }
 
-export const useShownTitle = (): ReactNode => useSyncExternalStore(subscribe, () => title)
+export const useShownTitle = (): PageTitle => useSyncExternalStore(subscribe, () => title)

@@ -21,6 +21,7 @@ export async function readServerFacts(): Promise<ServerFacts> {
 export interface Start {
   server: ServerFacts
   viewer: ViewerFacts
+  links: ViewerFactsQuery['serverInfo']['links']
 }
 
 /** What every page needs. Waits for a person to log in if the server has users. */
@@ -37,8 +38,8 @@ export async function startConsole(): Promise<Start> {
       })
     })
   }
-  const { viewer } = await client.request(ViewerFactsDocument, {}, { attempts: forever })
-  return { server, viewer }
+  const { viewer, serverInfo } = await client.request(ViewerFactsDocument, {}, { attempts: forever })
+  return { server, viewer, links: serverInfo.links }
 }
 
 export const StartContext = createContext<Start | null>(null)

@@ -1,5 +1,5 @@
 import { Link, useNavigate, useRouterState } from '@tanstack/react-router'
-import { Gauge, ListTree, LogOut, Menu, Search, SunMoon } from 'lucide-react'
+import { ExternalLink, Gauge, ListTree, LogOut, Menu, Search, SunMoon } from 'lucide-react'
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { openLayer, useLayer } from '../layers/layer-store.ts'
 import { Button, Key } from '../parts/button.tsx'
@@ -61,13 +61,21 @@ function usePageKeys() {
 }
 
 function TopBar({ onMenu }: { onMenu: () => void }) {
-  const title = useShownTitle()
+  const { text, parent } = useShownTitle()
   return (
     <header className={styles.top}>
       <Button look="quiet" className={styles.menu ?? ''} aria-label="Menu" onClick={onMenu}>
         <Menu size={16} />
       </Button>
-      <h1 className={styles.title}>{title}</h1>
+      <h1 className={styles.title}>
+        {parent && (
+          <>
+            <Link to={parent.to}>{parent.text}</Link>
+            <span> / </span>
+          </>
+        )}
+        {text}
+      </h1>
       <button
         type="button"
         className={styles.command}
@@ -101,11 +109,11 @@ function LiveIndicator() {
 const themes = { SYSTEM: 'LIGHT', LIGHT: 'DARK', DARK: 'SYSTEM' } as const
 
 function SideBar({ isOpen }: { isOpen: boolean }) {
-  const { server, viewer } = useStart()
+  const { server, viewer, links } = useStart()
   return (
     <nav className={styles.side} data-open={isOpen} aria-label="Pages">
       <Link to="/" className={styles.brand}>
-        <Mark />
+        <Mark accent={server.accent} />
         Berth
         {server.title !== 'Berth' && <span className={styles.server}>{server.title}</span>}
       </Link>
@@ -117,6 +125,14 @@ function SideBar({ isOpen }: { isOpen: boolean }) {
         <ListTree size={16} />
         Jobs
       </Link>
+      {links
+        .filter(({ on, url }) => on === 'MENU' && /^https?:/.test(url))
+        .map(({ title, url }) => (
+          <a key={url} href={url} target="_blank" rel="noreferrer" className={styles.link}>
+            <ExternalLink size={16} />
+            {title}
+          </a>
+        ))}
       <div className={styles.foot}>
         <button
           type="button"
@@ -141,10 +157,11 @@ function SideBar({ isOpen }: { isOpen: boolean }) {
   )
 }
 
-function Mark() {
+/** The colour of the installation, so that two are not confused. */
+function Mark({ accent }: { accent: string | null }) {
   return (
     <svg width="20" height="20" viewBox="0 0 16 16" aria-hidden="true">
-      <rect width="16" height="16" rx="4" fill="#1a4fd6" />
+      <rect width="16" height="16" rx="4" fill={accent ?? '#1a4fd6'} />
       <path
         d="M5 3.5v9h3.4a2.6 2.6 0 0 0 .9-5.05A2.4 2.4 0 0 0 7.7 3.5zM5 7.6h3.2"
         fill="none"

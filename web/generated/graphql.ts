@@ -128,6 +128,29 @@ export type JobAction =
   /** `setJobPriority`. */
   | 'SET_PRIORITY';
 
+/** Property by which jobs are counted. */
+export type JobCountBy =
+  /** Account charged. */
+  | 'ACCOUNT'
+  /** Executor. */
+  | 'EXECUTOR'
+  /** Value of the label `labelKey`. */
+  | 'LABEL'
+  /** Name of the pool. */
+  | 'POOL'
+  /** Project. */
+  | 'PROJECT'
+  /** Name of the submission queue. */
+  | 'QUEUE'
+  /** The `stateReason` of the job. */
+  | 'REASON'
+  /** State of the job. */
+  | 'STATE'
+  /** Id of the team. */
+  | 'TEAM'
+  /** Id of the user. */
+  | 'USER';
+
 /** Kind of an event of a job. */
 export type JobEventType =
   /** The approval was granted or rejected. */
@@ -343,6 +366,15 @@ export type LabelInput = {
   /** Value, at most 1,024 characters; may be empty. */
   value: string;
 };
+
+/** Where a page shows a link of the installation. */
+export type LinkTarget =
+  /** The page of a job; {id} in the URL stands for its id. */
+  | 'JOB'
+  /** The menu of the page. */
+  | 'MENU'
+  /** The details of a node; {name} in the URL stands for its name. */
+  | 'NODE';
 
 /** Why output is not available. */
 export type LogGapReason =
@@ -755,17 +787,22 @@ export type ListUpdatesSubscription = { jobUpdates:
     | { __typename: 'StreamReset', resetReason: StreamResetReason, jobIds: Array<string>, cursor: string }
    };
 
-export type CountJobsQueryVariables = Exact<{
-  all?: JobFilter | null | undefined;
-  running?: JobFilter | null | undefined;
-  queued?: JobFilter | null | undefined;
-  blocked?: JobFilter | null | undefined;
-  failed?: JobFilter | null | undefined;
-  succeeded?: JobFilter | null | undefined;
+export type CountStatesQueryVariables = Exact<{
+  filter?: JobFilter | null | undefined;
 }>;
 
 
-export type CountJobsQuery = { all: { totalCount: number, isTotalExact: boolean }, running: { totalCount: number, isTotalExact: boolean }, queued: { totalCount: number, isTotalExact: boolean }, blocked: { totalCount: number, isTotalExact: boolean }, failed: { totalCount: number, isTotalExact: boolean }, succeeded: { totalCount: number, isTotalExact: boolean } };
+export type CountStatesQuery = { jobCounts: { isExact: boolean, rows: Array<{ key: string | null, count: number }> } };
+
+export type CountKeysQueryVariables = Exact<{
+  by: JobCountBy;
+  filter?: JobFilter | null | undefined;
+  labelKey?: string | null | undefined;
+  first: number;
+}>;
+
+
+export type CountKeysQuery = { jobCounts: { rows: Array<{ key: string | null, count: number }> } };
 
 type Refused_ApprovalNotAllowedProblem_Fragment = { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean };
 
@@ -905,12 +942,12 @@ export type LogTailSubscription = { tail:
 export type ServerFactsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ServerFactsQuery = { serverInfo: { id: string, title: string, accent: string | null, version: string, singleUser: boolean, oidcIssuer: string | null, at: string, links: Array<{ title: string, url: string }> } };
+export type ServerFactsQuery = { serverInfo: { id: string, title: string, accent: string | null, version: string, singleUser: boolean, oidcIssuer: string | null, at: string } };
 
 export type ViewerFactsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ViewerFactsQuery = { viewer: { id: string, permissions: Array<Permission>, scopes: Array<TokenScope>, pendingDecisions: number, user: { id: string, name: string, displayName: string | null, level: UserLevel } } };
+export type ViewerFactsQuery = { serverInfo: { id: string, links: Array<{ title: string, url: string, on: LinkTarget }> }, viewer: { id: string, permissions: Array<Permission>, scopes: Array<TokenScope>, pendingDecisions: number, user: { id: string, name: string, displayName: string | null, level: UserLevel } } };
 
 export type OverviewQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -2032,34 +2069,27 @@ export const ListUpdatesDocument = /*#__PURE__*/ new TypedDocumentString(`
     }
   }
 }`) as unknown as TypedDocumentString<ListUpdatesSubscription, ListUpdatesSubscriptionVariables>;
-export const CountJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query CountJobs($all: JobFilter, $running: JobFilter, $queued: JobFilter, $blocked: JobFilter, $failed: JobFilter, $succeeded: JobFilter) {
-  all: jobs(first: 1, filter: $all) {
-    totalCount
-    isTotalExact
-  }
-  running: jobs(first: 1, filter: $running) {
-    totalCount
-    isTotalExact
-  }
-  queued: jobs(first: 1, filter: $queued) {
-    totalCount
-    isTotalExact
-  }
-  blocked: jobs(first: 1, filter: $blocked) {
-    totalCount
-    isTotalExact
-  }
-  failed: jobs(first: 1, filter: $failed) {
-    totalCount
-    isTotalExact
-  }
-  succeeded: jobs(first: 1, filter: $succeeded) {
-    totalCount
-    isTotalExact
+export const CountStatesDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query CountStates($filter: JobFilter) {
+  jobCounts(by: STATE, filter: $filter) {
+    isExact
+    rows {
+      key
+      count
+    }
   }
 }
-    `) as unknown as TypedDocumentString<CountJobsQuery, CountJobsQueryVariables>;
+    `) as unknown as TypedDocumentString<CountStatesQuery, CountStatesQueryVariables>;
+export const CountKeysDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query CountKeys($by: JobCountBy!, $filter: JobFilter, $labelKey: String, $first: Int!) {
+  jobCounts(by: $by, filter: $filter, labelKey: $labelKey, first: $first) {
+    rows {
+      key
+      count
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<CountKeysQuery, CountKeysQueryVariables>;
 export const CancelOneDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation CancelOne($input: CancelJobInput!) {
   cancelJob(input: $input) {
@@ -2460,10 +2490,6 @@ export const ServerFactsDocument = /*#__PURE__*/ new TypedDocumentString(`
     id
     title
     accent
-    links {
-      title
-      url
-    }
     version
     singleUser
     oidcIssuer
@@ -2473,6 +2499,14 @@ export const ServerFactsDocument = /*#__PURE__*/ new TypedDocumentString(`
     `) as unknown as TypedDocumentString<ServerFactsQuery, ServerFactsQueryVariables>;
 export const ViewerFactsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query ViewerFacts {
+  serverInfo {
+    id
+    links {
+      title
+      url
+      on
+    }
+  }
   viewer {
     id
     permissions

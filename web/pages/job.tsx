@@ -4,6 +4,7 @@ import { downloadLog } from '../actions/download-log.ts'
 import { retryJob } from '../actions/retry-job.ts'
 import { useKeys } from '../app/keys.ts'
 import { usePageTitle } from '../app/page-title.ts'
+import { useStateIcon } from '../app/state-icon.ts'
 import { LogView } from '../log/log-view.tsx'
 import { Button } from '../parts/button.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
@@ -25,7 +26,8 @@ export function JobPage() {
   const { id = '', tab } = useParams({ strict: false }) as { id?: string; tab?: string }
   const state = useJob(id)
   const { job, failure, isGone, isLoading } = state
-  usePageTitle(job ? `${stateWords[job.state]} ${job.name ?? job.id}` : id)
+  usePageTitle(job?.name ?? id, { isJob: true, state: job ? stateWords[job.state] : '' })
+  useStateIcon(job?.state)
   if (isGone && !job) return <Missing what={`Job ${id}`} />
   if (failure && !job) return <Failed failure={failure} onRetry={() => location.reload()} />
   if (isLoading || !job) return <Loading />

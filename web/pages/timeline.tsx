@@ -31,7 +31,7 @@ const words = { ...stateWords, QUEUED: 'waiting', BLOCKED: 'blocked', STARTING: 
 
 function PhaseBar({ phase: { state, run, fromMs, toMs }, nowMs }: { phase: Phase; nowMs: number }) {
   const lastedMs = Math.max(0, (toMs ?? nowMs) - fromMs)
-  const lasted = formatDuration(lastedMs)
+  const lasted = lastedMs < 1_000 ? `${lastedMs} ms` : formatDuration(lastedMs)
   return (
     <li
       className={styles.phase}
