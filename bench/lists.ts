@@ -42,6 +42,20 @@ const filters: Readonly<Record<string, string>> = {
   'executor: none': 'executors: ["local"]',
   'queue and executor that never met': 'queues: ["night"], executors: ["kubernetes"]',
   'account: 1 of 101': 'accounts: ["account17"]',
+  'text: a name': 'text: "TRAIN-17"',
+  'text: none': 'text: "nothing"',
+  'reason: EXIT_CODE (1 of 13)': 'stateReasons: [EXIT_CODE]',
+  'reason: PREEMPTED (1 of 1,000)': 'stateReasons: [PREEMPTED]',
+  'reason: none': 'stateReasons: [RESUME_FAILED]',
+  'node: none': 'node: "nothing"',
+  'started in the first week': 'startedBefore: "7"',
+  'started in two days': 'startedAfter: "-3", startedBefore: "-1"',
+  'user and FAILED': 'users: ["user_bench17"], states: [FAILED]',
+  'user and WAITING': 'users: ["user_bench17"], stateCategories: [WAITING]',
+  'pool and FAILED': 'pools: ["sim"], states: [FAILED]',
+  'pool and WAITING': 'pools: ["sim"], stateCategories: [WAITING]',
+  'label and FAILED': 'labels: [{ key: "exp", value: "e17" }], states: [FAILED]',
+  'project, created in the first week': 'projects: ["p17"], createdBefore: "7"',
   'account: none': 'accounts: ["nothing"]',
   'account: none, FAILED': 'accounts: ["nothing"], states: [FAILED]',
   'team: none': 'teams: ["team_nothing"]',
@@ -53,19 +67,23 @@ const filters: Readonly<Record<string, string>> = {
   'finished ever': 'finishedAfter: "0", finishedBefore: "1000"',
 }
 
-const orders = ['CREATED_AT', 'FINISHED_AT', 'PRIORITY'].flatMap((field) => [`${field} DESC`, `${field} ASC`])
+const orders = ['CREATED_AT', 'STARTED_AT', 'FINISHED_AT', 'PRIORITY'].flatMap((field) => [
+  `${field} DESC`,
+  `${field} ASC`,
+])
 
 /**
  * Finished copies of a waiting job, with names, labels and projects. Their ids grow with time, as those of Berth do.
  */
 const finalJobsSql = `
 INSERT INTO job (id, lane_id, sequence, account, user_id, state, created_at, finished_at, log_closed, name, labels, project,
-  base_priority, priority_override, spec, pool, queue, executor, cpu_millis, memory_bytes, gpu)
+  started_at, state_reason, base_priority, priority_override, spec, pool, queue, executor, cpu_millis, memory_bytes, gpu)
 SELECT 'job_a' || lpad(n::text, 20, '0'), j.lane_id, -n, 'account' || n % 101, 'user_bench' || n % 100,
   (CASE WHEN n % 1000 = 0 THEN 'INTERRUPTED' WHEN n % 13 = 0 THEN 'FAILED' ELSE 'SUCCEEDED' END)::job_state,
   berth_now() - interval '1 day' - ($1::int - n) * interval '10 seconds', berth_now() - interval '1 day' - ($1::int - n - n % 977) * interval '10 seconds',
   true, 'train-' || n % 1000, jsonb_build_object('exp', 'e' || n % 5000) || CASE WHEN n % 2 = 0 THEN '{"half": ""}' ELSE '{}' END::jsonb,
-  'p' || n % 201, n % 4 * 10, CASE WHEN n % 5000 = 0 THEN 45 END, j.spec, j.pool,
+  'p' || n % 201, berth_now() - interval '1 day' - ($1::int - n - n % 977 / 2) * interval '10 seconds',
+  CASE WHEN n % 1000 = 0 THEN 'PREEMPTED' WHEN n % 13 = 0 THEN 'EXIT_CODE' END, n % 4 * 10, CASE WHEN n % 5000 = 0 THEN 45 END, j.spec, j.pool,
   CASE WHEN n % 5000 = 1 THEN 'rare' WHEN n % 20 = 2 THEN 'night' ELSE j.queue END,
   CASE WHEN n % 5000 = 3 THEN 'slurm' WHEN n % 20 = 4 THEN 'kubernetes' ELSE j.executor END, j.cpu_millis, j.memory_bytes, j.gpu
 FROM generate_series(1, $1::int) n, (SELECT * FROM job LIMIT 1) j`
@@ -73,6 +91,8 @@ FROM generate_series(1, $1::int) n, (SELECT * FROM job LIMIT 1) j`
 async function fill(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
+  // Otherwise the end of the database hides the error of a statement.
+  client.on('error', () => undefined)
   await client.query('SET session_replication_role = replica')
   await client.query(finalJobsSql, [jobs])
   await client.query('VACUUM ANALYZE')

@@ -1,3 +1,4 @@
+import { truncate } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createViewer } from '../../../src/domain/access.ts'
 import type { JobFilter } from '../../../src/feed/filter.ts'
@@ -122,6 +123,7 @@ beforeAll(async () => {
 afterAll(() => database.close())
 
 interface Plan {
+  'Node Type': string
   'Plan Rows': number
   'Shared Hit Blocks': number
   'Shared Read Blocks': number
@@ -135,14 +137,14 @@ interface Explained {
 }
 
 /** Collects the plans of statements, which all return no rows. */
-async function explain(read: (sql: Sql) => Promise<unknown>): Promise<Plan[]> {
+async function explain(
+  read: (sql: Sql) => Promise<unknown>,
+  options = 'ANALYZE, BUFFERS, TIMING OFF',
+): Promise<Plan[]> {
   const plans: Plan[] = []
   await read({
     async query(text, values) {
-      const [row] = await database.db.sql.query<Explained>(
-        `EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) ${text}`,
-        values,
-      )
+      const [row] = await database.db.sql.query<Explained>(`EXPLAIN (${options}, FORMAT JSON) ${text}`, values)
       if (row) plans.push(row['QUERY PLAN'][0].Plan)
       return []
     },
@@ -150,15 +152,20 @@ async function explain(read: (sql: Sql) => Promise<unknown>): Promise<Plan[]> {
   return plans
 }
 
-/** Counts the table and index pages that a list reads. */
-async function countPages(
-  filter: JobFilter,
-  [by, direction]: readonly [JobOrderField, 'ASC' | 'DESC'],
-): Promise<number> {
+type Order = readonly [JobOrderField, 'ASC' | 'DESC']
+
+/** Explains the first page of a list. */
+async function explainPage(filter: JobFilter, [by, direction]: Order, options?: string): Promise<Plan[]> {
   const listing = jobsListing(by, direction === 'DESC')
   const page = parsePage(listing, filter, { first: 20 })
   const where = (bind: (value: unknown) => string) => filterSql(filter, bind, by)
-  const plans = await explain((sql) => readPages(sql, { listing, page, parents: [''], filterOf: () => filter, where }))
+  const query = { listing, page, parents: [''], filterOf: () => filter, where }
+  return explain((sql) => readPages(sql, query), options)
+}
+
+/** Counts the table and index pages that a list reads. */
+async function countPages(filter: JobFilter, order: Order): Promise<number> {
+  const plans = await explainPage(filter, order)
   return plans.reduce((sum, plan) => sum + plan['Shared Hit Blocks'] + plan['Shared Read Blocks'], 0)
 }
 
@@ -206,4 +213,78 @@ it('running and blocked jobs of a queue are read through an index', async () => 
     const plans = await explain((sql) => readEntries(sql, { pool: 'sim', states, viewer, filter }, page))
     expect(plans.flatMap(listJobReads)).toEqual(['job_pkey'])
   }
+})
+
+/** Of a filter that admits few jobs: indexes of which its list uses one, in every order. */
+const ownIndexes: Readonly<Record<string, readonly string[]>> = {
+  ids: ['job_pkey'],
+  ACTIVE: ['run_holding'],
+  BLOCKED: ['approval_status_expires_at_idx'],
+  CANCELLED: ['job_unsuccessful'],
+  INTERRUPTED: ['job_unsuccessful'],
+  name: ['job_named'],
+  'name without a hit': ['job_named'],
+  label: ['job_labelled'],
+  'label without a hit': ['job_labelled'],
+  'project without a hit': ['job_of_project'],
+  'user without a hit': ['job_user_id_created_at_id_idx'],
+  'team without a hit': ['job_of_team'],
+  'account without a hit': ['job_by_place'],
+  'queue without a hit': ['job_by_place'],
+  'pool without a hit': ['job_by_place'],
+  'executor without a hit': ['job_by_place'],
+  'created early': ['job_created_at_id_idx'],
+  'rare reason': ['job_of_reason'],
+  'reason without a hit': ['job_of_reason'],
+  'node without a hit': ['run_holding'],
+  'started early': ['job_by_start'],
+  'finished early': ['job_by_finish'],
+  'user, FAILED': ['job_user_id_created_at_id_idx', 'job_unsuccessful'],
+  'user, WAITING': ['job_alive_of_user'],
+  'pool, ACTIVE': ['run_holding'],
+  'label, FAILED': ['job_labelled'],
+  'project, created late': ['job_of_project'],
+  'user, created early': ['job_user_id_created_at_id_idx', 'job_created_at_id_idx'],
+}
+
+const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
+
+/** More rows than a list may sort. */
+const sortedMax = 2_000
+
+/** The planner takes the size from the file and the rows per page from the statistics: empty pages stand for jobs. */
+describe('at half a million jobs', () => {
+  beforeAll(async () => {
+    const factor = 500_000 / (over + waiting)
+    const [file] = await database.db.sql.query<{ path: string; pageBytes: number }>(
+      `SELECT current_setting('data_directory') || '/' || pg_relation_filepath('job') AS path,
+         current_setting('block_size')::int AS "pageBytes"`,
+    )
+    if (!file) throw new Error('The table job has no file')
+    await truncate(file.path, Math.round(tablePages * factor) * file.pageBytes)
+    await database.db.sql.query(
+      `UPDATE pg_class SET reltuples = reltuples * $1::float4,
+         relpages = CASE relkind WHEN 'r' THEN round(relpages * $1::float8)::int ELSE relpages END
+       WHERE oid = 'job'::regclass OR oid IN (SELECT indexrelid FROM pg_index WHERE indrelid = 'job'::regclass)`,
+      [factor],
+    )
+  })
+
+  it.each(Object.entries(filters))('a list filtered by %s uses an index', async (name, filter) => {
+    for (const order of orders) {
+      const what = `${name} by ${order.join(' ')}`
+      const nodes = (await explainPage(filter, order, 'COSTS')).flatMap(nodesOf)
+      const scans = nodes.filter((node) => node['Node Type'] === 'Seq Scan' && node['Relation Name'] === 'job')
+      expect(scans, what).toEqual([])
+      for (const node of nodes.filter((each) => each['Node Type'] === 'Sort'))
+        expect(node['Plan Rows'], what).toBeLessThan(sortedMax)
+      const own = ownIndexes[name]
+      const used = nodes.flatMap((node) => node['Index Name'] ?? [])
+      if (own)
+        expect(
+          used.filter((index) => own.includes(index)),
+          `${what}: ${used.join()}`,
+        ).not.toEqual([])
+    }
+  })
 })
