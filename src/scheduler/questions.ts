@@ -74,16 +74,20 @@ async function previewStart({ domain, leader, planner }: Answering, asked: Asked
     findClosedGate(domain.db.sql, asked.spec),
     positionIfAdded(domain.db.sql, candidate.lane, candidate.entry.bid),
   ])
-  if (gate) return { wouldBe: 'QUEUED', place: null, reasons: [gate], position }
+  if (gate) return { wouldBe: 'QUEUED', place: null, reasons: [gate], position, preempts: [] }
   const world = await planner.hear()
   const found = await tryHereAndElsewhere(domain.db.sql, world, candidate)
-  if (!found.start) return { wouldBe: found.becomes, place: null, reasons: [found.reason], position }
+  if (!found.start) {
+    const { becomes, reason, preempts = [] } = found
+    return { wouldBe: becomes, place: null, reasons: [reason], position, preempts }
+  }
   const { start } = found
   return {
     wouldBe: 'STARTING',
     place: { ...listChosen(start.placements), atMs: world.state.nowMs },
     reasons: [],
     position,
+    preempts: [],
   }
 }
 

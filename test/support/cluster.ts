@@ -116,7 +116,8 @@ const submitQuery = `mutation ($input: SubmitJobInput!) { submitJob(input: $inpu
   ... on SubmitJobSuccess { job { id state } idempotentHit warnings } ${problems} } }`
 
 const previewQuery = `query ($input: PreviewJobInput!) { previewJob(input: $input) { __typename
-  ... on JobPreview { wouldBe nodeNames gpuIds reasons { code message } warnings fit { freeNow couldEverFit missing } estimatedStart { earliest } }
+  ... on JobPreview { wouldBe nodeNames gpuIds reasons { code message } warnings fit { freeNow couldEverFit missing } estimatedStart { earliest }
+    preempts { id } preemptedCount }
   ${problems} } }`
 
 function inputOf({

@@ -1,6 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { JobRowFragment, JobSpecInput, PreviewJobInput } from '../../client/generated/graphql.ts'
+import type {
+  JobPreviewRowFragment,
+  JobRowFragment,
+  JobSpecInput,
+  PreviewJobInput,
+} from '../../client/generated/graphql.ts'
 import type { PreviewJobAnswer, RetryJobAnswer, SubmitJobAnswer } from '../../client/jobs/client.ts'
 import { addOutputOption, type Cli, expectSuccess, type OutputOptions } from '../cli.ts'
 import { jobExitCode, usageError } from '../exit.ts'
@@ -154,9 +159,24 @@ async function writePreview(
     ['missing', shown.fit?.missing.join('; ')],
     ['position', shown.queuePosition?.toString()],
     ['may start', startText(shown.estimatedStart)],
+    ['approval', shown.approval?.reason],
+    ['costs at most', shown.cost && `${+shown.cost.amount.toFixed(4)} ${shown.cost.currency ?? ''}`.trim()],
+    ['quotas', shown.quotas.map(quotaText).join('; ')],
+    ['preempts', preemptsText(shown)],
     ['job of the key', shown.idempotentJob?.id],
   ] as const
   await terminal.write(sheet(terminal, entries))
+}
+
+const quotaText = ({ type, scope, limit, usedAfter }: JobPreviewRowFragment['quotas'][number]) =>
+  `${type} ${usedAfter ?? 'without bound'} of ${limit} (${scope})`
+
+function preemptsText({
+  preempts,
+  preemptedCount,
+}: Pick<JobPreviewRowFragment, 'preempts' | 'preemptedCount'>): string {
+  const hidden = preemptedCount - preempts.length
+  return [...preempts.map(({ id }) => id), ...(hidden > 0 ? [`${hidden} others`] : [])].join(', ')
 }
 
 type Taken =

@@ -1981,7 +1981,7 @@ export type RevokeTokenMutation = { revokeToken:
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
-export type JobPreviewRowFragment = { wouldBe: JobState, nodeNames: Array<string>, gpuIds: Array<number>, queuePosition: number | null, warnings: Array<string>, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string } | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null, idempotentJob: { id: string } | null };
+export type JobPreviewRowFragment = { wouldBe: JobState, nodeNames: Array<string>, gpuIds: Array<number>, queuePosition: number | null, preemptedCount: number, warnings: Array<string>, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string } | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null, approval: { ruleName: string | null, requiredLevel: UserLevel, reason: string, expiresAfterSeconds: number } | null, cost: { amount: number, currency: string | null } | null, quotas: Array<{ type: QuotaType, action: QuotaAction, scope: string, limit: number, used: number, usedAfter: number | null }>, preempts: Array<{ id: string }>, idempotentJob: { id: string } | null };
 
 export type PreviewJobQueryVariables = Exact<{
   input: PreviewJobInput;
@@ -1993,7 +1993,7 @@ export type PreviewJobQuery = { previewJob:
     | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'JobPreview', wouldBe: JobState, nodeNames: Array<string>, gpuIds: Array<number>, queuePosition: number | null, warnings: Array<string>, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string } | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null, idempotentJob: { id: string } | null }
+    | { __typename: 'JobPreview', wouldBe: JobState, nodeNames: Array<string>, gpuIds: Array<number>, queuePosition: number | null, preemptedCount: number, warnings: Array<string>, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string } | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null, approval: { ruleName: string | null, requiredLevel: UserLevel, reason: string, expiresAfterSeconds: number } | null, cost: { amount: number, currency: string | null } | null, quotas: Array<{ type: QuotaType, action: QuotaAction, scope: string, limit: number, used: number, usedAfter: number | null }>, preempts: Array<{ id: string }>, idempotentJob: { id: string } | null }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -2587,6 +2587,28 @@ export const JobPreviewRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     latest
     basis
   }
+  approval {
+    ruleName
+    requiredLevel
+    reason
+    expiresAfterSeconds
+  }
+  cost {
+    amount
+    currency
+  }
+  quotas {
+    type
+    action
+    scope
+    limit
+    used
+    usedAfter
+  }
+  preempts {
+    id
+  }
+  preemptedCount
   warnings
   idempotentJob {
     id
@@ -5025,6 +5047,28 @@ fragment JobPreviewRow on JobPreview {
     latest
     basis
   }
+  approval {
+    ruleName
+    requiredLevel
+    reason
+    expiresAfterSeconds
+  }
+  cost {
+    amount
+    currency
+  }
+  quotas {
+    type
+    action
+    scope
+    limit
+    used
+    usedAfter
+  }
+  preempts {
+    id
+  }
+  preemptedCount
   warnings
   idempotentJob {
     id

@@ -14,6 +14,7 @@ import { type Limits, readLimits } from '../limits/limits.ts'
 import {
   type Amounts,
   type ApplicableQuota,
+  addDecimals,
   judgeQuotas,
   listApplicableQuotas,
   listSubjects,
@@ -60,8 +61,20 @@ export type SubmissionVerdict = Accepted | { hit: string } | { refusal: Refusal 
 export interface Accepted {
   job: NewJob
   warnings: string[]
+  /** Only of a preview: the quotas that it counts against. */
+  quotas?: QuotaEffect[]
+  /** Only of a preview: the expected cost; null: unknown, or without a bound. */
+  cost?: number | null
   /** Set once the job is written and queued. */
   stored?: JobRow | undefined
+}
+
+/** A quota before and after a submission. */
+export interface QuotaEffect extends Pick<ApplicableQuota, 'type' | 'action' | 'limit'> {
+  scope: string
+  used: number
+  /** null: the submission takes an unbounded amount. */
+  usedAfter: number | null
 }
 
 interface GroupFacts extends SubmissionFacts {
@@ -77,6 +90,7 @@ interface GroupFacts extends SubmissionFacts {
   keys: Map<string, StoredKey>
   slots: Set<string>
   usage: Map<string, Usage>
+  isPreview: boolean
 }
 
 export interface Deciding {
@@ -125,6 +139,7 @@ async function readQuotaFacts(
     mayBlock ? readBlockedAmounts(reads) : null,
     asksHardware ? readHardware(reads, [...pools]) : [],
   ])
+  facts.isPreview = memory === null
   facts.quotasFor = cacheQuotas(rules)
   facts.limits = limits
   facts.hardware = hardware
@@ -201,6 +216,7 @@ async function readFacts(domain: Domain, sql: Sql, items: readonly Submission[])
     limits: new Map(),
     hardware: [],
     usage: new Map(),
+    isPreview: false,
   }
 }
 
@@ -242,14 +258,17 @@ function decide(item: Submission, facts: GroupFacts, nowMs: number): SubmissionV
   if (answered) return answered
   if (facts.disabled.has(viewer.userId)) throw new Forbidden('job.submit')
   const placed = resolveSubmission(item, facts, nowMs)
-  const quotas = facts.quotasFor(placed.payer, userMaxActive(facts, placed.job.pool))
+  const all = facts.quotasFor(placed.payer, userMaxActive(facts, placed.job.pool))
   const slotId = demandOpenSlot(item, facts)
   const isDefault = facts.destinations.find((destination) => destination.isDefault)?.pool === placed.job.pool
-  const { warnings, approvals } = judgeQuotas(
-    quotas.filter((quota) => slotId === null || !isCheckedAtReservation(quota, isDefault)),
-    (subject) => usedWithout(slotId, subject, facts),
-    placed.isUnbounded ? withUnboundedCost(placed.takes) : placed.takes,
-  )
+  const quotas = all.filter((quota) => slotId === null || !isCheckedAtReservation(quota, isDefault))
+  const usedBy = (subject: Subject) => usedWithout(slotId, subject, facts)
+  const takes = placed.isUnbounded ? withUnboundedCost(placed.takes) : placed.takes
+  const { warnings, approvals } = judgeQuotas(quotas, usedBy, takes)
+  const effects = facts.isPreview && {
+    quotas: listEffects(quotas, usedBy, takes),
+    cost: placed.isUnbounded ? null : placed.job.cost,
+  }
   const approval = decideApproval(item, placed, approvals, facts)
   const job: NewJob = { ...placed.job, slotId, approval }
   if (slotId !== null) facts.slots.delete(`${viewer.userId}/${slotId}`)
@@ -262,7 +281,20 @@ function decide(item: Submission, facts: GroupFacts, nowMs: number): SubmissionV
       live: true,
     })
   for (const subject of listSubjects(placed.payer)) addUsage(facts, subjectKey(subject), job, placed)
-  return { job, warnings: [...placed.warnings, ...warnings] }
+  return { job, warnings: [...placed.warnings, ...warnings], ...effects }
+}
+
+function listEffects(
+  quotas: readonly ApplicableQuota[],
+  usedBy: (subject: Subject) => Amounts,
+  takes: Amounts,
+): QuotaEffect[] {
+  return quotas.flatMap(({ type, action, limit, subject }) => {
+    if (takes[type] === 0) return []
+    const used = usedBy(subject)[type]
+    const after = addDecimals(used, takes[type])
+    return [{ type, action, limit, scope: scopeText(subject), used, usedAfter: Number.isFinite(after) ? after : null }]
+  })
 }
 
 /** The usage without this submission: a reserved slot already counts for its user. */

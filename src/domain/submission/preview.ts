@@ -1,4 +1,5 @@
 import { basePriority, type Viewer } from '../access.ts'
+import type { ApprovalNeed } from '../control/approval-rules.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidInput } from '../errors.ts'
 import { makeLane } from '../lanes.ts'
@@ -9,7 +10,7 @@ import { askLeader } from '../queue/questions.ts'
 import type { Reason } from '../reason.ts'
 import type { JobSpec } from '../spec.ts'
 import type { JobState } from '../state.ts'
-import type { SubmissionVerdict } from './accept.ts'
+import type { QuotaEffect, SubmissionVerdict } from './accept.ts'
 import type { NewJob } from './insert.ts'
 import { atOverrides, readRetry, readRetryInput, readStoredRetry } from './retry.ts'
 import { readSubmission } from './submission.ts'
@@ -33,6 +34,12 @@ export interface JobPreview {
   position: number | null
   /** null: the start cannot be estimated, or the key already has a job. */
   estimatedStart: Estimate | null
+  approval: ApprovalNeed | null
+  /** null: unknown, or without a bound. */
+  cost: { amount: number; pool: string } | null
+  quotas: QuotaEffect[]
+  /** Jobs whose runs would be evicted. */
+  preempts: string[]
   /** The job that the idempotency key already has. */
   idempotentJobId: string | null
   spec: JobSpec
@@ -45,6 +52,7 @@ export interface PreviewAnswer {
   place: { nodes: string[]; gpuIds: number[]; atMs: number } | null
   reasons: Reason[]
   position: number
+  preempts: string[]
 }
 
 export type AskedJob = Pick<NewJob, 'spec' | 'teamId' | 'shareAccount'> & Pick<Viewer, 'userId' | 'userName' | 'level'>
@@ -54,12 +62,18 @@ export async function previewJob(domain: Domain, viewer: Viewer, raw: unknown): 
   const { input } = readWish(raw)
   const decision = await previewSubmission(domain, readSubmission(viewer, input, domain.time.nowMs()))
   if (!('job' in decision)) return previewStored(domain, decision)
-  const { job, warnings } = decision
+  const { job, warnings, quotas = [], cost } = decision
   const { pool, spec, teamId, shareAccount } = job
   const { userId, userName, level } = viewer
   const payload: AskedJob = { spec, teamId, shareAccount, userId, userName, level }
   const subject = fitSubject(pool, payload)
-  const found = { warnings, idempotentJobId: null, spec, fit: isThere }
+  const consequences = {
+    approval: job.approval,
+    cost: cost == null ? null : { amount: cost, pool },
+    quotas,
+    preempts: [],
+  }
+  const found = { ...consequences, warnings, idempotentJobId: null, spec, fit: isThere }
   const judgeFit = async () => {
     const fit = await computeFit(domain, subject)
     return { fit, warnings: [...warnings, ...lastingWarnings(fit)] }
@@ -70,8 +84,8 @@ export async function previewJob(domain: Domain, viewer: Viewer, raw: unknown): 
   }
   const answer = (await askLeader(domain, pool, { kind: 'PREVIEW', payload })) as PreviewAnswer
   if (answer.place) return { ...found, wouldBe: answer.wouldBe, ...startFields(answer.place) }
-  const { wouldBe, position } = answer
-  const judged = { ...found, ...(await judgeFit()) }
+  const { wouldBe, position, preempts } = answer
+  const judged = { ...found, preempts, ...(await judgeFit()) }
   const reasons = await hideJobs(domain, viewer, answer.reasons)
   if (wouldBe === 'FAILED') return { ...judged, wouldBe, ...notStarted, reasons }
   const waiting = { ...(await gatesOfSpec(domain.db.sql, spec)), reasons, position }
@@ -129,6 +143,10 @@ async function previewStored(
     spec: job.spec as unknown as JobSpec,
     ...notStarted,
     reasons: [],
+    approval: null,
+    cost: null,
+    quotas: [],
+    preempts: [],
     fit: null,
     warnings: [],
     idempotentJobId: id,

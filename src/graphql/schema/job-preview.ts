@@ -1,14 +1,53 @@
+import type { ApprovalNeed } from '../../domain/control/approval-rules.ts'
+import type { QuotaEffect } from '../../domain/submission/accept.ts'
 import { type JobPreview, previewJob, previewRetry } from '../../domain/submission/preview.ts'
 import { questionCost } from '../caller-limits.ts'
 import { builder } from './builder.ts'
-import { JobState } from './enums.ts'
+import { JobState, UserLevel } from './enums.ts'
 import { retryProblems, SubmitJobInput, submissionProblems } from './job-mutations.ts'
 import { JobSpecRef } from './job-spec.ts'
 import { readChanges } from './job-spec-input.ts'
+import { MoneyRef } from './money.ts'
 import { declareResult } from './mutation-result.ts'
+import { QuotaActionRef, QuotaTypeRef } from './quota.ts'
 import { JobRef } from './refs.ts'
 import { RetryJobInput } from './retry.ts'
 import { EstimatedStart, Fit, PendingReason } from './scheduling.ts'
+
+const NeededApproval = builder.objectRef<ApprovalNeed>('NeededApproval').implement({
+  description: 'An approval that a submission would wait for.',
+  fields: (t) => ({
+    ruleName: t.exposeString('rule', {
+      nullable: true,
+      description: 'Name of the rule that requires it; null: a quota or the submitter requires it.',
+    }),
+    requiredLevel: t.expose('requiredLevel', { type: UserLevel, description: 'Lowest level that may approve.' }),
+    reason: t.exposeString('reason', { description: 'Why the submission needs an approval.' }),
+    expiresAfterSeconds: t.exposeInt('expiresAfterSeconds', {
+      description: 'Time from the submission after which the job fails without an approval.',
+    }),
+  }),
+})
+
+const QuotaEffectRef = builder.objectRef<QuotaEffect>('QuotaEffect').implement({
+  description: 'A quota before and after a submission.',
+  fields: (t) => ({
+    type: t.expose('type', { type: QuotaTypeRef, description: 'Quantity that the quota limits.' }),
+    action: t.expose('action', { type: QuotaActionRef, description: 'Action when a submission exceeds the limit.' }),
+    scope: t.exposeString('scope', {
+      description: 'User, team or account whose usage counts: user:ann, team:ml, account:ml.vision.',
+    }),
+    limit: t.exposeFloat('limit', { description: 'Highest allowed value.' }),
+    used: t.exposeFloat('used', { description: 'Usage now.' }),
+    usedAfter: t.exposeFloat('usedAfter', {
+      nullable: true,
+      description:
+        'Usage after the submission; null: the cost of the job has no bound, because it has no maximum run time.',
+    }),
+  }),
+})
+
+const preemptsMax = 100
 
 const JobPreviewRef = builder.objectRef<JobPreview>('JobPreview').implement({
   description: 'The outcome that a submission would have now. Nothing was stored.',
@@ -38,6 +77,34 @@ const JobPreviewRef = builder.objectRef<JobPreview>('JobPreview').implement({
       type: EstimatedStart,
       nullable: true,
       description: 'Estimated start; null: no estimate is possible, or the idempotency key belongs to an existing job.',
+    }),
+    approval: t.expose('approval', {
+      type: NeededApproval,
+      nullable: true,
+      description: 'The approval that the job would wait for; null: none.',
+    }),
+    cost: t.expose('cost', {
+      type: MoneyRef,
+      nullable: true,
+      description:
+        'Highest cost of the job, which quotas on cost count; null: unknown, or without a bound, because the job has no maximum run time.',
+    }),
+    quotas: t.expose('quotas', {
+      type: [QuotaEffectRef],
+      description: 'The quotas that the submission would count against.',
+    }),
+    preempts: t.field({
+      type: [JobRef],
+      description: `The jobs that would be preempted for the job and that you may see; at most ${preemptsMax}.`,
+      complexity: { multiplier: preemptsMax },
+      async resolve({ preempts }, _args, { load }) {
+        const jobs = await Promise.all(preempts.slice(0, preemptsMax).map((id) => load.job.load(id)))
+        return jobs.filter((job) => job !== null)
+      },
+    }),
+    preemptedCount: t.int({
+      description: 'How many jobs would be preempted, including those that you may not see.',
+      resolve: ({ preempts }) => preempts.length,
     }),
     idempotentJob: t.field({
       type: JobRef,

@@ -16,7 +16,7 @@ import { requireRow } from './problem.ts'
 import { QuotaRef } from './refs.ts'
 import { ViewerRef } from './viewer.ts'
 
-const QuotaType = builder.enumType('QuotaType', {
+export const QuotaTypeRef = builder.enumType('QuotaType', {
   description: 'Quantity that a quota limits.',
   values: describeValues({
     CONCURRENT_JOBS: 'Jobs that are not final, and active slot reservations.',
@@ -28,7 +28,7 @@ const QuotaType = builder.enumType('QuotaType', {
   } satisfies Record<(typeof quotaTypes)[number], string>),
 })
 
-const QuotaAction = builder.enumType('QuotaAction', {
+export const QuotaActionRef = builder.enumType('QuotaAction', {
   description: 'Action when a submission exceeds a quota.',
   values: describeValues({
     BLOCK: 'The submission is refused.',
@@ -54,8 +54,8 @@ builder.node(QuotaRef, {
   id: { resolve: (quota) => quota.id, description: 'Global id, for `node`: quota_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.quota.load(id))),
   fields: (t) => ({
-    type: t.expose('type', { type: QuotaType, description: 'Quantity that the quota limits.' }),
-    action: t.expose('action', { type: QuotaAction, description: 'Action when a submission exceeds the limit.' }),
+    type: t.expose('type', { type: QuotaTypeRef, description: 'Quantity that the quota limits.' }),
+    action: t.expose('action', { type: QuotaActionRef, description: 'Action when a submission exceeds the limit.' }),
     scope: t.expose('scope', { type: QuotaScope, description: 'Kind of object whose usage the quota limits.' }),
     key: t.exposeString('key', {
       nullable: true,
@@ -75,8 +75,8 @@ const QuotaConnection = declareConnection<Quota>('Quota', QuotaRef)
 const QuotaFilter = builder.inputType('QuotaFilter', {
   description: 'Filter for quotas. A quota must match all fields, and one entry of each list.',
   fields: (t) => ({
-    types: t.field({ type: [QuotaType], ...capList(quotaTypes.length, 'Quotas of one of these types') }),
-    actions: t.field({ type: [QuotaAction], ...capList(quotaActions.length, 'Quotas with one of these actions') }),
+    types: t.field({ type: [QuotaTypeRef], ...capList(quotaTypes.length, 'Quotas of one of these types') }),
+    actions: t.field({ type: [QuotaActionRef], ...capList(quotaActions.length, 'Quotas with one of these actions') }),
     scopes: t.field({ type: [QuotaScope], ...capList(quotaScopes.length, 'Quotas of one of these scopes') }),
     keys: t.stringList(capList(limits.filterIdsMax, 'Quotas with one of these keys')),
   }),
@@ -109,8 +109,8 @@ builder.queryField('quotas', (t) =>
 const QuotaUsageRef = builder.objectRef<QuotaUsage>('QuotaUsage').implement({
   description: 'A quota with the current usage of one user.',
   fields: (t) => ({
-    type: t.expose('type', { type: QuotaType, description: 'Quantity that the quota limits.' }),
-    action: t.expose('action', { type: QuotaAction, description: 'Action when a submission exceeds the limit.' }),
+    type: t.expose('type', { type: QuotaTypeRef, description: 'Quantity that the quota limits.' }),
+    action: t.expose('action', { type: QuotaActionRef, description: 'Action when a submission exceeds the limit.' }),
     scope: t.exposeString('scope', {
       description: 'User, team or account whose usage counts: user:ann, team:ml, account:ml.vision.',
     }),
@@ -151,8 +151,12 @@ const CreateQuotaResult = declareResult('CreateQuota', CreateQuotaSuccess, [NotF
 const CreateQuotaInput = builder.inputType('CreateQuotaInput', {
   description: 'A new quota. The combination of type, action, scope and key is unique.',
   fields: (t) => ({
-    type: t.field({ type: QuotaType, required: true, description: 'Quantity that the quota limits.' }),
-    action: t.field({ type: QuotaAction, required: true, description: 'Action when a submission exceeds the limit.' }),
+    type: t.field({ type: QuotaTypeRef, required: true, description: 'Quantity that the quota limits.' }),
+    action: t.field({
+      type: QuotaActionRef,
+      required: true,
+      description: 'Action when a submission exceeds the limit.',
+    }),
     scope: t.field({ type: QuotaScope, required: true, description: 'Kind of object whose usage the quota limits.' }),
     key: t.string({ description: 'Name of the level, user, team or account; omit for GLOBAL.' }),
     limit: t.float({ required: true, description: 'Highest allowed value; 0: nothing is allowed.' }),
@@ -176,7 +180,7 @@ const UpdateQuotaInput = builder.inputType('UpdateQuotaInput', {
   description: 'Changes to a quota; omitted fields stay.',
   fields: (t) => ({
     quotaId: t.id({ required: true, description: 'The quota to change.' }),
-    action: t.field({ type: QuotaAction, description: 'Action when a submission exceeds the limit.' }),
+    action: t.field({ type: QuotaActionRef, description: 'Action when a submission exceeds the limit.' }),
     limit: t.float({ description: 'Highest allowed value.' }),
     expectedVersion: t.int({ description: 'Fails with a version conflict unless the quota has this version.' }),
   }),

@@ -7,7 +7,7 @@ import { holdsAgainst, holdsPassed } from './holds.ts'
 import type { QueuedJob } from './lane-window.ts'
 import type { Eviction, Hold, JobClass } from './model.ts'
 import { lots } from './order.ts'
-import { evictionFor } from './preemption.ts'
+import { type EvictionPlan, evictionFor } from './preemption.ts'
 import { allows, computeRation } from './rations.ts'
 import type { Round } from './round.ts'
 
@@ -94,15 +94,23 @@ function closeClass(
   explainWait(state, window, null)
 }
 
+/** The runs to evict for a job that does not fit; null: none. `evicting`: classes that evict runs in this round. */
+export function planEviction(
+  { state, evicting }: Pick<Round, 'state' | 'evicting'>,
+  { window, entry }: QueuedJob,
+): EvictionPlan | null {
+  if (state.machines.preemptable === 0) return null
+  const own = state.holds.get(entry.jobId)
+  if (own ? own.kind !== 'DRAIN' : evicting.has(window.class) || hasDrainOfAnother({ state }, { window, entry }, true))
+    return null
+  const claim = { lane: window.lane, entry, class: window.class, ration: computeRation(state, window) }
+  return (own && backfillEviction(state, claim)) ?? evictionFor(state, claim)
+}
+
 function preemptFor(round: Round, { window, entry }: QueuedJob): boolean {
   const { state, ledger, decisions, evicting } = round
   const { lane } = window
-  if (state.machines.preemptable === 0) return false
-  const own = state.holds.get(entry.jobId)
-  if (own ? own.kind !== 'DRAIN' : evicting.has(window.class) || hasDrainOfAnother(round, { window, entry }, true))
-    return false
-  const claim = { lane, entry, class: window.class, ration: computeRation(state, window) }
-  const plan = (own && backfillEviction(state, claim)) ?? evictionFor(state, claim)
+  const plan = planEviction(round, { window, entry })
   if (!plan) return false
   const eviction: Eviction = {
     hold: {
@@ -131,7 +139,7 @@ function isBeside(round: Round, { window, entry }: QueuedJob): boolean {
   return tries <= backfillsMax
 }
 
-function hasDrainOfAnother({ state }: Round, { window, entry }: QueuedJob, evicts = false): boolean {
+function hasDrainOfAnother({ state }: Pick<Round, 'state'>, { window, entry }: QueuedJob, evicts = false): boolean {
   const reaches = ({ kind, class: other }: Hold) =>
     kind === 'DRAIN' &&
     (other === window.class || (state.settings.policy === 'PRIORITY' && isForGpus(other) === isForGpus(window.class)))

@@ -199,4 +199,5 @@ export interface WorldView {
 
 export type Verdict =
   | { start: Pick<Start, 'placements' | 'models' | 'wonTier' | 'backfilledOn'> }
-  | { start: null; reason: Reason; becomes: 'QUEUED' | 'FAILED' }
+  /** `preempts`: jobs whose runs would be evicted for it. */
+  | { start: null; reason: Reason; becomes: 'QUEUED' | 'FAILED'; preempts?: string[] }

@@ -1,4 +1,5 @@
 import { blockedBy, makeReason, type Reason } from '../../domain/reason.ts'
+import { planEviction } from './block.ts'
 import { considerJob, waitingForPreemption } from './consider.ts'
 import { LaneWindow } from './lane-window.ts'
 import type { LaneState, Verdict, Waiting } from './model.ts'
@@ -39,6 +40,7 @@ function verdictOn(state: PoolState, window: LaneWindow, entry: Waiting): Verdic
     case 'start':
       return ahead ? waitsFor(ahead.jobId) : { start: outcome.start }
     case 'capacity':
+      return ahead ? waitsFor(ahead.jobId) : { ...waits(outcome.reason), preempts: listVictims(state, window, entry) }
     case 'part':
       return ahead ? waitsFor(ahead.jobId) : waits(outcome.reason)
     case 'limited':
@@ -54,5 +56,10 @@ function verdictOn(state: PoolState, window: LaneWindow, entry: Waiting): Verdic
   }
 }
 
-const waits = (reason: Reason): Verdict => ({ start: null, reason, becomes: 'QUEUED' })
+function listVictims(state: PoolState, window: LaneWindow, entry: Waiting): string[] {
+  const plan = planEviction({ state, evicting: new Set() }, { window, entry })
+  return plan?.victims.map(({ running }) => running.jobId) ?? []
+}
+
+const waits = (reason: Reason): Verdict & { start: null } => ({ start: null, reason, becomes: 'QUEUED' })
 const waitsFor = (jobId: string): Verdict => waits(blockedBy(jobId))

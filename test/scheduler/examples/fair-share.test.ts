@@ -157,6 +157,8 @@ describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
       warnings: [because],
       fit,
       estimatedStart: null,
+      preempts: [],
+      preemptedCount: 0,
     })
     const stored = (await it.answer({ gpu: 4, ...of('a') })) as { job: { id: string }; warnings: string[] }
     expect(stored.warnings).toEqual([because])

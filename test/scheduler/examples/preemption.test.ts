@@ -15,6 +15,11 @@ describe.each(modes)('examples of preemption (scheduling mode: %s)', (mode) => {
     await it.settle()
     const newer = await it.submit({ gpu: 4, pre: true, ...of('x') })
     await it.settle()
+    await it.user('rita', 'RESEARCHER') // sees no jobs of others
+    const preempts = { wouldBe: 'QUEUED', preempts: [{ id: newer }], preemptedCount: 1 }
+    expect(await it.preview({ gpu: 4, pre: true, ...of('y') })).toMatchObject(preempts)
+    expect(await it.preview({ gpu: 4, pre: true, as: 'rita' })).toMatchObject({ preempts: [], preemptedCount: 1 })
+    expect(await it.preview({ gpu: 4, pre: true, ...of('x') })).toMatchObject({ preempts: [], preemptedCount: 0 })
     const claimant = await it.submit({ gpu: 4, pre: true, ...of('y') })
     await it.settle()
     expect(await it.states(older, newer, claimant)).toEqual(['RUNNING', 'INTERRUPTED', 'RUNNING'])

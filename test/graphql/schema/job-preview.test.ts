@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createApprovalRule } from '../../../src/domain/control/approval-rule-changes.ts'
+import { createQuota } from '../../../src/domain/limits/quotas.ts'
+import { type Json, transports } from '../../support/client.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+
+/** Consequences of a submission. These jobs need an approval, so no leader has to answer. */
+let server: TestServer
+
+beforeAll(async () => {
+  server = await startServer({
+    singleUser: false,
+    facts: { singleUser: false },
+    pool: { rates: { cpuHour: 2, gpuHour: 0, currency: 'EUR' } },
+    authenticate: (name, { users }) => users.get(name ?? '') ?? null,
+  })
+  const { domain, admin } = server
+  await server.user('rita', 'RESEARCHER')
+  await createApprovalRule(domain, admin, { name: 'dear', condition: { costAbove: 3 }, requiredLevel: 'ADMIN' })
+  await createQuota(domain, admin, { type: 'COST_PER_DAY', action: 'WARN', scope: 'GLOBAL', limit: 100 })
+  await createQuota(domain, admin, { type: 'JOBS_PER_DAY', action: 'BLOCK', scope: 'GLOBAL', limit: 5 })
+  await createQuota(domain, admin, { type: 'LOCAL_GPUS', action: 'BLOCK', scope: 'GLOBAL', limit: 1 })
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+async function preview(spec: object, more: object = {}): Promise<Json> {
+  const query = `query ($input: PreviewJobInput!) { previewJob(input: $input) { __typename ... on Problem { code } ... on JobPreview {
+    wouldBe approval { ruleName requiredLevel reason expiresAfterSeconds } cost { amount currency }
+    quotas { type action scope limit used usedAfter } preempts { id } preemptedCount idempotentJob { id } } } }`
+  const input = { submit: { spec: { command: ['true'], ...spec }, ...more } }
+  const { data, errors } = await transports.http(server.url, query, { input }, { authorization: 'rita' })
+  if (errors) throw new Error(JSON.stringify(errors))
+  return data?.['previewJob']
+}
+
+const jobs = { type: 'JOBS_PER_DAY', action: 'BLOCK', scope: 'user:rita', limit: 5 }
+const cost = { type: 'COST_PER_DAY', action: 'WARN', scope: 'user:rita', limit: 100 }
+
+it('a preview has the approval, the cost and the quotas of the submission', async () => {
+  const spec = { resources: { cpu: 2 }, maxRunTimeSeconds: 3_600 }
+  const shown = {
+    wouldBe: 'BLOCKED',
+    approval: {
+      ruleName: 'dear',
+      requiredLevel: 'ADMIN',
+      reason: expect.stringContaining('Costs 4'),
+      expiresAfterSeconds: 86_400,
+    },
+    cost: { amount: 4, currency: 'EUR' },
+    preempts: [],
+    preemptedCount: 0,
+    idempotentJob: null,
+  }
+  const first = await preview(spec)
+  expect(first).toMatchObject({ ...shown, quotas: expect.arrayContaining([{ ...jobs, used: 0, usedAfter: 1 }]) })
+  expect(first.quotas).toContainEqual({ ...cost, used: 0, usedAfter: 4 })
+  expect(first.quotas.map(({ type }: Json) => type)).not.toContain('LOCAL_GPUS')
+  const viewer = await server.user('otto', 'RESEARCHER')
+  await server.submit(spec, viewer) // the usage of another user
+  const second = await preview(spec)
+  expect(second.quotas).toContainEqual({ ...jobs, used: 0, usedAfter: 1 })
+})
+
+it('a job without a bound on its cost has no cost, and no usage afterwards', async () => {
+  const shown = await preview({ resources: { cpu: 1 }, maxRunTimeSeconds: 0 })
+  expect(shown).toMatchObject({ cost: null, approval: { reason: expect.stringContaining('May cost more than 3') } })
+  expect(shown.quotas).toContainEqual({ ...cost, used: 0, usedAfter: null })
+})
+
+it('an approval that the submitter requires has no rule', async () => {
+  const shown = await preview({ maxRunTimeSeconds: 1 }, { requiresApproval: true })
+  expect(shown.approval).toMatchObject({ ruleName: null, requiredLevel: 'LEAD' })
+})
