@@ -143,7 +143,7 @@ builder.objectType(VersionConflict, {
       description: 'Version of the object now.',
       resolve: ({ currentVersion }) => currentVersion,
     }),
-    job: t.field({
+    currentJob: t.field({
       type: JobRef,
       nullable: true,
       description: 'The job as it is now; null: another object has changed.',

@@ -299,14 +299,14 @@ describe('mutations', () => {
     const input = { jobId: submitJob.job.id }
     const remove = `mutation ($input: DeleteJobInput!) { deleteJob(input: $input) { __typename ... on InvalidStateProblem { code job { state } } ... on DeleteJobSuccess { deletedId } } }`
     const cancel = `mutation ($input: CancelJobInput!) { cancelJob(input: $input) { __typename
-      ... on CancelJobSuccess { changed job { state stateReason allowedActions } } ... on VersionConflictProblem { message job { version } } ... on Problem { code } } }`
+      ... on CancelJobSuccess { changed job { state stateReason allowedActions } } ... on VersionConflictProblem { message currentJob { version } } ... on Problem { code } } }`
     expect((await data(server.url, remove, { input }))['deleteJob']).toMatchObject({
       __typename: 'InvalidStateProblem',
       job: { state: 'QUEUED' },
     })
     expect((await data(server.url, cancel, { input: { ...input, expectedVersion: 7 } }))['cancelJob']).toMatchObject({
       __typename: 'VersionConflictProblem',
-      job: { version: 1 },
+      currentJob: { version: 1 },
     })
     expect((await data(server.url, cancel, { input }))['cancelJob']).toEqual({
       __typename: 'CancelJobSuccess',

@@ -10,6 +10,7 @@ import {
   isInterfaceType,
   isListType,
   isObjectType,
+  isUnionType,
   parse,
   validate,
 } from 'graphql'
@@ -95,6 +96,20 @@ describe('the schema', () => {
       expect(args.map((arg) => `${arg.name}: ${arg.type}`)).toEqual([`input: ${capital}Input!`])
       expect(String(type)).toBe(`${capital}Result!`)
     }
+  })
+
+  it('needs no aliases: the members of a union agree on the type of a field', () => {
+    const conflicts = types.filter(isUnionType).flatMap((union) => {
+      const seen = new Map<string, string>()
+      return union.getTypes().flatMap((member) =>
+        Object.values(member.getFields()).flatMap(({ name, type }) => {
+          const known = seen.get(name) ?? String(type)
+          seen.set(name, known)
+          return known === String(type) ? [] : [`${union.name}.${name}: ${known}, ${type}`]
+        }),
+      )
+    })
+    expect(conflicts).toEqual([])
   })
 
   it('states the cap of every list', () => {
