@@ -28,7 +28,7 @@ const pattern = z
     if (wrong) context.addIssue({ code: 'custom', message: wrong })
   })
 
-const condition = z
+export const conditionInput = z
   .strictObject({
     costAbove: amount.nullish(),
     hardware: pattern.nullish(),
@@ -45,15 +45,15 @@ const condition = z
 
 const name = text
 const priority = z.int().min(-int32Max).max(int32Max)
-const exemptLevels = z.array(level).max(userLevels.length)
+export const exemptLevelsInput = z.array(level).max(userLevels.length)
 const expiresAfterSeconds = z.int().min(1, 'must be at least 1').max(secondsMax, 'must be at most a year')
 
 const newRule = z.strictObject({
   name,
-  condition,
+  condition: conditionInput,
   priority: priority.nullish(),
   enabled: z.boolean().nullish(),
-  exemptLevels: exemptLevels.nullish(),
+  exemptLevels: exemptLevelsInput.nullish(),
   requiredLevel: level.nullish(),
   expiresAfterSeconds: expiresAfterSeconds.nullish(),
 })
@@ -61,7 +61,7 @@ const changedRule = z.strictObject({
   ...newRule.shape,
   id: z.string(),
   name: name.nullish(),
-  condition: condition.nullish(),
+  condition: conditionInput.nullish(),
   expectedVersion: versionInput,
 })
 

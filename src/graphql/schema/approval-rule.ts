@@ -6,8 +6,10 @@ import {
 } from '../../domain/control/approval-rule-changes.ts'
 import type { ApprovalCondition } from '../../domain/control/approval-rules.ts'
 import { NotFound, VersionConflict } from '../../domain/errors.ts'
+import { previewApprovalRule, type RulePreview, rulePreviewJobsMax } from '../../domain/submission/rule-preview.ts'
 import type { ApprovalRule } from '../../platform/generated/client.ts'
 import { capList } from '../admission/argument-bounds.ts'
+import { questionCost } from '../caller-limits.ts'
 import { readList, toConnection } from '../rows/connection.ts'
 import { approvalRulesListing } from '../rows/listings.ts'
 import { pageCost } from '../rows/page.ts'
@@ -16,7 +18,7 @@ import { declareConnection } from './connection-type.ts'
 import { UserLevel } from './enums.ts'
 import { declareDeletion, declareResult } from './mutation-result.ts'
 import { requireRow } from './problem.ts'
-import { ApprovalRuleRef } from './refs.ts'
+import { ApprovalRuleRef, JobRef } from './refs.ts'
 
 const fieldWords = {
   costAbove: 'Matches when the submission costs more than this amount.',
@@ -198,3 +200,51 @@ builder.mutationFields((t) => ({
       deleteApprovalRule(domain, viewer, { id, ...more }),
   }),
 }))
+
+const ApprovalRulePreview = builder.objectRef<RulePreview>('ApprovalRulePreview').implement({
+  description: 'The recent jobs that an approval rule would have matched.',
+  fields: (t) => ({
+    consideredCount: t.exposeInt('consideredCount', {
+      description: `Jobs that were compared with the rule: the newest ${rulePreviewJobsMax} that you may see.`,
+    }),
+    matchedCount: t.int({
+      description: 'Jobs among them that the rule would have matched.',
+      resolve: ({ jobIds }) => jobIds.length,
+    }),
+    jobs: t.field({
+      type: [JobRef],
+      description: `The matched jobs, the newest first; at most ${rulePreviewJobsMax}.`,
+      complexity: { multiplier: rulePreviewJobsMax },
+      async resolve({ jobIds }, _args, { load }) {
+        const jobs = await Promise.all(jobIds.map((id) => load.job.load(id)))
+        return jobs.filter((job) => job !== null)
+      },
+    }),
+  }),
+})
+
+const PreviewApprovalRuleInput = builder.inputType('PreviewApprovalRuleInput', {
+  description: 'A rule that is not stored.',
+  fields: (t) => ({
+    condition: t.field({
+      type: ConditionInput,
+      required: true,
+      description: 'The submissions that the rule would apply to.',
+    }),
+    exemptLevels: t.field({
+      type: [UserLevel],
+      ...capList(userLevels.length, 'User levels that the rule would not apply to'),
+    }),
+  }),
+})
+
+builder.queryField('previewApprovalRule', (t) =>
+  t.field({
+    type: declareResult('PreviewApprovalRule', ApprovalRulePreview),
+    description:
+      'Compares a rule with the newest 100 jobs, as if it were the only rule; costs and hardware are those of the pools now. Nothing is stored.',
+    complexity: 1 + questionCost,
+    args: { input: t.arg({ type: PreviewApprovalRuleInput, required: true, description: 'The rule to compare.' }) },
+    resolve: (_root, { input }, { listSql, viewer }) => previewApprovalRule(listSql, viewer, input),
+  }),
+)

@@ -7,11 +7,14 @@ import { isUnavailable, Unavailable, whyUnavailable } from '../../platform/tx.ts
  * returns one per item, so clients treat all items alike.
  */
 
+/** Queries that return problems, as mutations do. */
+const previews: ReadonlySet<string> = new Set(['previewJob', 'previewApprovalRule'])
+
 type Resolver = GraphQLFieldResolver<unknown, object>
 
 class UnavailablePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override wrapResolve(resolver: Resolver, { parentType, name }: PothosOutputFieldConfig<Types>): Resolver {
-    if (parentType !== 'Mutation' && name !== 'previewJob') return resolver
+    if (parentType !== 'Mutation' && !previews.has(name)) return resolver
     return async (...args) => {
       try {
         return await resolver(...args)

@@ -42,6 +42,7 @@ type Who = 'LOG_IN_PAGE' | 'KNOWN' | 'RUN' | Permission | readonly [Permission]
 const access: Record<string, Who> = {
   'Query.serverInfo': 'LOG_IN_PAGE',
   'Query.previewJob': 'job.submit',
+  'Query.previewApprovalRule': 'rule.write',
   'Query.node': 'KNOWN',
   'Query.nodes': 'KNOWN',
   'Query.viewer': 'KNOWN',
