@@ -80,13 +80,13 @@ INSERT INTO job (id, lane_id, sequence, account, user_id, state, created_at, fin
   started_at, state_reason, base_priority, priority_override, spec, pool, queue, executor, cpu_millis, memory_bytes, gpu)
 SELECT 'job_a' || lpad(n::text, 20, '0'), j.lane_id, -n, 'account' || n % 101, 'user_bench' || n % 100,
   (CASE WHEN n % 1000 = 0 THEN 'INTERRUPTED' WHEN n % 13 = 0 THEN 'FAILED' ELSE 'SUCCEEDED' END)::job_state,
-  berth_now() - interval '1 day' - ($1::int - n) * interval '10 seconds', berth_now() - interval '1 day' - ($1::int - n - n % 977) * interval '10 seconds',
+  clock.now - interval '1 day' - ($1::int - n) * interval '10 seconds', clock.now - interval '1 day' - ($1::int - n - n % 977) * interval '10 seconds',
   true, 'train-' || n % 1000, jsonb_build_object('exp', 'e' || n % 5000) || CASE WHEN n % 2 = 0 THEN '{"half": ""}' ELSE '{}' END::jsonb,
-  'p' || n % 201, berth_now() - interval '1 day' - ($1::int - n - n % 977 / 2) * interval '10 seconds',
+  'p' || n % 201, clock.now - interval '1 day' - ($1::int - n - n % 977 / 2) * interval '10 seconds',
   CASE WHEN n % 1000 = 0 THEN 'PREEMPTED' WHEN n % 13 = 0 THEN 'EXIT_CODE' END, n % 4 * 10, CASE WHEN n % 5000 = 0 THEN 45 END, j.spec, j.pool,
   CASE WHEN n % 5000 = 1 THEN 'rare' WHEN n % 20 = 2 THEN 'night' ELSE j.queue END,
   CASE WHEN n % 5000 = 3 THEN 'slurm' WHEN n % 20 = 4 THEN 'kubernetes' ELSE j.executor END, j.cpu_millis, j.memory_bytes, j.gpu
-FROM generate_series(1, $1::int) n, (SELECT * FROM job LIMIT 1) j`
+FROM (SELECT berth_now() AS now) clock, generate_series(1, $1::int) n, (SELECT * FROM job LIMIT 1) j`
 
 async function fill(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
