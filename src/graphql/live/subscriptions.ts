@@ -10,6 +10,7 @@ import { isUnavailableError, limitErrors, presentError, refusal } from '../error
 import { KeyedLimit } from '../keyed-limit.ts'
 import { createContext, type RequestContext, type Rooms } from '../rows/context.ts'
 import { attachLogTexts, LogTexts } from '../rows/log-text.ts'
+import { addEventId, attachCursor } from './event-ids.ts'
 import { createReplayedPages } from './replayed-pages.ts'
 import { SharedResults } from './shared-results.ts'
 import { SubscriptionDocuments } from './subscription-documents.ts'
@@ -33,6 +34,10 @@ export interface StreamTransport {
   readonly insertsLogTexts?: boolean
   /** Returns whether an unavailable database delays the subscription instead of refusing it. Absent: it is refused. */
   readonly clientWaits?: () => boolean
+  /** The transport sends the cursor of a message as the id of its event. */
+  readonly sendsEventIds?: boolean
+  /** The newest id that the client has. */
+  readonly lastEventId?: string | undefined
 }
 
 const eventsAtOnceMax = 32
@@ -49,7 +54,9 @@ export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Strea
 
   async function begin(args: ExecutionArgs, leave: () => void) {
     const { viewer, onStreamStart, insertsLogTexts = false, clientWaits, cost } = args.contextValue as Subscribing
-    const source = await openSource(live, { ...args, contextValue: createContext(live, viewer) }, clientWaits)
+    const { sendsEventIds = false, lastEventId } = args.contextValue as Subscribing
+    const contextValue = { ...createContext(live, viewer), ...(lastEventId !== undefined && { lastEventId }) }
+    const source = await openSource(live, { ...args, contextValue }, clientWaits)
     if (!(Symbol.asyncIterator in source)) {
       leave()
       return source
@@ -64,7 +71,8 @@ export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Strea
     const events = mapEvents(source, {
       async map(message, signal) {
         await pace()
-        const result = await executed(message, signal)
+        const shown = await executed(message, signal)
+        const result = sendsEventIds ? addEventId(shown) : shown
         if (price.cost === undefined) return result
         const extensions = { ...result.extensions, ...price }
         price = {}
@@ -147,15 +155,20 @@ async function executeEvent(
   let rootValue: unknown = message
   for (let from = context; ; from = createContext(live, viewer)) {
     const texts = insertsLogTexts ? new LogTexts() : undefined
-    const contextValue = { ...from, ...(texts && { logTexts: texts }) }
+    let cursor: string | undefined
+    const reportCursor = (each: string) => {
+      cursor = each
+    }
+    const contextValue = { ...from, reportCursor, ...(texts && { logTexts: texts }) }
     const result = await executions.run('events', 1, () => execute({ ...args, rootValue, contextValue }))
     const unavailable = result.errors?.find(isUnavailableError)
     const deleted =
       !unavailable && result.errors && isJobMessage(rootValue) && (await isDeleted(live, rootValue)) ? rootValue : null
     if (deleted) rootValue = deleted.instead
-    else if (!unavailable || signal.aborted)
-      return texts ? attachLogTexts(limitErrors(result), texts) : limitErrors(result)
-    else {
+    else if (!unavailable || signal.aborted) {
+      const sent = attachCursor(limitErrors(result), cursor)
+      return texts ? attachLogTexts(sent, texts) : sent
+    } else {
       log.warn({ err: unavailable.originalError ?? unavailable }, 'waiting for the database to read an event')
       await clock.sleep(retryMs, signal)
     }

@@ -63,6 +63,10 @@ export interface RequestContext extends Rooms {
   readonly head: () => Promise<FeedPosition>
   /** Absent: the result contains the texts of logs. */
   readonly logTexts?: LogTexts
+  /** Id of the newest event that a returning reader of server-sent events has. It replaces `after`. */
+  readonly lastEventId?: string
+  /** Resolvers of streams call it with the cursor of the message. */
+  readonly reportCursor?: (cursor: string) => void
 }
 
 export function createContext(rooms: Rooms, viewer: Viewer): RequestContext {

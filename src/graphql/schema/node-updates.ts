@@ -53,14 +53,15 @@ builder.subscriptionField('nodeUpdates', (t) =>
         description: 'Cursor of the newest message: nothing is sent until the pool changes.',
       }),
     },
-    async subscribe(_root, { pool, after }, { nodeWatch }) {
-      const cursor = after == null ? null : decodeCursor('nodes', after)
+    async subscribe(_root, { pool, after }, { nodeWatch, lastEventId = after }) {
+      const cursor = lastEventId == null ? null : decodeCursor('nodes', lastEventId)
       if (cursor && cursor.o !== pool) throw invalidCursor()
       return nodeWatch.watch(pool, cursor?.h)
     },
-    resolve: (message: NodesMessage, { pool }) => ({
-      ...message,
-      cursor: encodeCursor('nodes', { o: pool, h: message.cursor }),
-    }),
+    resolve: (message: NodesMessage, { pool }, { reportCursor }) => {
+      const cursor = encodeCursor('nodes', { o: pool, h: message.cursor })
+      reportCursor?.(cursor)
+      return { ...message, cursor }
+    },
   }),
 )

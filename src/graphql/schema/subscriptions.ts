@@ -160,11 +160,13 @@ builder.subscriptionField('jobStatus', (t) =>
     description:
       'Streams the events of one job after `after` (default: from the event of its current state) in order: first past, then live events. Completes after the final event.',
     args: { jobId: t.arg.id({ required: true, description: 'The job.' }), after: t.arg(after) },
-    subscribe: (_root, { jobId, after: cursor }, { feed, viewer }) =>
-      feed.jobStatus({ viewer, jobId, ...openSeqCursor(jobId, cursor) }),
-    resolve: (message: JobStatusMessage, { jobId }, { load }) => {
+    subscribe: (_root, { jobId, after: cursor }, { feed, viewer, lastEventId }) =>
+      feed.jobStatus({ viewer, jobId, ...openSeqCursor(jobId, lastEventId ?? cursor) }),
+    resolve: (message: JobStatusMessage, { jobId }, { load, reportCursor }) => {
       if (message.kind === 'transitions') load.job.prime(jobId, message.job)
-      return { ...message, cursor: seqCursor({ jobId, seq: message.cursor, mark: message.mark }) }
+      const cursor = seqCursor({ jobId, seq: message.cursor, mark: message.mark })
+      reportCursor?.(cursor)
+      return { ...message, cursor }
     },
   }),
 )
@@ -183,17 +185,19 @@ builder.subscriptionField('jobUpdates', (t) =>
           'Also send changes of progress and stateInfo, as messages without events; at most one a second for each job.',
       }),
     },
-    subscribe: (_root, { filter, after: cursor, progress }, { feed, viewer }) =>
+    subscribe: (_root, { filter, after: cursor, progress }, { feed, viewer, lastEventId }) =>
       feed.jobUpdates({
         viewer,
         filter: filter ?? undefined,
         progress: progress ?? false,
-        ...openPosition(cursor),
+        ...openPosition(lastEventId ?? cursor),
       }),
-    resolve: (message: JobUpdatesMessage, _args, { load }) => {
+    resolve: (message: JobUpdatesMessage, _args, { load, reportCursor }) => {
       if (message.kind === 'transitions') load.job.prime(message.jobId, message.job)
       const { cursor: position, mark, toldMs } = message
-      return { ...message, cursor: feedCursor({ position, mark, toldMs }) }
+      const cursor = feedCursor({ position, mark, toldMs })
+      reportCursor?.(cursor)
+      return { ...message, cursor }
     },
   }),
 )
@@ -223,17 +227,20 @@ builder.subscriptionField('tail', (t) =>
     async subscribe(_root, { jobId, maxBatchBytes, ...start }, context, info) {
       await demandVisible(jobId, context)
       return context.logTail.follow({
-        ...checkLogStart(jobId, start),
+        ...checkLogStart(jobId, context.lastEventId === undefined ? start : continueAfter(context.lastEventId, start)),
         maxBatchBytes: maxBatchBytes ?? batchBytes,
         ...(collectNamesBelow(info).has('lines') && { linesMax: batchLinesMax }),
       })
     },
-    resolve: (message: TailMessage, { jobId }) =>
-      message.kind === 'gap'
-        ? { ...message, jobId }
-        : Object.assign(Object.create(message), { jobId, cursor: logCursor(jobId, message.cursor) }),
+    resolve: (message: TailMessage, { jobId }, { reportCursor }) => {
+      const cursor = logCursor(jobId, message.cursor)
+      reportCursor?.(cursor)
+      return message.kind === 'gap' ? { ...message, jobId } : Object.assign(Object.create(message), { jobId, cursor })
+    },
   }),
 )
+
+const continueAfter = <Start extends object>(after: string, start: Start) => ({ ...start, after, lastLines: null })
 
 function openPosition(cursor: string | null | undefined) {
   const { p: after, m: mark, t: toldMs } = cursor == null ? {} : decodeCursor('pos', cursor)

@@ -39,6 +39,7 @@ export function allowOrigin({ headers: { origin } }: IncomingMessage, response: 
 const usualHeaders = [
   'authorization',
   'content-type',
+  'last-event-id',
   'traceparent',
   'tracestate',
   'apollographql-client-name',

@@ -269,7 +269,12 @@ export class Server {
   async #execute(viewer: Viewer, request: IncomingMessage, response: ServerResponse) {
     cutStalledResponse(response, this.#keepAliveMs)
     response.once('close', this.#unsentBytes.watch(viewer.userId, request.socket, 'RESPONSE'))
-    const requester = { viewer, onStreamStart: (end: () => void) => this.#watchStream(viewer, response, end) }
+    const requester = {
+      viewer,
+      onStreamStart: (end: () => void) => this.#watchStream(viewer, response, end),
+      sendsEventIds: true,
+      lastEventId: request.headersDistinct['last-event-id']?.[0],
+    }
     if (request.method === 'POST') await this.#posts.handle(requester, { request, response })
     else await this.#engine(request, response, requester)
   }

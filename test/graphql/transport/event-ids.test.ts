@@ -1,0 +1,113 @@
+import { request } from 'node:http'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { cancelJob } from '../../../src/domain/control/cancel.ts'
+import { setJobPriority } from '../../../src/domain/control/priority.ts'
+import { openLog } from '../../../src/logs/append.ts'
+import { data, type Json, transports } from '../../support/client.ts'
+import { append, out } from '../../support/log.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+
+/** Ids of server-sent events, and refusals, of all subscriptions. */
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+interface SentEvent {
+  id: string | undefined
+  data: Json
+}
+
+/** The first events of a stream, as an EventSource reads them. */
+async function* eventsOf(query: string, lastEventId?: string): AsyncGenerator<SentEvent, void, void> {
+  const url = `${server.url}/graphql?query=${encodeURIComponent(query)}`
+  const headers = { accept: 'text/event-stream', ...(lastEventId && { 'last-event-id': lastEventId }) }
+  const asked = request(url, { headers }).end()
+  try {
+    const response = await new Promise<AsyncIterable<Buffer>>((resolve, reject) =>
+      asked.on('response', resolve).on('error', reject),
+    )
+    let text = ''
+    for await (const chunk of response) {
+      text += String(chunk)
+      const events = text.split('\n\n')
+      text = events.pop() ?? ''
+      for (const event of events) {
+        const line = (field: string) => event.match(new RegExp(`^${field}: (.*)$`, 'm'))?.[1]
+        const sent = line('data')
+        if (sent) yield { id: line('id'), data: Object.values(JSON.parse(sent).data)[0] }
+      }
+    }
+  } finally {
+    asked.destroy()
+  }
+}
+
+async function take(count: number, query: string, lastEventId?: string): Promise<SentEvent[]> {
+  const events: SentEvent[] = []
+  for await (const event of eventsOf(query, lastEventId)) {
+    events.push(event)
+    if (events.length === count) break
+  }
+  return events
+}
+
+it('Last-Event-ID continues jobStatus and jobUpdates after the event', async () => {
+  const jobId = await server.submit()
+  const status = `subscription { jobStatus(jobId: "${jobId}") { ... on JobTransitions { cursor transitions { seq } } } }`
+  const [first] = await take(1, status)
+  expect(first?.id).toBe(first?.data.cursor)
+  await setJobPriority(server.domain, server.admin, { jobId, priority: 7 })
+  const { jobs } = await data(server.url, '{ jobs(first: 1) { asOf } }')
+  const updates = `subscription { jobUpdates(after: "${jobs.asOf}") { ... on JobTransitions { transitions { seq } } } }`
+  await setJobPriority(server.domain, server.admin, { jobId, priority: 8 })
+  const [seen] = await take(1, updates)
+  expect(seen?.id).toMatch(/^[A-Za-z0-9_-]+$/)
+  await cancelJob(server.domain, server.admin, { jobId })
+  const seqs = (events: SentEvent[]) => events.flatMap(({ data }) => data.transitions.map(({ seq }: Json) => seq))
+  expect(seqs(await take(1, status, first?.id))[0]).toBe(2)
+  expect(seqs(await take(1, updates, seen?.id))[0]).toBe(Math.max(...seqs([seen as SentEvent])) + 1)
+})
+
+it('Last-Event-ID continues tail after the byte, also one that began with the last lines', async () => {
+  const jobId = await server.submit()
+  const { sql } = server.domain.db
+  const { id: runId } = await server.domain.db.prisma.run.findFirstOrThrow({ where: { jobId } })
+  let head = await openLog(sql, runId)
+  const write = async (text: string) => {
+    head = await append(sql, head, { position: null, bytesMax: 1_000, pieces: [out(text)] })
+  }
+  await write('one\ntwo\n')
+  const query = `subscription { tail(jobId: "${jobId}", lastLines: 1) { ... on LogBatch { text } } }`
+  const [first] = await take(1, query)
+  expect(first?.data.text).toBe('two\n')
+  await write('three\n')
+  expect((await take(1, query, first?.id))[0]?.data.text).toBe('three\n')
+})
+
+it('events of nodeUpdates have ids; snapshots of queueStatus have none', async () => {
+  const [nodes] = await take(1, 'subscription { nodeUpdates(pool: "sim") { ... on NodesChanged { cursor } } }')
+  expect(nodes?.id).toBe(nodes?.data.cursor)
+  const [queue] = await take(1, 'subscription { queueStatus { depth } }')
+  expect(queue).toMatchObject({ id: undefined, data: { depth: expect.any(Number) } })
+})
+
+it.each([
+  ['NOT_FOUND', 'subscription { jobStatus(jobId: "job_none") { __typename } }'],
+  ['NOT_FOUND', 'subscription { tail(jobId: "job_none") { __typename } }'],
+  ['NOT_FOUND', 'subscription { queueStatus(pool: "nowhere") { __typename } }'],
+  ['NOT_FOUND', 'subscription { nodeUpdates(pool: "nowhere") { __typename } }'],
+  ['INVALID_CURSOR', 'subscription { jobUpdates(after: "x") { __typename } }'],
+  ['INVALID_CURSOR', 'subscription { nodeUpdates(pool: "sim", after: "x") { __typename } }'],
+  ['GRAPHQL_VALIDATION_FAILED', 'subscription { jobStatus { __typename } }'],
+  ['GRAPHQL_VALIDATION_FAILED', 'subscription { nothing }'],
+])('a refusal with %s has one shape over SSE and WebSocket: %s', async (code, query) => {
+  const [sse, socket] = [await transports.sse(server.url, query), await transports.socket(server.url, query)]
+  for (const { errors } of [sse, socket])
+    expect(errors).toEqual([
+      expect.objectContaining({ message: expect.any(String), extensions: expect.objectContaining({ code }) }),
+    ])
+  expect(sse.errors?.[0]?.message).toBe(socket.errors?.[0]?.message)
+})
