@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { glob, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { existsSync, globSync } from 'node:fs'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
@@ -17,7 +17,7 @@ const sources = ['web/**/*.{ts,tsx,css,html,svg,json}', 'src/client/**/*.ts', 'p
 
 async function hashSources(): Promise<string> {
   const hash = createHash('sha256')
-  const paths = await Array.fromAsync(glob(sources, { cwd: root, exclude: ['web/dist/**'] }))
+  const paths = globSync(sources, { cwd: root, exclude: ['web/dist/**'] })
   for (const path of paths.toSorted()) hash.update(path).update(await readFile(join(root, path)))
   return hash.digest('hex')
 }
@@ -31,7 +31,7 @@ async function writeManifest(folder: string): Promise<void> {
 
 /** Fonts are compressed by their format. */
 async function compressAssets(folder: string): Promise<void> {
-  const paths = await Array.fromAsync(glob('assets/*.{js,css,svg}', { cwd: folder }))
+  const paths = globSync('assets/*.{js,css,svg}', { cwd: folder })
   const compress = async (path: string) => {
     const bytes = await readFile(join(folder, path))
     const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY }

@@ -149,6 +149,13 @@ describe.skipIf(!hasChromium)('the console', () => {
       await page.getByText('300,000 lines').waitFor()
       await page.keyboard.press('Shift+G')
       await page.getByRole('log').getByText('300000').first().waitFor()
+      await page.keyboard.press('/')
+      await page.getByLabel('Search the log').fill('^12345')
+      await page.getByRole('button', { name: '.*' }).click()
+      await page.getByText(/^11$/).waitFor()
+      await page.getByRole('button', { name: 'Next match' }).click()
+      await page.getByText('1 of 11').waitFor()
+      await page.locator('[data-match=true]').getByText('12345').first().waitFor()
       await page.close()
     })
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseLine, toPlainText } from '../../web/log/ansi.ts'
 import { LogLines } from '../../web/log/log-lines.ts'
+import { findMatch, searchLog, splitMatches, toHighlighter } from '../../web/log/log-search.ts'
 import { formatRange, parseRange } from '../../web/log/range.ts'
 import { buildRows } from '../../web/log/rows.ts'
 import { barLength, nativePxMax, toScrollTop, toTop } from '../../web/log/scroller.ts'
@@ -120,5 +121,46 @@ describe('the lines of a log', () => {
     await until(() => lines.state().isFinal, { what: 'the stream ends' })
     expect([3, 4].map((number) => lines.line(number)?.text)).toEqual(['ab', 'cd'])
     expect(lines.state().lineCount).toBe(4)
+  })
+})
+
+describe('a search', () => {
+  const query = { text: 'a.c', isRegex: false, ignoreCase: true }
+
+  it('goes on until the whole log was searched, and lists each line once', async () => {
+    const answers = [
+      { cursor: '1', isComplete: false, scannedBytes: 10, matches: [{ line: 3 }, { line: 3 }] },
+      { cursor: '2', isComplete: false, scannedBytes: 10, matches: [] },
+      { cursor: '3', isComplete: true, scannedBytes: 5, matches: [{ line: 9 }] },
+    ]
+    const asked: unknown[] = []
+    const client = {
+      request: async (_: unknown, { after }: { after: unknown }) => {
+        asked.push(after)
+        return { job: { id: 'job_1', logSearch: answers.shift() } }
+      },
+    }
+    const signal = new AbortController().signal
+    const steps = []
+    for await (const step of searchLog({ client: client as never, jobId: 'job_1', run: 1, query, signal }))
+      steps.push(step)
+    expect(asked).toEqual([null, '1', '2'])
+    expect(steps.at(-1)).toMatchObject({ lines: [3, 9], scannedBytes: 25, isComplete: true })
+  })
+
+  it('moves from match to match, and around the ends', () => {
+    expect([findMatch([3, 9], 3, 1), findMatch([3, 9], 9, 1), findMatch([3, 9], 3, -1)]).toEqual([9, 3, 9])
+    expect(findMatch([], 3, 1)).toBeUndefined()
+  })
+
+  it('marks its text in a line', () => {
+    const split = (text: string, more = {}) => {
+      const highlighter = toHighlighter({ ...query, ...more })
+      return highlighter && splitMatches(text, highlighter)
+    }
+    expect(split('xA.Cy abc')).toEqual(['x', 'A.C', 'y abc'])
+    expect(split('xabcy', { isRegex: true })).toEqual(['x', 'abc', 'y'])
+    expect(split('x', { isRegex: true, text: '(' })).toBeNull()
+    expect(split('xx', { isRegex: true, text: 'a*' })).toEqual(['xx'])
   })
 })

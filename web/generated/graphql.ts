@@ -939,6 +939,20 @@ export type LogTailSubscription = { tail:
     | { __typename: 'StreamReset', resetReason: StreamResetReason, cursor: string }
    };
 
+export type SearchLogQueryVariables = Exact<{
+  id: string;
+  run: number;
+  query: string;
+  regex?: boolean | null | undefined;
+  ignoreCase?: boolean | null | undefined;
+  after?: string | null | undefined;
+  first?: number | null | undefined;
+  streams?: Array<LogStream> | LogStream | null | undefined;
+}>;
+
+
+export type SearchLogQuery = { job: { id: string, logSearch: { cursor: string, isComplete: boolean, scannedBytes: number, matches: Array<{ line: number }> } } | null };
+
 export type ServerFactsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -2484,6 +2498,29 @@ export const LogTailDocument = /*#__PURE__*/ new TypedDocumentString(`
   text
   truncated
 }`) as unknown as TypedDocumentString<LogTailSubscription, LogTailSubscriptionVariables>;
+export const SearchLogDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query SearchLog($id: ID!, $run: Int!, $query: String!, $regex: Boolean, $ignoreCase: Boolean, $after: Cursor, $first: Int, $streams: [LogStream!]) {
+  job(id: $id) {
+    id
+    logSearch(
+      run: $run
+      query: $query
+      regex: $regex
+      ignoreCase: $ignoreCase
+      after: $after
+      first: $first
+      streams: $streams
+    ) {
+      cursor
+      isComplete
+      scannedBytes
+      matches {
+        line
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<SearchLogQuery, SearchLogQueryVariables>;
 export const ServerFactsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query ServerFacts {
   serverInfo {

@@ -2,6 +2,7 @@ import { type CSSProperties, type MouseEvent, memo, useState } from 'react'
 import { formatBytes, formatClockSeconds, formatExact } from '../parts/format.ts'
 import { parseLine, type Span } from './ansi.ts'
 import type { Gap, Line } from './log-lines.ts'
+import { splitMatches } from './log-search.ts'
 import styles from './log-view.module.css'
 import type { Row } from './rows.ts'
 
@@ -10,13 +11,17 @@ interface LogRowProps {
   /** undefined: not read yet. */
   line: Line | undefined
   isSelected: boolean
+  /** The match that is shown. */
+  isMatch: boolean
+  highlighter: RegExp | null
   showsTime: boolean
   onSelect: (number: number, isExtended: boolean) => void
 }
 
 const charactersMax = 2_000
 
-export const LogRow = memo(function LogRow({ row, line, isSelected, showsTime, onSelect }: LogRowProps) {
+export const LogRow = memo(function LogRow(props: LogRowProps) {
+  const { row, line, isSelected, isMatch, highlighter, showsTime, onSelect } = props
   const [isOpen, setOpen] = useState(false)
   if (row.gap) return <GapRow gap={row.gap} />
   const { number } = row
@@ -33,7 +38,7 @@ export const LogRow = memo(function LogRow({ row, line, isSelected, showsTime, o
   const isLong = line.text.length > charactersMax && !isOpen
   const { spans, updates } = parseLine(isLong ? line.text.slice(0, charactersMax) : line.text)
   return (
-    <div className={styles.line} data-selected={isSelected} data-stream={line.stream}>
+    <div className={styles.line} data-selected={isSelected} data-match={isMatch} data-stream={line.stream}>
       <a className={styles.number} href={`#L${number}`} data-number={number} onClick={select} tabIndex={-1}>
         {number}
       </a>
@@ -44,7 +49,7 @@ export const LogRow = memo(function LogRow({ row, line, isSelected, showsTime, o
       )}
       <span className={styles.text}>
         {spans.map((span, i) => (
-          <LogSpan key={i} span={span} />
+          <LogSpan key={i} span={span} highlighter={highlighter} />
         ))}
         {isLong && (
           <button type="button" className={styles.more} onClick={() => setOpen(true)}>
@@ -57,7 +62,9 @@ export const LogRow = memo(function LogRow({ row, line, isSelected, showsTime, o
   )
 })
 
-function LogSpan({ span: { text, color, background, marks, href } }: { span: Span }) {
+function LogSpan({ span, highlighter }: { span: Span; highlighter: RegExp | null }) {
+  const { color, background, marks, href } = span
+  const text = highlighter ? <Highlighted text={span.text} highlighter={highlighter} /> : span.text
   const className = marks.map((mark) => styles[mark]).join(' ') || undefined
   const isReversed = marks.includes('reverse')
   const style: CSSProperties = {
@@ -77,6 +84,17 @@ function LogSpan({ span: { text, color, background, marks, href } }: { span: Spa
     </span>
   )
 }
+
+const Highlighted = ({ text, highlighter }: { text: string; highlighter: RegExp }) =>
+  splitMatches(text, highlighter).map((piece, i) =>
+    i % 2 === 1 ? (
+      <mark key={i} className={styles.mark}>
+        {piece}
+      </mark>
+    ) : (
+      piece
+    ),
+  )
 
 const gapReasons: Readonly<Record<Gap['reason'], string>> = {
   DISK_FULL: 'the disk was full',

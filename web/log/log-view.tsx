@@ -13,6 +13,8 @@ import styles from './log-view.module.css'
 import { formatRange, parseRange, type Range } from './range.ts'
 import { buildRows } from './rows.ts'
 import { useScroller } from './scroller.ts'
+import { Matches, SearchField } from './search-field.tsx'
+import { type Finder, useFinder } from './use-finder.ts'
 
 interface LogViewProps {
   jobId: string
@@ -39,20 +41,20 @@ export function LogView(props: LogViewProps) {
   return lines ? <Lines {...props} lines={lines} /> : <Loading />
 }
 
-function Lines({ lines, isEnded, onDownload }: LogViewProps & { lines: LogLines }) {
+function Lines({ lines, jobId, run, isEnded, onDownload }: LogViewProps & { lines: LogLines }) {
   const state = useSyncExternalStore(lines.subscribe, lines.state)
-  const [range, setRange] = useState<Range | null>(() => parseRange(location.hash))
+  const { range, select } = useRange()
   const [isFollowing, setFollowing] = useState(range === null)
   const rows = useMemo(() => buildRows(state.lineCount, state.gaps), [state.lineCount, state.gaps])
   const scroller = useScroller(rows.count, rowPx)
   const { logShowsTimes } = useSettings()
+  const { scrollToEnd, scrollTo } = scroller
   const [first, last] = [rows.at(scroller.from), rows.at(Math.max(scroller.from, scroller.to - 1))]
 
   useEffect(() => {
     if (first && last) lines.show(first.number, last.number)
   }, [lines, first?.number, last?.number])
 
-  const { scrollToEnd, scrollTo } = scroller
   // The end moves with the number of rows.
   useEffect(() => {
     if (isFollowing) scrollToEnd()
@@ -65,26 +67,28 @@ function Lines({ lines, isEnded, onDownload }: LogViewProps & { lines: LogLines 
     scrollTo(rows.indexOf(range.from))
   })
 
-  const select = useCallback((number: number, isExtended: boolean) => {
-    setRange((before) => {
-      const anchor = isExtended && before ? before.from : number
-      const next = { from: Math.min(anchor, number), to: Math.max(anchor, number) }
-      history.replaceState(history.state, '', `#${formatRange(next)}`)
-      return next
-    })
-  }, [])
-
   const follow = (wanted: boolean) => {
     setFollowing(wanted)
     if (wanted) scrollToEnd()
   }
-  useLogKeys({ follow, isFollowing, goTo: (row) => scrollTo(row, 'START'), scrollToEnd })
+  const goTo = (line: number) => {
+    setFollowing(false)
+    scrollTo(rows.indexOf(line))
+  }
+  const finder = useFinder({ jobId, run, isEnded, goTo, from: first?.number ?? 0 })
+  useLogKeys({ follow, isFollowing, goTo, scrollToEnd, finder })
 
   if (state.isGone) return <Empty title="The log was deleted" />
   return (
     <section className={styles.view} aria-label="Log">
       {state.failure && <FailedInline failure={state.failure} onRetry={() => lines.start()} />}
-      <Tools isFollowing={isFollowing} onFollow={follow} onDownload={onDownload} />
+      <Tools
+        finder={finder}
+        isLive={!state.isFinal}
+        isFollowing={isFollowing}
+        onFollow={follow}
+        onDownload={onDownload}
+      />
       <div
         ref={scroller.box}
         className={styles.box}
@@ -94,7 +98,8 @@ function Lines({ lines, isEnded, onDownload }: LogViewProps & { lines: LogLines 
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by keyboard
         tabIndex={0}
         onWheel={({ deltaY }) => deltaY < 0 && setFollowing(false)}
-        onPointerDown={() => isFollowing && !scroller.isAtEnd && setFollowing(false)}
+        onKeyDown={({ key }) => /^(ArrowUp|PageUp|Home)$/.test(key) && setFollowing(false)}
+        onPointerDown={({ target, currentTarget }) => target === currentTarget && setFollowing(false)}
       >
         <div className={styles.bar} style={{ height: Math.max(scroller.barPx, 1) }}>
           <div className={styles.window}>
@@ -105,6 +110,8 @@ function Lines({ lines, isEnded, onDownload }: LogViewProps & { lines: LogLines 
                   row={row}
                   line={row.gap ? undefined : lines.line(row.number)}
                   isSelected={!row.gap && range !== null && row.number >= range.from && row.number <= range.to}
+                  isMatch={row.number === finder.current}
+                  highlighter={finder.highlighter}
                   showsTime={logShowsTimes}
                   onSelect={select}
                 />
@@ -123,25 +130,38 @@ function Lines({ lines, isEnded, onDownload }: LogViewProps & { lines: LogLines 
   )
 }
 
+/** The selected lines, which the fragment of the URL names. */
+function useRange() {
+  const [range, setRange] = useState<Range | null>(() => parseRange(location.hash))
+  const select = useCallback((number: number, isExtended: boolean) => {
+    setRange((before) => {
+      const anchor = isExtended && before ? before.from : number
+      const next = { from: Math.min(anchor, number), to: Math.max(anchor, number) }
+      history.replaceState(history.state, '', `${location.pathname}${location.search}#${formatRange(next)}`)
+      return next
+    })
+  }, [])
+  return { range, select }
+}
+
 interface LogKeys {
   follow: (wanted: boolean) => void
   isFollowing: boolean
-  goTo: (row: number) => void
+  goTo: (line: number) => void
   scrollToEnd: () => void
+  finder: Finder
 }
 
-function useLogKeys({ follow, isFollowing, goTo, scrollToEnd }: LogKeys) {
+function useLogKeys({ follow, isFollowing, goTo, scrollToEnd, finder }: LogKeys) {
   const { logShowsTimes } = useSettings()
   useKeys('Log', [
     { keys: 'f', help: 'Follow the end', run: () => follow(!isFollowing) },
-    {
-      keys: 'g g',
-      help: 'First line',
-      run: () => {
-        follow(false)
-        goTo(0)
-      },
-    },
+    { keys: '/', help: 'Search', run: () => finder.field.current?.focus() },
+    { keys: 'n', help: 'Next match', run: () => finder.move(1) },
+    { keys: 'Shift+N', help: 'Previous match', run: () => finder.move(-1) },
+    { keys: 'e', help: 'Next error', run: () => finder.moveError(1) },
+    { keys: 'Shift+E', help: 'Previous error', run: () => finder.moveError(-1) },
+    { keys: 'g g', help: 'First line', run: () => goTo(1) },
     { keys: 'Shift+G', help: 'Last line', run: scrollToEnd },
     { keys: 'i', help: 'Show times', run: () => changeSettings({ logShowsTimes: !logShowsTimes }) },
     { keys: 'y', help: 'Copy a link to the lines', run: () => void navigator.clipboard.writeText(location.href) },
@@ -149,29 +169,54 @@ function useLogKeys({ follow, isFollowing, goTo, scrollToEnd }: LogKeys) {
 }
 
 interface ToolsProps {
+  finder: Finder
+  isLive: boolean
   isFollowing: boolean
   onFollow: (wanted: boolean) => void
   onDownload: () => void
 }
 
-function Tools({ isFollowing, onFollow, onDownload }: ToolsProps) {
+function Tools({ finder, isLive, isFollowing, onFollow, onDownload }: ToolsProps) {
   const { logShowsTimes } = useSettings()
+  const { errors } = finder
   return (
     <div className={styles.tools} role="toolbar" aria-label="Log">
+      <SearchField
+        ref={finder.field}
+        query={finder.query}
+        found={finder.found}
+        current={finder.current}
+        onChange={finder.setQuery}
+        onMove={finder.move}
+      />
+      {errors === null && (
+        <Button look="quiet" onClick={finder.findErrors}>
+          Errors
+        </Button>
+      )}
+      {errors !== null && (errors.lines.length > 0 || errors.failure) && (
+        <span className={styles.errors}>
+          Errors
+          <Matches found={errors} current={finder.current} onMove={finder.moveError} />
+        </span>
+      )}
+      <span className={styles.space} />
       <Button
         look="quiet"
         aria-pressed={logShowsTimes}
         title="Show times (i)"
         onClick={() => changeSettings({ logShowsTimes: !logShowsTimes })}
       >
-        <Clock size={14} /> Times
+        <Clock size={14} /> <span>Times</span>
       </Button>
       <Button look="quiet" title="Download" onClick={onDownload}>
-        <Download size={14} /> Download
+        <Download size={14} /> <span>Download</span>
       </Button>
-      <Button aria-pressed={isFollowing} title="Follow the end (f)" onClick={() => onFollow(!isFollowing)}>
-        <ArrowDownToLine size={14} /> Follow
-      </Button>
+      {isLive && (
+        <Button aria-pressed={isFollowing} title="Follow the end (f)" onClick={() => onFollow(!isFollowing)}>
+          <ArrowDownToLine size={14} /> <span>Follow</span>
+        </Button>
+      )}
     </div>
   )
 }
