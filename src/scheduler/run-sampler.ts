@@ -3,6 +3,7 @@ import { asLeader, Fenced, type Leader } from '../domain/leadership.ts'
 import { mergeSamples, type RunSample, sampleSeconds, saveSamples } from '../domain/usage/run-samples.ts'
 import type { Executor, Sample, SampledRun } from '../executors/executor.ts'
 import { createLoop, type Loop } from '../platform/loop.ts'
+import type { Sql } from '../platform/tx.ts'
 
 /**
  * Samples the running runs of the pool: one call per executor and one statement for all runs. The growth of the
@@ -25,6 +26,8 @@ interface Measured {
 }
 
 const mergeEveryMs = 60_000
+/** An outage may leave an hour of samples of each run to merge. */
+const runsPerMerge = 100
 
 export class RunSampler {
   readonly #sampling: Sampling
@@ -103,20 +106,22 @@ export class RunSampler {
 
   async #save(samples: readonly RunSample[]): Promise<void> {
     if (samples.length === 0) return
-    const { domain, leader } = this.#sampling
-    const nowMs = domain.clock.monotonicMs()
-    const merges = nowMs - this.#mergedMs >= mergeEveryMs
-    await asLeader(domain, leader, async (sql) => {
-      await saveSamples(sql, samples)
-      if (merges)
-        await mergeSamples(
-          sql,
-          samples.map(({ runId }) => runId),
-        )
-    }).catch((error: unknown) => {
+    const nowMs = this.#sampling.domain.clock.monotonicMs()
+    try {
+      await this.#asLeader((sql) => saveSamples(sql, samples))
+      if (nowMs - this.#mergedMs < mergeEveryMs) return
+      this.#mergedMs = nowMs
+      const runIds = samples.map(({ runId }) => runId)
+      for (let at = 0; at < runIds.length; at += runsPerMerge)
+        await this.#asLeader((sql) => mergeSamples(sql, runIds.slice(at, at + runsPerMerge)))
+    } catch (error) {
       // The process is no longer the leader; its runner ends soon.
       if (!(error instanceof Fenced)) throw error
-    })
-    if (merges) this.#mergedMs = nowMs
+    }
+  }
+
+  #asLeader(work: (sql: Sql) => Promise<void>): Promise<void> {
+    const { domain, leader } = this.#sampling
+    return asLeader(domain, leader, work)
   }
 }

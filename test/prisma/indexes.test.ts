@@ -126,10 +126,7 @@ const needs = {
     'SELECT sum(waiting) FROM lane_view v WHERE v.pool = $1',
   ),
   pool_change_pool_xact_idx: need('SELECT id FROM pool_change WHERE pool = $1 AND xact >= $2'),
-  pool_use_minute: need(
-    'WITH old AS (DELETE FROM pool_use WHERE',
-    'DELETE FROM pool_use WHERE seconds = 60 AND at < $1',
-  ),
+  pool_use_minute: need('const mergeSql = ', 'DELETE FROM pool_use WHERE seconds = 60 AND at < $1'),
   preemption_pool_at_idx: need(
     'FROM preemption WHERE pool = $1 AND at > (SELECT berth_now())',
     'SELECT * FROM preemption WHERE pool = $1 AND at > (SELECT berth_now())',

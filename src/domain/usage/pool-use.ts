@@ -101,27 +101,49 @@ FROM mark CROSS JOIN (
 ON CONFLICT (pool, seconds, at) DO UPDATE
 SET ${addTo('pool_period', measuredSums)}, position = greatest(pool_period.position, excluded.position)`
 
-/** Adds up old minutes to hours. Safe in many processes at once: a row is moved by the process that deletes it. */
+/**
+ * Adds up old minutes to hours, one hour at a time. Safe in many processes at once: a row is moved by the process that
+ * deletes it.
+ */
 export async function mergeMinutes(sql: Sql): Promise<void> {
-  const values = [hourSeconds, minuteHoursKept]
-  await sql.query(mergePeriodsSql, values, 'merge_periods')
-  await sql.query(mergeUseSql, values, 'merge_use')
+  for (const text of [mergeSql('pool_period', periodSums), mergeSql('pool_use', useSums)])
+    for (let hours = 0; hours < hoursPerPass; hours++) {
+      const rows = await sql.query(text, [hourSeconds, minuteHoursKept])
+      if (rows.length === 0) break
+    }
 }
 
-const hourSql = "date_bin('1 hour', at, to_timestamp(0))"
-const oldSql = `seconds = ${minuteSeconds}
-  AND at < (SELECT date_bin('1 hour', berth_now() - $2::int * interval '1 hour', to_timestamp(0)))`
+/** An outage of all servers may leave two days of minutes. */
+const hoursPerPass = 60
+const hourSql = (at: string) => `date_bin('1 hour', ${at}, to_timestamp(0))`
 
-const mergePeriodsSql = `
-WITH old AS (DELETE FROM pool_period WHERE ${oldSql} RETURNING *)
-INSERT INTO pool_period (pool, seconds, at, ${measuredSums.join(', ')}, position)
-SELECT pool, $1::int, ${hourSql}, ${measuredSums.map((column) => `sum(${column})`).join(', ')}, max(position)
-FROM old GROUP BY pool, ${hourSql}`
+interface Sums {
+  keys: string
+  columns: string
+  values: string
+}
 
-const mergeUseSql = `
-WITH old AS (DELETE FROM pool_use WHERE ${oldSql} RETURNING *)
-INSERT INTO pool_use (pool, seconds, at, ${keys}, ${sums.join(', ')})
-SELECT pool, $1::int, ${hourSql}, ${keys}, ${sums.map((column) => `sum(${column})`).join(', ')} FROM old GROUP BY pool, ${hourSql}, ${keys}`
+const periodSums: Sums = {
+  keys: 'pool',
+  columns: `${measuredSums.join(', ')}, position`,
+  values: `${measuredSums.map((column) => `sum(${column})`).join(', ')}, max(position)`,
+}
+const useSums: Sums = {
+  keys: `pool, ${keys}`,
+  columns: sums.join(', '),
+  values: sums.map((column) => `sum(${column})`).join(', '),
+}
+
+const mergeSql = (table: 'pool_period' | 'pool_use', added: Sums) => `
+WITH old AS (
+  DELETE FROM ${table} WHERE seconds = ${minuteSeconds}
+    AND at < (SELECT least(${hourSql("berth_now() - $2::int * interval '1 hour'")}, ${hourSql('min(at)')} + interval '1 hour')
+      FROM ${table} WHERE seconds = ${minuteSeconds})
+  RETURNING *
+)
+INSERT INTO ${table} (seconds, at, ${added.keys}, ${added.columns})
+SELECT $1::int, ${hourSql('at')}, ${added.keys}, ${added.values} FROM old GROUP BY ${hourSql('at')}, ${added.keys}
+RETURNING 1`
 
 /** Removes the periods before then; returns how many. */
 export const expireUse = ({ db }: Domain, before: Date): Promise<number> => removeInBatches(db.sql, expireSql, [before])
