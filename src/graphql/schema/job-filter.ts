@@ -162,10 +162,14 @@ const columns: Readonly<Partial<Record<keyof JobFilter, Condition>>> = {
   stateCategories: (bind, value) => `j.state = ANY(${bind(listStates(value))}::text[]::job_state[])`,
   stateReasons: isOneOf('state_reason', { isOrderedBy: 'CREATED_AT' }),
   text(bind, value) {
-    const part = bind(checkText(String(value)))
+    const folded = checkText(String(value))
+    const part = bind(folded)
+    // Comparing the labels as one text first, which is fast, spares most jobs the search of each value.
+    const escaped = bind(JSON.stringify(folded).slice(1, -1))
     const contains = (column: string) => `strpos(lower(${column} COLLATE "C"), ${part}) > 0`
     return `(starts_with(j.id, ${part}) OR ${contains('j.name')}
-      OR EXISTS (SELECT FROM jsonb_each_text(j.labels) l WHERE ${contains('l.value')}))`
+      OR (j.labels <> '{}' AND strpos(lower(j.labels::text COLLATE "C"), ${escaped}) > 0
+        AND EXISTS (SELECT FROM jsonb_each_text(j.labels) l WHERE ${contains('l.value')})))`
   },
   name: (bind, value) => `j.name LIKE ${bind(likePattern(String(value)))}`,
   users: isOneOf('user_id', { isOrderedBy: 'CREATED_AT' }),

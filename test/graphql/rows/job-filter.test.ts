@@ -26,7 +26,7 @@ const pieces = ['a', 'A', 'é', '🙂', '%', '_', '\\', '.', '[', '\n', '*', '?'
 const words = (max: number) => fc.array(fc.constantFrom(...pieces), { maxLength: max }).map((list) => list.join(''))
 const word = fc.constantFrom('one', 'ONE', '%')
 const key = fc.constantFrom('k', 'K', 'toString', '__proto__', 'a"b')
-const value = fc.constantFrom('', 'v', '"')
+const value = fc.constantFrom('', 'v', '"', 'a\\\n\u0001É"')
 const maybe = <T>(some: fc.Arbitrary<T>) => fc.option(some, { freq: 2 })
 
 const reasons = ['OOM_KILLED', 'PREEMPTED', 'CANCELLED'] as const
@@ -64,7 +64,13 @@ const filterShape = (ids: readonly string[], users: readonly string[]): fc.Arbit
       states: rarely(fc.subarray([...jobStates])),
       stateCategories: rarely(fc.subarray(['WAITING', 'ACTIVE', 'FINAL'])),
       stateReasons: rarely(fc.subarray([...reasons, 'APPROVAL_PENDING'])),
-      text: rarely(fc.oneof(words(2), value, fc.constantFrom('v', 'V', 'job_', 'JOB_', ids[0]?.slice(0, -1) ?? ''))),
+      text: rarely(
+        fc.oneof(
+          words(2),
+          value,
+          fc.constantFrom('v', 'V', '\\\n', '\u0001é', 'k', 'job_', 'JOB_', ids[0]?.slice(0, -1) ?? ''),
+        ),
+      ),
       name: rarely(words(4)),
       labels: rarely(fc.array(fc.record({ key, value: maybe(value) }, { requiredKeys: ['key'] }), { maxLength: 2 })),
       users: rarely(fc.subarray([...users, 'user_none'])),
