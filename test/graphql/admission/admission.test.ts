@@ -131,6 +131,10 @@ describe('callers of a server with users', () => {
     expect((await ask(submit)).errors).toBeUndefined()
     const two = await ask(`mutation { submitJobs(input: { submissions: [${one}, ${one}] }) { __typename } }`)
     expect(two.errors?.[0]?.extensions.code).toBe('RATE_LIMITED')
+    const retry = await ask(
+      `mutation { retryJobs(input: { selection: { jobIds: ["job_1", "job_2"] } }) { __typename } }`,
+    )
+    expect(retry.errors?.[0]?.extensions.code).toBe('RATE_LIMITED')
     expect((await ask(submit)).errors).toBeUndefined()
     expect((await ask(submit)).errors?.[0]?.extensions.code).toBe('RATE_LIMITED')
     expect((await server.domain.db.sql.query('SELECT FROM job')).length - before.length).toBe(2)

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Viewer } from '../../../src/domain/access.ts'
 import { cancelJobs } from '../../../src/domain/control/cancel.ts'
 import { findViolations } from '../../../src/domain/selfcheck/selfcheck.ts'
+import { scanCost } from '../../../src/graphql/caller-limits.ts'
 import { type Json, transports } from '../../support/client.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
@@ -181,6 +182,18 @@ describe('a selection by filter', () => {
     expect(await read(rows)).toEqual(Array(2).fill({ set: 40, band: 40, same: true }))
     expect(await set(null, 2)).toMatchObject({ results: Array(2).fill('SetJobPrioritySuccess') })
     expect(await read(rows)).toEqual(Array(2).fill({ set: null, band: 10, same: true }))
+  })
+
+  it('costs as much as a scan, and the fields of each job', async () => {
+    const query = `mutation ($input: CancelJobsInput!) { cancelJobs(input: $input) { ... on CancelJobsSuccess { remaining } } }`
+    const ask = (selection: object) =>
+      transports.http(server.url, query, { input: { selection } }, { authorization: 'ada' })
+    expect(await ask(byIds(['job_1', 'job_2']).selection)).toMatchObject({ extensions: { cost: 3 } })
+    const { extensions } = await ask(matching({ name: 'none' }, 500).selection)
+    expect(extensions).toMatchObject({ cost: scanCost + 500 })
+    expect((await ask(matching({ name: 'none' }, 5_000).selection)).extensions).toMatchObject({
+      cost: scanCost + 1_000,
+    })
   })
 
   it('is FORBIDDEN for users without the permission', async () => {
