@@ -14,7 +14,7 @@ import { describeValues } from './enum-values.ts'
 import { LimitsRef } from './limits.ts'
 import { readRates } from './money.ts'
 import { requireRow } from './problem.ts'
-import { DeviceRef, HoldRef, JobRef, PoolNodeRef, PoolRef, SubmissionQueueRef } from './refs.ts'
+import { DeviceRef, HoldRef, JobRef, PoolNodeRef, PoolRef, RunRef, SubmissionQueueRef } from './refs.ts'
 import { RunConnection } from './run.ts'
 
 export interface CapacityShape {
@@ -270,6 +270,13 @@ builder.node(PoolNodeRef, {
   }),
 })
 
+/** The run that holds a GPU; null: none, or the backend chooses the GPUs. */
+async function readHolder({ nodeId, index }: { nodeId: string; index: number }, load: RequestContext['load']) {
+  const [node, held] = await Promise.all([load.node.load(nodeId), load.held.load(nodeId)])
+  const holding = node?.isDelegated ? undefined : held.find((each) => each.index === index)
+  return holding ? load.run.load(holding.runId) : null
+}
+
 DeviceRef.implement({
   description: 'A GPU of a node.',
   fields: (t) => ({
@@ -295,15 +302,23 @@ DeviceRef.implement({
         return held.some((each) => each.index === index) || (node?.heldGpus.includes(index) ?? false)
       },
     }),
+    run: t.field({
+      type: RunRef,
+      nullable: true,
+      description:
+        'The run that holds the GPU; null: the GPU is free, you may not see the job, or its backend chooses GPUs.',
+      resolve: async (device, _args, { load }) => {
+        const run = await readHolder(device, load)
+        return run && (await load.job.load(run.jobId)) ? run : null
+      },
+    }),
     job: t.field({
       type: JobRef,
       nullable: true,
       description:
         'The job that holds the GPU; null: the GPU is free, you may not see the job, or its backend chooses GPUs.',
-      async resolve({ nodeId, index }, _args, { load }) {
-        const [node, held] = await Promise.all([load.node.load(nodeId), load.held.load(nodeId)])
-        const holding = node?.isDelegated ? undefined : held.find((each) => each.index === index)
-        const run = holding ? await load.run.load(holding.runId) : null
+      resolve: async (device, _args, { load }) => {
+        const run = await readHolder(device, load)
         return run ? load.job.load(run.jobId) : null
       },
     }),

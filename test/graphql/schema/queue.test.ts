@@ -138,7 +138,7 @@ it('holds and shares are shown, and jobs of others are hidden', async () => {
     "INSERT INTO account_view (pool, account, occupancy, weight, running, queued) VALUES ('sim', 'users.rosa', 0.5, 2, 1, 2) ON CONFLICT (pool, account) DO UPDATE SET occupancy = 0.5, weight = 2, running = 1, queued = 2",
   )
   const query = `{ pools { paused holds { id nodes { name } waitingForVictims job { id } } accounts { account occupancy weight running queued }
-    nodes { nodes { runs { nodes { job { id } } } devices { allocated job { id } } } } } node(id: "hold_1") { ... on Hold { nodes { name } } } }`
+    nodes { nodes { runs { nodes { job { id } } } devices { allocated job { id } run { job { id } } } } } } node(id: "hold_1") { ... on Hold { nodes { name } } } }`
   const [all, hers, his] = [await as('admin', query), await as('rosa', query), await as('vic', query)]
   const hold = { id: 'hold_1', nodes: [{ name: 'n1' }], waitingForVictims: 0 }
   expect(all).toMatchObject({
@@ -157,15 +157,15 @@ it('holds and shares are shown, and jobs of others are hidden', async () => {
   expect(held(hers)).toEqual({
     runs: { nodes: [{ job: { id: jobs['running'] } }] },
     devices: [
-      { allocated: true, job: { id: jobs['running'] } },
-      { allocated: false, job: null },
+      { allocated: true, job: { id: jobs['running'] }, run: { job: { id: jobs['running'] } } },
+      { allocated: false, job: null, run: null },
     ],
   })
   expect(held(his)).toEqual({
     runs: { nodes: [] },
     devices: [
-      { allocated: true, job: null },
-      { allocated: false, job: null },
+      { allocated: true, job: null, run: null },
+      { allocated: false, job: null, run: null },
     ],
   })
 })
