@@ -165,7 +165,7 @@ async function readState({ db }: Domain, pool: string): Promise<PoolState> {
 
 /** The time of the last heartbeat of a node does not count. The row without an id stands for the holds of the pool. */
 const marksSql = `
-SELECT NULL AS id, NULL AS name, md5(coalesce((
+SELECT id, mark FROM (SELECT NULL AS id, NULL AS name, md5(coalesce((
   SELECT string_agg(h.job_id || h.placements::text, ',' ORDER BY h.job_id) FROM hold h WHERE h.pool = p.name), '')) AS mark
 FROM pool p WHERE p.name = $1
 UNION ALL
@@ -173,4 +173,4 @@ SELECT n.id, n.name, md5((to_jsonb(n) - 'last_seen_at')::text
   || coalesce((SELECT string_agg(d::text, ',' ORDER BY d.device) FROM device d WHERE d.node_id = n.id), '')
   || coalesce((SELECT string_agg(h.device || h.run_id, ',' ORDER BY h.device, h.run_id) FROM held_device h WHERE h.node_id = n.id), '')
   || coalesce((SELECT string_agg(a.run_id, ',' ORDER BY a.run_id, a.replica) FROM allocation a WHERE a.node_id = n.id), ''))
-FROM node n WHERE n.pool = $1 ORDER BY name NULLS FIRST`
+FROM node n WHERE n.pool = $1) marks ORDER BY name NULLS FIRST`
