@@ -20,7 +20,8 @@ function startList(rows: readonly JobRow[], pageSize = 3) {
   const written: Message[] = []
   let wake: (() => void) | null = null
   const client = {
-    request: async (_document: unknown, { after }: { after?: string | null }) => {
+    request: async (_document: unknown, { after, filter }: { after?: string | null; filter: { ids?: string[] } }) => {
+      if (filter.ids) return { jobs: { nodes: rows.filter(({ id }) => filter.ids?.includes(id)) } }
       const from = after ? Number(after) : 0
       const nodes = rows.slice(from, from + pageSize)
       const pageInfo = { hasNextPage: from + pageSize < rows.length, endCursor: String(from + nodes.length) }
@@ -111,5 +112,20 @@ it('pages are read one after the other, each row once, and rows behind the windo
   await server.list.loadMore()
   await server.list.loadMore()
   expect(server.ids()).toEqual([10, 9, 8, 7, 6, 5, 4, 3])
+  server.list.stop()
+})
+
+it('rows far from those in sight are forgotten, read again when they are shown, and keep their places', async () => {
+  const all = Array.from({ length: 4_000 }, (_, i) => row(4_000 - i))
+  const server = startList(all, 4_000)
+  await ready(server)
+  server.list.show(0, 50)
+  expect(server.store.size).toBeLessThan(1_200)
+  server.send(update(row(4_001)))
+  await until(() => server.ids()[0] === 4_001, { what: 'the newest arrives' })
+  expect(server.ids().length).toBe(4_001)
+  expect(server.store.get('job_010')).toBeUndefined()
+  server.list.show(3_985, 4_001)
+  await until(() => server.store.get('job_010'), { what: 'the rows are read again' })
   server.list.stop()
 })

@@ -15,16 +15,20 @@ const jobsShownMax = 100
 /** Consequences first: the objects by name, the effect in numbers, and the command that does the same. */
 export function ConfirmDialog({ confirmation }: { confirmation: Confirmation }) {
   const { title, effect, jobs, command, confirmText, keepText, hasReason, run } = confirmation
+  const count = confirmation.count ?? jobs.length
+  const [progress, setProgress] = useState('')
   const [reason, setReason] = useState('')
   const [typed, setTyped] = useState('')
   const [isBusy, setBusy] = useState(false)
   const [refusal, setRefusal] = useState<string | null>(null)
-  const isTyped = jobs.length <= untypedMax || typed.replaceAll(',', '').trim() === String(jobs.length)
+  const isTyped = count <= untypedMax || typed.replaceAll(',', '').trim() === String(count)
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     if (!isTyped || isBusy) return
     setBusy(true)
-    const found = await run(reason).catch((error: unknown) => (error instanceof Error ? error.message : String(error)))
+    const found = await run(reason, setProgress).catch((error: unknown) =>
+      error instanceof Error ? error.message : String(error),
+    )
     setBusy(false)
     setRefusal(found)
     if (found === null) closeLayer()
@@ -35,32 +39,36 @@ export function ConfirmDialog({ confirmation }: { confirmation: Confirmation }) 
         <form onSubmit={(event) => void submit(event)} style={{ display: 'contents' }}>
           <Heading slot="title">{title}</Heading>
           <p>{effect}</p>
-          <ul className={styles.jobs}>
-            {jobs.slice(0, jobsShownMax).map(({ id, name, state }) => (
-              <li key={id} className={styles.job}>
-                <StateGlyph state={state} />
-                {name ?? 'without a name'}
-                <code>{id}</code>
-              </li>
-            ))}
-            {jobs.length > jobsShownMax && <li>and {formatCount(jobs.length - jobsShownMax)} more</li>}
-          </ul>
+          {jobs.length > 0 && (
+            <ul className={styles.jobs}>
+              {jobs.slice(0, jobsShownMax).map(({ id, name, state }) => (
+                <li key={id} className={styles.job}>
+                  <StateGlyph state={state} />
+                  {name ?? 'without a name'}
+                  <code>{id}</code>
+                </li>
+              ))}
+              {jobs.length > jobsShownMax && <li>and {formatCount(jobs.length - jobsShownMax)} more</li>}
+            </ul>
+          )}
           {hasReason && (
             <label className={styles.field}>
               Reason (optional; its owner sees it)
               <input value={reason} maxLength={1_000} onChange={({ target }) => setReason(target.value)} />
             </label>
           )}
-          {jobs.length > untypedMax && (
+          {count > untypedMax && (
             <label className={styles.field}>
-              Type {jobs.length} to confirm
+              Type {count} to confirm
               <input value={typed} inputMode="numeric" onChange={({ target }) => setTyped(target.value)} />
             </label>
           )}
-          <div className={styles.command}>
-            <code>{command}</code>
-            <CopyButton text={command} what="command" />
-          </div>
+          {command !== null && (
+            <div className={styles.command}>
+              <code>{command}</code>
+              <CopyButton text={command} what="command" />
+            </div>
+          )}
           {refusal !== null && (
             <p className={styles.refusal} role="alert">
               {refusal}
@@ -69,7 +77,7 @@ export function ConfirmDialog({ confirmation }: { confirmation: Confirmation }) 
           <div className={styles.buttons}>
             <Button onClick={closeLayer}>{keepText}</Button>
             <Button look="danger" type="submit" autoFocus disabled={!isTyped || isBusy}>
-              {confirmText}
+              {isBusy && progress !== '' ? progress : confirmText}
             </Button>
           </div>
         </form>

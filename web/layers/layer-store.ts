@@ -7,14 +7,16 @@ export interface Confirmation {
   /** What happens, with numbers. */
   effect: ReactNode
   jobs: readonly { id: string; name: string | null; state: JobState }[]
-  /** The command that does the same. */
-  command: string
+  /** Number of objects, if not all of them are listed. */
+  count?: number
+  /** The command that does the same; null: there is none. */
+  command: string | null
   confirmText: string
   keepText: string
   /** Shows a field for a reason. */
   hasReason: boolean
   /** Does it; a text: the refusal, which the dialog shows. */
-  run: (reason: string) => Promise<string | null>
+  run: (reason: string, onProgress: (text: string) => void) => Promise<string | null>
 }
 
 export type Layer = { kind: 'CONFIRM'; confirmation: Confirmation } | { kind: 'PALETTE' } | { kind: 'KEYS' }

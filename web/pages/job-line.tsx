@@ -32,7 +32,14 @@ export const JobLine = memo(function JobLine(props: JobLineProps) {
   useEffect(() => {
     if (isFocused) link.current?.focus({ preventScroll: true })
   }, [isFocused])
-  if (!job) return null
+  if (!job)
+    return (
+      <div
+        role="row"
+        className={`${styles.line} ${styles.row}`}
+        style={{ height, transform: `translateY(${top}px)` }}
+      />
+    )
   const title = job.name ?? job.id
   return (
     <div

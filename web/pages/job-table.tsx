@@ -13,6 +13,7 @@ interface JobTableProps {
   selected: ReadonlySet<string>
   onSelect: (ids: ReadonlySet<string>) => void
   onNearEnd: () => void
+  onShow: (from: number, to: number) => void
   onPointer: (isOver: boolean) => void
   onScrolled: (isScrolled: boolean) => void
 }
@@ -23,7 +24,8 @@ const rowsAhead = 300
 const overscan = 12
 
 /** Rows of fixed height, of which only those in sight are in the page. */
-export function JobTable({ view, selected, onSelect, onNearEnd, onPointer, onScrolled }: JobTableProps) {
+export function JobTable(props: JobTableProps) {
+  const { view, selected, onSelect, onNearEnd, onShow, onPointer, onScrolled } = props
   const { ids, departed, hasMore } = view
   const box = useRef<HTMLDivElement>(null)
   const { density } = useSettings()
@@ -40,7 +42,9 @@ export function JobTable({ view, selected, onSelect, onNearEnd, onPointer, onScr
   // Another height is another layout.
   useEffect(() => rows.measure(), [height])
   const items = rows.getVirtualItems()
+  const first = items[0]?.index ?? 0
   const last = items.at(-1)?.index ?? 0
+  useEffect(() => onShow(first, last + 1), [first, last, onShow])
   useEffect(() => {
     if (hasMore && last >= ids.length - rowsAhead) onNearEnd()
   }, [hasMore, last, ids.length, onNearEnd])

@@ -1,6 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useEffect, useMemo, useRef, useState } from 'react'
-import { confirmCancel } from '../actions/cancel-jobs.ts'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { client } from '../app/connection.ts'
 import { useKeys } from '../app/keys.ts'
 import { beforeNextPicture } from '../app/next-picture.ts'
@@ -19,6 +18,7 @@ import { useJobList } from '../rows/use-job-list.ts'
 import { useUserNames } from '../rows/use-user-names.ts'
 import { JobTable } from './job-table.tsx'
 import styles from './jobs.module.css'
+import { SelectionBar } from './selection-bar.tsx'
 import { StateTabs } from './state-tabs.tsx'
 
 const orders: Readonly<Record<string, ListOrder>> = {
@@ -88,6 +88,8 @@ interface RowsProps {
 function Rows({ filter, order = orders['newest'] as ListOrder, hasFilter }: RowsProps) {
   const { list, view } = useJobList({ client, store: jobStore, filter, order, schedule: beforeNextPicture })
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
+  const clear = useCallback(() => setSelected(new Set()), [])
+  const show = useCallback((from: number, to: number) => list?.show(from, to), [list])
   const [isUnderPointer, setUnderPointer] = useState(false)
   const [isScrolled, setScrolled] = useState(false)
   useEffect(
@@ -105,6 +107,7 @@ function Rows({ filter, order = orders['newest'] as ListOrder, hasFilter }: Rows
         selected={selected}
         onSelect={setSelected}
         onNearEnd={() => void list?.loadMore()}
+        onShow={show}
         onPointer={setUnderPointer}
         onScrolled={setScrolled}
       />
@@ -113,32 +116,15 @@ function Rows({ filter, order = orders['newest'] as ListOrder, hasFilter }: Rows
           {plural(view.changes, 'change')}
         </Button>
       )}
-      {selected.size > 0 && <SelectionBar selected={selected} onClear={() => setSelected(new Set())} />}
+      {selected.size > 0 && (
+        <SelectionBar
+          selected={selected}
+          filter={filter}
+          mayHaveMore={view.hasMore && view.ids.every((id) => selected.has(id))}
+          onClear={clear}
+        />
+      )}
     </>
-  )
-}
-
-function SelectionBar({ selected, onClear }: { selected: ReadonlySet<string>; onClear: () => void }) {
-  const rows = [...selected].flatMap((id) => jobStore.get(id) ?? [])
-  const cancellable = rows.filter(({ allowedActions }) => allowedActions.includes('CANCEL'))
-  const cancel = () => {
-    if (cancellable.length > 0) confirmCancel(cancellable, onClear)
-  }
-  useKeys('Selection', [
-    { keys: 'c', help: 'Cancel the selected jobs', run: cancel },
-    { keys: 'Escape', help: 'Select nothing', run: onClear },
-  ])
-  return (
-    <div className={styles.selection} role="toolbar" aria-label="Selected jobs">
-      <strong>{selected.size} selected</strong>
-      <Button disabled={cancellable.length === 0} onClick={cancel}>
-        {cancellable.length === rows.length || cancellable.length === 0 ? 'Cancel' : `Cancel ${cancellable.length}`}
-      </Button>
-      <Button onClick={() => void navigator.clipboard.writeText([...selected].join('\n'))}>Copy ids</Button>
-      <Button look="quiet" onClick={onClear}>
-        Clear
-      </Button>
-    </div>
   )
 }
 

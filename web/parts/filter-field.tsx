@@ -1,8 +1,11 @@
 import { Search, X } from 'lucide-react'
-import { type Ref, useEffect, useState } from 'react'
+import { type KeyboardEvent, type Ref, useEffect, useId, useState } from 'react'
 import type { FilterProblem } from '../rows/filter-text.ts'
+import type { Suggestion } from '../rows/suggestions.ts'
+import { useSuggestions } from '../rows/use-suggestions.ts'
 import { Button } from './button.tsx'
 import styles from './filter-field.module.css'
+import { formatCount } from './format.ts'
 
 interface FilterFieldProps {
   ref?: Ref<HTMLInputElement>
@@ -13,30 +16,55 @@ interface FilterFieldProps {
 
 const pauseMs = 350
 
-/** `key:value` terms and words of a name. The list follows while the reader types. */
+/** `key:value` terms and words of a name, with suggestions. The list follows while the reader types. */
 export function FilterField({ ref, text, problems, onChange }: FilterFieldProps) {
   const [typed, setTyped] = useState(text)
   const [isEditing, setEditing] = useState(false)
+  const [chosen, setChosen] = useState(-1)
+  const listId = useId()
+  const suggestions = useSuggestions(typed, isEditing)
   useEffect(() => {
     if (!isEditing) setTyped(text)
   }, [text, isEditing])
   // Only typing starts the pause.
   useEffect(() => {
     if (!isEditing || typed === text) return undefined
-    const timer = setTimeout(() => onChange(typed), pauseMs)
+    const timer = setTimeout(() => onChange(typed.trim()), pauseMs)
     return () => clearTimeout(timer)
   }, [typed])
-  const apply = (next: string) => {
+  const change = (next: string) => {
     setTyped(next)
-    onChange(next)
+    setChosen(-1)
   }
+  const apply = (next: string) => {
+    change(next)
+    onChange(next.trim())
+  }
+  const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    const suggestion = suggestions[chosen]
+    if (step !== undefined && suggestions.length > 0) {
+      event.preventDefault()
+      setChosen((chosen + step + suggestions.length) % suggestions.length)
+    } else if ((event.key === 'Enter' || event.key === 'Tab') && suggestion) {
+      event.preventDefault()
+      change(suggestion.text)
+    } else if (event.key === 'Enter') apply(typed)
+    else if (event.key === 'Escape') event.currentTarget.blur()
+  }
+  const isOpen = isEditing && suggestions.length > 0
   return (
     <search className={styles.box}>
       <div className={styles.field} data-invalid={problems.length > 0}>
         <Search size={14} />
         <input
           ref={ref}
+          role="combobox"
           aria-label="Filter"
+          aria-autocomplete="list"
+          aria-expanded={isOpen}
+          aria-controls={listId}
+          aria-activedescendant={isOpen && chosen >= 0 ? `${listId}-${chosen}` : undefined}
           aria-describedby={problems.length > 0 ? 'filter-problems' : undefined}
           placeholder="Filter: state:running user:me label:sweep=lr or words of a name"
           spellCheck={false}
@@ -44,11 +72,8 @@ export function FilterField({ ref, text, problems, onChange }: FilterFieldProps)
           value={typed}
           onFocus={() => setEditing(true)}
           onBlur={() => setEditing(false)}
-          onChange={({ target }) => setTyped(target.value)}
-          onKeyDown={(event) => {
-            if (event.key === 'Enter') apply(typed)
-            if (event.key === 'Escape') event.currentTarget.blur()
-          }}
+          onChange={({ target }) => change(target.value)}
+          onKeyDown={onKeyDown}
         />
         {typed !== '' && (
           <Button look="quiet" aria-label="Clear the filter" onClick={() => apply('')}>
@@ -56,11 +81,44 @@ export function FilterField({ ref, text, problems, onChange }: FilterFieldProps)
           </Button>
         )}
       </div>
+      {isOpen && <Suggestions id={listId} suggestions={suggestions} chosen={chosen} onChoose={change} />}
       {problems.length > 0 && (
         <p id="filter-problems" className={styles.problems} role="alert">
           {problems.map(({ message }) => message).join('. ')}
         </p>
       )}
     </search>
+  )
+}
+
+interface SuggestionsProps {
+  id: string
+  suggestions: readonly Suggestion[]
+  chosen: number
+  onChoose: (text: string) => void
+}
+
+function Suggestions({ id, suggestions, chosen, onChoose }: SuggestionsProps) {
+  return (
+    <div id={id} role="listbox" aria-label="Suggestions" className={styles.suggestions}>
+      {suggestions.map(({ text, label, help, count }, i) => (
+        <div
+          key={label}
+          id={`${id}-${i}`}
+          role="option"
+          aria-selected={i === chosen}
+          className={styles.suggestion}
+          // The field keeps the focus.
+          onPointerDown={(event) => {
+            event.preventDefault()
+            onChoose(text)
+          }}
+        >
+          <span>{label}</span>
+          {help && <small>{help}</small>}
+          {count !== undefined && <small>{formatCount(count)}</small>}
+        </div>
+      ))}
+    </div>
   )
 }

@@ -7,7 +7,7 @@ import {
   type ListUpdatesSubscription,
 } from '../generated/graphql.ts'
 import type { JobRow, JobStore } from './job-store.ts'
-import { compareRows, type ListOrder, mergeArrivals } from './order.ts'
+import { compareEntries, type Entry, type ListOrder, mergeArrivals, toEntry } from './order.ts'
 
 export interface ListView {
   /** Ids of the jobs, in the order of the list. */
@@ -42,6 +42,8 @@ export class JobList {
   readonly #options: JobListOptions
   readonly #listeners = new Set<() => void>()
   readonly #arrivals = new Set<string>()
+  /** The place of every job of the list, also of those whose rows are forgotten. */
+  readonly #entries = new Map<string, Entry>()
   readonly #leave = new AbortController()
   #view: ListView = {
     ids: [],
@@ -52,6 +54,8 @@ export class JobList {
     totalCount: null,
     failure: null,
   }
+  /** Ids of forgotten rows that are being read. */
+  readonly #filling = new Set<string>()
   #endCursor: string | null = null
   #isHeld = false
   #isReading = false
@@ -86,15 +90,15 @@ export class JobList {
 
   /** Shows the changes that waited. */
   apply(): void {
-    const { ids, departed } = this.#view
-    const { store, order } = this.#options
-    const staying = ids.filter((id) => !departed.has(id) && store.get(id))
+    const { ids, departed, hasMore } = this.#view
+    const staying = ids.filter((id) => !departed.has(id))
     const next = mergeArrivals({
-      rows: this.#rowsOf(staying),
-      arrivals: this.#rowsOf([...this.#arrivals]),
-      order,
-      isWhole: !this.#view.hasMore,
+      entries: this.#entriesOf(staying),
+      arrivals: this.#entriesOf([...this.#arrivals]),
+      order: this.#options.order,
+      isWhole: !hasMore,
     })
+    for (const id of departed) this.#entries.delete(id)
     this.#arrivals.clear()
     this.#change({ ids: next.map(({ id }) => id), departed: new Set(), changes: 0 })
   }
@@ -115,6 +119,31 @@ export class JobList {
     } finally {
       this.#isReading = false
     }
+  }
+
+  /** Keeps the rows around those in sight, and reads them again where they were forgotten. */
+  show(from: number, to: number): void {
+    const { store } = this.#options
+    const { ids } = this.#view
+    if (store.size > rowsMax) {
+      const near = ids.slice(Math.max(0, from - rowsMax / 3), to + rowsMax / 3)
+      store.keepOnly(new Set([...near, ...this.#arrivals]))
+    }
+    const missing = ids.slice(from, to).filter((id) => !store.get(id) && !this.#filling.has(id))
+    if (missing.length > 0) void this.#fill(missing.slice(0, rowsPerPage))
+  }
+
+  async #fill(ids: readonly string[]) {
+    const { client } = this.#options
+    for (const id of ids) this.#filling.add(id)
+    const variables = { first: rowsPerPage, filter: { ids: [...ids] } }
+    await client
+      .request(ListJobsDocument, variables, { attempts: Number.POSITIVE_INFINITY, signal: this.#leave.signal })
+      .then(
+        ({ jobs }) => jobs.nodes.forEach((row) => void this.#put(row)),
+        (error: unknown) => !this.#leave.signal.aborted && this.#change({ failure: toFailure(error) }),
+      )
+    for (const id of ids) this.#filling.delete(id)
   }
 
   async #run() {
@@ -145,14 +174,14 @@ export class JobList {
   }
 
   async #readPage(after: string | null) {
-    const { client, store, filter, order } = this.#options
+    const { client, filter, order } = this.#options
     const orderBy: JobOrder = { field: order.field, direction: order.direction }
     const { jobs } = await client.request(
       ListJobsDocument,
       { first: rowsPerPage, after, filter, orderBy },
       { attempts: Number.POSITIVE_INFINITY, signal: this.#leave.signal },
     )
-    for (const row of jobs.nodes) store.put(row)
+    for (const row of jobs.nodes) this.#put(row)
     return jobs
   }
 
@@ -178,7 +207,7 @@ export class JobList {
   }
 
   #receiveJob(row: JobRow, matches: boolean, { shown, departed }: Seen) {
-    this.#options.store.put(row)
+    this.#put(row)
     if (!matches) return this.#remove(row.id, { shown, departed })
     departed.delete(row.id)
     if (!shown.has(row.id) && this.#isInWindow(row)) this.#arrivals.add(row.id)
@@ -191,12 +220,20 @@ export class JobList {
 
   /** false: the row belongs behind the last row that was read. */
   #isInWindow(row: JobRow): boolean {
-    const last = this.#options.store.get(this.#view.ids.at(-1) ?? '')
-    return !this.#view.hasMore || last === undefined || compareRows(this.#options.order)(row, last) < 0
+    const { order } = this.#options
+    const last = this.#entries.get(this.#view.ids.at(-1) ?? '')
+    return !this.#view.hasMore || last === undefined || compareEntries(order)(toEntry(row, order), last) < 0
   }
 
-  #rowsOf(ids: readonly string[]): JobRow[] {
-    return ids.flatMap((id) => this.#options.store.get(id) ?? [])
+  #entriesOf(ids: readonly string[]): Entry[] {
+    return ids.flatMap((id) => this.#entries.get(id) ?? [])
+  }
+
+  #put(row: JobRow) {
+    const { store, order } = this.#options
+    store.put(row)
+    const newest = store.get(row.id) ?? row
+    this.#entries.set(row.id, toEntry(newest, order))
   }
 
   #change(change: Partial<ListView>) {

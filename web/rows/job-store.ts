@@ -16,7 +16,11 @@ export class JobStore {
     for (const listener of this.#listeners.get(row.id) ?? []) listener()
   }
 
-  /** Forgets rows that no list shows. */
+  get size(): number {
+    return this.#rows.size
+  }
+
+  /** Forgets all other rows, unless they are in sight. */
   keepOnly(ids: ReadonlySet<string>): void {
     for (const id of this.#rows.keys()) if (!ids.has(id) && !this.#listeners.has(id)) this.#rows.delete(id)
   }

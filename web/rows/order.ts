@@ -6,35 +6,41 @@ export interface ListOrder {
   direction: OrderDirection
 }
 
+/** A job at its place in a list: all that a list needs of rows that are far away. */
+export interface Entry {
+  id: string
+  key: number
+}
+
 /** What a list is ordered by; jobs that are not final come after all others. */
-function readKey(row: JobRow, field: ListOrder['field']): number {
-  if (field === 'CREATED_AT') return Date.parse(row.createdAt)
-  return row.finishedAt === null ? Number.NEGATIVE_INFINITY : Date.parse(row.finishedAt)
+export function toEntry({ id, createdAt, finishedAt }: JobRow, { field, direction }: ListOrder): Entry {
+  if (field === 'CREATED_AT') return { id, key: Date.parse(createdAt) }
+  const last = direction === 'DESC' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
+  return { id, key: finishedAt === null ? last : Date.parse(finishedAt) }
 }
 
 /** As the server orders; ids decide between equal keys. */
-export function compareRows({ field, direction }: ListOrder): (a: JobRow, b: JobRow) => number {
+export function compareEntries({ direction }: ListOrder): (a: Entry, b: Entry) => number {
   const sign = direction === 'ASC' ? 1 : -1
   return (a, b) => {
-    const [first, second] = [readKey(a, field), readKey(b, field)]
-    if (first !== second) return first < second ? -sign : sign
+    if (a.key !== b.key) return a.key < b.key ? -sign : sign
     return a.id === b.id ? 0 : a.id < b.id ? -sign : sign
   }
 }
 
 interface Merge {
-  rows: readonly JobRow[]
-  arrivals: readonly JobRow[]
+  entries: readonly Entry[]
+  arrivals: readonly Entry[]
   order: ListOrder
-  /** The rows are the whole list: an arrival may come last. */
+  /** The entries are the whole list: an arrival may come last. */
   isWhole: boolean
 }
 
-/** Puts arrivals at their places. Rows keep their order among each other where it still holds. */
-export function mergeArrivals({ rows, arrivals, order, isWhole }: Merge): readonly JobRow[] {
-  const compare = compareRows(order)
-  const last = rows.at(-1)
-  const within = isWhole || !last ? arrivals : arrivals.filter((row) => compare(row, last) < 0)
-  const known = new Set(rows.map(({ id }) => id))
-  return [...rows, ...within.filter(({ id }) => !known.has(id))].toSorted(compare)
+/** Puts arrivals at their places. */
+export function mergeArrivals({ entries, arrivals, order, isWhole }: Merge): readonly Entry[] {
+  const compare = compareEntries(order)
+  const last = entries.at(-1)
+  const within = isWhole || !last ? arrivals : arrivals.filter((entry) => compare(entry, last) < 0)
+  const known = new Set(entries.map(({ id }) => id))
+  return [...entries, ...within.filter(({ id }) => !known.has(id))].toSorted(compare)
 }

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest'
+import { readLastTerm, suggestKeys, suggestValues } from '../../web/rows/suggestions.ts'
+
+it.each([
+  ['', { before: '', key: null, value: '' }],
+  ['user:me sta', { before: 'user:me ', key: null, value: 'sta' }],
+  ['state:running,qu', { before: 'state:running,', key: 'state', value: 'qu' }],
+  ['train ', { before: 'train ', key: null, value: '' }],
+  ['http://x', { before: '', key: null, value: 'http://x' }],
+])('the last term of %j is read', (text, term) => expect(readLastTerm(text)).toEqual(term))
+
+it('keys are suggested, then their values with the number of jobs', () => {
+  expect(suggestKeys(readLastTerm('user:me sta')).map(({ text }) => text)).toEqual(['user:me state:'])
+  const known = [
+    { value: 'gpu', count: 12 },
+    { value: 'cpu', count: 3 },
+  ]
+  expect(suggestValues(readLastTerm('pool:g'), known)).toEqual([{ text: 'pool:gpu ', label: 'gpu', count: 12 }])
+  expect(suggestValues(readLastTerm('since:2'), []).map(({ label }) => label)).toEqual(['24h'])
+})
