@@ -1,4 +1,11 @@
-import { ApolloLink, type InMemoryCache, type InMemoryCacheConfig, Observable } from '@apollo/client'
+import {
+  ApolloLink,
+  type InMemoryCache,
+  type InMemoryCacheConfig,
+  Observable,
+  type Reference,
+  type StoreObject,
+} from '@apollo/client'
 import { getMainDefinition } from '@apollo/client/utilities'
 import { print } from 'graphql'
 import type { Answer } from '../connection/http.ts'
@@ -31,6 +38,11 @@ export const cacheOptions: InMemoryCacheConfig = {
     ...Object.fromEntries(Object.entries(listFields).map(([name, fields]) => [name, replaced(fields)])),
     Subscription: replaced(streams),
   },
+}
+
+/** A list in the cache. */
+interface StoredList extends StoreObject {
+  edges?: StoreObject[]
 }
 
 /** Deleted jobs are evicted from the cache. */
@@ -69,6 +81,25 @@ function freshened(
   cache?: InMemoryCache,
 ) {
   const { data, deletedJobIds } = fresh.of(operation, answer.data)
-  for (const id of deletedJobIds) cache?.evict({ id: cache.identify({ __typename: 'Job', id }) ?? '' })
+  if (cache && deletedJobIds.length > 0) removeJobs(cache, deletedJobIds)
   return { ...answer, data } as ApolloLink.Result
+}
+
+/** Apollo hides evicted `nodes` by itself. A list with an edge of an evicted job would be read again. */
+function removeJobs(cache: InMemoryCache, ids: readonly string[]) {
+  const keys = ids.map((id) => cache.identify({ __typename: 'Job', id }) ?? '')
+  cache.batch({
+    update() {
+      cache.modify<{ jobs: Reference | StoredList }>({
+        fields: {
+          jobs(list, { readField }) {
+            if (!('edges' in list) || !list.edges) return list
+            const isKept = (edge: StoreObject) => !keys.includes(readField<Reference>('node', edge)?.__ref ?? '')
+            return { ...list, edges: list.edges.filter(isKept) }
+          },
+        },
+      })
+      for (const id of keys) cache.evict({ id })
+    },
+  })
 }

@@ -47,9 +47,34 @@ async function* answersOf(
   else yield await client.ask<Record<string, unknown>>(operation, signal)
 }
 
-const removeDeleted: UpdateResolver = (result, _args, cache: Cache) => {
-  for (const id of findDeletedJobIds(result)) cache.invalidate({ __typename: 'Job', id })
+const removeDeleted: UpdateResolver = (result, _args, cache) => {
+  for (const id of findDeletedJobIds(result)) {
+    unlinkFromLists(cache, `Job:${id}`)
+    cache.invalidate({ __typename: 'Job', id })
+  }
 }
+
+/** A list that links to an invalidated job would be read again. */
+function unlinkFromLists(cache: Cache, job: string) {
+  for (const { fieldName, fieldKey } of cache.inspectFields('Query')) {
+    const list = fieldName === 'jobs' ? cache.resolve('Query', fieldKey) : null
+    if (typeof list !== 'string') continue
+    const unlink = (field: string, isDeleted: (item: string) => boolean) => {
+      const items = cache.resolve(list, field)
+      if (!isKeys(items) || !items.some(isDeleted)) return
+      cache.link(
+        list,
+        field,
+        items.filter((item) => !isDeleted(item)),
+      )
+    }
+    unlink('nodes', (node) => node === job)
+    unlink('edges', (edge) => cache.resolve(edge, 'node') === job)
+  }
+}
+
+const isKeys = (items: unknown): items is string[] =>
+  Array.isArray(items) && items.every((item) => typeof item === 'string')
 
 /**
  * Graphcache without a `schema` warns of the fields of other union members; with a `schema` it would throw at a member
@@ -57,8 +82,15 @@ const removeDeleted: UpdateResolver = (result, _args, cache: Cache) => {
  */
 const isOfOtherMember = (message: string) => /^Invalid undefined: .*\(Caused At: .*Fragment/s.test(message)
 
+type GraphcacheOptions = Partial<CacheExchangeOpts> & {
+  updates: {
+    Mutation: Record<'deleteJob', UpdateResolver>
+    Subscription: Record<'jobUpdates' | 'jobStatus' | 'tail', UpdateResolver>
+  }
+}
+
 /** For `cacheExchange(graphcacheOptions)` of Graphcache, which needs `possibleTypes` to match `... on Problem`. */
-export const graphcacheOptions: Partial<CacheExchangeOpts> = {
+export const graphcacheOptions: GraphcacheOptions = {
   possibleTypes,
   keys: Object.fromEntries(embeddedTypes.map((name) => [name, () => null])),
   updates: {
