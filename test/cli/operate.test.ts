@@ -49,7 +49,8 @@ it('nodes are added, cordoned by name, and removed', async () => {
     stderr: '',
     stdout: expect.stringMatching(/n2 +READY +8.5 of 8.5 +32 of 32 +3 of 3/),
   })
-  expect((await berth('node', 'cordon', 'n1', 'n2')).stdout).toMatch(/n1 +CORDONED[\s\S]*n2 +CORDONED/)
+  const cordoned = await berth('node', 'cordon', 'n1', 'n2', '--reason', 'fan is loud')
+  expect(cordoned.stdout).toMatch(/n1 +CORDONED .* fan is loud \(local\)\n[\s\S]*n2 +CORDONED/)
   expect((await berth('node', 'uncordon', 'n1')).stdout).toMatch(/n1 +READY/)
   expect((await berth('node', 'drain', 'n2', '-o', 'json')).stdout).toMatch(/"state": "DRAINING"/)
   expect(await berth('node', 'rm', 'n2')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^node_\w+\n$/) })

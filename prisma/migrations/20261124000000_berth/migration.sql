@@ -160,6 +160,9 @@ CREATE TABLE "node" (
     "name" TEXT NOT NULL,
     "state" "node_state" NOT NULL DEFAULT 'READY',
     "state_before" "node_state",
+    "state_reason" TEXT,
+    "state_by" TEXT,
+    "state_at" TIMESTAMPTZ(3) NOT NULL DEFAULT berth_now(),
     "cpu_millis" INTEGER NOT NULL,
     "memory_bytes" BIGINT NOT NULL,
     "free_cpu_millis" INTEGER NOT NULL,
@@ -184,6 +187,7 @@ CREATE TABLE "device" (
     "node_id" TEXT NOT NULL,
     "device" INTEGER NOT NULL,
     "model" TEXT NOT NULL,
+    "uuid" TEXT,
     "memory_gib" DOUBLE PRECISION NOT NULL,
     "tensor_cores" BOOLEAN NOT NULL DEFAULT false,
     "cuda" TEXT[],
@@ -1011,6 +1015,9 @@ ALTER TABLE "api_token" ADD CONSTRAINT "api_token_user_id_fkey" FOREIGN KEY ("us
 ALTER TABLE "submission_queue" ADD CONSTRAINT "submission_queue_pool_fkey" FOREIGN KEY ("pool") REFERENCES "pool"("name") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
+ALTER TABLE "node" ADD CONSTRAINT "node_state_by_fkey" FOREIGN KEY ("state_by") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+
+-- AddForeignKey
 ALTER TABLE "node" ADD CONSTRAINT "node_pool_fkey" FOREIGN KEY ("pool") REFERENCES "pool"("name") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
@@ -1303,7 +1310,15 @@ CREATE TRIGGER approval_rule_version BEFORE UPDATE ON approval_rule FOR EACH ROW
 CREATE TRIGGER pool_limits_version BEFORE UPDATE ON pool_limits FOR EACH ROW
   EXECUTE FUNCTION berth_next_version();
 -- Amounts of a node change with every run.
-CREATE TRIGGER node_version BEFORE UPDATE OF state, state_before, cpu_model, infiniband ON node FOR EACH ROW
+CREATE FUNCTION berth_node_state_at() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  NEW.state_at := berth_now();
+  RETURN NEW;
+END $$;
+CREATE TRIGGER node_state_at BEFORE UPDATE OF state ON node FOR EACH ROW
+  WHEN (OLD.state IS DISTINCT FROM NEW.state) EXECUTE FUNCTION berth_node_state_at();
+
+CREATE TRIGGER node_version BEFORE UPDATE OF state, state_reason, state_before, cpu_model, infiniband ON node FOR EACH ROW
   EXECUTE FUNCTION berth_next_version();
 
 CREATE FUNCTION berth_member_versions() RETURNS trigger LANGUAGE plpgsql AS $$

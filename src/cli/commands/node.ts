@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { parseDocument } from 'yaml'
 import {
   AddNodeDocument,
@@ -17,6 +17,10 @@ import { structured } from '../render.ts'
 
 interface PoolOptions extends OutputOptions {
   pool?: string
+}
+
+interface StateOptions extends PoolOptions {
+  reason?: string
 }
 
 interface AddOptions extends PoolOptions, Pick<AddNodeInput, 'cpu'> {
@@ -42,9 +46,9 @@ export function registerNodeCommand(program: Command, cli: Cli): void {
   const setState = (verb: string, state: PoolNodeState, description: string) =>
     withPool(node.command(verb).argument('<node...>'))
       .description(description)
-      .action((named: string[], options: PoolOptions) => changeNodes(cli, { named, state }, options))
-  setState('cordon', 'CORDONED', 'start no more jobs on nodes; running jobs continue')
-  setState('drain', 'DRAINING', 'cordon nodes before removing them')
+      .action((named: string[], options: StateOptions) => changeNodes(cli, { named, state }, options))
+  setState('cordon', 'CORDONED', 'start no more jobs on nodes; running jobs continue').addOption(reasonOption())
+  setState('drain', 'DRAINING', 'cordon nodes before removing them').addOption(reasonOption())
   setState('uncordon', 'READY', 'start jobs on nodes again')
   withPool(node.command('rm').argument('<node...>'))
     .description('remove idle nodes from their pool')
@@ -59,6 +63,8 @@ export function registerNodeCommand(program: Command, cli: Cli): void {
     })
 }
 
+const reasonOption = () => new Option('--reason <text>', 'why, shown to other users')
+
 const withPool = (command: Command) => addOutputOption(command).option('--pool <name>', 'pool (default: all pools)')
 
 async function add(cli: Cli, name: string, { output, pool, mem, gpu, ...rest }: AddOptions): Promise<void> {
@@ -72,10 +78,10 @@ interface Change {
   state: PoolNodeState
 }
 
-async function changeNodes(cli: Cli, { named, state }: Change, { output, pool }: PoolOptions): Promise<void> {
+async function changeNodes(cli: Cli, { named, state }: Change, { output, pool, reason }: StateOptions): Promise<void> {
   const known = await findNodes(cli, pool)
   const changed = await runForEach(cli, named, async (each) => {
-    const input = { nodeId: findNode(known, each).id, state }
+    const input = { nodeId: findNode(known, each).id, state, ...(reason !== undefined && { reason }) }
     const { updateNode } = await cli.connection().request(UpdateNodeDocument, { input }, { attempts: 4 })
     return expectSuccess(updateNode, 'UpdateNodeSuccess').node
   })
@@ -91,6 +97,10 @@ function readGpus(text: string, before: DeviceInput[] = []): DeviceInput[] {
   return [...before, gpu as DeviceInput]
 }
 
+/** The reason of a state, and who set it. */
+const describeState = ({ stateReason, stateBy }: NodeRowFragment) =>
+  [stateReason, stateBy && `(${stateBy.name})`].filter((part) => part !== null).join(' ') || '-'
+
 const gib = (bytes: number) => String(Math.round((bytes / 2 ** 30) * 10) / 10)
 
 const print = rowPrinter<NodeRowFragment>([
@@ -101,4 +111,5 @@ const print = rowPrinter<NodeRowFragment>([
   { title: 'CPU', cell: ({ free, capacity }) => `${free.cpu} of ${capacity.cpu}` },
   { title: 'GIB', cell: ({ free, capacity }) => `${gib(free.memoryBytes)} of ${gib(capacity.memoryBytes)}` },
   { title: 'GPUS FREE', cell: ({ free, capacity }) => `${free.gpu} of ${capacity.gpu}` },
+  { title: 'WHY', cell: describeState },
 ])

@@ -1135,6 +1135,8 @@ export type UpdateNodeInput = {
   expectedVersion?: number | null | undefined;
   /** The node to change. */
   nodeId: string;
+  /** Why the node accepts no runs, for other users; at most 500 characters; only with CORDONED or DRAINING. */
+  reason?: string | null | undefined;
   /** The new state: READY, CORDONED or DRAINING. LOST cannot be set. */
   state: PoolNodeState;
 };
@@ -1337,7 +1339,7 @@ export type SelfCheckQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type SelfCheckQuery = { selfCheck: { ok: boolean, at: string, findings: Array<{ rule: string, objectId: string | null, message: string }> }, pools: Array<{ id: string, name: string, leader: { epoch: number } | null }>, system: { id: string, executors: Array<{ name: string, version: string | null, available: boolean, message: string | null, pool: { id: string, name: string } }> } };
 
-export type NodeRowFragment = { id: string, name: string, state: PoolNodeState, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, pool: { id: string, name: string }, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } };
+export type NodeRowFragment = { id: string, name: string, state: PoolNodeState, stateReason: string | null, stateAt: string, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, pool: { id: string, name: string }, stateBy: { id: string, name: string } | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } };
 
 export type PoolNamesQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1361,7 +1363,7 @@ export type PoolNodesQuery = { node:
     | { __typename: 'Hold', id: string }
     | { __typename: 'Job', id: string }
     | { __typename: 'JobEvent', id: string }
-    | { __typename: 'Pool', id: string, nodes: { nodes: Array<{ id: string, name: string, state: PoolNodeState, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, pool: { id: string, name: string }, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } }
+    | { __typename: 'Pool', id: string, nodes: { nodes: Array<{ id: string, name: string, state: PoolNodeState, stateReason: string | null, stateAt: string, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, pool: { id: string, name: string }, stateBy: { id: string, name: string } | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } }
     | { __typename: 'PoolNode', id: string }
     | { __typename: 'Quota', id: string }
     | { __typename: 'Run', id: string }
@@ -1378,7 +1380,7 @@ export type AddNodeMutationVariables = Exact<{
 
 
 export type AddNodeMutation = { addNode:
-    | { __typename: 'AddNodeSuccess', node: { id: string, name: string, state: PoolNodeState, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, pool: { id: string, name: string }, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } } }
+    | { __typename: 'AddNodeSuccess', node: { id: string, name: string, state: PoolNodeState, stateReason: string | null, stateAt: string, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, pool: { id: string, name: string }, stateBy: { id: string, name: string } | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } } }
     | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1395,7 +1397,7 @@ export type UpdateNodeMutation = { updateNode:
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UpdateNodeSuccess', node: { id: string, name: string, state: PoolNodeState, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, pool: { id: string, name: string }, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } } }
+    | { __typename: 'UpdateNodeSuccess', node: { id: string, name: string, state: PoolNodeState, stateReason: string | null, stateAt: string, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, pool: { id: string, name: string }, stateBy: { id: string, name: string } | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } } }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
@@ -2151,6 +2153,12 @@ export const NodeRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     name
   }
   state
+  stateReason
+  stateBy {
+    id
+    name
+  }
+  stateAt
   cpuModel
   infiniband
   capacity {
@@ -3122,6 +3130,12 @@ export const PoolNodesDocument = /*#__PURE__*/ new TypedDocumentString(`
     name
   }
   state
+  stateReason
+  stateBy {
+    id
+    name
+  }
+  stateAt
   cpuModel
   infiniband
   capacity {
@@ -3156,6 +3170,12 @@ export const AddNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
     name
   }
   state
+  stateReason
+  stateBy {
+    id
+    name
+  }
+  stateAt
   cpuModel
   infiniband
   capacity {
@@ -3207,6 +3227,12 @@ export const UpdateNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
     name
   }
   state
+  stateReason
+  stateBy {
+    id
+    name
+  }
+  stateAt
   cpuModel
   infiniband
   capacity {

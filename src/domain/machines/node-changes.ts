@@ -111,18 +111,20 @@ const stateInput = z.strictObject({
     ['READY', 'CORDONED', 'DRAINING'],
     'must be READY, CORDONED or DRAINING; LOST is set by the server only',
   ),
+  reason: z.string().trim().min(1, 'must not be empty').max(500, 'must have at most 500 characters').nullish(),
   expectedVersion: versionInput,
 })
 
 /** Runs on the node continue whatever its new state is. A LOST node gets the state when it returns. */
 export async function updateNode(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
   demand(viewer, 'node.write')
-  const { state, ...target } = parseInput(stateInput, raw)
+  const { state, reason, ...target } = parseInput(stateInput, raw)
   const { id } = target
+  if (state === 'READY' && reason) throw InvalidInput.at('reason', 'Give a reason only with CORDONED or DRAINING')
   await withNode(domain, target, async (tx, node) => {
-    if (node.state === state) return
-    await setStates(tx, { id }, state)
-    const detail = { name: node.name, from: node.state, to: state }
+    if (node.state === state && (reason ?? node.reason) === node.reason) return
+    await setStates(tx, { id }, { state, reason: reason ?? null, userId: viewer.userId })
+    const detail = { name: node.name, from: node.state, to: state, ...(reason && { reason }) }
     await changed(domain, tx, { viewer, pool: node.pool, action: 'node.update', id, detail })
   })
   return { id }
@@ -155,6 +157,7 @@ interface NodeHead {
   name: string
   /** For a LOST node: the state after it returns. */
   state: NodeState
+  reason: string | null
 }
 
 async function withNode(
@@ -173,7 +176,8 @@ async function withNode(
       throw InvalidInput.at('nodeId', message)
     }
     demandUnchanged('node', node, expectedVersion)
-    await work(tx, { pool: node.poolName, name: node.name, state: node.stateBefore ?? node.state })
+    const { poolName: pool, name, stateReason: reason } = node
+    await work(tx, { pool, name, state: node.stateBefore ?? node.state, reason })
   })
   domain.wakeups.poke('queue')
 }

@@ -16,7 +16,14 @@ export interface DeclaredNode {
   memoryBytes: number
   cpuModel: string | null
   infiniband: boolean
-  devices: readonly { index: number; model: string; memoryGib: number; tensorCores: boolean; cuda: readonly string[] }[]
+  devices: readonly {
+    index: number
+    model: string
+    uuid?: string
+    memoryGib: number
+    tensorCores: boolean
+    cuda: readonly string[]
+  }[]
 }
 
 /** Returns the names of the changed nodes. */
@@ -43,9 +50,14 @@ export async function applyNodes(
 }
 
 /** A LOST node gets the state when it returns. The caller has locked the pool. */
-export async function setStates({ prisma }: Tx, nodes: Prisma.PoolNodeWhereInput, state: NodeState): Promise<void> {
-  await prisma.poolNode.updateMany({ where: { ...nodes, state: { not: 'LOST' } }, data: { state } })
-  await prisma.poolNode.updateMany({ where: { ...nodes, state: 'LOST' }, data: { stateBefore: state } })
+export async function setStates(
+  { prisma }: Tx,
+  nodes: Prisma.PoolNodeWhereInput,
+  { state, reason = null, userId = null }: { state: NodeState; reason?: string | null; userId?: string | null },
+): Promise<void> {
+  const why = { stateReason: reason, stateById: userId }
+  await prisma.poolNode.updateMany({ where: { ...nodes, state: { not: 'LOST' } }, data: { state, ...why } })
+  await prisma.poolNode.updateMany({ where: { ...nodes, state: 'LOST' }, data: { stateBefore: state, ...why } })
 }
 
 const keyOf = (pool: string, name: string) => `node/${pool}/${name}`
@@ -62,7 +74,7 @@ async function dropNodes(tx: Tx, pool: string, names: readonly string[]): Promis
   const keys = names.map((name) => keyOf(pool, name))
   await tx.prisma.appliedSetting.deleteMany({ where: { key: { in: keys } } })
   const dropped = { poolName: pool, name: { in: [...names] } }
-  await setStates(tx, dropped, 'DRAINING')
+  await setStates(tx, dropped, { state: 'DRAINING' })
   await tx.prisma.poolNode.deleteMany({ where: { ...dropped, allocations: { none: {} } } })
 }
 
@@ -71,7 +83,7 @@ async function applyNode(tx: Tx, pool: string, node: DeclaredNode & { id: string
   const [row] = await tx.query<{ id: string }>(
     `INSERT INTO node (id, pool, name, cpu_millis, memory_bytes, free_cpu_millis, free_memory_bytes, cpu_model, infiniband)
      VALUES ($1, $2, $3, $4, $5, $4, $5, $6, $7)
-     ON CONFLICT (pool, name) DO UPDATE SET state = CASE node.state WHEN 'LOST' THEN node.state ELSE 'READY' END,
+     ON CONFLICT (pool, name) DO UPDATE SET state_reason = NULL, state_by = NULL, state = CASE node.state WHEN 'LOST' THEN node.state ELSE 'READY' END,
        state_before = CASE node.state WHEN 'LOST' THEN 'READY'::node_state END, cpu_model = excluded.cpu_model, infiniband = excluded.infiniband,
        cpu_millis = greatest(excluded.cpu_millis, node.cpu_millis - node.free_cpu_millis),
        memory_bytes = greatest(excluded.memory_bytes, node.memory_bytes - node.free_memory_bytes),

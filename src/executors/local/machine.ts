@@ -15,6 +15,7 @@ export interface Machine {
 
 export interface Gpu {
   model: string
+  uuid?: string
   memoryGib: number
   tensorCores: boolean
   /** Lowest and highest CUDA version that the driver supports; empty: unknown. */
@@ -51,7 +52,7 @@ const queryTimeoutMs = 10_000
 const closedPath = new Set(['EACCES', 'ELOOP', 'ENAMETOOLONG', 'ENOTDIR'])
 
 async function detectGpus(log: Log): Promise<Gpu[]> {
-  const fields = '--query-gpu=name,memory.total,compute_cap'
+  const fields = '--query-gpu=name,memory.total,compute_cap,uuid'
   try {
     const { stdout } = await run('nvidia-smi', [fields, '--format=csv,noheader,nounits'], { timeout: queryTimeoutMs })
     const { stdout: banner } = await run('nvidia-smi', [], { timeout: queryTimeoutMs })
@@ -80,9 +81,10 @@ function parseGpus(table: string, banner: string): Gpu[] {
     .split('\n')
     .filter((line) => line.trim() !== '')
     .map((line) => {
-      const [model = '', memoryMib, capability] = line.split(',').map((field) => field.trim())
+      const [model = '', memoryMib, capability, uuid = ''] = line.split(',').map((field) => field.trim())
       return {
         model,
+        ...(uuid !== '' && { uuid }),
         memoryGib: Math.round(Number(memoryMib) / 1024),
         tensorCores: Number(capability) >= 7,
         cuda: cuda === undefined ? [] : ['1.0', cuda],

@@ -3,7 +3,7 @@ import { addNode, deleteNode, devicesPerNode, updateNode } from '../../domain/ma
 import { capList } from '../admission/argument-bounds.ts'
 import { builder } from './builder.ts'
 import { declareDeletion, declareResult } from './mutation-result.ts'
-import { PoolNodeState } from './pool.ts'
+import { PoolNodeState } from './pool-node.ts'
 import { requireRow } from './problem.ts'
 import { PoolNodeRef } from './refs.ts'
 
@@ -58,6 +58,10 @@ const UpdateNodeInput = builder.inputType('UpdateNodeInput', {
       type: PoolNodeState,
       required: true,
       description: 'The new state: READY, CORDONED or DRAINING. LOST cannot be set.',
+    }),
+    reason: t.string({
+      description:
+        'Why the node accepts no runs, for other users; at most 500 characters; only with CORDONED or DRAINING.',
     }),
     expectedVersion: t.int({ description: 'Fails with a version conflict unless the node has this version.' }),
   }),

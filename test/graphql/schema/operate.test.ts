@@ -79,8 +79,30 @@ it('a node is added, drained and deleted', async () => {
   expect(await mutate('addNode', { pool: 'sim', name: 'n2', cpu: 8, memoryGib: 32 }, wanted)).toMatchObject({
     violations: [{ path: ['name'] }],
   })
-  expect(await mutate('updateNode', { nodeId, state: 'DRAINING' }, 'node { state }')).toEqual({
-    node: { state: 'DRAINING' },
+  const why = 'node { state stateReason stateBy { name } stateAt }'
+  const { node: before } = await api.ask<{ node: { stateAt: string } }>(
+    'query ($id: ID!) { node(id: $id) { ... on PoolNode { stateAt } } }',
+    { id: nodeId },
+  )
+  const drained = await mutate('updateNode', { nodeId, state: 'DRAINING', reason: 'fan is loud' }, why)
+  expect(drained).toMatchObject({
+    node: { state: 'DRAINING', stateReason: 'fan is loud', stateBy: { name: expect.any(String) } },
+  })
+  const { stateAt } = drained['node'] as { stateAt: string }
+  expect(stateAt > before.stateAt).toBe(true)
+  expect(await mutate('updateNode', { nodeId, state: 'DRAINING', reason: 'fan is gone' }, why)).toMatchObject({
+    node: { stateReason: 'fan is gone', stateAt },
+  })
+  await server.domain.db.sql.query("UPDATE node SET state_before = state, state = 'LOST' WHERE id = $1", [nodeId])
+  expect(await mutate('updateNode', { nodeId, state: 'CORDONED', reason: 'new fan' }, why)).toMatchObject({
+    node: { state: 'LOST', stateReason: expect.stringMatching(/^No heartbeat since /), stateBy: null },
+  })
+  await server.domain.db.sql.query('UPDATE node SET state = state_before, state_before = NULL WHERE id = $1', [nodeId])
+  expect(await mutate('updateNode', { nodeId, state: 'READY', reason: 'x' }, why)).toMatchObject({
+    violations: [{ path: ['reason'] }],
+  })
+  expect(await mutate('updateNode', { nodeId, state: 'READY' }, why)).toMatchObject({
+    node: { state: 'READY', stateReason: null },
   })
   expect(await mutate('updateNode', { nodeId, state: 'LOST' }, 'node { state }')).toMatchObject({
     violations: [{ path: ['state'] }],
