@@ -24,14 +24,18 @@ export interface MeasuredFunction {
 export function measureFunctions(): MeasuredFunction[] {
   const api = new API({ cwd: root })
   try {
-    const [project] = api.updateSnapshot({ openProjects: [join(root, 'tsconfig.json')] }).getProjects()
-    if (!project) throw new Error('The compiler finds no project')
+    const openProjects = ['tsconfig.json', 'web/tsconfig.json'].map((path) => join(root, path))
+    const projects = api.updateSnapshot({ openProjects }).getProjects()
+    if (projects.length !== openProjects.length) throw new Error('The compiler does not find every project')
     const paths = new Set(code.map(({ path }) => path))
-    return project.program
-      .getSourceFileNames()
-      .filter((name) => paths.has(relative(root, name)))
-      .flatMap((name) => project.program.getSourceFile(name) ?? [])
-      .flatMap(functionsIn)
+    return projects.flatMap(({ program }) =>
+      program
+        .getSourceFileNames()
+        // Each file once: both projects have files of the client and the console.
+        .filter((name) => paths.delete(relative(root, name)))
+        .flatMap((name) => program.getSourceFile(name) ?? [])
+        .flatMap(functionsIn),
+    )
   } finally {
     api.close()
   }

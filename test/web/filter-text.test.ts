@@ -9,6 +9,7 @@ it.each([
   ['pool:gpu pool:cpu', { pool: 'gpu,cpu' }],
   ['project:"a b" x', { project: 'a b', text: 'x' }],
   ['unknown:thing', { text: 'unknown:thing' }],
+  ['user:me state:', { user: 'me' }],
   ['', {}],
 ])('the filter %j is read, and written the same way', (text, search) => {
   expect(parseFilter(text)).toEqual(search)

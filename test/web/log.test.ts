@@ -46,7 +46,7 @@ it.each([
 })
 
 it('gaps are rows at their places', () => {
-  const gap = (beforeLine: number) => ({ beforeLine, bytes: 10, reason: 'DISK_FULL' as const })
+  const gap = (beforeLine: number) => ({ startOffset: beforeLine, beforeLine, bytes: 10, reason: 'DISK_FULL' as const })
   const rows = buildRows(4, [gap(1), gap(3), gap(5)])
   const shown = rows.slice(0, rows.count).map((row) => (row.gap ? 'gap' : row.number))
   expect(shown).toEqual(['gap', 1, 2, 'gap', 3, 4, 'gap'])
@@ -79,7 +79,8 @@ describe('the lines of a log', () => {
     truncated: false,
   })
 
-  function startLines(count: number, live: readonly object[] = []) {
+  /** `gapAfter`: output is missing after this line. */
+  function startLines(count: number, live: readonly object[] = [], gapAfter = 0) {
     const asked: { fromLine?: number; last?: number }[] = []
     const client = {
       request: async (
@@ -90,8 +91,10 @@ describe('the lines of a log', () => {
         const from = fromLine ?? Math.max(1, count - (last ?? 0) + 1)
         const to = Math.min(count, fromLine === undefined ? count : from + Math.min(first, 400) - 1)
         const lines = Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => line(from + i))
+        const isIn = gapAfter >= from && gapAfter < to
+        const gaps = isIn ? [{ startOffset: 100, endOffset: 150, reason: 'DISK_FULL' }] : []
         return {
-          job: { id: 'job_1', logs: { lines, gaps: [], cursor: 'c', firstLine: from, isFinal: live.length === 0 } },
+          job: { id: 'job_1', logs: { lines, gaps, cursor: 'c', firstLine: from, isFinal: live.length === 0 } },
         }
       },
       async *subscribe() {
@@ -113,6 +116,20 @@ describe('the lines of a log', () => {
     await until(() => lines.line(2_000), { what: 'the page is read' })
     expect(lines.line(1_001)?.text).toBe('line 1001')
     expect(asked).toEqual([{ last: 1_000 }, { fromLine: 1_001 }, { fromLine: 1_401 }, { fromLine: 1_801 }])
+  })
+
+  it('show a gap at its place, and are complete only when every page was read without one', async () => {
+    const whole = startLines(1_500)
+    await until(() => !whole.lines.state().isLoading, { what: 'the end is read' })
+    expect(whole.lines.state().isWhole).toBe(false)
+    whole.lines.show(1, 40)
+    await until(() => whole.lines.state().isWhole, { what: 'all pages are read' })
+    expect(whole.lines.state().gaps).toEqual([])
+
+    const { lines } = startLines(900, [], 321)
+    const placed = () => lines.state().gaps[0]?.beforeLine === 322
+    await until(placed, { what: 'the place is found' })
+    expect(lines.state().gaps).toEqual([{ startOffset: 100, beforeLine: 322, bytes: 50, reason: 'DISK_FULL' }])
   })
 
   it('grow with the stream; a line that comes in parts is one line', async () => {

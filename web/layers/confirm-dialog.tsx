@@ -63,12 +63,7 @@ export function ConfirmDialog({ confirmation }: { confirmation: Confirmation }) 
               <input value={typed} inputMode="numeric" onChange={({ target }) => setTyped(target.value)} />
             </label>
           )}
-          {command !== null && (
-            <div className={styles.command}>
-              <code>{command}</code>
-              <CopyButton text={command} what="command" />
-            </div>
-          )}
+          {command !== null && <CommandBox command={command} />}
           {refusal !== null && (
             <p className={styles.refusal} role="alert">
               {refusal}
@@ -85,3 +80,10 @@ export function ConfirmDialog({ confirmation }: { confirmation: Confirmation }) 
     </LayerFrame>
   )
 }
+
+const CommandBox = ({ command }: { command: string }) => (
+  <div className={styles.command}>
+    <code>{command}</code>
+    <CopyButton text={command} what="command" />
+  </div>
+)

@@ -16,6 +16,8 @@ export interface Line {
 }
 
 export interface Gap {
+  /** Of the bytes of the run; names the gap. */
+  startOffset: number
   /** The gap lies before this line. */
   beforeLine: number
   bytes: number
@@ -28,6 +30,8 @@ export interface LogState {
   gaps: readonly Gap[]
   /** All output of the run has arrived. */
   isFinal: boolean
+  /** Every page was read: there are no other gaps. */
+  isWhole: boolean
   isLoading: boolean
   failure: RequestFailed | null
   /** The job was deleted, or its log. */
@@ -35,6 +39,8 @@ export interface LogState {
   /** Moves on with every change. */
   version: number
 }
+
+type FoundGap = Pick<Gap, 'startOffset' | 'reason'> & { endOffset: number }
 
 interface Page {
   lines: (Line | undefined)[]
@@ -69,6 +75,7 @@ export class LogLines {
   readonly #listeners = new Set<() => void>()
   /** In the order of their last use. */
   readonly #pages = new Map<number, Page>()
+  readonly #wereRead = new Set<number>()
   #bytes = 0
   #isScheduled = false
   /** Lines from here on come from the stream, which knows best where the last one ends. */
@@ -77,6 +84,7 @@ export class LogLines {
     lineCount: 0,
     gaps: [],
     isFinal: false,
+    isWhole: false,
     isLoading: true,
     failure: null,
     isGone: false,
@@ -129,8 +137,9 @@ export class LogLines {
     const { lines, gaps, cursor, isFinal } = job.logs
     this.#add(lines)
     this.#liveFrom = lines[0]?.number ?? 1
-    this.#addGaps(gaps, lines[0]?.number ?? 1)
-    this.#change({ isLoading: false, isFinal, lineCount: lines.at(-1)?.number ?? 0 })
+    this.#addGaps(gaps, lines)
+    const lineCount = lines.at(-1)?.number ?? 0
+    this.#change({ isLoading: false, isFinal, lineCount, isWhole: this.#isWhole(lineCount) })
     if (isFinal) return
     const tail = { jobId, run, after: cursor, streams }
     for await (const message of client.subscribe(LogTailDocument, tail, { signal })) this.#receive(message.tail)
@@ -142,7 +151,7 @@ export class LogLines {
       this.#add(message.lines, true)
       const last = message.lines.at(-1)?.number ?? 0
       this.#change({ lineCount: Math.max(this.#state.lineCount, last), isFinal: message.isFinal })
-    } else if (message.__typename === 'LogGap') this.#addGaps([message], this.#state.lineCount + 1)
+    } else if (message.__typename === 'LogGap') this.#putGap(message, this.#state.lineCount + 1)
     else if (message.__typename === 'StreamReset')
       this.#change(message.resetReason === 'DELETED' ? { isGone: true } : { lineCount: this.#state.lineCount })
   }
@@ -158,14 +167,16 @@ export class LogLines {
         const { job } = await client.request(LogLinesDocument, variables, { ...forever, signal: this.#leave.signal })
         const { lines = [], gaps = [] } = job?.logs ?? {}
         this.#add(lines)
-        this.#addGaps(gaps, lines[0]?.number ?? from)
+        this.#addGaps(gaps, lines)
         const last = lines.at(-1)
         if (!last) break
         // A page of long lines may end within a line, which is read again.
         from = last.truncated && last.number > from ? last.number : last.number + 1
       }
       page.isRead = true
-      this.#change({ lineCount: Math.max(this.#state.lineCount, from - 1), failure: null })
+      this.#wereRead.add(index)
+      const lineCount = Math.max(this.#state.lineCount, from - 1)
+      this.#change({ lineCount, failure: null, isWhole: this.#isWhole(lineCount) })
     } catch (error) {
       this.#fail(error)
     } finally {
@@ -199,18 +210,45 @@ export class LogLines {
     }
   }
 
-  #addGaps(found: readonly { startOffset: number; endOffset: number; reason: LogGapReason }[], beforeLine: number) {
-    if (found.length === 0) return
-    const gaps = found.map(({ startOffset, endOffset, reason }) => ({
-      beforeLine,
-      bytes: endOffset - startOffset,
-      reason,
-    }))
-    const isKnown = (gap: Gap) =>
-      this.#state.gaps.some((each) => each.bytes === gap.bytes && each.beforeLine === gap.beforeLine)
-    const fresh = gaps.filter((gap) => !isKnown(gap))
-    if (fresh.length === 0) return
-    this.#change({ gaps: [...this.#state.gaps, ...fresh].toSorted((a, b) => a.beforeLine - b.beforeLine) })
+  /** Whether every page was read, or came with the end of the log. */
+  #isWhole(lineCount: number): boolean {
+    for (let index = 0; index * linesPerPage < lineCount; index++)
+      if (!this.#wereRead.has(index) && index * linesPerPage + 1 < this.#liveFrom) return false
+    return true
+  }
+
+  /** A page lists its gaps without their places, which shorter pages from the same line find. */
+  #addGaps(gaps: readonly FoundGap[], lines: readonly LogRowFragment[]) {
+    const first = lines[0]?.number ?? 1
+    const last = lines.at(-1)?.number ?? first
+    for (const gap of gaps) {
+      if (this.#state.gaps.some(({ startOffset }) => startOffset === gap.startOffset)) continue
+      this.#putGap(gap, first)
+      void this.#placeGap(gap, first, last).catch((error: unknown) => this.#fail(error))
+    }
+  }
+
+  async #placeGap(gap: FoundGap, first: number, last: number) {
+    let [low, high] = [1, last - first + 2]
+    while (low < high) {
+      const count = Math.floor((low + high) / 2)
+      if (await this.#isWithin(gap, first, count)) high = count
+      else low = count + 1
+    }
+    this.#putGap(gap, first + low - 1)
+  }
+
+  async #isWithin({ startOffset }: FoundGap, fromLine: number, first: number): Promise<boolean> {
+    const { client, jobId, run } = this.#options
+    const variables = { id: jobId, run, fromLine, first, streams }
+    const { job } = await client.request(LogLinesDocument, variables, { ...forever, signal: this.#leave.signal })
+    return job?.logs.gaps.some((gap) => gap.startOffset === startOffset) ?? false
+  }
+
+  #putGap({ startOffset, endOffset, reason }: FoundGap, beforeLine: number) {
+    const others = this.#state.gaps.filter((gap) => gap.startOffset !== startOffset)
+    const gap = { startOffset, beforeLine, bytes: endOffset - startOffset, reason }
+    this.#change({ gaps: [...others, gap].toSorted((a, b) => a.startOffset - b.startOffset) })
   }
 
   #forget() {

@@ -11,8 +11,8 @@ import { LogLines, type LogState } from './log-lines.ts'
 import { LogRow } from './log-row.tsx'
 import styles from './log-view.module.css'
 import { formatRange, parseRange, type Range } from './range.ts'
-import { buildRows } from './rows.ts'
-import { useScroller } from './scroller.ts'
+import { buildRows, type Rows } from './rows.ts'
+import { type Scroller, useScroller } from './scroller.ts'
 import { Matches, SearchField } from './search-field.tsx'
 import { type Finder, useFinder } from './use-finder.ts'
 
@@ -20,6 +20,8 @@ interface LogViewProps {
   jobId: string
   run: number
   isEnded: boolean
+  /** Bytes of output of the run. */
+  bytes: number
   onDownload: () => void
 }
 
@@ -41,13 +43,12 @@ export function LogView(props: LogViewProps) {
   return lines ? <Lines {...props} lines={lines} /> : <Loading />
 }
 
-function Lines({ lines, jobId, run, isEnded, onDownload }: LogViewProps & { lines: LogLines }) {
+function Lines({ lines, jobId, run, isEnded, bytes, onDownload }: LogViewProps & { lines: LogLines }) {
   const state = useSyncExternalStore(lines.subscribe, lines.state)
   const { range, select } = useRange()
   const [isFollowing, setFollowing] = useState(range === null)
   const rows = useMemo(() => buildRows(state.lineCount, state.gaps), [state.lineCount, state.gaps])
   const scroller = useScroller(rows.count, rowPx)
-  const { logShowsTimes } = useSettings()
   const { scrollToEnd, scrollTo } = scroller
   const [first, last] = [rows.at(scroller.from), rows.at(Math.max(scroller.from, scroller.to - 1))]
 
@@ -101,32 +102,49 @@ function Lines({ lines, jobId, run, isEnded, onDownload }: LogViewProps & { line
         onKeyDown={({ key }) => /^(ArrowUp|PageUp|Home)$/.test(key) && setFollowing(false)}
         onPointerDown={({ target, currentTarget }) => target === currentTarget && setFollowing(false)}
       >
-        <div className={styles.bar} style={{ height: Math.max(scroller.barPx, 1) }}>
-          <div className={styles.window}>
-            <div style={{ transform: `translateY(${scroller.offsetPx}px)` }}>
-              {rows.slice(scroller.from, scroller.to).map((row) => (
-                <LogRow
-                  key={row.key}
-                  row={row}
-                  line={row.gap ? undefined : lines.line(row.number)}
-                  isSelected={!row.gap && range !== null && row.number >= range.from && row.number <= range.to}
-                  isMatch={row.number === finder.current}
-                  highlighter={finder.highlighter}
-                  showsTime={logShowsTimes}
-                  onSelect={select}
-                />
-              ))}
-            </div>
-          </div>
-        </div>
+        <Drawn scroller={scroller} rows={rows} lines={lines} range={range} finder={finder} onSelect={select} />
         {!state.isLoading && rows.count === 0 && (
           <p className={styles.none}>
             {isEnded ? 'The job printed nothing.' : 'No output yet. It appears here as the job prints it.'}
           </p>
         )}
       </div>
-      <Foot state={state} />
+      <Foot state={state} bytes={bytes} />
     </section>
+  )
+}
+
+interface DrawnProps {
+  scroller: Scroller
+  rows: Rows
+  lines: LogLines
+  range: Range | null
+  finder: Finder
+  onSelect: (number: number, isExtended: boolean) => void
+}
+
+/** The rows in sight. */
+function Drawn({ scroller, rows, lines, range, finder, onSelect }: DrawnProps) {
+  const { logShowsTimes } = useSettings()
+  return (
+    <div className={styles.bar} style={{ height: Math.max(scroller.barPx, 1) }}>
+      <div className={styles.window}>
+        <div style={{ transform: `translateY(${scroller.offsetPx}px)` }}>
+          {rows.slice(scroller.from, scroller.to).map((row) => (
+            <LogRow
+              key={row.key}
+              row={row}
+              line={row.gap ? undefined : lines.line(row.number)}
+              isSelected={!row.gap && range !== null && row.number >= range.from && row.number <= range.to}
+              isMatch={row.number === finder.current}
+              highlighter={finder.highlighter}
+              showsTime={logShowsTimes}
+              onSelect={onSelect}
+            />
+          ))}
+        </div>
+      </div>
+    </div>
   )
 }
 
@@ -221,15 +239,18 @@ function Tools({ finder, isLive, isFollowing, onFollow, onDownload }: ToolsProps
   )
 }
 
-function Foot({ state: { lineCount, gaps, isFinal } }: { state: LogState }) {
-  const missing = gaps.reduce((sum, { bytes }) => sum + bytes, 0)
+/** The whole log was read without a gap: it is complete. Otherwise the foot does not claim it. */
+function Foot({ state: { lineCount, gaps, isFinal, isWhole }, bytes }: { state: LogState; bytes: number }) {
+  const missing = gaps.reduce((sum, gap) => sum + gap.bytes, 0)
+  const ended = isWhole && missing === 0 ? `complete, bytes 0–${formatCount(bytes)} without a gap` : 'ended'
   return (
     <footer className={styles.foot}>
       <span>
         {formatCount(lineCount)} {lineCount === 1 ? 'line' : 'lines'}
       </span>
+      {isFinal && <span>{formatBytes(bytes)}</span>}
       {missing > 0 && <span className={styles.missing}>{formatBytes(missing)} missing</span>}
-      <span>{isFinal ? (missing > 0 ? 'ended' : 'complete') : 'live'}</span>
+      <span>{isFinal ? ended : 'live'}</span>
     </footer>
   )
 }

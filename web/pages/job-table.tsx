@@ -60,33 +60,7 @@ export function JobTable(props: JobTableProps) {
       onScroll={({ currentTarget }) => onScrolled(currentTarget.scrollTop > 0)}
     >
       <div role="table" aria-label="Jobs" aria-rowcount={hasMore ? -1 : ids.length}>
-        <div role="row" tabIndex={-1} className={`${styles.line} ${styles.head}`}>
-          <span role="columnheader" className={styles.check}>
-            <input
-              type="checkbox"
-              aria-label="Select all rows that were read"
-              checked={isAll}
-              onChange={() => onSelect(new Set(isAll ? [] : ids))}
-            />
-          </span>
-          <span role="columnheader">State</span>
-          <span role="columnheader">Name</span>
-          <span role="columnheader" className={styles.who}>
-            Who
-          </span>
-          <span role="columnheader" className={styles.where}>
-            Where, or why it waits
-          </span>
-          <span role="columnheader" className={`${styles.waited} ${styles.number}`}>
-            Waited
-          </span>
-          <span role="columnheader" className={`${styles.ran} ${styles.number}`}>
-            Ran
-          </span>
-          <span role="columnheader" className={`${styles.ends} ${styles.number}`}>
-            Submitted
-          </span>
-        </div>
+        <TableHead isAll={isAll} onSelectAll={() => onSelect(new Set(isAll ? [] : ids))} />
         <div role="rowgroup" className={styles.rows} style={{ height: rows.getTotalSize() }}>
           {items.map(({ index, key, start }) => {
             const id = ids[index] ?? ''
@@ -108,6 +82,33 @@ export function JobTable(props: JobTableProps) {
           })}
         </div>
       </div>
+    </div>
+  )
+}
+
+function TableHead({ isAll, onSelectAll }: { isAll: boolean; onSelectAll: () => void }) {
+  return (
+    <div role="row" tabIndex={-1} className={`${styles.line} ${styles.head}`}>
+      <span role="columnheader" className={styles.check}>
+        <input type="checkbox" aria-label="Select all rows that were read" checked={isAll} onChange={onSelectAll} />
+      </span>
+      <span role="columnheader">State</span>
+      <span role="columnheader">Name</span>
+      <span role="columnheader" className={styles.who}>
+        Who
+      </span>
+      <span role="columnheader" className={styles.where}>
+        Where, or why it waits
+      </span>
+      <span role="columnheader" className={`${styles.waited} ${styles.number}`}>
+        Waited
+      </span>
+      <span role="columnheader" className={`${styles.ran} ${styles.number}`}>
+        Ran
+      </span>
+      <span role="columnheader" className={`${styles.ends} ${styles.number}`}>
+        Submitted
+      </span>
     </div>
   )
 }

@@ -55,6 +55,7 @@ function JobView({ state, job, tab }: { state: JobState; job: PageJob; tab: TabN
           jobId={job.id}
           run={shownRun}
           isEnded={job.stateCategory === 'FINAL'}
+          bytes={job.runs.nodes.find(({ number }) => number === shownRun)?.logBytes ?? 0}
           onDownload={() => void downloadLog(job.id, shownRun)}
         />
       )}

@@ -39,7 +39,7 @@ export function JobsPage() {
   const text = formatFilter(terms)
   // Times that count back from now move on with another filter.
   const { filter, problems } = useMemo(
-    () => toJobFilter(terms, { viewerId: viewer.user.id, users, nowMs: serverNowMs() }),
+    () => toJobFilter(terms, { viewerId: viewer.user.id, users: users ?? new Map(), nowMs: serverNowMs() }),
     [text, users, viewer.user.id],
   )
   const setText = (next: string) =>
@@ -48,7 +48,7 @@ export function JobsPage() {
   return (
     <div className={styles.page}>
       <div className={styles.bar}>
-        <FilterField ref={field} text={text} problems={problems} onChange={setText} />
+        <FilterField ref={field} text={text} problems={users === null ? [] : problems} onChange={setText} />
         <label className={styles.order}>
           <span>Order</span>
           <select
@@ -69,12 +69,16 @@ export function JobsPage() {
         </label>
       </div>
       <StateTabs filter={filter} search={search} />
-      <Rows
-        key={JSON.stringify([filter, orderName])}
-        filter={filter}
-        order={orders[orderName]}
-        hasFilter={text !== ''}
-      />
+      {users === null && <Loading />}
+      {users !== null && problems.length > 0 && <WrongFilter />}
+      {users !== null && problems.length === 0 && (
+        <Rows
+          key={JSON.stringify([filter, orderName])}
+          filter={filter}
+          order={orders[orderName]}
+          hasFilter={text !== ''}
+        />
+      )}
     </div>
   )
 }
@@ -125,6 +129,16 @@ function Rows({ filter, order = orders['newest'] as ListOrder, hasFilter }: Rows
         />
       )}
     </>
+  )
+}
+
+function WrongFilter() {
+  const navigate = useNavigate()
+  const clear = () => void navigate({ to: '/jobs', search: {} })
+  return (
+    <Empty title="The filter has a mistake" actions={<Button onClick={clear}>Clear the filter</Button>}>
+      The field above says which term is wrong.
+    </Empty>
   )
 }
 

@@ -87,8 +87,10 @@ function JobBox({ title, jobs, empty }: { title: string; jobs: readonly JobRow[]
         {jobs.map((job) => (
           <li key={job.id}>
             <Link to="/jobs/$id" params={{ id: job.id }} className={styles.job}>
-              <StateChip state={job.state} fraction={job.progress?.fraction} detail={describeEnd(job)} />
-              <span className={styles.name}>{job.name ?? job.id}</span>
+              <StateChip state={job.state} fraction={job.progress?.fraction} />
+              <span className={styles.name}>
+                {job.name ?? job.id} <span className={styles.when}>{describeEnd(job)}</span>
+              </span>
               <span className={styles.when}>
                 {job.finishedAt ? (
                   <Time at={job.finishedAt} />

@@ -50,7 +50,8 @@ export function formatCurl(spec: Spec, job: Pick<PageJob, 'name'>, url: string):
 export function SpecTab({ job, spec }: { job: PageJob; spec: Spec }) {
   const [form, setForm] = useState<Form>('YAML')
   const text = {
-    YAML: () => stringify({ ...(job.name !== null && { name: job.name }), ...(trimSpec(spec) as object) }),
+    YAML: () =>
+      stringify({ ...(job.name !== null && { name: job.name }), ...(trimSpec(spec) as object) }, { lineWidth: 0 }),
     CLI: () => formatCommand(spec, job),
     curl: () => formatCurl(spec, job, baseUrl),
   }[form]()

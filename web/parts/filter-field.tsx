@@ -82,11 +82,7 @@ export function FilterField({ ref, text, problems, onChange }: FilterFieldProps)
         )}
       </div>
       {isOpen && <Suggestions id={listId} suggestions={suggestions} chosen={chosen} onChoose={change} />}
-      {problems.length > 0 && (
-        <p id="filter-problems" className={styles.problems} role="alert">
-          {problems.map(({ message }) => message).join('. ')}
-        </p>
-      )}
+      <Problems problems={problems} />
     </search>
   )
 }
@@ -120,5 +116,14 @@ function Suggestions({ id, suggestions, chosen, onChoose }: SuggestionsProps) {
         </div>
       ))}
     </div>
+  )
+}
+
+function Problems({ problems }: { problems: readonly FilterProblem[] }) {
+  if (problems.length === 0) return null
+  return (
+    <p id="filter-problems" className={styles.problems} role="alert">
+      {problems.map(({ message }) => message).join('. ')}
+    </p>
   )
 }

@@ -56,6 +56,8 @@ export function parseFilter(text: string): FilterSearch {
     found[key] = found[key] === undefined ? value : `${found[key]}${separator}${value}`
   }
   for (const [whole, key, quoted, bare] of text.matchAll(term)) {
+    // A key whose value is still to be typed.
+    if (key === undefined && filterKeys.some((each) => bare?.toLowerCase() === `${each}:`)) continue
     const value = quoted?.replace(/\\(.)/g, '$1') ?? bare ?? ''
     if (key !== undefined && isFilterKey(key.toLowerCase())) add(key.toLowerCase() as FilterKey, value, ',')
     else add('text', key === undefined ? value : whole, ' ')

@@ -5,10 +5,10 @@ import { UserNamesDocument } from '../generated/graphql.ts'
 const usersMax = 100
 const none: ReadonlyMap<string, string> = new Map()
 
-/** Ids of users by name, once a filter names one. */
-export function useUserNames(wanted: string | undefined): ReadonlyMap<string, string> {
+/** Ids of users by name, once a filter names one; null: they are being read. */
+export function useUserNames(wanted: string | undefined): ReadonlyMap<string, string> | null {
   const isOff = wanted === undefined || wanted.split(',').every((name) => name === 'me' || name.startsWith('user_'))
-  const { value } = useResource(
+  const { value, failure } = useResource(
     'user names',
     async (signal) => {
       const { users } = await client.request(UserNamesDocument, { first: usersMax }, { signal })
@@ -16,5 +16,5 @@ export function useUserNames(wanted: string | undefined): ReadonlyMap<string, st
     },
     { isOff },
   )
-  return value ?? none
+  return value ?? (isOff || failure ? none : null)
 }
