@@ -1,3 +1,4 @@
+import { join, matchesGlob } from 'node:path'
 import { expect, test } from 'vitest'
 import { importsOf, repository } from '../support/sources.ts'
 
@@ -63,6 +64,15 @@ test('every entry of the package is built from a source file', () => {
     expect(types).toBe(code.replace(/js$/, 'd.ts'))
     expect(filesOf.has(code.replace(/^\.\/dist\/(.*)js$/, '$1ts'))).toBe(true)
   }
+})
+
+test('the package contains the files that the guide of the clients links to', () => {
+  const guide = filesOf.get('docs/clients.md')?.text ?? ''
+  const links = [...guide.matchAll(/\]\((?![a-z]+:)([^)\s#]+)/g)].map(([, link = '']) => join('docs', link))
+  const isPacked = (path: string) =>
+    packageJson.files.some((packed) => matchesGlob(path, packed) || path.startsWith(`${packed}/`))
+  expect(links).toContain('examples/README.md')
+  expect(links.filter((path) => !isPacked(path))).toEqual([])
 })
 
 test('every document that the guides name is exported', async () => {

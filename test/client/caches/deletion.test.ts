@@ -31,7 +31,7 @@ const selections = {
   'nodes and edges': `nodes ${row} edges { __typename cursor node ${row} }`,
 }
 const deletion = gql`mutation Deletion($id: ID!) { deleteJob(input: { jobId: $id }) { __typename ... on DeleteJobSuccess { deletedId } } }`
-const updates = gql`subscription Updates($after: Cursor) { jobUpdates(after: $after) { __typename
+const updatesDocument = gql`subscription Updates($after: Cursor) { jobUpdates(after: $after) { __typename
   ... on JobTransitions { cursor } ... on StreamReset { cursor resetReason jobIds } ... on StreamHeartbeat { cursor } } }`
 
 interface List {
@@ -56,7 +56,7 @@ function openApollo(query: ReturnType<typeof gql>): Page {
     list: () => list,
     deleteJob: (id) => apollo.mutate({ mutation: deletion, variables: { id } }),
     follow(after) {
-      const stream = apollo.subscribe({ query: updates, variables: { after } }).subscribe(() => {})
+      const stream = apollo.subscribe({ query: updatesDocument, variables: { after } }).subscribe(() => {})
       return () => stream.unsubscribe()
     },
     close() {
@@ -66,10 +66,10 @@ function openApollo(query: ReturnType<typeof gql>): Page {
   }
 }
 
-function openUrql(query: ReturnType<typeof gql>): Page {
+function openUrql(query: ReturnType<typeof gql>, updates = graphcacheOptions.updates): Page {
   const urql = new UrqlClient({
     url: server.url,
-    exchanges: [cacheExchange(graphcacheOptions), berthExchange(client)],
+    exchanges: [cacheExchange({ ...graphcacheOptions, updates }), berthExchange(client)],
   })
   let list: List | undefined
   const shown = urql.query<List>(query, {}).subscribe(({ data }) => {
@@ -79,7 +79,7 @@ function openUrql(query: ReturnType<typeof gql>): Page {
     list: () => list,
     deleteJob: (id) => urql.mutation(deletion, { id }).toPromise(),
     follow(after) {
-      const stream = urql.subscription(updates, { after }).subscribe(() => {})
+      const stream = urql.subscription(updatesDocument, { after }).subscribe(() => {})
       return () => stream.unsubscribe()
     },
     close: () => shown.unsubscribe(),
@@ -113,6 +113,26 @@ it.each(
   expect(idsOf(page.list()).filter((listed) => !listed.includes(kept))).toEqual([])
   const isList = ([{ query }]: Parameters<Client['ask']>) => query.includes('query List')
   expect(requests.mock.calls.filter(isList)).toHaveLength(1)
+  leave()
+  page.close()
+})
+
+it('a page keeps the updates of Graphcache beside its own', async () => {
+  const { Mutation, Subscription } = graphcacheOptions.updates
+  const messages: unknown[] = []
+  const own: typeof Subscription.jobUpdates = (result, args, cache, info) => {
+    Subscription.jobUpdates(result, args, cache, info)
+    messages.push(result['jobUpdates'])
+  }
+  const query = gql(`query List { jobs(first: 100) { asOf ${selections.nodes} } }`)
+  const page = openUrql(query, { Mutation, Subscription: { ...Subscription, jobUpdates: own } })
+  const id = await server.submit()
+  await cancelJob(server.domain, server.admin, { jobId: id })
+  await until(() => page.list() !== undefined, { what: 'the list is read' })
+  const leave = page.follow(page.list()?.jobs.asOf ?? '')
+  await deleteJob(server.domain, server.admin, { jobId: id })
+  await until(() => messages.length > 0, { what: 'the own update is called' })
+  await until(() => !idsOf(page.list()).flat().includes(id), { what: 'the deletion shows' })
   leave()
   page.close()
 })
