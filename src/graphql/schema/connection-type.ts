@@ -16,7 +16,12 @@ export function declareConnection<Node, Extra extends object = object>(name: str
     fields: (t) => ({
       cursor: t.expose('cursor', { type: 'Cursor', description: 'Position in the list.' }),
       // The compiler cannot exclude that `Node` is a list or a promise.
-      node: t.field({ type: node, description: 'The item.', resolve: (parent) => parent.node as never }),
+      node: t.field({
+        type: node,
+        nullable: true,
+        description: 'The item. The server never returns null here; caches do once the item was deleted.',
+        resolve: (parent) => parent.node as never,
+      }),
     }),
   })
   return builder.objectRef<ConnectionShape<Node> & Extra>(`${name}Connection`).implement({

@@ -157,7 +157,7 @@ test('without a leader, reasons of the last leader are hidden; closed gates, lim
   expect(await codes(later)).toEqual(['NOT_BEFORE'])
   expect(await codes(never)).toEqual(['UNSATISFIABLE'])
   await sql(
-    `INSERT INTO pool_limits VALUES ('sim', '{"maxConcurrent": 0}') ON CONFLICT (pool) DO UPDATE SET "values" = excluded."values"`,
+    `INSERT INTO pool_limits (pool, "values") VALUES ('sim', '{"maxConcurrent": 0}') ON CONFLICT (pool) DO UPDATE SET "values" = excluded."values"`,
   )
   expect(await codes(head)).toEqual(['POOL_PAUSED'])
   await sql('DELETE FROM pool_limits')
