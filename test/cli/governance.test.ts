@@ -90,7 +90,9 @@ test('a configured approval rule blocks jobs; users approve and reject; the audi
     /^ann +RESEARCHER +- +- +job\.approve +job\.delete\.own +nobody +active/m,
   )
   const shown = (await berth('user', 'info', 'ann')).stdout
-  expect(shown).toMatch(/permissions +job\.view\.own, job\.submit, job\.cancel\.own, token\.own, job\.approve\n/)
+  expect(shown).toMatch(
+    /permissions +job\.view\.own, view\.write, job\.submit, job\.cancel\.own, token\.own, job\.approve\n/,
+  )
   expect(await json('user', 'info')).toMatchObject({
     name: 'local',
     permissions: expect.arrayContaining(['USER_WRITE']),
