@@ -49,13 +49,14 @@ interface PoolState {
 export function createPoolNodeWatch(domain: Domain) {
   const hubs = new Map<string, Hub>()
 
-  async function open(pool: string): Promise<Hub> {
+  /** Counts the caller at once: a hub stops when its last watcher leaves, also while another one is joining. */
+  async function join(pool: string): Promise<Hub> {
     const known = hubs.get(pool)
-    if (known) return known
+    if (known) return known.join()
     const state = await readState(domain, pool)
     const hub = hubs.get(pool) ?? new Hub(domain, pool, state, () => hubs.delete(pool))
     hubs.set(pool, hub)
-    return hub
+    return hub.join()
   }
 
   return {
@@ -63,8 +64,7 @@ export function createPoolNodeWatch(domain: Domain) {
     async watch(pool: string, after?: string): Promise<AsyncGenerator<NodesMessage, void, void>> {
       await readState(domain, pool)
       return stoppable(async function* (signal) {
-        const hub = await open(pool)
-        hub.watchers += 1
+        const hub = await join(pool)
         try {
           yield* messages(domain, { hub, pool, after }, signal)
         } finally {
@@ -81,7 +81,7 @@ class Hub {
   readonly #loop: Loop
   readonly #unlisten: readonly (() => void)[]
   readonly #onEmpty: () => void
-  watchers = 0
+  #watchers = 0
   state: PoolState
 
   constructor(domain: Domain, pool: string, state: PoolState, onEmpty: () => void) {
@@ -102,9 +102,14 @@ class Hub {
     this.#loop.start()
   }
 
+  join(): this {
+    this.#watchers += 1
+    return this
+  }
+
   leave(): void {
-    this.watchers -= 1
-    if (this.watchers > 0) return
+    this.#watchers -= 1
+    if (this.#watchers > 0) return
     for (const unlisten of this.#unlisten) unlisten()
     void this.#loop.stop()
     this.#onEmpty()
