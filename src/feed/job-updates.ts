@@ -184,7 +184,7 @@ export class JobUpdatesReader {
   async #inAdmittedState(entries: readonly FeedEntry[]): Promise<readonly FeedEntry[]> {
     const unclear = entries.filter(isEvent).filter((event) => this.#filter.asksReason || !isMove(event))
     const still = await this.#shared.moments.before(unclear)
-    // Of a deleted job the events are gone that led out of an admitted state, so each deletion is reported.
+    // The events of a deleted job are gone, so its earlier states are unknown: each deletion is reported.
     return entries.filter(
       (entry) =>
         isDeletion(entry) || momentsAround(entry, still).some((moment) => moment && this.#filter.admitsMoment(moment)),

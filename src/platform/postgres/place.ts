@@ -29,7 +29,8 @@ export const dataDirMode = () => (process.getuid?.() === 0 ? 0o711 : 0o700)
 
 /**
  * PostgreSQL refuses to run as root. If root starts the server, PostgreSQL runs as the owner of existing data, else as
- * `postgres` or `nobody`. If that account cannot enter the folder (a clone under /root), the files are in /var/lib/berth.
+ * `postgres` or `nobody`. If that account cannot enter the data directory, as in a clone
+ * under /root, the files are in /var/lib/berth.
  */
 export async function findPlace({ dataDir, log, systemDir = '/var/lib/berth' }: PlaceOptions): Promise<Place> {
   await mkdir(dataDir, { recursive: true, mode: dataDirMode() })
