@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { describeCancel } from '../../web/actions/consequences.ts'
-import { listPhases } from '../../web/pages/phases.ts'
+import { listPhases } from '../../web/pages/job/phases.ts'
 import { formatBytes, formatDuration, formatRelative, plural, quoteShell } from '../../web/parts/format.ts'
 
 it.each([

@@ -1,6 +1,6 @@
 import { RouterProvider } from '@tanstack/react-router'
 import { Suspense, use, useState } from 'react'
-import { LogIn } from '../pages/log-in.tsx'
+import { LogIn } from '../pages/log-in/log-in.tsx'
 import { Failed, Loading } from '../parts/page-states.tsx'
 import { router } from './router.tsx'
 import { type Start, StartContext, startConsole } from './server-facts.ts'

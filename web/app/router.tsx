@@ -1,5 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
-import { LogInPage } from '../pages/log-in.tsx'
+import { LogInPage } from '../pages/log-in/log-in.tsx'
 import { Missing } from '../parts/page-states.tsx'
 import { filterKeys, type JobsSearch } from '../rows/filter-text.ts'
 import { baseUrl } from './connection.ts'
@@ -20,14 +20,14 @@ const readText = (search: Record<string, unknown>, keys: readonly string[]) =>
 const overview = createRoute({
   getParentRoute: () => root,
   path: '/',
-  component: lazyRouteComponent(() => import('../pages/overview.tsx'), 'OverviewPage'),
+  component: lazyRouteComponent(() => import('../pages/overview/overview.tsx'), 'OverviewPage'),
 })
 
 const jobsRoute = createRoute({
   getParentRoute: () => root,
   path: '/jobs',
   validateSearch: (search: Record<string, unknown>): JobsSearch => readText(search, [...filterKeys, 'text', 'order']),
-  component: lazyRouteComponent(() => import('../pages/jobs.tsx'), 'JobsPage'),
+  component: lazyRouteComponent(() => import('../pages/jobs/jobs.tsx'), 'JobsPage'),
 })
 
 export interface JobSearch {
@@ -40,14 +40,14 @@ const job = createRoute({
   getParentRoute: () => root,
   path: '/jobs/$id',
   validateSearch: validateJobSearch,
-  component: lazyRouteComponent(() => import('../pages/job.tsx'), 'JobPage'),
+  component: lazyRouteComponent(() => import('../pages/job/job.tsx'), 'JobPage'),
 })
 
 const jobTab = createRoute({
   getParentRoute: () => root,
   path: '/jobs/$id/$tab',
   validateSearch: validateJobSearch,
-  component: lazyRouteComponent(() => import('../pages/job.tsx'), 'JobPage'),
+  component: lazyRouteComponent(() => import('../pages/job/job.tsx'), 'JobPage'),
 })
 
 const logIn = createRoute({

@@ -1,4 +1,4 @@
-import type { JobState } from '../generated/graphql.ts'
+import type { JobState } from '../../generated/graphql.ts'
 
 /** A part of the life of a job. */
 export interface Phase {

@@ -1,9 +1,9 @@
 import { useState } from 'react'
 import { stringify } from 'yaml'
-import { baseUrl } from '../app/connection.ts'
-import { Button } from '../parts/button.tsx'
-import { CopyButton } from '../parts/copy-button.tsx'
-import { quoteShell } from '../parts/format.ts'
+import { baseUrl } from '../../app/connection.ts'
+import { Button } from '../../parts/button.tsx'
+import { CopyButton } from '../../parts/copy-button.tsx'
+import { quoteShell } from '../../parts/format.ts'
 import styles from './spec-tab.module.css'
 import type { PageJob, Spec } from './use-job.ts'
 

@@ -1,11 +1,11 @@
 import { useState } from 'react'
-import { confirmCancel } from '../actions/cancel-jobs.ts'
-import { confirmCancelMatching } from '../actions/cancel-matching.ts'
-import { useKeys } from '../app/keys.ts'
-import type { JobFilter } from '../generated/graphql.ts'
-import { Button } from '../parts/button.tsx'
-import { formatCount } from '../parts/format.ts'
-import { jobStore } from '../rows/job-store.ts'
+import { confirmCancel } from '../../actions/cancel-jobs.ts'
+import { confirmCancelMatching } from '../../actions/cancel-matching.ts'
+import { useKeys } from '../../app/keys.ts'
+import type { JobFilter } from '../../generated/graphql.ts'
+import { Button } from '../../parts/button.tsx'
+import { formatCount } from '../../parts/format.ts'
+import { jobStore } from '../../rows/job-store.ts'
 import styles from './jobs.module.css'
 
 interface SelectionBarProps {

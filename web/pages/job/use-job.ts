@@ -1,6 +1,6 @@
 import { RequestFailed } from '@berth-jobs/berth/client'
 import { useEffect, useState } from 'react'
-import { client } from '../app/connection.ts'
+import { client } from '../../app/connection.ts'
 import {
   type EventRowFragment,
   JobChangesDocument,
@@ -9,8 +9,8 @@ import {
   JobPageDocument,
   type JobPageQuery,
   type PageJobFragment,
-} from '../generated/graphql.ts'
-import { jobStore } from '../rows/job-store.ts'
+} from '../../generated/graphql.ts'
+import { jobStore } from '../../rows/job-store.ts'
 
 export type PageJob = PageJobFragment
 export type Spec = NonNullable<JobPageQuery['job']>['spec']

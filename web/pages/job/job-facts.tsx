@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { useNow } from '../app/server-clock.ts'
-import { formatDuration, formatMoney } from '../parts/format.ts'
-import { describeReason } from '../parts/states.ts'
-import { Time } from '../parts/time.tsx'
+import { useNow } from '../../app/server-clock.ts'
+import { formatDuration, formatMoney } from '../../parts/format.ts'
+import { describeReason } from '../../parts/states.ts'
+import { Time } from '../../parts/time.tsx'
 import styles from './job.module.css'
 import type { PageJob } from './use-job.ts'
 

@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
-import { client } from '../app/connection.ts'
-import { useResource } from '../app/resource.ts'
-import { CountStatesDocument, type JobFilter, type JobState } from '../generated/graphql.ts'
-import { formatCount } from '../parts/format.ts'
-import { StateGlyph } from '../parts/state-glyph.tsx'
-import type { JobsSearch } from '../rows/filter-text.ts'
+import { client } from '../../app/connection.ts'
+import { useResource } from '../../app/resource.ts'
+import { CountStatesDocument, type JobFilter, type JobState } from '../../generated/graphql.ts'
+import { formatCount } from '../../parts/format.ts'
+import { StateGlyph } from '../../parts/state-glyph.tsx'
+import type { JobsSearch } from '../../rows/filter-text.ts'
 import styles from './state-tabs.module.css'
 
 interface Tab {

@@ -1,7 +1,7 @@
-import { formatExact } from '../parts/format.ts'
-import { StateChip } from '../parts/state-glyph.tsx'
-import { describeReason } from '../parts/states.ts'
-import { Time } from '../parts/time.tsx'
+import { formatExact } from '../../parts/format.ts'
+import { StateChip } from '../../parts/state-glyph.tsx'
+import { describeReason } from '../../parts/states.ts'
+import { Time } from '../../parts/time.tsx'
 import styles from './events-tab.module.css'
 import type { JobEvent } from './use-job.ts'
 

@@ -1,11 +1,11 @@
 import { useNavigate } from '@tanstack/react-router'
 import { type MouseEvent, memo, useEffect, useRef, useSyncExternalStore } from 'react'
-import { useNow } from '../app/server-clock.ts'
-import { formatClock } from '../parts/format.ts'
-import { StateChip } from '../parts/state-glyph.tsx'
-import { describeEnd } from '../parts/states.ts'
-import { Duration, Time } from '../parts/time.tsx'
-import { type JobRow, jobStore } from '../rows/job-store.ts'
+import { useNow } from '../../app/server-clock.ts'
+import { formatClock } from '../../parts/format.ts'
+import { StateChip } from '../../parts/state-glyph.tsx'
+import { describeEnd } from '../../parts/states.ts'
+import { Duration, Time } from '../../parts/time.tsx'
+import { type JobRow, jobStore } from '../../rows/job-store.ts'
 import styles from './job-table.module.css'
 
 interface JobLineProps {

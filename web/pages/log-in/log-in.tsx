@@ -1,10 +1,10 @@
 import { createClient, RequestFailed } from '@berth-jobs/berth/client'
 import { Navigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
-import { baseUrl } from '../app/connection.ts'
-import { session, useSession } from '../app/session.ts'
-import { ViewerFactsDocument } from '../generated/graphql.ts'
-import { Button } from '../parts/button.tsx'
+import { baseUrl } from '../../app/connection.ts'
+import { session, useSession } from '../../app/session.ts'
+import { ViewerFactsDocument } from '../../generated/graphql.ts'
+import { Button } from '../../parts/button.tsx'
 import styles from './log-in.module.css'
 
 /** null: the server accepts the token. */
