@@ -17,6 +17,12 @@ const root = createRootRoute({
 const readText = (search: Record<string, unknown>, keys: readonly string[]) =>
   Object.fromEntries(keys.flatMap((key) => (typeof search[key] === 'string' ? [[key, search[key]]] : [])))
 
+/** Keeps the search parameters of these names; a page checks their values itself. */
+const readTexts =
+  <const Key extends string>(...keys: readonly Key[]) =>
+  (search: Record<string, unknown>) =>
+    readText(search, keys) as { [Name in Key]?: string | undefined }
+
 const overview = createRoute({
   getParentRoute: () => root,
   path: '/',
@@ -50,6 +56,99 @@ const jobTab = createRoute({
   component: lazyRouteComponent(() => import('../pages/job/job.tsx'), 'JobPage'),
 })
 
+const submit = createRoute({
+  getParentRoute: () => root,
+  path: '/jobs/new',
+  validateSearch: readTexts('from'),
+  component: lazyRouteComponent(() => import('../pages/submit/submit.tsx'), 'SubmitPage'),
+})
+
+const compare = createRoute({
+  getParentRoute: () => root,
+  path: '/jobs/compare',
+  validateSearch: readTexts('ids'),
+  component: lazyRouteComponent(() => import('../pages/compare/compare.tsx'), 'ComparePage'),
+})
+
+const sweep = createRoute({
+  getParentRoute: () => root,
+  path: '/sweeps/$key/$value',
+  validateSearch: readTexts('x', 'y', 'by'),
+  component: lazyRouteComponent(() => import('../pages/sweep/sweep.tsx'), 'SweepPage'),
+})
+
+const approvals = createRoute({
+  getParentRoute: () => root,
+  path: '/approvals',
+  validateSearch: readTexts('tab', 'rule', 'user', 'approval'),
+  component: lazyRouteComponent(() => import('../pages/approvals/approvals.tsx'), 'ApprovalsPage'),
+})
+
+const queue = createRoute({
+  getParentRoute: () => root,
+  path: '/queue',
+  component: lazyRouteComponent(() => import('../pages/queue/queue.tsx'), 'QueuePage'),
+})
+
+const poolQueue = createRoute({
+  getParentRoute: () => root,
+  path: '/queue/$pool',
+  component: lazyRouteComponent(() => import('../pages/queue/queue.tsx'), 'QueuePage'),
+})
+
+const cluster = createRoute({
+  getParentRoute: () => root,
+  path: '/cluster',
+  component: lazyRouteComponent(() => import('../pages/cluster/cluster.tsx'), 'ClusterPage'),
+})
+
+const poolCluster = createRoute({
+  getParentRoute: () => root,
+  path: '/cluster/$pool',
+  validateSearch: readTexts('node', 'fits', 'color'),
+  component: lazyRouteComponent(() => import('../pages/cluster/cluster.tsx'), 'ClusterPage'),
+})
+
+const usage = createRoute({
+  getParentRoute: () => root,
+  path: '/usage',
+  validateSearch: readTexts('from', 'to', 'by', 'pool', 'show'),
+  component: lazyRouteComponent(() => import('../pages/usage/usage.tsx'), 'UsagePage'),
+})
+
+const people = createRoute({
+  getParentRoute: () => root,
+  path: '/people/$part',
+  validateSearch: readTexts('text', 'open', 'order'),
+  component: lazyRouteComponent(() => import('../pages/people/people.tsx'), 'PeoplePage'),
+})
+
+const policies = createRoute({
+  getParentRoute: () => root,
+  path: '/policies/$part',
+  validateSearch: readTexts('text', 'open', 'order'),
+  component: lazyRouteComponent(() => import('../pages/policies/policies.tsx'), 'PoliciesPage'),
+})
+
+const audit = createRoute({
+  getParentRoute: () => root,
+  path: '/audit',
+  validateSearch: readTexts('action', 'actor', 'object', 'since', 'until', 'entry'),
+  component: lazyRouteComponent(() => import('../pages/audit/audit.tsx'), 'AuditPage'),
+})
+
+const settings = createRoute({
+  getParentRoute: () => root,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('../pages/settings/settings.tsx'), 'SettingsPage'),
+})
+
+const about = createRoute({
+  getParentRoute: () => root,
+  path: '/about',
+  component: lazyRouteComponent(() => import('../pages/about/about.tsx'), 'AboutPage'),
+})
+
 const logIn = createRoute({
   getParentRoute: () => root,
   path: '/login',
@@ -69,7 +168,27 @@ function stringifySearch(search: Record<string, unknown>): string {
 }
 
 export const router = createRouter({
-  routeTree: root.addChildren([overview, jobsRoute, job, jobTab, logIn]),
+  routeTree: root.addChildren([
+    overview,
+    jobsRoute,
+    job,
+    jobTab,
+    submit,
+    compare,
+    sweep,
+    approvals,
+    queue,
+    poolQueue,
+    cluster,
+    poolCluster,
+    usage,
+    people,
+    policies,
+    audit,
+    settings,
+    about,
+    logIn,
+  ]),
   basepath: new URL(baseUrl).pathname,
   parseSearch,
   stringifySearch,

@@ -1,5 +1,5 @@
 import { Link, useNavigate, useRouterState } from '@tanstack/react-router'
-import { ExternalLink, Gauge, ListTree, LogOut, Menu, Search, SunMoon } from 'lucide-react'
+import { Menu, Search } from 'lucide-react'
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { openLayer, useLayer } from '../layers/layer-store.ts'
 import { Button, Key } from '../parts/button.tsx'
@@ -9,9 +9,9 @@ import { useOutage } from './connection.ts'
 import { useKeys } from './keys.ts'
 import { useShownTitle } from './page-title.ts'
 import { readServerFacts, useStart } from './server-facts.ts'
-import { session } from './session.ts'
 import { changeSettings, readSettings } from './settings.ts'
 import styles from './shell.module.css'
+import { BottomBar, SideBar } from './side-bar.tsx'
 
 const Layers = lazy(() => import('../layers/layers.tsx'))
 
@@ -30,6 +30,7 @@ export function Shell({ children }: { children: ReactNode }) {
       </a>
       <TopBar onMenu={() => setOpen((open) => !open)} />
       <SideBar isOpen={isOpen} />
+      <BottomBar onMore={() => setOpen((open) => !open)} />
       <main className={styles.main} id="page">
         <UpdateBanner />
         {children}
@@ -52,6 +53,11 @@ function usePageKeys() {
     { keys: 'Shift+?', help: '', run: () => openLayer({ kind: 'KEYS' }) },
     { keys: 'g o', help: 'Overview', run: () => void navigate({ to: '/' }) },
     { keys: 'g j', help: 'Jobs', run: () => void navigate({ to: '/jobs' }) },
+    { keys: 'g a', help: 'Approvals', run: () => void navigate({ to: '/approvals' }) },
+    { keys: 'g q', help: 'Queue', run: () => void navigate({ to: '/queue' }) },
+    { keys: 'g c', help: 'Cluster', run: () => void navigate({ to: '/cluster' }) },
+    { keys: 'g u', help: 'Usage', run: () => void navigate({ to: '/usage' }) },
+    { keys: 'n', help: 'New job', run: () => void navigate({ to: '/jobs/new' }) },
     {
       keys: 't',
       help: 'Times: relative or by the clock',
@@ -103,73 +109,6 @@ function LiveIndicator() {
     <span className={`${styles.live} ${styles.away}`} role="status" title={outage.failure.message}>
       Reconnecting since {formatClockSeconds(outage.sinceMs)}
     </span>
-  )
-}
-
-const themes = { SYSTEM: 'LIGHT', LIGHT: 'DARK', DARK: 'SYSTEM' } as const
-
-function SideBar({ isOpen }: { isOpen: boolean }) {
-  const { server, viewer, links } = useStart()
-  return (
-    <nav className={styles.side} data-open={isOpen} aria-label="Pages">
-      <Link to="/" className={styles.brand}>
-        <Mark accent={server.accent} />
-        Berth
-        {server.title !== 'Berth' && <span className={styles.server}>{server.title}</span>}
-      </Link>
-      <Link to="/" className={styles.link} activeOptions={{ exact: true }}>
-        <Gauge size={16} />
-        Overview
-      </Link>
-      <Link to="/jobs" className={styles.link} activeOptions={{ includeSearch: false }}>
-        <ListTree size={16} />
-        Jobs
-      </Link>
-      {links
-        .filter(({ on, url }) => on === 'MENU' && /^https?:/.test(url))
-        .map(({ title, url }) => (
-          <a key={url} href={url} target="_blank" rel="noreferrer" className={styles.link}>
-            <ExternalLink size={16} />
-            {title}
-          </a>
-        ))}
-      <div className={styles.foot}>
-        <button
-          type="button"
-          className={`${styles.link} ${styles.plain}`}
-          onClick={() => changeSettings({ theme: themes[readSettings().theme] })}
-        >
-          <SunMoon size={16} />
-          Theme
-        </button>
-        {!server.singleUser && (
-          <button type="button" className={`${styles.link} ${styles.plain}`} onClick={() => session.logOut()}>
-            <LogOut size={16} />
-            Log out
-          </button>
-        )}
-        <div className={styles.person}>
-          <span>{viewer.user.displayName ?? viewer.user.name}</span>
-          <small>{server.singleUser ? 'single user' : viewer.user.level.toLowerCase()}</small>
-        </div>
-      </div>
-    </nav>
-  )
-}
-
-/** The colour of the installation, so that two are not confused. */
-function Mark({ accent }: { accent: string | null }) {
-  return (
-    <svg width="20" height="20" viewBox="0 0 16 16" aria-hidden="true">
-      <rect width="16" height="16" rx="4" fill={accent ?? '#1a4fd6'} />
-      <path
-        d="M5 3.5v9h3.4a2.6 2.6 0 0 0 .9-5.05A2.4 2.4 0 0 0 7.7 3.5zM5 7.6h3.2"
-        fill="none"
-        stroke="#fff"
-        strokeWidth="1.6"
-        strokeLinejoin="round"
-      />
-    </svg>
   )
 }
 
