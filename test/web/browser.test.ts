@@ -1,85 +1,15 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
-import { root } from '../support/sources.ts'
+import type { BrowserContext } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { BerthProcess } from '../support/berth-process.ts'
+import { adminToken, describeConsole, row, submit } from './support/console.ts'
 
-/** The console in a browser, against a real server with real jobs: `npm run test:e2e`. */
-const executablePath = process.env['BERTH_TEST_CHROMIUM'] ?? '/usr/bin/chromium'
-const hasChromium = existsSync(executablePath)
-if (!hasChromium)
-  console.error(`SKIPPED: Chromium not found at ${executablePath}. Install it, or set BERTH_TEST_CHROMIUM to its path.`)
-
-const flags = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
-const waitMsMax = 30_000
-
-describe.skipIf(!hasChromium)('the console', () => {
-  let directory: string
-  let browser: Browser
-
-  beforeAll(async () => {
-    execFileSync(process.execPath, [join(root, 'web/build.ts')])
-    directory = await mkdtemp(join(tmpdir(), 'berth-console-'))
-    browser = await chromium.launch({ executablePath, args: flags })
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await rm(directory, { recursive: true, force: true })
-  })
-
-  /** Errors of the pages: a refused style or script of the policy is one of them. */
-  const complaints: string[] = []
-  afterEach(() => expect(complaints.splice(0)).toEqual([]))
-
-  async function openContext(options: Parameters<Browser['newContext']>[0] = {}): Promise<BrowserContext> {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options })
-    context.setDefaultTimeout(waitMsMax)
-    context.on('weberror', (error) => complaints.push(String(error.error())))
-    context.on('console', (message) => {
-      const isOfNetwork = /^(Failed to load resource|WebSocket connection to)/.test(message.text())
-      if (['warning', 'error'].includes(message.type()) && !isOfNetwork) complaints.push(message.text())
-    })
-    return context
-  }
-
-  async function start(name: string, settings: object, env: Record<string, string> = {}): Promise<BerthProcess> {
-    const folder = join(directory, name)
-    const config = `${folder}.yaml`
-    await writeFile(config, JSON.stringify(settings))
-    return startBerth({
-      dataDir: directory,
-      port: await freePort(),
-      env: { BERTH_CONFIG: config, BERTH_DATA_DIR: folder, ...env },
-    })
-  }
-
-  async function submit(server: BerthProcess, name: string, script: string, token?: string): Promise<string> {
-    const environment = { ...process.env, BERTH_URL: server.url, ...(token && { BERTH_TOKEN: token }) }
-    const args = ['submit', '--name', name, '--cpu', '0.05', '--mem', '1', '--', 'sh', '-c', script]
-    return execFileSync(join(root, 'berth'), args, { env: environment, encoding: 'utf8' }).trim()
-  }
-
-  const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name })
-
+describeConsole('the console', (subject) => {
   describe('of a single user', () => {
     let server: BerthProcess
     let context: BrowserContext
     beforeAll(async () => {
-      server = await start('single', {})
-      context = await openContext()
+      server = await subject.start('single')
+      context = await subject.openContext()
     })
     afterAll(async () => {
       await context?.close()
@@ -91,11 +21,7 @@ describe.skipIf(!hasChromium)('the console', () => {
       await page.goto(server.url)
       await page.getByRole('link', { name: 'Jobs' }).click()
       await page.getByText('No jobs yet').waitFor()
-      await submit(
-        server,
-        'train',
-        'i=0; while :; do i=$((i+1)); printf "\\033[32mstep %d\\033[0m\\n" $i; sleep 0.2; done',
-      )
+      submit(server, 'train', 'i=0; while :; do i=$((i+1)); printf "\\033[32mstep %d\\033[0m\\n" $i; sleep 0.2; done')
       await row(page, 'train').getByText('Running').waitFor()
       await row(page, 'train').getByRole('link').click()
       const log = page.getByRole('log')
@@ -113,13 +39,13 @@ describe.skipIf(!hasChromium)('the console', () => {
     })
 
     it('holds a list still under the pointer until the changes are asked for', async () => {
-      await submit(server, 'first', 'sleep 600')
+      submit(server, 'first', 'sleep 600')
       const page = await context.newPage()
       await page.goto(`${server.url}/jobs`)
       const first = row(page, 'first')
       await first.hover()
       const before = await first.boundingBox()
-      await submit(server, 'second', 'sleep 600')
+      submit(server, 'second', 'sleep 600')
       await page.getByRole('button', { name: '1 change' }).waitFor()
       expect(await first.boundingBox()).toEqual(before)
       await page.getByRole('button', { name: '1 change' }).click()
@@ -140,7 +66,7 @@ describe.skipIf(!hasChromium)('the console', () => {
     })
 
     it('opens a line of a log by its link, without the lines before it', async () => {
-      const id = await submit(server, 'numbers', 'seq 300000')
+      const id = submit(server, 'numbers', 'seq 300000')
       const page = await context.newPage()
       await page.goto(`${server.url}/jobs/${id}#L150000`)
       const line = page.locator('[data-selected=true]')
@@ -168,21 +94,17 @@ describe.skipIf(!hasChromium)('the console', () => {
       await server.end('SIGKILL')
       await page.getByRole('status').getByText('Reconnecting since').waitFor()
       expect(await row(page, 'numbers').count()).toBe(1)
-      server = await startBerth({
-        dataDir: directory,
-        port,
-        env: { BERTH_CONFIG: join(directory, 'single.yaml'), BERTH_DATA_DIR: join(directory, 'single') },
-      })
+      server = await subject.restart('single', port)
       await page.getByRole('status').getByText('Live', { exact: true }).waitFor()
-      await submit(server, 'after', 'true')
+      submit(server, 'after', 'true')
       await row(page, 'after').getByText('Succeeded').waitFor()
       await page.close()
     })
 
     it('fits a phone', async () => {
-      const phone = await openContext({ viewport: { width: 400, height: 800 } })
+      const phone = await subject.openContext({ viewport: { width: 400, height: 800 } })
       const page = await phone.newPage()
-      for (const path of ['/', '/jobs', `/jobs/${await submit(server, 'phone', 'echo hello')}`]) {
+      for (const path of ['/', '/jobs', `/jobs/${submit(server, 'phone', 'echo hello')}`]) {
         await page.goto(server.url + path)
         await page.getByRole('heading', { level: 1 }).waitFor()
         await page.waitForLoadState('networkidle')
@@ -193,26 +115,21 @@ describe.skipIf(!hasChromium)('the console', () => {
   })
 
   describe('of a server with users that executes documents of manifests only', () => {
-    const secret = 'a-secret-of-the-administrator-of-the-console'
     let server: BerthProcess
     beforeAll(async () => {
-      const pools = [
-        { name: 'local', executor: 'local', jobsAsRoot: true, nodes: [{ name: 'n1', cpu: 2, memoryGib: 2 }] },
-      ]
-      const settings = { server: { documents: { freeText: 'NONE' } }, pools }
-      server = await start('users', settings, { BERTH_BOOTSTRAP_TOKEN: secret })
+      server = await subject.startWithUsers('users', { server: { documents: { freeText: 'NONE' } } })
     })
     afterAll(async () => void (await server?.end()))
 
     it('asks for a token, keeps the page, and passes the token to another tab', async () => {
-      const id = await submit(server, 'shown', 'echo seen', secret)
-      const context = await openContext()
+      const id = submit(server, 'shown', 'echo seen', adminToken)
+      const context = await subject.openContext()
       const page = await context.newPage()
       await page.goto(`${server.url}/jobs/${id}`)
       await page.getByLabel('Token').fill('wrong')
       await page.getByRole('button', { name: 'Log in' }).click()
       await page.getByText('does not know this token').waitFor()
-      await page.getByLabel('Token').fill(secret)
+      await page.getByLabel('Token').fill(adminToken)
       await page.getByRole('button', { name: 'Log in' }).click()
       await page.getByRole('log').getByText('seen').waitFor()
       expect(page.url()).toBe(`${server.url}/jobs/${id}`)
