@@ -19,7 +19,16 @@ export interface Confirmation {
   run: (reason: string, onProgress: (text: string) => void) => Promise<string | null>
 }
 
-export type Layer = { kind: 'CONFIRM'; confirmation: Confirmation } | { kind: 'PALETTE' } | { kind: 'KEYS' }
+export interface FormLayer {
+  title: string
+  content: (close: () => void) => ReactNode
+}
+
+export type Layer =
+  | { kind: 'CONFIRM'; confirmation: Confirmation }
+  | ({ kind: 'FORM' } & FormLayer)
+  | { kind: 'PALETTE' }
+  | { kind: 'KEYS' }
 
 let layer: Layer | null = null
 const listeners = new Set<() => void>()

@@ -1,4 +1,5 @@
 import { ConfirmDialog } from './confirm-dialog.tsx'
+import { FormDialog } from './form-dialog.tsx'
 import { KeyHelp } from './key-help.tsx'
 import { useLayer } from './layer-store.ts'
 import { Palette } from './palette.tsx'
@@ -7,6 +8,7 @@ import { Palette } from './palette.tsx'
 export default function Layers() {
   const layer = useLayer()
   if (layer?.kind === 'CONFIRM') return <ConfirmDialog confirmation={layer.confirmation} />
+  if (layer?.kind === 'FORM') return <FormDialog {...layer} />
   if (layer?.kind === 'PALETTE') return <Palette />
   if (layer?.kind === 'KEYS') return <KeyHelp />
   return null

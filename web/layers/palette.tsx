@@ -42,6 +42,13 @@ export function Palette() {
   const choices: readonly Choice[] = [
     { id: 'overview', text: 'Overview', detail: 'g o', run: go('/') },
     { id: 'jobs', text: 'Jobs', detail: 'g j', run: go('/jobs') },
+    { id: 'new', text: 'New job', detail: 'n', run: go('/jobs/new') },
+    { id: 'approvals', text: 'Approvals', detail: 'g a', run: go('/approvals') },
+    { id: 'queue', text: 'Queue', detail: 'g q', run: go('/queue') },
+    { id: 'cluster', text: 'Cluster', detail: 'g c', run: go('/cluster') },
+    { id: 'usage', text: 'Usage', detail: 'g u', run: go('/usage') },
+    { id: 'settings', text: 'Settings', run: go('/settings') },
+    { id: 'about', text: 'About this server', run: go('/about') },
     { id: 'mine', text: 'My running jobs', run: go('/jobs', { state: 'active', user: 'me' }) },
     { id: 'failed', text: 'Failed jobs of the last 24 hours', run: go('/jobs', { state: 'failed', since: '24h' }) },
     { id: 'light', text: 'Light theme', run: () => changeSettings({ theme: 'LIGHT' }) },

@@ -1,14 +1,19 @@
 import type { ButtonHTMLAttributes, ReactNode } from 'react'
 import styles from './button.module.css'
 
+type Look = 'plain' | 'primary' | 'danger' | 'quiet'
+
 interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
-  look?: 'plain' | 'primary' | 'danger' | 'quiet'
+  look?: Look
   /** A link that looks like a button. */
   href?: string
 }
 
+export const buttonClasses = (look: Look, more?: string): string =>
+  [styles.button, look !== 'plain' && styles[look], more].filter(Boolean).join(' ')
+
 export function Button({ look = 'plain', href, className, ...rest }: ButtonProps) {
-  const classes = [styles.button, look !== 'plain' && styles[look], className].filter(Boolean).join(' ')
+  const classes = buttonClasses(look, className)
   if (href !== undefined)
     return (
       <a className={classes} href={href}>

@@ -1,0 +1,103 @@
+import { cloneElement, type FormEvent, type ReactElement, type ReactNode, useId, useRef, useState } from 'react'
+import { Button } from './button.tsx'
+import styles from './form.module.css'
+
+export interface Violation {
+  /** Path in the input, as the server reports it: `limits.maxRunning`. */
+  path: string
+  message: string
+}
+
+/** The refusal of a mutation: a sentence, and the fields that it is about. */
+export interface Refusal {
+  message: string
+  violations: readonly Violation[]
+}
+
+export const refusal = (message: string): Refusal => ({ message, violations: [] })
+
+/** The messages at a field, and at the parts of it. */
+export const violationsAt = (found: Refusal | null, path: string): readonly Violation[] =>
+  found?.violations.filter(
+    (each) => each.path === path || (/^[.[]/.test(each.path.slice(path.length)) && each.path.startsWith(path)),
+  ) ?? []
+
+interface FieldProps {
+  label: string
+  help?: ReactNode
+  /** Where the server reports its refusals; see `violationsAt`. */
+  path?: string
+  refusal?: Refusal | null
+  /** One `input`, `select` or `textarea`. */
+  children: ReactElement<{ id?: string; 'aria-describedby'?: string | undefined; 'aria-invalid'?: boolean }>
+}
+
+/** A label, its control, help, and the messages of the server. */
+export function Field({ label, help, path, refusal: found = null, children }: FieldProps) {
+  const id = useId()
+  const violations = path === undefined ? [] : violationsAt(found, path)
+  const describedBy = [help && `${id}-help`, violations.length > 0 && `${id}-error`].filter(Boolean).join(' ')
+  return (
+    <div className={styles.field}>
+      <label htmlFor={id}>{label}</label>
+      {cloneElement(children, {
+        id,
+        'aria-describedby': describedBy || undefined,
+        'aria-invalid': violations.length > 0,
+      })}
+      {help && (
+        <small id={`${id}-help`} className={styles.help}>
+          {help}
+        </small>
+      )}
+      {violations.length > 0 && (
+        <small id={`${id}-error`} className={styles.error} role="alert">
+          {violations.map(({ message }) => message).join(' ')}
+        </small>
+      )}
+    </div>
+  )
+}
+
+interface FormProps {
+  submitText: string
+  onCancel?: () => void
+  /** Does it; a refusal stays in the form, with the input. */
+  onSubmit: () => Promise<Refusal | null>
+  /** Gets the refusal, to show it at its fields. */
+  children: (refusal: Refusal | null) => ReactNode
+}
+
+const toRefusal = (error: unknown) => refusal(error instanceof Error ? error.message : String(error))
+
+/** Sends once at a time. Refusals that belong to no field stand above the buttons. */
+export function Form({ submitText, onCancel, onSubmit, children }: FormProps) {
+  const [found, setFound] = useState<Refusal | null>(null)
+  const [isBusy, setBusy] = useState(false)
+  const form = useRef<HTMLFormElement>(null)
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    if (isBusy) return
+    setBusy(true)
+    const next = await onSubmit().catch(toRefusal)
+    setBusy(false)
+    setFound(next)
+    if (next) requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus())
+  }
+  return (
+    <form ref={form} className={styles.form} onSubmit={(event) => void submit(event)}>
+      {children(found)}
+      {found && (
+        <p className={styles.refusal} role="alert">
+          {found.message}
+        </p>
+      )}
+      <div className={styles.buttons}>
+        {onCancel && <Button onClick={onCancel}>Cancel</Button>}
+        <Button look="primary" type="submit" disabled={isBusy}>
+          {submitText}
+        </Button>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,38 @@
+import { X } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { useKeys } from '../app/keys.ts'
+import { Button } from './button.tsx'
+import styles from './side-panel.module.css'
+
+interface SidePanelProps {
+  title: ReactNode
+  /** Above the content, beside the button that closes. */
+  actions?: ReactNode
+  children: ReactNode
+  onClose: () => void
+}
+
+/** Details beside a list, which stays usable; on a phone over the whole page. Escape closes it. */
+export function SidePanel({ title, actions, children, onClose }: SidePanelProps) {
+  useKeys('Panel', [{ keys: 'Escape', help: 'Close the panel', run: onClose }])
+  return (
+    <aside className={styles.panel} aria-label="Details">
+      <header className={styles.head}>
+        <h2>{title}</h2>
+        {actions}
+        <Button look="quiet" aria-label="Close" onClick={onClose}>
+          <X size={16} />
+        </Button>
+      </header>
+      <div className={styles.content}>{children}</div>
+    </aside>
+  )
+}
+
+/** A list with an optional panel at its right. Each scrolls by itself. */
+export const WithPanel = ({ children, panel }: { children: ReactNode; panel: ReactNode }) => (
+  <div className={styles.split}>
+    <div className={styles.list}>{children}</div>
+    {panel}
+  </div>
+)

@@ -1,0 +1,95 @@
+import type { MouseEvent, ReactNode } from 'react'
+import styles from './table.module.css'
+
+export interface Column<Row> {
+  title: string
+  cell: (row: Row) => ReactNode
+  /** Numbers stand at the right. */
+  isNumber?: boolean
+  /** Left out where the page is narrow. */
+  isSecondary?: boolean
+  /** The name of its order; a click on the title asks for it. */
+  order?: string
+}
+
+interface TableProps<Row> {
+  label: string
+  columns: readonly Column<Row>[]
+  rows: readonly Row[]
+  getKey: (row: Row) => string
+  /** The row whose panel is open. */
+  openKey?: string | undefined
+  onOpen?: (row: Row) => void
+  order?: string | undefined
+  onOrder?: (order: string) => void
+}
+
+const isControl = (target: EventTarget) =>
+  target instanceof Element && target.closest('a, button, input, label') !== null
+
+/** A short list of rows of one kind. The job list, which may be long, has its own. */
+export function Table<Row>({ label, columns, rows, getKey, openKey, onOpen, order, onOrder }: TableProps<Row>) {
+  const open = (event: MouseEvent, row: Row) => {
+    if (!isControl(event.target)) onOpen?.(row)
+  }
+  return (
+    <table className={styles.table} aria-label={label}>
+      <thead>
+        <tr>
+          {columns.map((column) => (
+            <Heading key={column.title} column={column} isOrder={column.order === order} onOrder={onOrder} />
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => {
+          const key = getKey(row)
+          return (
+            <tr
+              key={key}
+              className={onOpen && styles.openable}
+              aria-selected={onOpen ? key === openKey : undefined}
+              onClick={(event) => open(event, row)}
+            >
+              {columns.map((column, i) => (
+                <td key={column.title} className={classOf(column)}>
+                  {i === 0 && onOpen ? (
+                    <button type="button" className={styles.open} onClick={() => onOpen(row)}>
+                      {column.cell(row)}
+                    </button>
+                  ) : (
+                    column.cell(row)
+                  )}
+                </td>
+              ))}
+            </tr>
+          )
+        })}
+      </tbody>
+    </table>
+  )
+}
+
+const classOf = ({ isNumber, isSecondary }: Pick<Column<never>, 'isNumber' | 'isSecondary'>) =>
+  [isNumber && styles.number, isSecondary && styles.secondary].filter(Boolean).join(' ')
+
+interface HeadingProps {
+  column: Pick<Column<never>, 'title' | 'isNumber' | 'isSecondary' | 'order'>
+  isOrder: boolean
+  onOrder: ((order: string) => void) | undefined
+}
+
+function Heading({ column, isOrder, onOrder }: HeadingProps) {
+  const { title, order } = column
+  return (
+    <th scope="col" className={classOf(column)} aria-sort={order && isOrder ? 'descending' : undefined}>
+      {order && onOrder ? (
+        <button type="button" className={styles.sort} onClick={() => onOrder(order)}>
+          {title}
+        </button>
+      ) : (
+        title
+      )}
+    </th>
+  )
+}
