@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react'
 import { Button as AriaButton, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components'
 import styles from './layers.module.css'
 
-export interface MenuItem {
+export interface MenuChoice {
   text: string
   detail?: string
   isDangerous?: boolean
@@ -11,7 +11,7 @@ export interface MenuItem {
 
 export interface MenuProps {
   label: ReactNode
-  items: readonly MenuItem[]
+  items: readonly MenuChoice[]
 }
 
 /** Opens at once: the first click has loaded it. */
