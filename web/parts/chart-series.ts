@@ -1,0 +1,45 @@
+import type { ChartUnit } from './chart-units.ts'
+
+export interface Series {
+  name: string
+  /** A colour of `tokens.css`: `var(--state-running)`. */
+  color: string
+  /** One value for each moment; null: not measured. */
+  values: readonly (number | null)[]
+  isDashed?: boolean
+}
+
+/** The colours of series without a state, told apart by all readers; further series are summed up as "other". */
+export const seriesColors: readonly string[] = ['RUNNING', 'BLOCKED', 'SUCCEEDED', 'FAILED'].map(
+  (state) => `var(--state-${state.toLowerCase()})`,
+)
+export const otherColor = 'var(--state-queued)'
+
+export interface TimeChartProps {
+  /** Names the chart and its file. */
+  title: string
+  /** Moments in ms, rising. */
+  at: readonly number[]
+  series: readonly Series[]
+  unit: ChartUnit
+  /** Moments count from a start instead of by the clock. */
+  isElapsed?: boolean
+  /** Series stand on each other. */
+  isStacked?: boolean
+  /** A line at a value: "asked 64 GiB". */
+  reference?: { value: number; label: string } | undefined
+  /** A range was chosen by dragging. */
+  onZoom?: (fromMs: number, toMs: number) => void
+  height?: number
+}
+
+/** Sums of each series and those below it; a moment without any value stays empty. */
+export function stackValues(series: readonly Pick<Series, 'values'>[]): (number | null)[][] {
+  const below: number[] = []
+  return series.map(({ values }) =>
+    values.map((value, i) => {
+      below[i] = (below[i] ?? 0) + (value ?? 0)
+      return series.every((each) => each.values[i] == null) ? null : below[i]
+    }),
+  )
+}

@@ -1,0 +1,31 @@
+import { formatBytes, formatDuration } from './format.ts'
+
+export interface ChartUnit {
+  format: (value: number) => string
+  /** Distances between the marks of the axis, so that their values are round; default: 1, 2, 5, 10 … */
+  steps?: number[]
+}
+
+const number = new Intl.NumberFormat('en', { maximumFractionDigits: 2 })
+const bytesPowerMax = 60
+const second = 1
+const [minute, hour, day] = [60 * second, 3_600 * second, 86_400 * second]
+
+export const numberUnit: ChartUnit = { format: (value) => number.format(value) }
+
+export const bytesUnit: ChartUnit = {
+  format: formatBytes,
+  steps: Array.from({ length: bytesPowerMax }, (_, power) => 2 ** power),
+}
+
+export const secondsUnit: ChartUnit = {
+  format: (seconds) => (seconds > 0 && seconds < 1 ? '< 1 s' : formatDuration(seconds * 1_000)),
+  steps: [
+    ...[1, 2, 5, 10, 15, 30].map((count) => count * second),
+    ...[1, 2, 5, 10, 15, 30].map((count) => count * minute),
+    ...[1, 2, 4, 6, 12].map((count) => count * hour),
+    ...[1, 2, 5, 10, 30, 100].map((count) => count * day),
+  ],
+}
+
+export const percentUnit: ChartUnit = { format: (value) => `${number.format(value)} %` }

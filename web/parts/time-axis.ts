@@ -1,0 +1,19 @@
+import { formatDuration } from './format.ts'
+
+const dayMs = 86_400_000
+const minuteMs = 60_000
+
+const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+const clockSeconds = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const date = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
+
+/** A mark of a time axis: the clock, and the date where a day begins or marks are days apart. */
+export function formatAxisTime(ms: number, stepMs: number, beforeMs: number | undefined): string {
+  if (stepMs >= dayMs) return date.format(ms)
+  const text = (stepMs < minuteMs ? clockSeconds : clock).format(ms)
+  const isNewDay = beforeMs === undefined ? text === '00:00' : date.format(beforeMs) !== date.format(ms)
+  return isNewDay ? `${date.format(ms)} ${text}` : text
+}
+
+/** A mark of an axis that counts from a start. */
+export const formatElapsed = (ms: number): string => formatDuration(ms).replace(/ 00 (min|s)$/, '')

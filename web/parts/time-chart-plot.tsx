@@ -1,0 +1,142 @@
+import { useEffect, useMemo, useRef } from 'react'
+import UPlot from 'uplot'
+import 'uplot/dist/uPlot.min.css'
+import { useCanvasColors } from '../app/canvas-colors.ts'
+import { type Series, stackValues, type TimeChartProps } from './chart-series.ts'
+import { formatAxisTime, formatElapsed } from './time-axis.ts'
+import styles from './time-chart.module.css'
+
+interface PlotProps extends TimeChartProps {
+  height: number
+  onHover: (index: number | null) => void
+}
+
+/** The canvas of a chart, in a part of its own with its library. */
+export function TimeChartPlot(props: PlotProps) {
+  const { at, series, isStacked = false, height } = props
+  const box = useRef<HTMLDivElement>(null)
+  const plot = useRef<UPlot>(null)
+  const latest = useRef(props)
+  latest.current = props
+  const fills = series.map(({ color }, i) => [`fill${i}`, `color-mix(in srgb, ${color} 24%, transparent)`])
+  const colors = useCanvasColors({
+    axis: 'var(--faint)',
+    grid: 'var(--line)',
+    ...Object.fromEntries([...series.map(({ color }, i) => [`line${i}`, color]), ...fills]),
+  })
+  const data = useMemo((): UPlot.AlignedData => {
+    const values = isStacked ? stackValues(series) : series.map((each) => [...each.values])
+    return [[...at], ...values]
+  }, [at, series, isStacked])
+  const shape = JSON.stringify([series.map(({ name, isDashed }) => [name, isDashed]), isStacked, props.isElapsed])
+  useEffect(() => {
+    const place = box.current
+    if (!place) return undefined
+    const options = buildOptions(latest, colors, { width: Math.max(place.clientWidth, 1), height })
+    const made = new UPlot(options, data, place)
+    plot.current = made
+    const observer = new ResizeObserver(() => made.setSize({ width: Math.max(place.clientWidth, 1), height }))
+    observer.observe(place)
+    return () => {
+      observer.disconnect()
+      made.destroy()
+      plot.current = null
+    }
+  }, [shape, colors, height])
+  useEffect(() => plot.current?.setData(data), [data])
+  return <div ref={box} className={styles.plot} />
+}
+
+type Colors = Readonly<Record<string, string>>
+
+function buildOptions(latest: { current: PlotProps }, colors: Colors, size: { width: number; height: number }) {
+  const { series, isStacked, isElapsed } = latest.current
+  const line = (each: Series, i: number): UPlot.Series => ({
+    label: each.name,
+    stroke: colors[`line${i}`] ?? '',
+    width: 1.5,
+    ...(isStacked && { fill: colors[`fill${i}`] ?? '' }),
+    ...(each.isDashed && { dash: [4, 4] }),
+  })
+  const options: UPlot.Options = {
+    ...size,
+    ms: 1,
+    legend: { show: false },
+    padding: [8, 8, 0, 0],
+    scales: { x: { time: !isElapsed }, y: { range: (_, __, max) => [0, topOf(max, latest.current)] } },
+    series: [{}, ...series.map(line)],
+    // The fill of a stacked series ends at the series below it.
+    ...(isStacked && { bands: series.slice(1).map((_, i) => ({ series: [i + 2, i + 1] as [number, number] })) }),
+    axes: buildAxes(latest, colors),
+    cursor: { y: false, drag: { x: latest.current.onZoom !== undefined, y: false, setScale: false, dist: 4 } },
+    hooks: {
+      setCursor: [({ cursor }) => latest.current.onHover(cursor.idx ?? null)],
+      setSelect: [(plot) => zoom(plot, latest.current)],
+      draw: [(plot) => drawReference(plot, latest.current, colors)],
+    },
+  }
+  return options
+}
+
+const headroom = 1.05
+const topOf = (max: number | null, { reference }: PlotProps) =>
+  Math.max(max ?? 0, reference?.value ?? 0) * headroom || 1
+
+const axisFont = '11px Inter, system-ui, sans-serif'
+const characterWidth = 6.5
+
+function buildAxes(latest: { current: PlotProps }, colors: Colors): UPlot.Axis[] {
+  const { isElapsed, unit } = latest.current
+  const look = {
+    stroke: colors['axis'] ?? '',
+    font: axisFont,
+    grid: { stroke: colors['grid'] ?? '', width: 1 },
+    ticks: { show: false },
+  }
+  return [
+    {
+      ...look,
+      grid: { show: false },
+      space: 72,
+      size: 24,
+      ...(isElapsed && { incrs: elapsedStepsMs }),
+      values: (_, splits, __, ___, stepMs) =>
+        splits.map((ms, i) => (isElapsed ? formatElapsed(ms) : formatAxisTime(ms, stepMs, splits[i - 1]))),
+    },
+    {
+      ...look,
+      gap: 8,
+      space: 32,
+      ...(unit.steps && { incrs: unit.steps }),
+      values: (_, splits) => splits.map((value) => latest.current.unit.format(value)),
+      size: (_, values) => Math.max(24, ...(values ?? []).map((text) => text.length * characterWidth + 12)),
+    },
+  ]
+}
+
+const elapsedStepsMs = [1, 5, 10, 30, 60, 300, 600, 1_800, 3_600, 10_800, 21_600, 43_200, 86_400, 604_800].map(
+  (seconds) => seconds * 1_000,
+)
+
+const zoomPixelsMin = 4
+
+function zoom(plot: UPlot, { onZoom }: PlotProps) {
+  const { left, width } = plot.select
+  if (width < zoomPixelsMin) return
+  plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
+  onZoom?.(plot.posToVal(left, 'x'), plot.posToVal(left + width, 'x'))
+}
+
+function drawReference(plot: UPlot, { reference }: PlotProps, colors: Colors) {
+  if (!reference) return
+  const { ctx, bbox } = plot
+  const y = Math.round(plot.valToPos(reference.value, 'y', true)) + 0.5
+  ctx.save()
+  ctx.strokeStyle = colors['axis'] ?? ''
+  ctx.setLineDash([6, 4])
+  ctx.beginPath()
+  ctx.moveTo(bbox.left, y)
+  ctx.lineTo(bbox.left + bbox.width, y)
+  ctx.stroke()
+  ctx.restore()
+}
