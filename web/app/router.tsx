@@ -38,9 +38,11 @@ const jobsRoute = createRoute({
 
 export interface JobSearch {
   run?: string | undefined
+  /** A moment of the log. */
+  at?: string | undefined
 }
 
-const validateJobSearch = (search: Record<string, unknown>): JobSearch => readText(search, ['run'])
+const validateJobSearch = (search: Record<string, unknown>): JobSearch => readText(search, ['run', 'at'])
 
 const job = createRoute({
   getParentRoute: () => root,

@@ -534,6 +534,24 @@ export type Permission =
   /** Save views for oneself and own teams; an ADMIN also for everyone. */
   | 'VIEW_WRITE';
 
+/** State of a node. */
+export type PoolNodeState =
+  /** Accepts no new runs; running jobs continue. */
+  | 'CORDONED'
+  /** Accepts no new runs and is to be removed; running jobs continue. */
+  | 'DRAINING'
+  /** Does not answer. */
+  | 'LOST'
+  /** Accepts new runs. */
+  | 'READY';
+
+/** The submission or retry to preview; set exactly one field. */
+export type PreviewJobInput =
+  {   /** Previews a retry: the input of `retryJob`. */
+  retry: RetryJobInput; submit?: never; }
+  |  { retry?: never;   /** Previews a submission: the input of `submitJob`. */
+  submit: SubmitJobInput; };
+
 /** Kind of failure. */
 export type ProblemCode =
   /** You cannot decide on a job that you submitted yourself. */
@@ -694,6 +712,24 @@ export type StreamResetReason =
   /** The skipped events are no longer kept, or the database lost events in a failover or a restore. */
   | 'RETENTION';
 
+/** A submission. */
+export type SubmitJobInput = {
+  /** Working directory if the spec names no `workdir` and the executor shares files with the submitting machine (local, handler, slurm). Containers and pods start in the directory of their image. */
+  defaultWorkdir?: string | null | undefined;
+  /** Idempotency key, 1 … 255 characters. Submitting the same key again returns the same job. */
+  idempotencyKey?: string | null | undefined;
+  /** Lifetime of the key in seconds, 60 … 2,592,000; default: one day. */
+  idempotencyTtlSeconds?: number | null | undefined;
+  /** Refuse the job unless it can start now. A refusal stores nothing, not even the idempotency key. */
+  noWait?: boolean | null | undefined;
+  /** Require an approval in any case. */
+  requiresApproval?: boolean | null | undefined;
+  /** Id of a slot reservation to consume; the submission then counts only once. */
+  slotReservationId?: string | null | undefined;
+  /** The job to run. */
+  spec: JobSpecInput;
+};
+
 /** Permitted use of a token; a token never permits more than its user may do. */
 export type TokenScope =
   /** Everything else: users, teams, tokens, quotas, limits, rules, nodes, reservations, deleting jobs of others. */
@@ -726,21 +762,21 @@ export type EventRowFragment = { id: string, seq: number, at: string, type: JobE
 
 export type RunRowFragment = { id: string, number: number, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, nodeNames: Array<string>, gpuIds: Array<number>, logLines: number, logBytes: number };
 
-export type PageJobFragment = { maxAttempts: number, nativeId: string | null, queuedAt: string | null, estimatedCost: number | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, team: { id: string, name: string } | null, retryOf: { id: string, name: string | null } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, expiresAt: string, decidedAt: string | null, comment: string | null, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, nodeNames: Array<string>, gpuIds: Array<number>, logLines: number, logBytes: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } };
+export type PageJobFragment = { maxAttempts: number, nativeId: string | null, queuedAt: string | null, basePriority: number, priorityOverride: number | null, estimatedCost: number | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, artifacts: { totalCount: number }, dependents: { totalCount: number }, team: { id: string, name: string } | null, retryOf: { id: string, name: string | null } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, expiresAt: string, decidedAt: string | null, comment: string | null, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, nodeNames: Array<string>, gpuIds: Array<number>, logLines: number, logBytes: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } };
 
 export type JobPageQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type JobPageQuery = { job: { eventCursor: string, maxAttempts: number, nativeId: string | null, queuedAt: string | null, estimatedCost: number | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, executor: string, queue: string, maxRunTimeSeconds: number, preemptable: boolean, restartable: boolean, interactive: boolean, notBefore: string | null, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, input: Record<string, unknown> | null, environment: Array<{ name: string, value: string }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, anyGpu: boolean, replicas: number, nodeCount: number | null, exclusiveNodeUse: boolean } }, team: { id: string, name: string } | null, retryOf: { id: string, name: string | null } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, expiresAt: string, decidedAt: string | null, comment: string | null, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, nodeNames: Array<string>, gpuIds: Array<number>, logLines: number, logBytes: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } } | null };
+export type JobPageQuery = { job: { eventCursor: string, maxAttempts: number, nativeId: string | null, queuedAt: string | null, basePriority: number, priorityOverride: number | null, estimatedCost: number | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: string, maxRunTimeSeconds: number, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null }, artifacts: { totalCount: number }, dependents: { totalCount: number }, team: { id: string, name: string } | null, retryOf: { id: string, name: string | null } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, expiresAt: string, decidedAt: string | null, comment: string | null, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, nodeNames: Array<string>, gpuIds: Array<number>, logLines: number, logBytes: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } } | null };
 
 export type JobNowQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type JobNowQuery = { job: { maxAttempts: number, nativeId: string | null, queuedAt: string | null, estimatedCost: number | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, team: { id: string, name: string } | null, retryOf: { id: string, name: string | null } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, expiresAt: string, decidedAt: string | null, comment: string | null, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, nodeNames: Array<string>, gpuIds: Array<number>, logLines: number, logBytes: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } } | null };
+export type JobNowQuery = { job: { maxAttempts: number, nativeId: string | null, queuedAt: string | null, basePriority: number, priorityOverride: number | null, estimatedCost: number | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, artifacts: { totalCount: number }, dependents: { totalCount: number }, team: { id: string, name: string } | null, retryOf: { id: string, name: string | null } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, expiresAt: string, decidedAt: string | null, comment: string | null, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, nodeNames: Array<string>, gpuIds: Array<number>, logLines: number, logBytes: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } } | null };
 
 export type JobEventsPageQueryVariables = Exact<{
   id: string;
@@ -758,10 +794,46 @@ export type JobChangesSubscriptionVariables = Exact<{
 
 
 export type JobChangesSubscription = { jobStatus:
-    | { __typename: 'JobTransitions', cursor: string, isFinal: boolean, job: { maxAttempts: number, nativeId: string | null, queuedAt: string | null, estimatedCost: number | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, team: { id: string, name: string } | null, retryOf: { id: string, name: string | null } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, expiresAt: string, decidedAt: string | null, comment: string | null, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, nodeNames: Array<string>, gpuIds: Array<number>, logLines: number, logBytes: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } }, transitions: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, actor: { id: string, name: string } | null }> }
+    | { __typename: 'JobTransitions', cursor: string, isFinal: boolean, job: { maxAttempts: number, nativeId: string | null, queuedAt: string | null, basePriority: number, priorityOverride: number | null, estimatedCost: number | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, artifacts: { totalCount: number }, dependents: { totalCount: number }, team: { id: string, name: string } | null, retryOf: { id: string, name: string | null } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, expiresAt: string, decidedAt: string | null, comment: string | null, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, nodeNames: Array<string>, gpuIds: Array<number>, logLines: number, logBytes: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } }, transitions: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, actor: { id: string, name: string } | null }> }
     | { __typename: 'StreamHeartbeat', cursor: string }
     | { __typename: 'StreamReset', resetReason: StreamResetReason, cursor: string }
    };
+
+export type PreviewChangeQueryVariables = Exact<{
+  input: PreviewJobInput;
+}>;
+
+
+export type PreviewChangeQuery = { previewJob:
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'JobPreview', wouldBe: JobState, nodeNames: Array<string>, queuePosition: number | null, warnings: Array<string>, reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type PoolRoomQueryVariables = Exact<{
+  name: string;
+}>;
+
+
+export type PoolRoomQuery = { queue: { id: string, pool: { id: string, nodes: { totalCount: number, nodes: Array<{ id: string, name: string, state: PoolNodeState, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number }, devices: Array<{ name: string, memoryBytes: number, allocated: boolean }> }> } } } | null };
+
+export type LastErrorsQueryVariables = Exact<{
+  id: string;
+  run: number;
+  query: string;
+  first: number;
+}>;
+
+
+export type LastErrorsQuery = { job: { id: string, logSearch: { isComplete: boolean, matches: Array<{ line: number, stream: LogStream, text: string }> } } | null };
 
 export type ListRowFragment = { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null };
 
@@ -975,6 +1047,8 @@ export type UserNamesQueryVariables = Exact<{
 
 export type UserNamesQuery = { users: { nodes: Array<{ id: string, name: string }> } };
 
+export type WholeSpecFragment = { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: string, maxRunTimeSeconds: number, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null };
+
 export class TypedDocumentString<TResult, TVariables>
   extends String
   implements DocumentTypeDecoration<TResult, TVariables>
@@ -1102,7 +1176,15 @@ export const PageJobFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   maxAttempts
   nativeId
   queuedAt
+  basePriority
+  priorityOverride
   estimatedCost
+  artifacts(first: 1) {
+    totalCount
+  }
+  dependents(first: 1) {
+    totalCount
+  }
   team {
     id
     name
@@ -1292,52 +1374,99 @@ export const LogRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   truncated
 }
     `, {"fragmentName":"LogRow"}) as unknown as TypedDocumentString<LogRowFragment, unknown>;
+export const WholeSpecFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment WholeSpec on JobSpec {
+  name
+  command
+  executable
+  arguments
+  handler
+  input
+  image
+  workdir
+  queue
+  executor
+  resources {
+    cpu
+    memoryBytes
+    gpu
+    gpuModel
+    gpuMemoryBytes
+    gpuTensorCores
+    cudaVersion
+    gpuIds
+    anyGpu
+    cpuModel
+    infiniband
+    replicas
+    replicaMasterPort
+    nodeCount
+    processCount
+    processesPerNode
+    cpuCoresPerProcess
+    gpuCoresPerProcess
+    exclusiveNodeUse
+  }
+  maxRunTimeSeconds
+  durationSeconds
+  notBefore
+  dependsOn {
+    jobId
+    on
+  }
+  onDependencyFailure
+  retry {
+    maxAttempts
+    onExitCodes
+  }
+  interactive
+  preemptable
+  restartable
+  resumable
+  inheritEnvironment
+  environment {
+    name
+    value
+  }
+  labels {
+    key
+    value
+  }
+  launcher
+  preLaunch
+  postLaunch
+  stdinPath
+  stdoutPath
+  stderrPath
+  data
+  networkIsolation
+  internalDns {
+    name
+    ports {
+      port
+      targetPort
+      protocol
+    }
+  }
+  x11 {
+    gpu
+  }
+  team
+  project
+  account
+  capacityReservationId
+  bid
+  estimatedCost
+  customAttributes
+}
+    `, {"fragmentName":"WholeSpec"}) as unknown as TypedDocumentString<WholeSpecFragment, unknown>;
 export const JobPageDocument = /*#__PURE__*/ new TypedDocumentString(`
     query JobPage($id: ID!) {
   job(id: $id) {
     ...PageJob
     eventCursor
     spec {
-      command
-      executable
-      arguments
-      handler
-      image
-      workdir
-      executor
-      queue
-      maxRunTimeSeconds
-      preemptable
-      restartable
-      interactive
-      notBefore
-      launcher
-      preLaunch
-      postLaunch
-      stdinPath
-      stdoutPath
-      stderrPath
-      environment {
-        name
-        value
-      }
-      data
-      input
-      retry {
-        maxAttempts
-        onExitCodes
-      }
-      resources {
-        cpu
-        memoryBytes
-        gpu
-        gpuModel
-        gpuMemoryBytes
-        anyGpu
-        replicas
-        nodeCount
-        exclusiveNodeUse
-      }
+      ...WholeSpec
     }
   }
 }
@@ -1362,7 +1491,15 @@ fragment PageJob on Job {
   maxAttempts
   nativeId
   queuedAt
+  basePriority
+  priorityOverride
   estimatedCost
+  artifacts(first: 1) {
+    totalCount
+  }
+  dependents(first: 1) {
+    totalCount
+  }
   team {
     id
     name
@@ -1507,6 +1644,90 @@ fragment ListRow on Job {
       latest
     }
   }
+}
+fragment WholeSpec on JobSpec {
+  name
+  command
+  executable
+  arguments
+  handler
+  input
+  image
+  workdir
+  queue
+  executor
+  resources {
+    cpu
+    memoryBytes
+    gpu
+    gpuModel
+    gpuMemoryBytes
+    gpuTensorCores
+    cudaVersion
+    gpuIds
+    anyGpu
+    cpuModel
+    infiniband
+    replicas
+    replicaMasterPort
+    nodeCount
+    processCount
+    processesPerNode
+    cpuCoresPerProcess
+    gpuCoresPerProcess
+    exclusiveNodeUse
+  }
+  maxRunTimeSeconds
+  durationSeconds
+  notBefore
+  dependsOn {
+    jobId
+    on
+  }
+  onDependencyFailure
+  retry {
+    maxAttempts
+    onExitCodes
+  }
+  interactive
+  preemptable
+  restartable
+  resumable
+  inheritEnvironment
+  environment {
+    name
+    value
+  }
+  labels {
+    key
+    value
+  }
+  launcher
+  preLaunch
+  postLaunch
+  stdinPath
+  stdoutPath
+  stderrPath
+  data
+  networkIsolation
+  internalDns {
+    name
+    ports {
+      port
+      targetPort
+      protocol
+    }
+  }
+  x11 {
+    gpu
+  }
+  team
+  project
+  account
+  capacityReservationId
+  bid
+  estimatedCost
+  customAttributes
 }`) as unknown as TypedDocumentString<JobPageQuery, JobPageQueryVariables>;
 export const JobNowDocument = /*#__PURE__*/ new TypedDocumentString(`
     query JobNow($id: ID!) {
@@ -1535,7 +1756,15 @@ fragment PageJob on Job {
   maxAttempts
   nativeId
   queuedAt
+  basePriority
+  priorityOverride
   estimatedCost
+  artifacts(first: 1) {
+    totalCount
+  }
+  dependents(first: 1) {
+    totalCount
+  }
   team {
     id
     name
@@ -1772,7 +2001,15 @@ fragment PageJob on Job {
   maxAttempts
   nativeId
   queuedAt
+  basePriority
+  priorityOverride
   estimatedCost
+  artifacts(first: 1) {
+    totalCount
+  }
+  dependents(first: 1) {
+    totalCount
+  }
   team {
     id
     name
@@ -1918,6 +2155,94 @@ fragment ListRow on Job {
     }
   }
 }`) as unknown as TypedDocumentString<JobChangesSubscription, JobChangesSubscriptionVariables>;
+export const PreviewChangeDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query PreviewChange($input: PreviewJobInput!) {
+  previewJob(input: $input) {
+    __typename
+    ... on JobPreview {
+      wouldBe
+      nodeNames
+      queuePosition
+      warnings
+      reasons {
+        code
+        message
+      }
+      estimatedStart {
+        p50
+        p90
+        earliest
+        latest
+      }
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<PreviewChangeQuery, PreviewChangeQueryVariables>;
+export const PoolRoomDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query PoolRoom($name: String!) {
+  queue(pool: $name) {
+    id
+    pool {
+      id
+      nodes(first: 100) {
+        totalCount
+        nodes {
+          id
+          name
+          state
+          capacity {
+            cpu
+            memoryBytes
+            gpu
+          }
+          free {
+            cpu
+            memoryBytes
+            gpu
+          }
+          devices {
+            name
+            memoryBytes
+            allocated
+          }
+        }
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<PoolRoomQuery, PoolRoomQueryVariables>;
+export const LastErrorsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query LastErrors($id: ID!, $run: Int!, $query: String!, $first: Int!) {
+  job(id: $id) {
+    id
+    logSearch(run: $run, query: $query, regex: true, backwards: true, first: $first) {
+      isComplete
+      matches {
+        line
+        stream
+        text
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<LastErrorsQuery, LastErrorsQueryVariables>;
 export const ListJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query ListJobs($first: Int, $after: Cursor, $filter: JobFilter, $orderBy: JobOrder) {
   jobs(first: $first, after: $after, filter: $filter, orderBy: $orderBy) {

@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useNow } from '../../app/server-clock.ts'
-import { formatDuration, formatMoney } from '../../parts/format.ts'
-import { describeReason } from '../../parts/states.ts'
+import { formatBytes, formatDuration, formatMoney } from '../../parts/format.ts'
 import { Time } from '../../parts/time.tsx'
 import styles from './job.module.css'
-import type { PageJob } from './use-job.ts'
+import { describeOutcome } from './outcome.ts'
+import type { PageJob, Spec } from './use-job.ts'
 
 const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
   <div>
@@ -15,13 +15,13 @@ const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
 )
 
 /** The line below the name: progress or outcome, and where, who and when. */
-export function JobFacts({ job }: { job: PageJob }) {
-  const { currentRun, attempt, maxAttempts, user, pool, executor, cost, labels } = job
+export function JobFacts({ job, spec }: { job: PageJob; spec: Spec | null }) {
+  const { currentRun, user, pool, executor, cost, labels } = job
   const place = [currentRun.nodeNames.join(', '), currentRun.gpuIds.length > 0 && `GPU ${currentRun.gpuIds.join(', ')}`]
   return (
     <>
       {job.progress && job.stateCategory === 'ACTIVE' && <ProgressLine job={job} />}
-      {job.stateCategory === 'FINAL' && <Outcome job={job} />}
+      {job.stateCategory === 'FINAL' && <Outcome job={job} spec={spec} />}
       <dl className={styles.facts}>
         <Fact name="Who">
           <Link to="/jobs" search={{ user: user.name }}>
@@ -34,14 +34,15 @@ export function JobFacts({ job }: { job: PageJob }) {
           </Link>{' '}
           <span className={styles.faint}>{executor}</span>
         </Fact>
+        {spec && <Fact name="Asked">{describeAsked(spec.resources)}</Fact>}
+        {job.priority !== null && job.stateCategory === 'WAITING' && (
+          <Fact name="Priority">
+            {job.priority} {job.priorityOverride !== null && <span className={styles.faint}>set by a person</span>}
+          </Fact>
+        )}
         <Fact name="Submitted">
           <Time at={job.createdAt} />
         </Fact>
-        {(attempt > 1 || maxAttempts > 1) && (
-          <Fact name="Run">
-            {attempt} of {Math.max(attempt, maxAttempts)}
-          </Fact>
-        )}
         {cost !== null && <Fact name="Cost">{formatMoney(cost)}</Fact>}
         {job.retryOf && (
           <Fact name="Retry of">
@@ -86,22 +87,18 @@ function ProgressLine({ job: { progress, currentRun } }: { job: PageJob }) {
   )
 }
 
-/** One sentence: how it ended, where, and after how long. */
-function Outcome({ job }: { job: PageJob }) {
-  const { state, stateReason, stateInfo, exitCode, currentRun, finishedAt } = job
-  const reason = stateReason === null || stateReason === 'EXIT_CODE' ? null : describeReason(stateReason)
-  const parts = [
-    reason,
-    exitCode !== null && state !== 'CANCELLED' && `exit code ${exitCode}`,
-    currentRun.nodeNames.length > 0 && `on ${currentRun.nodeNames.join(', ')}`,
-    currentRun.startedAt && finishedAt
-      ? `after ${formatDuration(Date.parse(finishedAt) - Date.parse(currentRun.startedAt))}`
-      : 'without a start',
-  ]
+/** "2 GPU · 16 cores · 64 GiB". */
+export function describeAsked({ gpu, cpu, memoryBytes, replicas }: Spec['resources']): string {
+  const parts = [gpu > 0 && `${gpu} GPU`, `${cpu} ${cpu === 1 ? 'core' : 'cores'}`, formatBytes(memoryBytes)]
+  return `${replicas > 1 ? `${replicas} × ` : ''}${parts.filter(Boolean).join(' · ')}`
+}
+
+function Outcome({ job, spec }: { job: PageJob; spec: Spec | null }) {
+  const limits = spec && { memoryBytes: spec.resources.memoryBytes, maxRunTimeSeconds: spec.maxRunTimeSeconds }
   return (
-    <p className={styles.outcome} data-state={state}>
-      {parts.filter(Boolean).join(' · ')}
-      {stateInfo && <span>{stateInfo}</span>}
+    <p className={styles.outcome} data-state={job.state}>
+      {describeOutcome(job, limits)}
+      {job.stateInfo && <span>{job.stateInfo}</span>}
     </p>
   )
 }

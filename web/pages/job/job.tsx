@@ -1,19 +1,15 @@
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { confirmCancel } from '../../actions/cancel-jobs.ts'
+import { Link, useParams, useSearch } from '@tanstack/react-router'
 import { downloadLog } from '../../actions/download-log.ts'
-import { retryJob } from '../../actions/retry-job.ts'
-import { useKeys } from '../../app/keys.ts'
 import { usePageTitle } from '../../app/page-title.ts'
 import { useStateIcon } from '../../app/state-icon.ts'
 import { LogView } from '../../log/log-view.tsx'
-import { Button } from '../../parts/button.tsx'
-import { CopyButton } from '../../parts/copy-button.tsx'
 import { Failed, Loading, Missing } from '../../parts/page-states.tsx'
-import { StateChip } from '../../parts/state-glyph.tsx'
 import { stateWords } from '../../parts/states.ts'
+import { Tabs } from '../../parts/tabs.tsx'
 import { EventsTab } from './events-tab.tsx'
 import styles from './job.module.css'
-import { JobFacts } from './job-facts.tsx'
+import { JobHeader } from './job-header.tsx'
+import { LastErrors } from './last-errors.tsx'
 import { SpecTab } from './spec-tab.tsx'
 import { Timeline } from './timeline.tsx'
 import { type JobState, type PageJob, useJob } from './use-job.ts'
@@ -31,13 +27,15 @@ export function JobPage() {
   if (isGone && !job) return <Missing what={`Job ${id}`} />
   if (failure && !job) return <Failed failure={failure} onRetry={() => location.reload()} />
   if (isLoading || !job) return <Loading />
-  const shown = tabNames.find((name) => name === tab) ?? 'log'
+  const shown = tab === undefined ? 'log' : tabNames.find((name) => name === tab)
+  if (!shown) return <Missing what={`The part ${tab} of a job`} />
   return <JobView key={id} state={state} job={job} tab={shown} />
 }
 
 function JobView({ state, job, tab }: { state: JobState; job: PageJob; tab: TabName }) {
   const { run } = useSearch({ strict: false }) as { run?: string }
-  const shownRun = Number(run ?? job.currentRun.number)
+  const found = job.runs.nodes.find(({ number }) => String(number) === run)
+  const shownRun = found?.number ?? job.currentRun.number
   return (
     <div className={styles.page}>
       {state.isGone && (
@@ -45,10 +43,16 @@ function JobView({ state, job, tab }: { state: JobState; job: PageJob; tab: TabN
           This job was deleted. What you see is from before.
         </p>
       )}
-      <Header job={job} />
-      <Timeline job={job} />
-      <Tabs job={job} tab={tab} eventCount={job.version} shownRun={shownRun} />
+      <JobHeader job={job} spec={state.spec} isGone={state.isGone} />
+      <Timeline job={job} events={state.events} maxRunTimeSeconds={state.spec?.maxRunTimeSeconds ?? 0} />
+      <JobTabs job={job} tab={tab} shownRun={shownRun} />
+      {run !== undefined && !found && (
+        <p className={styles.gone} role="alert">
+          This job has no run {run}. Run {shownRun} is shown.
+        </p>
+      )}
       {tab === 'log' && job.stateCategory === 'WAITING' && <WhyItWaits job={job} />}
+      {tab === 'log' && hasTrouble(job) && <LastErrors job={job} run={shownRun} />}
       {tab === 'log' && (job.stateCategory !== 'WAITING' || job.attempt > 1) && (
         <LogView
           key={shownRun}
@@ -65,77 +69,36 @@ function JobView({ state, job, tab }: { state: JobState; job: PageJob; tab: TabN
   )
 }
 
-function Header({ job }: { job: PageJob }) {
-  const navigate = useNavigate()
-  const may = (action: PageJob['allowedActions'][number]) => job.allowedActions.includes(action)
-  const cancel = () => {
-    if (may('CANCEL')) confirmCancel([job])
-  }
-  const again = async () => {
-    const id = await retryJob(job)
-    if (id) void navigate({ to: '/jobs/$id', params: { id } })
-  }
-  useKeys('Job', [
-    ...(may('CANCEL') ? [{ keys: 'c', help: 'Cancel the job', run: cancel }] : []),
-    ...(may('RETRY') ? [{ keys: 'r', help: 'Submit it again', run: () => void again() }] : []),
-    { keys: 'Escape', help: 'All jobs', run: () => void navigate({ to: '/jobs' }) },
-  ])
-  return (
-    <header className={styles.header}>
-      <div className={styles.first}>
-        <StateChip state={job.state} fraction={job.progress?.fraction} />
-        <h2 className={styles.name}>{job.name ?? job.id}</h2>
-        <span className={styles.id}>
-          {job.name !== null && <code>{job.id}</code>}
-          <CopyButton text={job.id} what="id" />
-        </span>
-        <span className={styles.actions}>
-          {may('RETRY') && <Button onClick={() => void again()}>Submit again</Button>}
-          {may('CANCEL') && <Button onClick={cancel}>Cancel</Button>}
-        </span>
-      </div>
-      <JobFacts job={job} />
-    </header>
-  )
+const hasTrouble = ({ state }: PageJob) => state === 'FAILED' || state === 'INTERRUPTED'
+
+const tabWords: Readonly<Record<TabName, string>> = {
+  log: 'Log',
+  events: 'Events',
+  spec: 'Spec',
 }
 
-interface TabsProps {
-  job: PageJob
-  tab: TabName
-  eventCount: number
-  shownRun: number
-}
-
-function Tabs({ job, tab, eventCount, shownRun }: TabsProps) {
-  const words = {
-    log: job.stateCategory === 'WAITING' ? 'Why it waits' : 'Log',
-    events: 'Events',
-    spec: 'Spec',
-  }
+/** The parts of the job, each with its URL; beside the log its runs. */
+function JobTabs({ job, tab, shownRun }: { job: PageJob; tab: TabName; shownRun: number }) {
+  const { run } = useSearch({ strict: false }) as { run?: string }
+  const counts: Partial<Record<TabName, number>> = { events: job.version }
+  const target = (name: TabName) => ({ to: '/jobs/$id/$tab', params: { id: job.id, tab: name } })
+  const tabs = tabNames.map((name) => ({
+    title: name === 'log' && job.stateCategory === 'WAITING' ? 'Why it waits' : tabWords[name],
+    count: counts[name] || undefined,
+    isShown: name === tab,
+    search: { run },
+    ...target(name),
+  }))
   const runs = job.runs.nodes
   return (
-    <nav className={styles.tabs} aria-label="Parts of the job">
-      {tabNames.map((name) => (
-        <Link
-          key={name}
-          to="/jobs/$id/$tab"
-          params={{ id: job.id, tab: name }}
-          search={(before) => before}
-          className={styles.tab}
-          aria-current={name === tab ? 'page' : undefined}
-        >
-          {words[name]}
-          {name === 'events' && <span className={styles.count}>{eventCount}</span>}
-        </Link>
-      ))}
+    <Tabs label="Parts of the job" tabs={tabs}>
       {tab === 'log' && runs.length > 1 && (
         <span className={styles.runs}>
           run
           {runs.map(({ id, number }) => (
             <Link
               key={id}
-              to="/jobs/$id/$tab"
-              params={{ id: job.id, tab: 'log' }}
+              {...target('log')}
               search={{ run: String(number) }}
               className={styles.run}
               aria-current={number === shownRun ? 'true' : undefined}
@@ -145,6 +108,6 @@ function Tabs({ job, tab, eventCount, shownRun }: TabsProps) {
           ))}
         </span>
       )}
-    </nav>
+    </Tabs>
   )
 }

@@ -7,13 +7,13 @@ import {
   JobEventsPageDocument,
   JobNowDocument,
   JobPageDocument,
-  type JobPageQuery,
   type PageJobFragment,
+  type WholeSpecFragment,
 } from '../../generated/graphql.ts'
 import { jobStore } from '../../rows/job-store.ts'
 
 export type PageJob = PageJobFragment
-export type Spec = NonNullable<JobPageQuery['job']>['spec']
+export type Spec = WholeSpecFragment
 export type JobEvent = EventRowFragment
 
 export interface JobState {

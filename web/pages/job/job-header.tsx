@@ -1,0 +1,118 @@
+import { Link, useNavigate } from '@tanstack/react-router'
+import { confirmCancel } from '../../actions/cancel-jobs.ts'
+import { retryJob } from '../../actions/retry-job.ts'
+import { useKeys } from '../../app/keys.ts'
+import { useStart } from '../../app/server-facts.ts'
+import type { JobAction } from '../../generated/graphql.ts'
+import { Button, buttonClasses } from '../../parts/button.tsx'
+import { CopyButton } from '../../parts/copy-button.tsx'
+import { MenuButton } from '../../parts/menu-button.tsx'
+import { StateChip } from '../../parts/state-glyph.tsx'
+import { toSpecInput } from '../../spec/spec-input.ts'
+import { linkToSubmit } from '../../spec/spec-link.ts'
+import { type EndNotice, useEndNotice } from './end-notice.ts'
+import styles from './job.module.css'
+import { JobFacts } from './job-facts.tsx'
+import { findRemedy } from './remedies.ts'
+import type { PageJob, Spec } from './use-job.ts'
+
+interface JobHeaderProps {
+  job: PageJob
+  spec: Spec | null
+  isGone: boolean
+}
+
+/** Name, state and facts of the job, and everything that may be done with it. */
+export function JobHeader({ job, spec, isGone }: JobHeaderProps) {
+  const actions = useActions(job, isGone)
+  const notice = useEndNotice(job)
+  useActionKeys(job, actions, notice)
+  return (
+    <header className={styles.header}>
+      <div className={styles.first}>
+        <StateChip state={job.state} fraction={job.progress?.fraction} />
+        <h2 className={styles.name}>{job.name ?? job.id}</h2>
+        <span className={styles.id}>
+          {job.name !== null && <code>{job.id}</code>}
+          <CopyButton text={job.id} what="id" />
+        </span>
+        <span className={styles.actions}>
+          {actions.cancel && <Button onClick={actions.cancel}>Cancel</Button>}
+          {actions.again && spec && <Remedy job={job} spec={spec} />}
+          {actions.again && <Button onClick={actions.again}>Submit again</Button>}
+          <MenuButton label="More" items={listMore(job, actions, notice)} />
+        </span>
+      </div>
+      <JobFacts job={job} spec={spec} />
+    </header>
+  )
+}
+
+/** The change that would have helped a job that failed. */
+function Remedy({ job, spec }: { job: PageJob; spec: Spec }) {
+  const remedy = findRemedy(job.stateReason, spec)
+  if (!remedy) return null
+  return (
+    <Link {...linkToSubmit(remedy.change(toSpecInput(spec)), job.id)} className={buttonClasses('primary')}>
+      {remedy.text}
+    </Link>
+  )
+}
+
+interface Actions {
+  cancel: (() => void) | null
+  again: (() => void) | null
+  edit: () => void
+  compare: () => void
+  links: readonly { text: string; run: () => void }[]
+}
+
+/** null: the viewer may not do this now. */
+function useActions(job: PageJob, isGone: boolean): Actions {
+  const navigate = useNavigate()
+  const { links } = useStart()
+  const may = (action: JobAction) => !isGone && job.allowedActions.includes(action)
+  const again = async () => {
+    const id = await retryJob(job)
+    if (id) void navigate({ to: '/jobs/$id', params: { id } })
+  }
+  const open = (url: string) => window.open(url, '_blank', 'noreferrer')
+  return {
+    cancel: may('CANCEL') ? () => confirmCancel([job]) : null,
+    again: may('RETRY') ? () => void again() : null,
+    edit: () => void navigate({ to: '/jobs/new', search: { from: job.id } }),
+    compare: () =>
+      void navigate({ to: '/jobs/compare', search: { ids: [job.id, job.retryOf?.id].filter(Boolean).join(',') } }),
+    links: links
+      .filter(({ on, url }) => on === 'JOB' && /^https?:/.test(url))
+      .map(({ title, url }) => ({ text: title, run: () => open(url.replaceAll('{id}', job.id)) })),
+  }
+}
+
+function listMore(job: PageJob, actions: Actions, notice: EndNotice) {
+  return [
+    { text: 'Submit a changed copy', run: actions.edit },
+    { text: 'Compare with another job', run: actions.compare },
+    ...(job.stateCategory === 'FINAL'
+      ? []
+      : [
+          {
+            text: notice.isWanted ? 'Do not tell me when it ends' : 'Tell me when it ends',
+            detail: 'b',
+            run: notice.toggle,
+          },
+        ]),
+    { text: 'Copy link', run: () => void navigator.clipboard.writeText(location.href) },
+    ...actions.links,
+  ]
+}
+
+function useActionKeys(job: PageJob, { cancel, again }: Actions, notice: EndNotice) {
+  const navigate = useNavigate()
+  useKeys('Job', [
+    ...(cancel ? [{ keys: 'c', help: 'Cancel the job', run: cancel }] : []),
+    ...(again ? [{ keys: 'r', help: 'Submit it again', run: again }] : []),
+    ...(job.stateCategory === 'FINAL' ? [] : [{ keys: 'b', help: 'Tell me when it ends', run: notice.toggle }]),
+    { keys: 'Escape', help: 'All jobs', run: () => void navigate({ to: '/jobs' }) },
+  ])
+}

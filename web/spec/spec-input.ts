@@ -1,0 +1,61 @@
+import type { JobSpecInput, WholeSpecFragment } from '../generated/graphql.ts'
+
+export type Spec = WholeSpecFragment
+
+const gibBytes = 1024 ** 3
+const usualRunTimeSeconds = 172_800
+
+/** What the server fills in where a submission says nothing. Other fields are absent, empty or false then. */
+const usual: Readonly<Record<string, unknown>> = {
+  inheritEnvironment: true,
+  launcher: 'single',
+  onDependencyFailure: 'CANCEL',
+}
+const usualResources: Readonly<Record<string, unknown>> = { cpu: 1, gpu: 0, replicas: 1 }
+
+const isEmpty = (value: unknown) =>
+  value === null || value === undefined || value === false || (Array.isArray(value) && value.length === 0)
+
+/** The fields that say something else than the server would fill in. */
+const pickSaid = (fields: object, defaults: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(
+    Object.entries(fields).filter(([name, value]) =>
+      name in defaults ? value !== defaults[name] : name !== '__typename' && !isEmpty(value),
+    ),
+  )
+
+/** An amount of bytes in the shorter of its two fields. */
+const sayBytes = (name: 'memory' | 'gpuMemory', bytes: number | null) => {
+  if (bytes === null) return {}
+  return bytes % gibBytes === 0 ? { [`${name}Gib`]: bytes / gibBytes } : { [`${name}Bytes`]: bytes }
+}
+
+/** The stored spec as a submission gives it: short, and with the same result. */
+export function toSpecInput(spec: Spec): JobSpecInput {
+  const { resources, retry, x11, maxRunTimeSeconds, internalDns, ...others } = spec
+  const { cpu, memoryBytes, gpu, gpuMemoryBytes, ...more } = resources
+  const isUsualTime = maxRunTimeSeconds === usualRunTimeSeconds && !spec.preemptable && !spec.interactive
+  const input = {
+    ...pickSaid({ name: others.name }, {}),
+    ...pickSaid({ ...others, name: null, resources: null }, usual),
+    resources: {
+      ...pickSaid({ cpu }, usualResources),
+      ...sayBytes('memory', memoryBytes),
+      ...pickSaid({ gpu }, usualResources),
+      ...sayBytes('gpuMemory', gpuMemoryBytes),
+      ...pickSaid(more, usualResources),
+    },
+    ...(!isUsualTime && { maxRunTimeSeconds }),
+    ...(retry && { retry: pickSaid(retry, {}) }),
+    ...(x11 && { x11 }),
+    ...(internalDns && { internalDns }),
+  }
+  return input as JobSpecInput
+}
+
+/** The spec with all values that the server filled in, for those who want to see them. */
+export function toWholeInput(spec: Spec): Record<string, unknown> {
+  const fields = Object.entries(spec).filter(([name, value]) => name !== '__typename' && value !== null)
+  const resources = Object.entries(spec.resources).filter(([name, value]) => name !== '__typename' && value !== null)
+  return { ...Object.fromEntries(fields), resources: Object.fromEntries(resources) }
+}
