@@ -17,6 +17,8 @@ export interface SpecWords {
   maxAttempts: number | null
   /** null: the job was deleted. */
   resources: JobSpec['resources'] | null
+  /** 0: unlimited. */
+  maxRunTimeSeconds: number
 }
 
 interface SpecText {
@@ -84,11 +86,12 @@ SELECT id, CASE WHEN before <= $2::bigint THEN text END AS text, bytes FROM (
 
 async function readWords(sql: Sql, ids: readonly string[]): Promise<SpecWords[]> {
   const rows = await sql.query<SpecWords & { id: string }>(
-    `SELECT id, spec->'labels' AS labels, (spec->'retry'->>'maxAttempts')::int AS "maxAttempts", spec->'resources' AS resources
+    `SELECT id, spec->'labels' AS labels, (spec->'retry'->>'maxAttempts')::int AS "maxAttempts", spec->'resources' AS resources,
+       (spec->>'maxRunTimeSeconds')::float8 AS "maxRunTimeSeconds"
      FROM job WHERE id = ANY($1::text[])`,
     [ids],
     'spec_words',
   )
   const found = new Map(rows.map((row) => [row.id, row]))
-  return ids.map((id) => found.get(id) ?? { labels: [], maxAttempts: null, resources: null })
+  return ids.map((id) => found.get(id) ?? { labels: [], maxAttempts: null, resources: null, maxRunTimeSeconds: 0 })
 }

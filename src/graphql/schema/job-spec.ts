@@ -69,7 +69,7 @@ const Retry = builder.objectRef<NonNullable<JobSpec['retry']>>('Retry').implemen
   }),
 })
 
-const ResourcesRef = builder.objectRef<Resources>('Resources').implement({
+export const ResourcesRef = builder.objectRef<Resources>('Resources').implement({
   description: 'Requested resources; amounts are per replica.',
   fields: (t) => ({
     cpu: t.exposeFloat('cpu', { description: 'Number of cores.' }),

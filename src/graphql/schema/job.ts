@@ -17,7 +17,7 @@ import { JobEventConnection } from './event.ts'
 import { eventCursor, openEventsArgs, readEventCursor } from './event-cursor.ts'
 import { JobFairShare, ordersByShare } from './fair-share.ts'
 import { JobConnection, readNestedJobs } from './job-connection.ts'
-import { JobSpecRef, LabelRef } from './job-spec.ts'
+import { JobSpecRef, LabelRef, ResourcesRef } from './job-spec.ts'
 import { MoneyRef } from './money.ts'
 import { requireRow } from './problem.ts'
 import { JobRef, PoolRef, RunRef, SubmissionQueueRef, TeamRef, UserRef } from './refs.ts'
@@ -177,6 +177,17 @@ builder.node(JobRef, {
     maxAttempts: t.int({
       description: 'Maximum number of runs whose command failed.',
       resolve: async ({ id }, _args, { specs }) => (await specs.words.load(id)).maxAttempts ?? 1,
+    }),
+    resources: t.field({
+      type: ResourcesRef,
+      nullable: true,
+      description: 'Requested resources, also in long lists; null: the job was deleted meanwhile.',
+      resolve: async ({ id }, _args, { specs }) => (await specs.words.load(id)).resources,
+    }),
+    maxRunTimeSeconds: t.float({
+      nullable: true,
+      description: 'Maximum duration of a run in seconds, also in long lists; null: unlimited.',
+      resolve: async ({ id }, _args, { specs }) => (await specs.words.load(id)).maxRunTimeSeconds || null,
     }),
     estimatedCost: t.exposeFloat('estimatedCost', {
       nullable: true,

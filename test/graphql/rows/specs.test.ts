@@ -19,7 +19,14 @@ beforeAll(async () => {
       { key: 'second', value: 'b' },
       { key: 'a', value: String(i) },
     ]
-    const input = { spec: { command: ['true', i < jobs / 2 ? longText : ''], labels, retry: { maxAttempts: 3 } } }
+    const input = {
+      spec: {
+        command: ['true', i < jobs / 2 ? longText : ''],
+        labels,
+        retry: { maxAttempts: 3 },
+        maxRunTimeSeconds: 60 * i,
+      },
+    }
     ids.push((await data(server.url, submit, { input }))['submitJob'].job.id)
   }
 })
@@ -30,13 +37,16 @@ const list = (fields: string) => `query ($first: Int, $after: Cursor) { jobs(fir
 
 test('a list does not read unselected specs', async () => {
   const statements = server.countStatements()
-  const { jobs: page } = await data(server.url, list('name state labels { key value } maxAttempts'), { first: 60 })
+  const fields = 'name state labels { key value } maxAttempts maxRunTimeSeconds resources { cpu gpu }'
+  const { jobs: page } = await data(server.url, list(fields), { first: 60 })
   expect(page.nodes.map(({ id }: Json) => id)).toEqual([...ids].reverse())
   const kept = [
     { key: 'second', value: 'b' },
     { key: 'a', value: '0' },
   ]
-  expect(page.nodes.at(-1)).toMatchObject({ labels: kept, maxAttempts: 3 })
+  const first = { labels: kept, maxAttempts: 3, maxRunTimeSeconds: null, resources: { cpu: 1, gpu: 0 } }
+  expect(page.nodes.at(-1)).toMatchObject(first)
+  expect(page.nodes[0]).toMatchObject({ maxRunTimeSeconds: 60 * (jobs - 1) })
   expect(statements.filter((text) => /\bspec\b(?!->)/.test(text))).toEqual([])
 })
 
