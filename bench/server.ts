@@ -25,7 +25,7 @@ export async function withFolder(work: (dataDir: string) => Promise<void>): Prom
  * of its configuration file, or gives it for the folder of the server, in which there is an empty folder `shared`.
  */
 export async function withServer(
-  work: (url: string, pid: number) => Promise<void>,
+  work: (url: string, pid: number, folder: string) => Promise<void>,
   env: Record<string, string> = {},
   config: string | ((folder: string) => string) = '{}',
 ): Promise<void> {
@@ -35,7 +35,7 @@ export async function withServer(
     await writeFile(file, typeof config === 'string' ? config : config(dataDir))
     const server = await startBerth({ dataDir, port: await freePort(), env: { ...env, BERTH_CONFIG: file } })
     try {
-      await work(server.url, server.pid)
+      await work(server.url, server.pid, join(dataDir, 'shared'))
     } finally {
       await server.end()
     }

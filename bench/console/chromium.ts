@@ -1,0 +1,64 @@
+import { type Browser, chromium, type Page } from 'playwright-core'
+
+const executablePath = process.env['BERTH_TEST_CHROMIUM'] ?? '/usr/bin/chromium'
+const flags = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+export async function withBrowser(work: (browser: Browser) => Promise<void>): Promise<void> {
+  const browser = await chromium.launch({ executablePath, args: flags, ignoreDefaultArgs: ['--hide-scrollbars'] })
+  try {
+    await work(browser)
+  } finally {
+    await browser.close()
+  }
+}
+
+/** Numbers that a page collects by itself. */
+export interface Watch {
+  /** Duration of each task of the main thread over 50 ms. */
+  tasksMs: number[]
+  layoutShift: number
+}
+
+const watchScript = `
+globalThis.watch = { tasksMs: [], layoutShift: 0 }
+new PerformanceObserver((list) => {
+  for (const { duration } of list.getEntries()) watch.tasksMs.push(duration)
+}).observe({ type: 'longtask', buffered: true })
+new PerformanceObserver((list) => {
+  for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) watch.layoutShift += value
+}).observe({ type: 'layout-shift', buffered: true })`
+
+/** A page whose long tasks and layout shifts are collected from its beginning. */
+export async function openPage(browser: Browser): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, bypassCSP: true })
+  const page = await context.newPage()
+  page.setDefaultTimeout(120_000)
+  await page.addInitScript({ content: watchScript })
+  return page
+}
+
+/** Forgets earlier tasks and shifts, works, and returns the longest task and the shifts meanwhile. */
+export async function watchPage(page: Page, work: () => Promise<void>) {
+  await page.evaluate('Object.assign(watch, { tasksMs: [], layoutShift: 0 })')
+  await work()
+  const { tasksMs, layoutShift } = (await page.evaluate('watch')) as Watch
+  return { longestTaskMs: Math.max(0, ...tasksMs), layoutShift }
+}
+
+/** Bytes in use by JavaScript after a garbage collection. */
+export async function readHeapBytes(page: Page): Promise<number> {
+  const session = await page.context().newCDPSession(page)
+  await session.send('HeapProfiler.collectGarbage')
+  const { usedSize } = await session.send('Runtime.getHeapUsage')
+  await session.detach()
+  return usedSize
+}
