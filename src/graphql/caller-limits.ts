@@ -89,6 +89,8 @@ export const logTextCost = mebibyteCost
 export const logSearchCost = scanCost / 2
 /** Cost of up to 5,000 lines, with at most 1 MiB of text. */
 export const logLinesCost = { field: mebibyteCost, multiplier: mebibyteCost }
+/** Cost of finding the gaps of a log among its chunks. */
+export const logGapsCost = { field: questionCost, multiplier: 1 }
 /** Cost per 64 KiB of a batch of `tail` (at most 384 KiB as JSON), or per `batchLinesMax` lines. */
 export const batchTextCost = 400
 export const batchLinesCost = { field: batchTextCost, multiplier: 250 }

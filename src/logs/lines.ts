@@ -16,6 +16,9 @@ export type LineState = readonly number[]
 export const noLines: LineState = [1, 0, 0, 0]
 export const endLines = (state: LineState): LineState => [state[0] ?? 1, 0, 0, 0]
 
+/** The number of the line that the first byte may belong to: an open line, or the next one. */
+export const firstLine = (state: LineState): number => Math.min(...state.filter((line) => line > 0))
+
 const newline = 10
 
 export function afterBytes(state: LineState, code: number, bytes: Uint8Array): LineState {

@@ -1,7 +1,7 @@
 import type { Sql } from '../platform/tx.ts'
 import { countJsonBytes, encodeStreams, type LogLine, passageOfLines } from './batch.ts'
 import { lastLinesStart } from './last-lines.ts'
-import type { LogStream } from './lines.ts'
+import { firstLine, type LogStream } from './lines.ts'
 import { findPageStart } from './page-start.ts'
 import { findLine, findMoment } from './seek.ts'
 import {
@@ -46,6 +46,8 @@ export interface LogGap {
   startOffset: number
   endOffset: number
   reason: Gap['gap']
+  /** Number of the first line behind the gap; null: no output is stored behind it. */
+  line: number | null
   cursor: LogCursor
 }
 
@@ -87,11 +89,12 @@ export async function toStart(sql: Sql, { jobId, after, lastLines, run, streams 
 }
 
 /** From the cursor on. */
-export const gapMessage = (cursor: LogCursor, { end, gap }: Gap): LogGap => ({
+export const gapMessage = (cursor: LogCursor, { end, gap, lineState }: Gap): LogGap => ({
   run: cursor.run,
   startOffset: cursor.offset,
   endOffset: end,
   reason: gap,
+  line: lineState ? firstLine(lineState) : null,
   cursor: { ...cursor, offset: end },
 })
 

@@ -1,12 +1,17 @@
 import type { Sql } from '../platform/tx.ts'
 import { type BytesChunk, type ChunkRow, chunkColumns, type GapChunk, type GapReason, readChunk } from './chunk.ts'
+import type { LineState } from './lines.ts'
 
 /** Bytes of one read; one chunk more may come with it. They are unpacked chunk by chunk. */
 export const readBytes = 524_288
 const pageChunksMax = 1_024
 
 /** RETENTION: the bytes were removed. */
-export type Gap = Omit<GapChunk, 'gap' | 'lineState' | 'at'> & { gap: GapReason | 'RETENTION' }
+export interface Gap extends Pick<GapChunk, 'start' | 'end'> {
+  gap: GapReason | 'RETENTION'
+  /** Undefined: no output is stored after the gap. */
+  lineState?: LineState | undefined
+}
 export type Stored = BytesChunk | Gap
 
 /** Bytes that may be in blocks. */
@@ -43,8 +48,10 @@ export async function readStored(
 ): Promise<Stored[]> {
   const rows = await sql.query<ChunkRow>(pageSql, [runId, from, bytes, pageChunksMax], 'log_page')
   const chunks = rows.map(readChunk).filter((chunk) => chunk.end > from)
-  const first = chunks[0]?.start ?? end
-  return first > from ? [{ start: from, end: first, gap: 'RETENTION' }, ...chunks] : chunks
+  const [first] = chunks
+  const start = first?.start ?? end
+  if (start <= from) return chunks
+  return [{ start: from, end: start, gap: 'RETENTION', lineState: first?.lineState }, ...chunks]
 }
 
 /** The page begins with the chunk that has `from`, or the oldest. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { openLog, sealLog } from '../../src/logs/append.ts'
 import type { LogPiece } from '../../src/logs/chunk.ts'
+import { readLogGaps } from '../../src/logs/gaps.ts'
 import { expireLogs, mergeChunks } from '../../src/logs/keep.ts'
 import type { LogStream } from '../../src/logs/lines.ts'
 import { type LogPage, type PageStart, readLog } from '../../src/logs/read.ts'
@@ -232,4 +233,20 @@ test('a page read backwards ends before later output', async () => {
   await append(sql, head, { pieces: [out('c\n')], position: null, bytesMax })
   expect(await page({ jobId, before: first.cursor, last: 1 })).toMatchObject({ text: 'b', cursor: first.cursor })
   expect(await page({ jobId, last: 1 })).toMatchObject({ text: 'bc\n' })
+})
+
+test('gaps are listed with the line behind each', async () => {
+  const { jobId, runIds } = await storedLog([
+    [[out('a\n')], [{ gap: 'DISK_FULL', bytes: 7 }], [out('b\nc')], [{ gap: 'LOST', bytes: 3 }]],
+    [[out('d\n')]],
+  ])
+  expect(await readLogGaps(sql, jobId, undefined)).toMatchObject([
+    { run: 1, startOffset: 2, endOffset: 9, reason: 'DISK_FULL', line: 2 },
+    { run: 1, startOffset: 12, endOffset: 15, reason: 'LOST', line: 3 },
+  ])
+  expect(await readLogGaps(sql, jobId, 2)).toEqual([])
+  await sql.query('DELETE FROM log_chunk WHERE run_id = $1 AND start_offset < 9', [runIds[0]])
+  expect((await readLogGaps(sql, jobId, 1))[0]).toMatchObject({ endOffset: 9, reason: 'RETENTION', line: 2 })
+  await sql.query('DELETE FROM log_chunk WHERE run_id = $1', [runIds[0]])
+  expect(await readLogGaps(sql, jobId, 1)).toMatchObject([{ endOffset: 15, reason: 'RETENTION', line: null }])
 })

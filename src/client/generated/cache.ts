@@ -63,7 +63,7 @@ export const embeddedTypes: readonly string[] = ["AccountShare","AddNodeSuccess"
 export const listFields: Record<string, readonly string[]> = {
   CapacityReservation: ["nodes"],
   Hold: ["nodes"],
-  Job: ["dependencies","labels"],
+  Job: ["dependencies","labels","logGaps"],
   Limits: ["scopes"],
   Pool: ["accounts","holds"],
   PoolNode: ["devices"],

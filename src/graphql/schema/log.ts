@@ -1,10 +1,11 @@
 import { jobNotFound } from '../../domain/errors.ts'
 import type { LogLine } from '../../logs/batch.ts'
+import { readLogGaps } from '../../logs/gaps.ts'
 import { logStreams } from '../../logs/lines.ts'
 import { LogElsewhere, type LogGap, LogGone, type LogPage, pageLinesMax, readLog } from '../../logs/read.ts'
 import type { LogCursor } from '../../logs/stored.ts'
 import { capList } from '../admission/argument-bounds.ts'
-import { logLinesCost, logPageCost, logTextCost } from '../caller-limits.ts'
+import { logGapsCost, logLinesCost, logPageCost, logTextCost } from '../caller-limits.ts'
 import { refusal } from '../errors.ts'
 import { decodeCursor, encodeCursor, invalidCursor } from '../rows/cursor.ts'
 import { builder } from './builder.ts'
@@ -50,6 +51,11 @@ export const LogGapRef = builder.objectRef<LogGap & OfJob>('LogGap').implement({
     startOffset: t.expose('startOffset', { type: 'UInt53', description: 'Offset of the first missing byte.' }),
     endOffset: t.expose('endOffset', { type: 'UInt53', description: 'Offset after the last missing byte.' }),
     reason: t.expose('reason', { type: LogGapReason, description: 'Why the output is missing.' }),
+    line: t.expose('line', {
+      type: 'UInt53',
+      nullable: true,
+      description: 'Number of the first line behind the gap; null: no output is stored behind it.',
+    }),
     cursor: t.field({
       type: 'Cursor',
       description: 'Position after the gap.',
@@ -210,6 +216,15 @@ builder.objectFields(JobRef, (t) => ({
       const page = await readLog(domain.db.sql, { ...checkPlace(id, place), linesMax }).catch(refuseMissingOutput(id))
       return { ...page, jobId: id }
     },
+  }),
+  logGaps: t.field({
+    type: [LogGapRef],
+    complexity: logGapsCost,
+    description:
+      'All missing output, in order. Without gaps, all bytes from 0 to `logBytes` of a run are stored. At most 1,000.',
+    args: { run: t.arg.int({ description: 'Number of the run; default: all runs.' }) },
+    resolve: async ({ id }, { run }, { domain }) =>
+      (await readLogGaps(domain.db.sql, id, run ?? undefined)).map((gap) => ({ ...gap, jobId: id })),
   }),
   logCursor: t.field({
     type: 'Cursor',
