@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { JobList } from '../../web/rows/job-list.ts'
 import { type JobRow, JobStore } from '../../web/rows/job-store.ts'
+import { type OrderName, orders } from '../../web/rows/order.ts'
 import { until } from '../support/until.ts'
 
 const row = (number: number, version = 1, more: Partial<JobRow> = {}): JobRow =>
@@ -8,24 +9,58 @@ const row = (number: number, version = 1, more: Partial<JobRow> = {}): JobRow =>
     id: `job_${String(number).padStart(3, '0')}`,
     version,
     createdAt: new Date(number * 1_000).toISOString(),
+    startedAt: null,
     finishedAt: null,
+    stateCategory: 'FINAL',
+    basePriority: 10,
+    priorityOverride: null,
     ...more,
   }) as JobRow
 
 type Message = { __typename: string; [field: string]: unknown }
 
+interface Variables {
+  after?: string | null
+  before?: string | null
+  first?: number
+  last?: number
+  filter: { ids?: string[] }
+}
+
+interface StartOptions {
+  pageSize?: number
+  order?: OrderName
+  fromEnd?: boolean
+  /** Pages wait for this before they are returned. */
+  gate?: () => Promise<void>
+}
+
 /** A server with pages of the rows and a stream that the test writes. */
-function startList(rows: readonly JobRow[], pageSize = 3) {
+function startList(
+  rows: readonly JobRow[],
+  { pageSize = 3, order = 'newest', fromEnd = false, gate = async () => undefined }: StartOptions = {},
+) {
   const store = new JobStore()
   const written: Message[] = []
   let wake: (() => void) | null = null
+  const readPage = ({ after, before, last, filter }: Variables) => {
+    if (filter.ids) return { nodes: rows.filter(({ id }) => filter.ids?.includes(id)), pageInfo: {} }
+    const end = before ? Number(before) : rows.length
+    const from = last === undefined ? Number(after ?? 0) : Math.max(0, end - pageSize)
+    const nodes = rows.slice(from, last === undefined ? from + pageSize : end)
+    const pageInfo = {
+      hasPreviousPage: from > 0,
+      startCursor: String(from),
+      hasNextPage: from + nodes.length < rows.length,
+      endCursor: String(from + nodes.length),
+    }
+    return { nodes, pageInfo }
+  }
   const client = {
-    request: async (_document: unknown, { after, filter }: { after?: string | null; filter: { ids?: string[] } }) => {
-      if (filter.ids) return { jobs: { nodes: rows.filter(({ id }) => filter.ids?.includes(id)) } }
-      const from = after ? Number(after) : 0
-      const nodes = rows.slice(from, from + pageSize)
-      const pageInfo = { hasNextPage: from + pageSize < rows.length, endCursor: String(from + nodes.length) }
-      return { jobs: { asOf: 'now', totalCount: rows.length, nodes, pageInfo } }
+    request: async (_document: unknown, variables: Variables) => {
+      const page = readPage(variables)
+      await gate()
+      return { jobs: { asOf: 'now', ...page } }
     },
     async *subscribe() {
       for (;;) {
@@ -39,7 +74,8 @@ function startList(rows: readonly JobRow[], pageSize = 3) {
     client: client as never,
     store,
     filter: {},
-    order: { field: 'CREATED_AT', direction: 'DESC' },
+    order: orders[order],
+    fromEnd,
     schedule: (run) => void setTimeout(run, 0),
   })
   list.start()
@@ -117,7 +153,7 @@ it('pages are read one after the other, each row once, and rows behind the windo
 
 it('rows far from those in sight are forgotten, read again when they are shown, and keep their places', async () => {
   const all = Array.from({ length: 4_000 }, (_, i) => row(4_000 - i))
-  const server = startList(all, 4_000)
+  const server = startList(all, { pageSize: 4_000 })
   await ready(server)
   server.list.show(0, 50)
   expect(server.store.size).toBeLessThan(1_200)
@@ -127,5 +163,82 @@ it('rows far from those in sight are forgotten, read again when they are shown, 
   expect(server.store.get('job_010')).toBeUndefined()
   server.list.show(3_985, 4_001)
   await until(() => server.store.get('job_010'), { what: 'the rows are read again' })
+  server.list.stop()
+})
+
+it('a list that begins at its end grows upwards', async () => {
+  const server = startList(
+    [9, 8, 7, 6, 5, 4, 3].map((number) => row(number)),
+    { fromEnd: true },
+  )
+  await ready(server)
+  expect(server.ids()).toEqual([5, 4, 3])
+  server.send(update(row(10)), update(row(2)))
+  await until(() => server.ids().at(-1) === 2, { what: 'the oldest arrives at the end' })
+  await server.list.loadBefore()
+  await server.list.loadBefore()
+  expect(server.ids()).toEqual([9, 8, 7, 6, 5, 4, 3, 2])
+  expect(server.list.view().hasBefore).toBe(false)
+  server.list.stop()
+})
+
+it('a change of order waits while the list is held, and moves the job afterwards', async () => {
+  const server = startList([row(5), row(4), row(3)], { order: 'priority' })
+  await ready(server)
+  server.list.hold(true)
+  server.send(update(row(3, 2, { priorityOverride: 40 })))
+  await until(() => server.list.view().changes === 1, { what: 'the move waits' })
+  expect(server.ids()).toEqual([5, 4, 3])
+  server.list.hold(false)
+  expect(server.ids()).toEqual([3, 5, 4])
+  server.list.stop()
+})
+
+it('a page that is older than the stream brings no job back and loses none', async () => {
+  let open: () => void = () => undefined
+  let gate: () => Promise<void> = async () => undefined
+  const rows = [9, 8, 7, 6, 5, 4].map((number) => row(number))
+  const server = startList(rows, { gate: () => gate() })
+  await ready(server)
+  gate = () => new Promise((resolve) => (open = resolve))
+  const reading = server.list.loadMore()
+  const between = { createdAt: new Date(5_500).toISOString() }
+  server.send(update(row(5, 2), false), update(row(50, 1, between)))
+  await settle()
+  open()
+  await reading
+  server.list.apply()
+  expect(server.ids()).toEqual([9, 8, 7, 6, 50, 4])
+  server.list.stop()
+})
+
+it('a message that is older than the row changes nothing', async () => {
+  const server = startList([row(5, 7), row(4)])
+  await ready(server)
+  server.send(update(row(5, 6), false))
+  await settle()
+  expect(server.ids()).toEqual([5, 4])
+  server.list.stop()
+})
+
+it('50 arrivals, 50 departures and 50 changes of order move no row of a held list', async () => {
+  const all = Array.from({ length: 200 }, (_, i) => row(200 - i, 1, { basePriority: i % 50 }))
+  const order = all.toSorted((a, b) => b.basePriority - a.basePriority || (a.id < b.id ? 1 : -1))
+  const server = startList(order, { pageSize: 200, order: 'priority' })
+  await ready(server)
+  server.list.hold(true)
+  const before = server.ids()
+  for (let i = 0; i < 50; i++) {
+    server.send(update(row(300 + i, 1, { basePriority: i })))
+    server.send(update(row(1 + i, 2), false))
+    server.send(update(row(60 + i, 2, { priorityOverride: 50 })))
+  }
+  await until(() => server.list.view().changes === 150, { what: 'all changes wait' })
+  expect(server.ids()).toEqual(before)
+  server.list.apply()
+  const now = server.ids()
+  expect([now.length, new Set(now).size]).toEqual([200, 200])
+  expect(now.slice(0, 50)).toEqual(Array.from({ length: 50 }, (_, i) => 109 - i))
+  expect(now.filter((number) => number <= 50)).toEqual([])
   server.list.stop()
 })

@@ -48,6 +48,20 @@ export type CreateDownloadInput = {
   streams?: Array<LogStream> | null | undefined;
 };
 
+/** The jobs to delete. */
+export type DeleteJobsInput = {
+  /** The jobs. */
+  selection: JobSelection;
+};
+
+/** The saved view to delete. */
+export type DeleteViewInput = {
+  /** Fails with a version conflict unless the view has this version. */
+  expectedVersion?: number | null | undefined;
+  /** The view to delete. */
+  savedViewId: string;
+};
+
 /** A job that must end before this one can start. */
 export type DependencyInput = {
   /** The job to wait for. */
@@ -653,6 +667,46 @@ export type RetryJobInput = {
   slotReservationId?: string | null | undefined;
 };
 
+/** The jobs to retry, and changes to their specs. */
+export type RetryJobsInput = {
+  /** Idempotency key, as for `submitJob`; the key of each retry is this key, `:` and the id of its original. */
+  idempotencyKey?: string | null | undefined;
+  /** Lifetime of the keys in seconds, 60 … 2,592,000; default: one day. */
+  idempotencyTtlSeconds?: number | null | undefined;
+  /** Changes of every spec, as for `retryJob`. */
+  overrides?: JobSpecInput | null | undefined;
+  /** The final jobs to retry. */
+  selection: JobSelection;
+};
+
+/** A view to save. */
+export type SaveViewInput = {
+  /** Fails with a version conflict unless the view has this version. */
+  expectedVersion?: number | null | undefined;
+  /** Name, at most 100 characters. */
+  name: string;
+  /** Path of the page, such as /jobs. */
+  page: string;
+  /** Whether menus show the view without being opened. */
+  pinned?: boolean | null | undefined;
+  /** The view to replace; omitted: a new view. */
+  savedViewId?: string | null | undefined;
+  /** Who sees the view. */
+  scope?: ViewScope | null | undefined;
+  /** Query string of the page without the question mark, at most 2,048 characters. */
+  search: string;
+  /** The team whose members see the view, with the scope TEAM: one of yours. */
+  teamId?: string | null | undefined;
+};
+
+/** One priority for several jobs. */
+export type SetJobPrioritiesInput = {
+  /** Priority 0 … 50, higher first; null: return to `basePriority`. */
+  priority?: number | null | undefined;
+  /** The jobs. */
+  selection: JobSelection;
+};
+
 /** Category of a state. */
 export type StateCategory =
   /** STARTING, RUNNING or CANCELLING: the job holds resources. */
@@ -752,6 +806,15 @@ export type UserLevel =
   /** May see own jobs. */
   | 'VIEWER';
 
+/** Who sees a saved view. */
+export type ViewScope =
+  /** Every user; only an ADMIN saves such a view. */
+  | 'ALL'
+  /** The members of a team. */
+  | 'TEAM'
+  /** The user who saved the view. */
+  | 'USER';
+
 /** An X11 display for the job. */
 export type X11Input = {
   /** Whether the display is rendered by a GPU. */
@@ -762,21 +825,21 @@ export type EventRowFragment = { id: string, seq: number, at: string, type: JobE
 
 export type RunRowFragment = { id: string, number: number, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, nodeNames: Array<string>, gpuIds: Array<number>, logLines: number, logBytes: number };
 
-export type PageJobFragment = { maxAttempts: number, nativeId: string | null, queuedAt: string | null, basePriority: number, priorityOverride: number | null, estimatedCost: number | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, artifacts: { totalCount: number }, dependents: { totalCount: number }, team: { id: string, name: string } | null, retryOf: { id: string, name: string | null } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, expiresAt: string, decidedAt: string | null, comment: string | null, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, nodeNames: Array<string>, gpuIds: Array<number>, logLines: number, logBytes: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } };
+export type PageJobFragment = { maxAttempts: number, nativeId: string | null, queuedAt: string | null, basePriority: number, priorityOverride: number | null, estimatedCost: number | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, artifacts: { totalCount: number }, dependents: { totalCount: number }, team: { id: string, name: string } | null, retryOf: { id: string, name: string | null } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, expiresAt: string, decidedAt: string | null, comment: string | null, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, nodeNames: Array<string>, gpuIds: Array<number>, logLines: number, logBytes: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } };
 
 export type JobPageQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type JobPageQuery = { job: { eventCursor: string, maxAttempts: number, nativeId: string | null, queuedAt: string | null, basePriority: number, priorityOverride: number | null, estimatedCost: number | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: string, maxRunTimeSeconds: number, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null }, artifacts: { totalCount: number }, dependents: { totalCount: number }, team: { id: string, name: string } | null, retryOf: { id: string, name: string | null } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, expiresAt: string, decidedAt: string | null, comment: string | null, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, nodeNames: Array<string>, gpuIds: Array<number>, logLines: number, logBytes: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } } | null };
+export type JobPageQuery = { job: { eventCursor: string, maxAttempts: number, nativeId: string | null, queuedAt: string | null, basePriority: number, priorityOverride: number | null, estimatedCost: number | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: string, maxRunTimeSeconds: number, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null }, artifacts: { totalCount: number }, dependents: { totalCount: number }, team: { id: string, name: string } | null, retryOf: { id: string, name: string | null } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, expiresAt: string, decidedAt: string | null, comment: string | null, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, nodeNames: Array<string>, gpuIds: Array<number>, logLines: number, logBytes: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } } | null };
 
 export type JobNowQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type JobNowQuery = { job: { maxAttempts: number, nativeId: string | null, queuedAt: string | null, basePriority: number, priorityOverride: number | null, estimatedCost: number | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, artifacts: { totalCount: number }, dependents: { totalCount: number }, team: { id: string, name: string } | null, retryOf: { id: string, name: string | null } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, expiresAt: string, decidedAt: string | null, comment: string | null, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, nodeNames: Array<string>, gpuIds: Array<number>, logLines: number, logBytes: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } } | null };
+export type JobNowQuery = { job: { maxAttempts: number, nativeId: string | null, queuedAt: string | null, basePriority: number, priorityOverride: number | null, estimatedCost: number | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, artifacts: { totalCount: number }, dependents: { totalCount: number }, team: { id: string, name: string } | null, retryOf: { id: string, name: string | null } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, expiresAt: string, decidedAt: string | null, comment: string | null, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, nodeNames: Array<string>, gpuIds: Array<number>, logLines: number, logBytes: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } } | null };
 
 export type JobEventsPageQueryVariables = Exact<{
   id: string;
@@ -794,7 +857,7 @@ export type JobChangesSubscriptionVariables = Exact<{
 
 
 export type JobChangesSubscription = { jobStatus:
-    | { __typename: 'JobTransitions', cursor: string, isFinal: boolean, job: { maxAttempts: number, nativeId: string | null, queuedAt: string | null, basePriority: number, priorityOverride: number | null, estimatedCost: number | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, artifacts: { totalCount: number }, dependents: { totalCount: number }, team: { id: string, name: string } | null, retryOf: { id: string, name: string | null } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, expiresAt: string, decidedAt: string | null, comment: string | null, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, nodeNames: Array<string>, gpuIds: Array<number>, logLines: number, logBytes: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } }, transitions: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, actor: { id: string, name: string } | null }> }
+    | { __typename: 'JobTransitions', cursor: string, isFinal: boolean, job: { maxAttempts: number, nativeId: string | null, queuedAt: string | null, basePriority: number, priorityOverride: number | null, estimatedCost: number | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, artifacts: { totalCount: number }, dependents: { totalCount: number }, team: { id: string, name: string } | null, retryOf: { id: string, name: string | null } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, expiresAt: string, decidedAt: string | null, comment: string | null, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, nodeNames: Array<string>, gpuIds: Array<number>, logLines: number, logBytes: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } }, transitions: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, actor: { id: string, name: string } | null }> }
     | { __typename: 'StreamHeartbeat', cursor: string }
     | { __typename: 'StreamReset', resetReason: StreamResetReason, cursor: string }
    };
@@ -835,17 +898,26 @@ export type LastErrorsQueryVariables = Exact<{
 
 export type LastErrorsQuery = { job: { id: string, logSearch: { isComplete: boolean, matches: Array<{ line: number, stream: LogStream, text: string }> } } | null };
 
-export type ListRowFragment = { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null };
+export type ListRowFragment = { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null };
 
 export type ListJobsQueryVariables = Exact<{
   first?: number | null | undefined;
   after?: string | null | undefined;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
   filter?: JobFilter | null | undefined;
   orderBy?: JobOrder | null | undefined;
 }>;
 
 
-export type ListJobsQuery = { jobs: { asOf: string, totalCount: number, nodes: Array<{ id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type ListJobsQuery = { jobs: { asOf: string, nodes: Array<{ id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
+
+export type PeekJobQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type PeekJobQuery = { job: { maxAttempts: number, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, approval: { id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, expiresAt: string } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, name: string | null, state: JobState } }>, scheduling: { jobsAhead: number, fit: { missing: Array<string> }, reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null, logs: { lines: Array<{ runNumber: number, number: number, stream: LogStream, text: string }> }, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } } | null };
 
 export type ListUpdatesSubscriptionVariables = Exact<{
   filter?: JobFilter | null | undefined;
@@ -854,7 +926,7 @@ export type ListUpdatesSubscriptionVariables = Exact<{
 
 
 export type ListUpdatesSubscription = { jobUpdates:
-    | { __typename: 'JobTransitions', cursor: string, matches: boolean, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null } }
+    | { __typename: 'JobTransitions', cursor: string, matches: boolean, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null } }
     | { __typename: 'StreamHeartbeat', cursor: string }
     | { __typename: 'StreamReset', resetReason: StreamResetReason, jobIds: Array<string>, cursor: string }
    };
@@ -874,7 +946,7 @@ export type CountKeysQueryVariables = Exact<{
 }>;
 
 
-export type CountKeysQuery = { jobCounts: { rows: Array<{ key: string | null, count: number }> } };
+export type CountKeysQuery = { jobCounts: { isExact: boolean, rows: Array<{ key: string | null, count: number, byState: Array<{ state: JobState, count: number }> }> } };
 
 type Refused_ApprovalNotAllowedProblem_Fragment = { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean };
 
@@ -921,13 +993,15 @@ export type CancelOneMutationVariables = Exact<{
 
 
 export type CancelOneMutation = { cancelJob:
-    | { __typename: 'CancelJobSuccess', changed: boolean, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null } }
+    | { __typename: 'CancelJobSuccess', changed: boolean, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null } }
     | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
+
+export type MismatchFragment = { actualCount: number };
 
 export type CancelManyMutationVariables = Exact<{
   input: CancelJobsInput;
@@ -936,16 +1010,82 @@ export type CancelManyMutationVariables = Exact<{
 
 export type CancelManyMutation = { cancelJobs:
     | { __typename: 'CancelJobsSuccess', jobIds: Array<string>, remaining: number, results: Array<
-        | { __typename: 'CancelJobSuccess', changed: boolean, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null } }
+        | { __typename: 'CancelJobSuccess', changed: boolean }
         | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
         | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
         | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
         | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
         | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
       > }
-    | { __typename: 'CountMismatchProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'CountMismatchProblem', actualCount: number, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type RetryManyMutationVariables = Exact<{
+  input: RetryJobsInput;
+}>;
+
+
+export type RetryManyMutation = { retryJobs:
+    | { __typename: 'CountMismatchProblem', actualCount: number, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'RetryJobsSuccess', jobIds: Array<string>, remaining: number, results: Array<
+        | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+        | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'RetryJobSuccess', job: { id: string } }
+        | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+      > }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type DeleteManyMutationVariables = Exact<{
+  input: DeleteJobsInput;
+}>;
+
+
+export type DeleteManyMutation = { deleteJobs:
+    | { __typename: 'CountMismatchProblem', actualCount: number, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'DeleteJobsSuccess', jobIds: Array<string>, remaining: number, results: Array<
+        | { __typename: 'DeleteJobSuccess', deletedId: string }
+        | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+      > }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type PrioritizeManyMutationVariables = Exact<{
+  input: SetJobPrioritiesInput;
+}>;
+
+
+export type PrioritizeManyMutation = { setJobPriorities:
+    | { __typename: 'CountMismatchProblem', actualCount: number, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'SetJobPrioritiesSuccess', jobIds: Array<string>, remaining: number, results: Array<
+        | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+        | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'SetJobPrioritySuccess', job: { id: string, version: number } }
+        | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+      > }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
@@ -963,7 +1103,7 @@ export type RetryOneMutation = { retryJob:
     | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'RetryJobSuccess', warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null } }
+    | { __typename: 'RetryJobSuccess', warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
@@ -1049,6 +1189,40 @@ export type UserNamesQuery = { users: { nodes: Array<{ id: string, name: string 
 
 export type WholeSpecFragment = { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: string, maxRunTimeSeconds: number, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null };
 
+export type ViewRowFragment = { id: string, version: number, name: string, page: string, search: string, scope: ViewScope, pinned: boolean, editable: boolean, owner: { id: string, name: string }, team: { id: string, name: string } | null };
+
+export type ListViewsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ListViewsQuery = { savedViews: Array<{ id: string, version: number, name: string, page: string, search: string, scope: ViewScope, pinned: boolean, editable: boolean, owner: { id: string, name: string }, team: { id: string, name: string } | null }>, viewer: { id: string, user: { id: string, teams: Array<{ id: string, name: string }> } } };
+
+export type KeepViewMutationVariables = Exact<{
+  input: SaveViewInput;
+}>;
+
+
+export type KeepViewMutation = { saveView:
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'SaveViewSuccess', savedView: { id: string, version: number, name: string, page: string, search: string, scope: ViewScope, pinned: boolean, editable: boolean, owner: { id: string, name: string }, team: { id: string, name: string } | null } }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type DropViewMutationVariables = Exact<{
+  input: DeleteViewInput;
+}>;
+
+
+export type DropViewMutation = { deleteView:
+    | { __typename: 'DeleteViewSuccess', deletedId: string }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
 export class TypedDocumentString<TResult, TVariables>
   extends String
   implements DocumentTypeDecoration<TResult, TVariables>
@@ -1117,7 +1291,18 @@ export const ListRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   }
   queuePosition
   priority
+  basePriority
+  priorityOverride
   allowedActions
+  resources {
+    cpu
+    memoryBytes
+    gpu
+    gpuModel
+    gpuMemoryBytes
+    replicas
+  }
+  maxRunTimeSeconds
   createdAt
   eligibleAt
   startedAt
@@ -1312,7 +1497,18 @@ fragment ListRow on Job {
   }
   queuePosition
   priority
+  basePriority
+  priorityOverride
   allowedActions
+  resources {
+    cpu
+    memoryBytes
+    gpu
+    gpuModel
+    gpuMemoryBytes
+    replicas
+  }
+  maxRunTimeSeconds
   createdAt
   eligibleAt
   startedAt
@@ -1365,6 +1561,11 @@ export const RefusedFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"Refused"}) as unknown as TypedDocumentString<RefusedFragment, unknown>;
+export const MismatchFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment Mismatch on CountMismatchProblem {
+  actualCount
+}
+    `, {"fragmentName":"Mismatch"}) as unknown as TypedDocumentString<MismatchFragment, unknown>;
 export const LogRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment LogRow on LogLine {
   number
@@ -1460,6 +1661,26 @@ export const WholeSpecFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   customAttributes
 }
     `, {"fragmentName":"WholeSpec"}) as unknown as TypedDocumentString<WholeSpecFragment, unknown>;
+export const ViewRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment ViewRow on SavedView {
+  id
+  version
+  name
+  page
+  search
+  scope
+  pinned
+  editable
+  owner {
+    id
+    name
+  }
+  team {
+    id
+    name
+  }
+}
+    `, {"fragmentName":"ViewRow"}) as unknown as TypedDocumentString<ViewRowFragment, unknown>;
 export const JobPageDocument = /*#__PURE__*/ new TypedDocumentString(`
     query JobPage($id: ID!) {
   job(id: $id) {
@@ -1611,7 +1832,18 @@ fragment ListRow on Job {
   }
   queuePosition
   priority
+  basePriority
+  priorityOverride
   allowedActions
+  resources {
+    cpu
+    memoryBytes
+    gpu
+    gpuModel
+    gpuMemoryBytes
+    replicas
+  }
+  maxRunTimeSeconds
   createdAt
   eligibleAt
   startedAt
@@ -1876,7 +2108,18 @@ fragment ListRow on Job {
   }
   queuePosition
   priority
+  basePriority
+  priorityOverride
   allowedActions
+  resources {
+    cpu
+    memoryBytes
+    gpu
+    gpuModel
+    gpuMemoryBytes
+    replicas
+  }
+  maxRunTimeSeconds
   createdAt
   eligibleAt
   startedAt
@@ -2121,7 +2364,18 @@ fragment ListRow on Job {
   }
   queuePosition
   priority
+  basePriority
+  priorityOverride
   allowedActions
+  resources {
+    cpu
+    memoryBytes
+    gpu
+    gpuModel
+    gpuMemoryBytes
+    replicas
+  }
+  maxRunTimeSeconds
   createdAt
   eligibleAt
   startedAt
@@ -2244,15 +2498,23 @@ export const LastErrorsDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<LastErrorsQuery, LastErrorsQueryVariables>;
 export const ListJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query ListJobs($first: Int, $after: Cursor, $filter: JobFilter, $orderBy: JobOrder) {
-  jobs(first: $first, after: $after, filter: $filter, orderBy: $orderBy) {
+    query ListJobs($first: Int, $after: Cursor, $last: Int, $before: Cursor, $filter: JobFilter, $orderBy: JobOrder) {
+  jobs(
+    first: $first
+    after: $after
+    last: $last
+    before: $before
+    filter: $filter
+    orderBy: $orderBy
+  ) {
     asOf
-    totalCount
     nodes {
       ...ListRow
     }
     pageInfo {
       hasNextPage
+      hasPreviousPage
+      startCursor
       endCursor
     }
   }
@@ -2288,7 +2550,18 @@ export const ListJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
   queuePosition
   priority
+  basePriority
+  priorityOverride
   allowedActions
+  resources {
+    cpu
+    memoryBytes
+    gpu
+    gpuModel
+    gpuMemoryBytes
+    replicas
+  }
+  maxRunTimeSeconds
   createdAt
   eligibleAt
   startedAt
@@ -2322,6 +2595,119 @@ export const ListJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
     }
   }
 }`) as unknown as TypedDocumentString<ListJobsQuery, ListJobsQueryVariables>;
+export const PeekJobDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query PeekJob($id: ID!) {
+  job(id: $id) {
+    ...ListRow
+    maxAttempts
+    approval {
+      id
+      status
+      reason
+      requiredLevel
+      expiresAt
+    }
+    dependencies {
+      job {
+        id
+        name
+        state
+      }
+      on
+      satisfied
+    }
+    scheduling {
+      jobsAhead
+      fit {
+        missing
+      }
+    }
+    logs(last: 12, streams: [STDOUT, STDERR]) {
+      lines {
+        runNumber
+        number
+        stream
+        text
+      }
+    }
+  }
+}
+    fragment ListRow on Job {
+  id
+  version
+  name
+  state
+  stateCategory
+  stateReason
+  stateInfo
+  exitCode
+  attempt
+  executor
+  account
+  project
+  labels {
+    key
+    value
+  }
+  user {
+    id
+    name
+  }
+  pool {
+    id
+    name
+  }
+  queue {
+    id
+    name
+  }
+  queuePosition
+  priority
+  basePriority
+  priorityOverride
+  allowedActions
+  resources {
+    cpu
+    memoryBytes
+    gpu
+    gpuModel
+    gpuMemoryBytes
+    replicas
+  }
+  maxRunTimeSeconds
+  createdAt
+  eligibleAt
+  startedAt
+  finishedAt
+  cost {
+    amount
+    currency
+  }
+  progress {
+    fraction
+    message
+    at
+  }
+  currentRun {
+    id
+    number
+    nodeNames
+    gpuIds
+    startedAt
+  }
+  scheduling {
+    reasons {
+      code
+      message
+    }
+    estimatedStart {
+      p50
+      p90
+      earliest
+      latest
+    }
+  }
+}`) as unknown as TypedDocumentString<PeekJobQuery, PeekJobQueryVariables>;
 export const ListUpdatesDocument = /*#__PURE__*/ new TypedDocumentString(`
     subscription ListUpdates($filter: JobFilter, $after: Cursor) {
   jobUpdates(filter: $filter, after: $after, progress: true) {
@@ -2374,7 +2760,18 @@ export const ListUpdatesDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
   queuePosition
   priority
+  basePriority
+  priorityOverride
   allowedActions
+  resources {
+    cpu
+    memoryBytes
+    gpu
+    gpuModel
+    gpuMemoryBytes
+    replicas
+  }
+  maxRunTimeSeconds
   createdAt
   eligibleAt
   startedAt
@@ -2422,9 +2819,14 @@ export const CountStatesDocument = /*#__PURE__*/ new TypedDocumentString(`
 export const CountKeysDocument = /*#__PURE__*/ new TypedDocumentString(`
     query CountKeys($by: JobCountBy!, $filter: JobFilter, $labelKey: String, $first: Int!) {
   jobCounts(by: $by, filter: $filter, labelKey: $labelKey, first: $first) {
+    isExact
     rows {
       key
       count
+      byState {
+        state
+        count
+      }
     }
   }
 }
@@ -2473,7 +2875,18 @@ export const CancelOneDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
   queuePosition
   priority
+  basePriority
+  priorityOverride
   allowedActions
+  resources {
+    cpu
+    memoryBytes
+    gpu
+    gpuModel
+    gpuMemoryBytes
+    replicas
+  }
+  maxRunTimeSeconds
   createdAt
   eligibleAt
   startedAt
@@ -2535,82 +2948,15 @@ export const CancelManyDocument = /*#__PURE__*/ new TypedDocumentString(`
         __typename
         ... on CancelJobSuccess {
           changed
-          job {
-            ...ListRow
-          }
         }
         ...Refused
       }
     }
+    ...Mismatch
     ...Refused
   }
 }
-    fragment ListRow on Job {
-  id
-  version
-  name
-  state
-  stateCategory
-  stateReason
-  stateInfo
-  exitCode
-  attempt
-  executor
-  account
-  project
-  labels {
-    key
-    value
-  }
-  user {
-    id
-    name
-  }
-  pool {
-    id
-    name
-  }
-  queue {
-    id
-    name
-  }
-  queuePosition
-  priority
-  allowedActions
-  createdAt
-  eligibleAt
-  startedAt
-  finishedAt
-  cost {
-    amount
-    currency
-  }
-  progress {
-    fraction
-    message
-    at
-  }
-  currentRun {
-    id
-    number
-    nodeNames
-    gpuIds
-    startedAt
-  }
-  scheduling {
-    reasons {
-      code
-      message
-    }
-    estimatedStart {
-      p50
-      p90
-      earliest
-      latest
-    }
-  }
-}
-fragment Refused on Problem {
+    fragment Refused on Problem {
   __typename
   code
   message
@@ -2626,7 +2972,132 @@ fragment Refused on Problem {
     requiredScope
     requiredLevel
   }
+}
+fragment Mismatch on CountMismatchProblem {
+  actualCount
 }`) as unknown as TypedDocumentString<CancelManyMutation, CancelManyMutationVariables>;
+export const RetryManyDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation RetryMany($input: RetryJobsInput!) {
+  retryJobs(input: $input) {
+    __typename
+    ... on RetryJobsSuccess {
+      jobIds
+      remaining
+      results {
+        __typename
+        ... on RetryJobSuccess {
+          job {
+            id
+          }
+        }
+        ...Refused
+      }
+    }
+    ...Mismatch
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}
+fragment Mismatch on CountMismatchProblem {
+  actualCount
+}`) as unknown as TypedDocumentString<RetryManyMutation, RetryManyMutationVariables>;
+export const DeleteManyDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation DeleteMany($input: DeleteJobsInput!) {
+  deleteJobs(input: $input) {
+    __typename
+    ... on DeleteJobsSuccess {
+      jobIds
+      remaining
+      results {
+        __typename
+        ... on DeleteJobSuccess {
+          deletedId
+        }
+        ...Refused
+      }
+    }
+    ...Mismatch
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}
+fragment Mismatch on CountMismatchProblem {
+  actualCount
+}`) as unknown as TypedDocumentString<DeleteManyMutation, DeleteManyMutationVariables>;
+export const PrioritizeManyDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation PrioritizeMany($input: SetJobPrioritiesInput!) {
+  setJobPriorities(input: $input) {
+    __typename
+    ... on SetJobPrioritiesSuccess {
+      jobIds
+      remaining
+      results {
+        __typename
+        ... on SetJobPrioritySuccess {
+          job {
+            id
+            version
+          }
+        }
+        ...Refused
+      }
+    }
+    ...Mismatch
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}
+fragment Mismatch on CountMismatchProblem {
+  actualCount
+}`) as unknown as TypedDocumentString<PrioritizeManyMutation, PrioritizeManyMutationVariables>;
 export const RetryOneDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation RetryOne($input: RetryJobInput!) {
   retryJob(input: $input) {
@@ -2671,7 +3142,18 @@ export const RetryOneDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
   queuePosition
   priority
+  basePriority
+  priorityOverride
   allowedActions
+  resources {
+    cpu
+    memoryBytes
+    gpu
+    gpuModel
+    gpuMemoryBytes
+    replicas
+  }
+  maxRunTimeSeconds
   createdAt
   eligibleAt
   startedAt
@@ -2931,3 +3413,111 @@ export const UserNamesDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<UserNamesQuery, UserNamesQueryVariables>;
+export const ListViewsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query ListViews {
+  savedViews {
+    ...ViewRow
+  }
+  viewer {
+    id
+    user {
+      id
+      teams {
+        id
+        name
+      }
+    }
+  }
+}
+    fragment ViewRow on SavedView {
+  id
+  version
+  name
+  page
+  search
+  scope
+  pinned
+  editable
+  owner {
+    id
+    name
+  }
+  team {
+    id
+    name
+  }
+}`) as unknown as TypedDocumentString<ListViewsQuery, ListViewsQueryVariables>;
+export const KeepViewDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation KeepView($input: SaveViewInput!) {
+  saveView(input: $input) {
+    __typename
+    ... on SaveViewSuccess {
+      savedView {
+        ...ViewRow
+      }
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}
+fragment ViewRow on SavedView {
+  id
+  version
+  name
+  page
+  search
+  scope
+  pinned
+  editable
+  owner {
+    id
+    name
+  }
+  team {
+    id
+    name
+  }
+}`) as unknown as TypedDocumentString<KeepViewMutation, KeepViewMutationVariables>;
+export const DropViewDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation DropView($input: DeleteViewInput!) {
+  deleteView(input: $input) {
+    __typename
+    ... on DeleteViewSuccess {
+      deletedId
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<DropViewMutation, DropViewMutationVariables>;

@@ -25,6 +25,9 @@ export interface FilterSearch {
 /** The search part of the URL of a list. */
 export interface JobsSearch extends FilterSearch {
   order?: string | undefined
+  group?: string | undefined
+  /** The job in the side panel. */
+  peek?: string | undefined
 }
 
 export const filterKeys = [

@@ -3,11 +3,13 @@ import {
   type JobFilter,
   type JobOrder,
   ListJobsDocument,
+  type ListJobsQuery,
   ListUpdatesDocument,
   type ListUpdatesSubscription,
 } from '../generated/graphql.ts'
 import type { JobRow, JobStore } from './job-store.ts'
-import { compareEntries, type Entry, type ListOrder, mergeArrivals, toEntry } from './order.ts'
+import { ListWindow } from './list-window.ts'
+import { toEntry } from './order.ts'
 
 export interface ListView {
   /** Ids of the jobs, in the order of the list. */
@@ -17,22 +19,39 @@ export interface ListView {
   /** Arrivals, departures and moves that wait. */
   changes: number
   isLoading: boolean
+  /** Jobs come before the first row that was read. */
+  hasBefore: boolean
+  /** Jobs come after the last row that was read. */
   hasMore: boolean
-  totalCount: number | null
   failure: RequestFailed | null
+}
+
+export const emptyView: ListView = {
+  ids: [],
+  departed: new Set(),
+  changes: 0,
+  isLoading: true,
+  hasBefore: false,
+  hasMore: false,
+  failure: null,
 }
 
 export interface JobListOptions {
   client: Pick<Client, 'request' | 'subscribe'>
   store: JobStore
   filter: JobFilter
-  order: ListOrder
+  order: JobOrder
+  /** Reads from the last job backwards. */
+  fromEnd?: boolean
   /** Runs a function before the next picture. */
   schedule: (run: () => void) => void
 }
 
+type Page = ListJobsQuery['jobs']
+
 const rowsPerPage = 100
 export const rowsMax = 3_000
+const forever = Number.POSITIVE_INFINITY
 
 /**
  * The jobs of one filter, live. Cells change at once. Arrivals, departures and moves wait while the list is held: a
@@ -41,28 +60,20 @@ export const rowsMax = 3_000
 export class JobList {
   readonly #options: JobListOptions
   readonly #listeners = new Set<() => void>()
-  readonly #arrivals = new Set<string>()
-  /** The place of every job of the list, also of those whose rows are forgotten. */
-  readonly #entries = new Map<string, Entry>()
   readonly #leave = new AbortController()
-  #view: ListView = {
-    ids: [],
-    departed: new Set(),
-    changes: 0,
-    isLoading: true,
-    hasMore: false,
-    totalCount: null,
-    failure: null,
-  }
-  /** Ids of forgotten rows that are being read. */
+  readonly #window: ListWindow
+  #view: ListView = emptyView
+  /** Ids of rows that are being read again. */
   readonly #filling = new Set<string>()
-  #endCursor: string | null = null
+  /** Cursors before the first and after the last row. */
+  #cursors: { start: string | null; end: string | null } = { start: null, end: null }
   #isHeld = false
   #isReading = false
   #messages: ListUpdatesSubscription['jobUpdates'][] = []
 
   constructor(options: JobListOptions) {
     this.#options = options
+    this.#window = new ListWindow(options.order)
   }
 
   readonly view = (): ListView => this.#view
@@ -73,9 +84,7 @@ export class JobList {
   }
 
   start(): void {
-    this.#run().catch((error: unknown) => {
-      if (!this.#leave.signal.aborted) this.#change({ failure: toFailure(error), isLoading: false })
-    })
+    this.#run().catch((error: unknown) => this.#fail(error))
   }
 
   stop(): void {
@@ -90,32 +99,32 @@ export class JobList {
 
   /** Shows the changes that waited. */
   apply(): void {
-    const { ids, departed, hasMore } = this.#view
-    const staying = ids.filter((id) => !departed.has(id))
-    const next = mergeArrivals({
-      entries: this.#entriesOf(staying),
-      arrivals: this.#entriesOf([...this.#arrivals]),
-      order: this.#options.order,
-      isWhole: !hasMore,
-    })
-    for (const id of departed) this.#entries.delete(id)
-    this.#arrivals.clear()
-    this.#change({ ids: next.map(({ id }) => id), departed: new Set(), changes: 0 })
+    this.#window.apply()
+    this.#show()
   }
 
-  /** Reads the page after the last one. */
-  async loadMore(): Promise<void> {
-    if (this.#isReading || !this.#view.hasMore) return
+  /** Reads the page after the last row. */
+  loadMore(): Promise<void> {
+    return this.#view.hasMore ? this.#extend('AFTER') : Promise.resolve()
+  }
+
+  /** Reads the page before the first row. */
+  loadBefore(): Promise<void> {
+    return this.#view.hasBefore ? this.#extend('BEFORE') : Promise.resolve()
+  }
+
+  async #extend(side: 'AFTER' | 'BEFORE') {
+    if (this.#isReading) return
     this.#isReading = true
+    const { start, end } = this.#cursors
     try {
-      const { nodes, pageInfo } = await this.#readPage(this.#endCursor)
-      const known = new Set(this.#view.ids)
-      const more = nodes.filter(({ id }) => !known.has(id)).map(({ id }) => id)
-      for (const id of more) this.#arrivals.delete(id)
-      this.#endCursor = pageInfo.endCursor
-      this.#change({ ids: [...this.#view.ids, ...more], hasMore: pageInfo.hasNextPage, failure: null })
+      const page = await this.#readPage(
+        side === 'AFTER' ? { first: rowsPerPage, after: end } : { last: rowsPerPage, before: start },
+      )
+      this.#addPage(page, side)
+      this.#show({ failure: null })
     } catch (error) {
-      if (!this.#leave.signal.aborted) this.#change({ failure: toFailure(error) })
+      this.#fail(error)
     } finally {
       this.#isReading = false
     }
@@ -127,29 +136,47 @@ export class JobList {
     const { ids } = this.#view
     if (store.size > rowsMax) {
       const near = ids.slice(Math.max(0, from - rowsMax / 3), to + rowsMax / 3)
-      store.keepOnly(new Set([...near, ...this.#arrivals]))
+      store.keepOnly(new Set([...near, ...this.#window.arrivalIds()]))
     }
     const missing = ids.slice(from, to).filter((id) => !store.get(id) && !this.#filling.has(id))
     if (missing.length > 0) void this.#fill(missing.slice(0, rowsPerPage))
   }
 
+  /** Positions, reasons and estimates of jobs that wait change without an event of the job. */
+  refreshWaiting(from: number, to: number): void {
+    const { store } = this.#options
+    const waiting = this.#view.ids
+      .slice(from, to)
+      .filter((id) => store.get(id)?.stateCategory === 'WAITING' && !this.#filling.has(id))
+    if (waiting.length > 0) void this.#fill(waiting.slice(0, rowsPerPage))
+  }
+
   async #fill(ids: readonly string[]) {
-    const { client } = this.#options
+    const { client, store } = this.#options
     for (const id of ids) this.#filling.add(id)
-    const variables = { first: rowsPerPage, filter: { ids: [...ids] } }
-    await client
-      .request(ListJobsDocument, variables, { attempts: Number.POSITIVE_INFINITY, signal: this.#leave.signal })
-      .then(
-        ({ jobs }) => jobs.nodes.forEach((row) => void this.#put(row)),
-        (error: unknown) => !this.#leave.signal.aborted && this.#change({ failure: toFailure(error) }),
-      )
-    for (const id of ids) this.#filling.delete(id)
+    try {
+      const variables = { first: rowsPerPage, filter: { ids: [...ids] } }
+      const { jobs } = await client.request(ListJobsDocument, variables, {
+        attempts: forever,
+        signal: this.#leave.signal,
+      })
+      for (const row of jobs.nodes) store.put(row)
+      const found = new Set(jobs.nodes.map(({ id }) => id))
+      const gone = ids.filter((id) => !found.has(id))
+      for (const id of gone) this.#window.remove(id, forever)
+      if (gone.length > 0) this.#showChanges()
+    } catch (error) {
+      this.#fail(error)
+    } finally {
+      for (const id of ids) this.#filling.delete(id)
+    }
   }
 
   async #run() {
-    const { client, filter } = this.#options
+    const { client, filter, fromEnd = false } = this.#options
     const { signal } = this.#leave
-    const first = await this.#readFirst()
+    const first = await this.#readPage(fromEnd ? { last: rowsPerPage } : { first: rowsPerPage })
+    this.#restart(first)
     const variables = { filter, after: first.asOf }
     for await (const { jobUpdates } of client.subscribe(ListUpdatesDocument, variables, { signal })) {
       this.#messages.push(jobUpdates)
@@ -157,32 +184,50 @@ export class JobList {
     }
   }
 
-  async #readFirst() {
-    const page = await this.#readPage(null)
-    this.#endCursor = page.pageInfo.endCursor
-    this.#arrivals.clear()
-    this.#change({
-      ids: page.nodes.map(({ id }) => id),
-      departed: new Set(),
-      changes: 0,
-      hasMore: page.pageInfo.hasNextPage,
-      totalCount: page.totalCount,
-      isLoading: false,
-      failure: null,
-    })
-    return page
+  /** The list is this page alone. */
+  #restart(page: Page) {
+    this.#window.clear()
+    this.#addPage(page, 'AFTER')
+    this.#addBounds(page, 'BEFORE')
+    this.#show({ isLoading: false, failure: null })
   }
 
-  async #readPage(after: string | null) {
+  async #readPage(part: { first?: number; after?: string | null; last?: number; before?: string | null }) {
     const { client, filter, order } = this.#options
     const orderBy: JobOrder = { field: order.field, direction: order.direction }
-    const { jobs } = await client.request(
-      ListJobsDocument,
-      { first: rowsPerPage, after, filter, orderBy },
-      { attempts: Number.POSITIVE_INFINITY, signal: this.#leave.signal },
-    )
-    for (const row of jobs.nodes) this.#put(row)
-    return jobs
+    this.#window.beginRead()
+    try {
+      const { jobs } = await client.request(
+        ListJobsDocument,
+        { ...part, filter, orderBy },
+        { attempts: forever, signal: this.#leave.signal },
+      )
+      return jobs
+    } catch (error) {
+      this.#window.endRead()
+      throw error
+    }
+  }
+
+  #addPage(page: Page, side: 'AFTER' | 'BEFORE') {
+    const { store, order } = this.#options
+    for (const row of page.nodes) store.put(row)
+    const rows = page.nodes.map((row) => ({
+      entry: toEntry(row, order),
+      version: row.version,
+      now: toEntry(store.get(row.id) ?? row, order),
+    }))
+    this.#addBounds(page, side)
+    this.#window.add(rows, side)
+    this.#window.endRead()
+  }
+
+  #addBounds({ nodes, pageInfo }: Page, side: 'AFTER' | 'BEFORE') {
+    const isEnd = side === 'AFTER' ? !pageInfo.hasNextPage : !pageInfo.hasPreviousPage
+    const row = side === 'AFTER' ? nodes.at(-1) : nodes[0]
+    this.#window.setBound(side, isEnd || !row ? null : toEntry(row, this.#options.order))
+    if (side === 'AFTER') this.#cursors = { ...this.#cursors, end: pageInfo.endCursor ?? this.#cursors.end }
+    else this.#cursors = { ...this.#cursors, start: pageInfo.startCursor ?? this.#cursors.start }
   }
 
   /** Takes all messages that arrived since the last picture. */
@@ -190,61 +235,59 @@ export class JobList {
     if (this.#leave.signal.aborted) return
     const messages = this.#messages
     this.#messages = []
-    const shown = new Set(this.#view.ids)
-    const departed = new Set(this.#view.departed)
     let isReset = false
     for (const message of messages) {
-      if (message.__typename === 'JobTransitions') this.#receiveJob(message.job, message.matches, { shown, departed })
+      if (message.__typename === 'JobTransitions') this.#receiveJob(message.job, message.matches)
       else if (message.__typename === 'StreamReset' && message.resetReason === 'DELETED')
-        for (const id of message.jobIds) this.#remove(id, { shown, departed })
+        for (const id of message.jobIds) this.#window.remove(id, forever)
       else if (message.__typename === 'StreamReset') isReset = true
     }
-    if (isReset) return void this.#readFirst().catch(console.warn)
-    const changes = this.#arrivals.size + departed.size
-    if (changes === this.#view.changes && departed.size === this.#view.departed.size) return
-    this.#change({ departed, changes })
-    if (!this.#isHeld) this.apply()
+    if (isReset) void this.#readAgain()
+    else this.#showChanges()
   }
 
-  #receiveJob(row: JobRow, matches: boolean, { shown, departed }: Seen) {
-    this.#put(row)
-    if (!matches) return this.#remove(row.id, { shown, departed })
-    departed.delete(row.id)
-    if (!shown.has(row.id) && this.#isInWindow(row)) this.#arrivals.add(row.id)
-  }
-
-  #remove(id: string, { shown, departed }: Seen) {
-    this.#arrivals.delete(id)
-    if (shown.has(id)) departed.add(id)
-  }
-
-  /** false: the row belongs behind the last row that was read. */
-  #isInWindow(row: JobRow): boolean {
-    const { order } = this.#options
-    const last = this.#entries.get(this.#view.ids.at(-1) ?? '')
-    return !this.#view.hasMore || last === undefined || compareEntries(order)(toEntry(row, order), last) < 0
-  }
-
-  #entriesOf(ids: readonly string[]): Entry[] {
-    return ids.flatMap((id) => this.#entries.get(id) ?? [])
-  }
-
-  #put(row: JobRow) {
+  #receiveJob(row: JobRow, matches: boolean) {
     const { store, order } = this.#options
     store.put(row)
-    const newest = store.get(row.id) ?? row
-    this.#entries.set(row.id, toEntry(newest, order))
+    // A newer row came from elsewhere; its own message follows.
+    if ((store.get(row.id)?.version ?? 0) > row.version) return
+    if (matches) this.#window.place(toEntry(row, order))
+    else this.#window.remove(row.id, row.version)
+  }
+
+  /** Messages were lost: reads again from the start of the rows that are shown. */
+  async #readAgain() {
+    const { fromEnd = false } = this.#options
+    try {
+      this.#restart(await this.#readPage(fromEnd ? { last: rowsPerPage } : { first: rowsPerPage }))
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  /** Shows changes at once, or counts them while the list is held. */
+  #showChanges() {
+    const { changes } = this.#window
+    if (changes === 0 && this.#view.changes === 0) return
+    if (this.#isHeld) {
+      if (changes !== this.#view.changes || this.#window.departed.size !== this.#view.departed.size) this.#show()
+    } else this.apply()
+  }
+
+  #show(change: Partial<ListView> = {}) {
+    const { ids, departed, changes, hasBefore, hasMore } = this.#window
+    this.#change({ ids, departed: new Set(departed), changes, hasBefore, hasMore, ...change })
+  }
+
+  #fail(error: unknown) {
+    if (this.#leave.signal.aborted) return
+    this.#change({ failure: toFailure(error), isLoading: false })
   }
 
   #change(change: Partial<ListView>) {
     this.#view = { ...this.#view, ...change }
     for (const listener of this.#listeners) listener()
   }
-}
-
-interface Seen {
-  shown: ReadonlySet<string>
-  departed: Set<string>
 }
 
 const toFailure = (error: unknown): RequestFailed =>

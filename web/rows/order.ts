@@ -1,10 +1,19 @@
-import type { JobOrderField, OrderDirection } from '../generated/graphql.ts'
+import type { JobOrder } from '../generated/graphql.ts'
 import type { JobRow } from './job-store.ts'
 
-export interface ListOrder {
-  field: Extract<JobOrderField, 'CREATED_AT' | 'FINISHED_AT'>
-  direction: OrderDirection
+export type OrderName = 'newest' | 'oldest' | 'priority' | 'start' | 'end'
+
+/** The orders of a list by their names in the URL. */
+export const orders: Readonly<Record<OrderName, JobOrder & { words: string }>> = {
+  newest: { field: 'CREATED_AT', direction: 'DESC', words: 'Newest first' },
+  oldest: { field: 'CREATED_AT', direction: 'ASC', words: 'Oldest first' },
+  priority: { field: 'PRIORITY', direction: 'DESC', words: 'Highest priority first' },
+  start: { field: 'STARTED_AT', direction: 'DESC', words: 'Last started first' },
+  end: { field: 'FINISHED_AT', direction: 'DESC', words: 'Last ended first' },
 }
+
+export const readOrder = (name: string | undefined): OrderName =>
+  name !== undefined && name in orders ? (name as OrderName) : 'newest'
 
 /** A job at its place in a list: all that a list needs of rows that are far away. */
 export interface Entry {
@@ -12,15 +21,18 @@ export interface Entry {
   key: number
 }
 
-/** What a list is ordered by; jobs that are not final come after all others. */
-export function toEntry({ id, createdAt, finishedAt }: JobRow, { field, direction }: ListOrder): Entry {
-  if (field === 'CREATED_AT') return { id, key: Date.parse(createdAt) }
+/** The value that the server orders by; jobs without a time come after all others. */
+export function toEntry(row: JobRow, { field, direction }: JobOrder): Entry {
+  if (field === 'PRIORITY') return { id: row.id, key: row.priorityOverride ?? row.basePriority }
+  const time = { CREATED_AT: row.createdAt, STARTED_AT: row.startedAt, FINISHED_AT: row.finishedAt }[field]
   const last = direction === 'DESC' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
-  return { id, key: finishedAt === null ? last : Date.parse(finishedAt) }
+  return { id: row.id, key: time === null ? last : Date.parse(time) }
 }
 
-/** As the server orders; ids decide between equal keys. */
-export function compareEntries({ direction }: ListOrder): (a: Entry, b: Entry) => number {
+export type Compare = (a: Entry, b: Entry) => number
+
+/** The order of the server; ids decide between equal keys. */
+export function compareEntries({ direction }: JobOrder): Compare {
   const sign = direction === 'ASC' ? 1 : -1
   return (a, b) => {
     if (a.key !== b.key) return a.key < b.key ? -sign : sign
@@ -28,19 +40,26 @@ export function compareEntries({ direction }: ListOrder): (a: Entry, b: Entry) =
   }
 }
 
-interface Merge {
-  entries: readonly Entry[]
-  arrivals: readonly Entry[]
-  order: ListOrder
-  /** The entries are the whole list: an arrival may come last. */
-  isWhole: boolean
+/** Puts a few entries at their places among many. Both are in order. */
+export function mergeEntries(many: readonly Entry[], few: readonly Entry[], compare: Compare): Entry[] {
+  const merged: Entry[] = []
+  let from = 0
+  for (const entry of few) {
+    const at = findPlace(many, entry, compare)
+    for (; from < at; from++) merged.push(many[from] as Entry)
+    merged.push(entry)
+  }
+  for (; from < many.length; from++) merged.push(many[from] as Entry)
+  return merged
 }
 
-/** Puts arrivals at their places. */
-export function mergeArrivals({ entries, arrivals, order, isWhole }: Merge): readonly Entry[] {
-  const compare = compareEntries(order)
-  const last = entries.at(-1)
-  const within = isWhole || !last ? arrivals : arrivals.filter((entry) => compare(entry, last) < 0)
-  const known = new Set(entries.map(({ id }) => id))
-  return [...entries, ...within.filter(({ id }) => !known.has(id))].toSorted(compare)
+/** Index of the first entry that does not come before this one. */
+function findPlace(entries: readonly Entry[], entry: Entry, compare: Compare): number {
+  let [low, high] = [0, entries.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (compare(entries[middle] as Entry, entry) < 0) low = middle + 1
+    else high = middle
+  }
+  return low
 }

@@ -1,27 +1,38 @@
-import { useEffect, useState, useSyncExternalStore } from 'react'
-import { JobList, type JobListOptions, type ListView } from './job-list.ts'
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { emptyView, JobList, type JobListOptions, type ListView } from './job-list.ts'
 
-const noView: ListView = {
-  ids: [],
-  departed: new Set(),
-  changes: 0,
-  isLoading: true,
-  hasMore: false,
-  totalCount: null,
-  failure: null,
-}
 const noSubscription = () => () => undefined
+const noView = () => emptyView
 
-/** A live list for as long as the component is shown. Give the component a key of filter and order. */
-export function useJobList(options: JobListOptions): { list: JobList | null; view: ListView } {
-  const [list, setList] = useState<JobList | null>(null)
+export interface ShownList {
+  /** The key that the list was made for; another than the wanted one while the next list is read. */
+  key: string
+  list: JobList | null
+  view: ListView
+}
+
+/** A live list. With another key the old list stays until the first page of the next one was read. */
+export function useJobList(key: string, options: JobListOptions): ShownList {
+  const [shown, setShown] = useState<{ key: string; list: JobList } | null>(null)
+  const current = useRef<JobList | null>(null)
   // Other options come with another key.
   useEffect(() => {
-    const created = new JobList(options)
-    created.start()
-    setList(created)
-    return () => created.stop()
-  }, [])
-  const view = useSyncExternalStore(list?.subscribe ?? noSubscription, list?.view ?? (() => noView))
-  return { list, view }
+    const list = new JobList(options)
+    let isShown = false
+    const unsubscribe = list.subscribe(() => {
+      if (isShown || list.view().isLoading) return
+      isShown = true
+      current.current?.stop()
+      current.current = list
+      setShown({ key, list })
+    })
+    list.start()
+    return () => {
+      unsubscribe()
+      if (!isShown) list.stop()
+    }
+  }, [key])
+  useEffect(() => () => current.current?.stop(), [])
+  const view = useSyncExternalStore(shown?.list.subscribe ?? noSubscription, shown?.list.view ?? noView)
+  return { key: shown?.key ?? key, list: shown?.list ?? null, view }
 }
