@@ -23,6 +23,7 @@ import { useStart } from './server-facts.ts'
 import { session } from './session.ts'
 import { changeSettings, readSettings } from './settings.ts'
 import styles from './side-bar.module.css'
+import { ViewLinks } from './view-links.tsx'
 
 const themes = { SYSTEM: 'LIGHT', LIGHT: 'DARK', DARK: 'SYSTEM' } as const
 
@@ -36,6 +37,7 @@ export function SideBar({ isOpen }: { isOpen: boolean }) {
         {server.title !== 'Berth' && <span className={styles.server}>{server.title}</span>}
       </Link>
       <PageLinks />
+      <ViewLinks />
       {links
         .filter(({ on, url }) => on === 'MENU' && /^https?:/.test(url))
         .map(({ title, url }) => (

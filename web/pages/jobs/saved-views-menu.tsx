@@ -1,0 +1,139 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { deleteView, readViewSearch, type SavedView, saveView, useSavedViews } from '../../app/saved-views.ts'
+import { useStart } from '../../app/server-facts.ts'
+import type { ViewScope } from '../../generated/graphql.ts'
+import { openLayer } from '../../layers/layer-store.ts'
+import { Button } from '../../parts/button.tsx'
+import { Field, Form } from '../../parts/form.tsx'
+import { MenuButton } from '../../parts/menu-button.tsx'
+import { showToast } from '../../parts/toasts.tsx'
+import type { JobsSearch } from '../../rows/filter-text.ts'
+import styles from './saved-views.module.css'
+
+const page = '/jobs'
+
+const toText = ({ peek: _, ...search }: JobsSearch) =>
+  new URLSearchParams(Object.entries(search).filter((pair): pair is [string, string] => Boolean(pair[1]))).toString()
+
+/** The views of this page, and the present one to save. */
+export function SavedViewsMenu({ search }: { search: JobsSearch }) {
+  const navigate = useNavigate()
+  const { views } = useSavedViews()
+  const { viewer } = useStart()
+  const own = views.filter((view) => view.page === page)
+  const maySave = viewer.permissions.includes('VIEW_WRITE')
+  if (own.length === 0 && !maySave) return null
+  const open = (view: SavedView) => void navigate({ to: page, search: readViewSearch(view) })
+  const save = () =>
+    openLayer({
+      kind: 'FORM',
+      title: 'Save view',
+      content: (close) => <ViewForm search={toText(search)} onClose={close} />,
+    })
+  const manage = () =>
+    openLayer({ kind: 'FORM', title: 'Saved views', content: (close) => <ViewList onClose={close} /> })
+  const items = [
+    ...own.map((view) => ({ text: view.name, detail: describeScope(view), run: () => open(view) })),
+    ...(maySave ? [{ text: 'Save this view…', run: save }] : []),
+    ...(own.some(({ editable }) => editable) ? [{ text: 'Rename or delete…', run: manage }] : []),
+  ]
+  return <MenuButton label="Views" items={items} />
+}
+
+function describeScope({ scope, team, owner }: SavedView): string {
+  if (scope === 'TEAM') return team?.name ?? 'team'
+  return scope === 'ALL' ? `everyone, by ${owner.name}` : 'you'
+}
+
+function ViewForm({ view, search, onClose }: { view?: SavedView; search: string; onClose: () => void }) {
+  const { teams } = useSavedViews()
+  const { server, viewer } = useStart()
+  const [name, setName] = useState(view?.name ?? '')
+  const [shared, setShared] = useState(view ? (view.team?.id ?? view.scope) : 'USER')
+  const [pinned, setPinned] = useState(view?.pinned ?? true)
+  const submit = async () => {
+    const scope: ViewScope = shared === 'USER' || shared === 'ALL' ? shared : 'TEAM'
+    const found = await saveView({
+      ...(view && { savedViewId: view.id, expectedVersion: view.version }),
+      ...(scope === 'TEAM' && { teamId: shared }),
+      name: name.trim(),
+      page,
+      search,
+      scope,
+      pinned,
+    })
+    if (found) return found
+    onClose()
+    showToast(`Saved ${name.trim()}`)
+    return null
+  }
+  const canShare = !server.singleUser && (teams.length > 0 || viewer.user.level === 'ADMIN')
+  return (
+    <Form submitText="Save" onCancel={onClose} onSubmit={submit}>
+      {(found) => (
+        <>
+          <Field label="Name" path="name" refusal={found}>
+            <input value={name} required maxLength={100} onChange={({ target }) => setName(target.value)} />
+          </Field>
+          {canShare && (
+            <Field label="Who sees it" path="scope" refusal={found}>
+              <select value={shared} onChange={({ target }) => setShared(target.value)}>
+                <option value="USER">Only you</option>
+                {teams.map((team) => (
+                  <option key={team.id} value={team.id}>
+                    Team {team.name}
+                  </option>
+                ))}
+                {viewer.user.level === 'ADMIN' && <option value="ALL">Everyone</option>}
+              </select>
+            </Field>
+          )}
+          <label className={styles.pin}>
+            <input type="checkbox" checked={pinned} onChange={({ target }) => setPinned(target.checked)} />
+            Show it in the side bar
+          </label>
+          <p className={styles.search}>
+            <code>{search === '' ? 'all jobs' : decodeURIComponent(search)}</code>
+          </p>
+        </>
+      )}
+    </Form>
+  )
+}
+
+/** Views that may be changed. */
+function ViewList({ onClose }: { onClose: () => void }) {
+  const { views } = useSavedViews()
+  const editable = views.filter((view) => view.page === page && view.editable)
+  const rename = (view: SavedView) =>
+    openLayer({
+      kind: 'FORM',
+      title: `Change ${view.name}`,
+      content: (close) => <ViewForm view={view} search={view.search} onClose={close} />,
+    })
+  const remove = (view: SavedView) =>
+    void deleteView(view).then((found) =>
+      showToast(found ? found.message : `Deleted the view ${view.name}`, { isTrouble: found !== null }),
+    )
+  return (
+    <>
+      {editable.length === 0 && <p>You have no view to change.</p>}
+      <ul className={styles.views}>
+        {editable.map((view) => (
+          <li key={view.id}>
+            <span className={styles.name}>{view.name}</span>
+            <small>{describeScope(view)}</small>
+            <Button onClick={() => rename(view)}>Change</Button>
+            <Button onClick={() => remove(view)}>Delete</Button>
+          </li>
+        ))}
+      </ul>
+      <div className={styles.buttons}>
+        <Button look="primary" onClick={onClose}>
+          Done
+        </Button>
+      </div>
+    </>
+  )
+}
