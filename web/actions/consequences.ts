@@ -3,6 +3,7 @@ import { formatDuration, plural } from '../parts/format.ts'
 interface Affected {
   stateCategory: 'WAITING' | 'ACTIVE' | 'FINAL'
   startedAt: string | null
+  finishedAt?: string | null
   currentRun: { startedAt: string | null }
 }
 

@@ -2,10 +2,10 @@ import { type FormEvent, useState } from 'react'
 import { Dialog, Heading } from 'react-aria-components'
 import { Button } from '../parts/button.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
-import { formatCount } from '../parts/format.ts'
+import { formatCount, plural } from '../parts/format.ts'
 import { StateGlyph } from '../parts/state-glyph.tsx'
 import { LayerFrame } from './layer-frame.tsx'
-import { type Confirmation, closeLayer } from './layer-store.ts'
+import { type Confirmation, closeLayer, type PartialResult } from './layer-store.ts'
 import styles from './layers.module.css'
 
 /** Above this number of objects, their number must be typed. */
@@ -14,13 +14,13 @@ const jobsShownMax = 100
 
 /** Consequences first: the objects by name, the effect in numbers, and the command that does the same. */
 export function ConfirmDialog({ confirmation }: { confirmation: Confirmation }) {
-  const { title, effect, jobs, command, confirmText, keepText, hasReason, run } = confirmation
+  const { title, effect, jobs, command, confirmText, keepText, hasReason, form, isDangerous = true, run } = confirmation
   const count = confirmation.count ?? jobs.length
   const [progress, setProgress] = useState('')
   const [reason, setReason] = useState('')
   const [typed, setTyped] = useState('')
   const [isBusy, setBusy] = useState(false)
-  const [refusal, setRefusal] = useState<string | null>(null)
+  const [refusal, setRefusal] = useState<string | PartialResult | null>(null)
   const isTyped = count <= untypedMax || typed.replaceAll(',', '').trim() === String(count)
   const submit = async (event: FormEvent) => {
     event.preventDefault()
@@ -33,6 +33,7 @@ export function ConfirmDialog({ confirmation }: { confirmation: Confirmation }) 
     setRefusal(found)
     if (found === null) closeLayer()
   }
+  if (refusal !== null && typeof refusal === 'object') return <Result title={title} result={refusal} />
   return (
     <LayerFrame>
       <Dialog role="alertdialog" className={styles.dialog ?? ''}>
@@ -51,6 +52,7 @@ export function ConfirmDialog({ confirmation }: { confirmation: Confirmation }) 
               {jobs.length > jobsShownMax && <li>and {formatCount(jobs.length - jobsShownMax)} more</li>}
             </ul>
           )}
+          {form}
           {hasReason && (
             <label className={styles.field}>
               Reason (optional; its owner sees it)
@@ -71,7 +73,7 @@ export function ConfirmDialog({ confirmation }: { confirmation: Confirmation }) 
           )}
           <div className={styles.buttons}>
             <Button onClick={closeLayer}>{keepText}</Button>
-            <Button look="danger" type="submit" autoFocus disabled={!isTyped || isBusy}>
+            <Button look={isDangerous ? 'danger' : 'primary'} type="submit" autoFocus disabled={!isTyped || isBusy}>
               {isBusy && progress !== '' ? progress : confirmText}
             </Button>
           </div>
@@ -80,6 +82,31 @@ export function ConfirmDialog({ confirmation }: { confirmation: Confirmation }) 
     </LayerFrame>
   )
 }
+
+/** The objects that were refused, each with the reason. */
+const Result = ({ title, result: { done, refused } }: { title: string; result: PartialResult }) => (
+  <LayerFrame>
+    <Dialog role="alertdialog" className={styles.dialog ?? ''}>
+      <Heading slot="title">{title}</Heading>
+      <p>
+        {done}. {plural(refused.length, 'job')} refused:
+      </p>
+      <ul className={styles.jobs}>
+        {refused.slice(0, jobsShownMax).map(({ id, name, message }) => (
+          <li key={id} className={styles.refused}>
+            <strong>{name}</strong> {message}
+          </li>
+        ))}
+        {refused.length > jobsShownMax && <li>and {formatCount(refused.length - jobsShownMax)} more</li>}
+      </ul>
+      <div className={styles.buttons}>
+        <Button look="primary" autoFocus onClick={closeLayer}>
+          Close
+        </Button>
+      </div>
+    </Dialog>
+  </LayerFrame>
+)
 
 const CommandBox = ({ command }: { command: string }) => (
   <div className={styles.command}>

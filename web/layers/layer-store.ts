@@ -15,8 +15,18 @@ export interface Confirmation {
   keepText: string
   /** Shows a field for a reason. */
   hasReason: boolean
-  /** Does it; a text: the refusal, which the dialog shows. */
-  run: (reason: string, onProgress: (text: string) => void) => Promise<string | null>
+  /** Further fields. */
+  form?: ReactNode
+  /** The confirming button has the colour of danger; default: true. */
+  isDangerous?: boolean
+  /** Does it. The dialog stays open with a refusal or a partial result. */
+  run: (reason: string, onProgress: (text: string) => void) => Promise<string | PartialResult | null>
+}
+
+/** Some of the objects were refused. */
+export interface PartialResult {
+  done: string
+  refused: readonly { id: string; name: string; message: string }[]
 }
 
 export interface FormLayer {
