@@ -32,7 +32,8 @@ const overview = createRoute({
 const jobsRoute = createRoute({
   getParentRoute: () => root,
   path: '/jobs',
-  validateSearch: (search: Record<string, unknown>): JobsSearch => readText(search, [...filterKeys, 'text', 'order']),
+  validateSearch: (search: Record<string, unknown>): JobsSearch =>
+    readText(search, [...filterKeys, 'text', 'order', 'group', 'peek']),
   component: lazyRouteComponent(() => import('../pages/jobs/jobs.tsx'), 'JobsPage'),
 })
 

@@ -9,6 +9,8 @@ export interface Settings {
   /** Keys without Ctrl work outside of fields. */
   singleKeys: boolean
   logShowsTimes: boolean
+  /** Columns of the list of jobs; null: those that it has by default. */
+  jobColumns: readonly string[] | null
 }
 
 const storageKey = 'berth-settings'
@@ -18,6 +20,7 @@ const defaults: Settings = {
   absoluteTimes: false,
   singleKeys: true,
   logShowsTimes: false,
+  jobColumns: null,
 }
 
 function readStored(): Settings {

@@ -5,7 +5,7 @@ import type { GateCode } from '../../generated/graphql.ts'
 import { formatClock, plural } from '../../parts/format.ts'
 import { StateGlyph } from '../../parts/state-glyph.tsx'
 import { Time } from '../../parts/time.tsx'
-import { StartEstimate } from '../jobs/job-line.tsx'
+import { StartEstimate } from '../jobs/estimates.tsx'
 import type { PageJob } from './use-job.ts'
 import styles from './why-it-waits.module.css'
 

@@ -1,46 +1,37 @@
-import { useNavigate } from '@tanstack/react-router'
-import { type MouseEvent, memo, useEffect, useRef, useSyncExternalStore } from 'react'
-import { useNow } from '../../app/server-clock.ts'
-import { formatClock } from '../../parts/format.ts'
-import { StateChip } from '../../parts/state-glyph.tsx'
-import { describeEnd } from '../../parts/states.ts'
-import { Duration, Time } from '../../parts/time.tsx'
+import { memo, useEffect, useRef, useSyncExternalStore } from 'react'
+import { Time } from '../../parts/time.tsx'
 import { type JobRow, jobStore } from '../../rows/job-store.ts'
+import type { JobColumn } from './columns.tsx'
 import styles from './job-table.module.css'
+import { describePlace } from './place.ts'
 
 interface JobLineProps {
   id: string
   index: number
   top: number
   height: number
+  columns: readonly JobColumn[]
   isPhone: boolean
   isSelected: boolean
   isDeparted: boolean
   isFocused: boolean
-  onFocus: (index: number) => void
-  onSelect: (index: number, event?: MouseEvent) => void
+  isPeeked: boolean
 }
 
-/** One job; its cells change in place. A plain link: that of the router costs more than the rest of the row. */
+/** One job; its cells change in place. The table handles its clicks: links of the router cost more than all cells. */
 export const JobLine = memo(function JobLine(props: JobLineProps) {
-  const { id, index, top, height, isPhone, isSelected, isDeparted, isFocused, onFocus, onSelect } = props
+  const { id, index, top, height, columns, isPhone, isSelected, isDeparted, isFocused, isPeeked } = props
   const job = useSyncExternalStore(
     (listener) => jobStore.subscribe(id, listener),
     () => jobStore.get(id),
   )
   const link = useRef<HTMLAnchorElement>(null)
-  const navigate = useNavigate()
   useEffect(() => {
     if (isFocused) link.current?.focus({ preventScroll: true })
   }, [isFocused])
-  if (!job)
-    return (
-      <div
-        role="row"
-        className={`${styles.line} ${styles.row}`}
-        style={{ height, transform: `translateY(${top}px)` }}
-      />
-    )
+  const style = { height, transform: `translateY(${top}px)` }
+  const classes = `${styles.line} ${styles.row}`
+  if (!job) return <div role="row" aria-rowindex={index + 1} className={classes} style={style} />
   const title = job.name ?? job.id
   return (
     <div
@@ -48,73 +39,49 @@ export const JobLine = memo(function JobLine(props: JobLineProps) {
       tabIndex={-1}
       aria-rowindex={index + 1}
       aria-selected={isSelected}
-      className={`${styles.line} ${styles.row}`}
+      className={classes}
+      data-id={id}
       data-departed={isDeparted}
-      style={{ height, transform: `translateY(${top}px)` }}
+      data-peeked={isPeeked}
+      style={style}
     >
       <span role="cell" className={styles.check}>
-        <input
-          type="checkbox"
-          aria-label={`Select ${title}`}
-          checked={isSelected}
-          onClick={(event) => onSelect(index, event)}
-          onChange={() => undefined}
-        />
+        <input type="checkbox" aria-label={`Select ${title}`} checked={isSelected} onChange={ignore} />
       </span>
-      <span role="cell" className={styles.state}>
-        <StateChip state={job.state} fraction={job.progress?.fraction} detail={describeProgress(job)} />
-      </span>
-      <span role="cell" className={styles.name}>
-        <a
-          ref={link}
-          href={`./jobs/${id}`}
-          className={styles.link}
-          onFocus={() => onFocus(index)}
-          onClick={(event) => {
-            // Other clicks open tabs and windows.
-            if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
-            event.preventDefault()
-            void navigate({ to: '/jobs/$id', params: { id } })
-          }}
-        >
-          {title}
-        </a>
-        {job.name !== null && <span className={styles.id}>{job.id}</span>}
-      </span>
-      {isPhone ? <PhoneCell job={job} /> : <WideCells job={job} />}
+      {columns.map((column) =>
+        column.key === 'name' ? (
+          <span key="name" role="cell" className={styles.name}>
+            <a ref={link} href={`./jobs/${id}`} className={styles.link}>
+              {title}
+            </a>
+            {job.name !== null && <span className={styles.id}>{job.id}</span>}
+            <button type="button" className={styles.peek} tabIndex={-1} aria-label={`Peek at ${title}`}>
+              Peek
+            </button>
+          </span>
+        ) : (
+          <Cell key={column.key} column={column} job={job} />
+        ),
+      )}
+      {isPhone && <PhoneCell job={job} />}
     </div>
   )
 })
 
-const percent = 100
+/** The table selects on click, which knows about Shift. */
+const ignore = () => undefined
 
-function describeProgress(job: JobRow): string | null {
-  const fraction = job.progress?.fraction ?? null
-  if (job.state === 'RUNNING' && fraction !== null) return `${Math.floor(fraction * percent)} %`
-  return describeEnd(job)
-}
+const quiet = new Set(['state', 'ran'])
 
-function WideCells({ job }: { job: JobRow }) {
-  return (
-    <>
-      <span role="cell" className={`${styles.who} ${styles.faint}`}>
-        {job.user.name}
-      </span>
-      <span role="cell" className={`${styles.where} ${styles.faint}`} title={describePlace(job)}>
-        {describePlace(job)}
-      </span>
-      <span role="cell" className={`${styles.waited} ${styles.number} ${styles.faint}`}>
-        <Waited job={job} />
-      </span>
-      <span role="cell" className={`${styles.ran} ${styles.number}`}>
-        {job.currentRun.startedAt && <Duration from={job.currentRun.startedAt} to={job.finishedAt} />}
-      </span>
-      <span role="cell" className={`${styles.ends} ${styles.number} ${styles.faint}`}>
-        <Time at={job.createdAt} />
-      </span>
-    </>
-  )
-}
+const Cell = ({ column, job }: { column: JobColumn; job: JobRow }) => (
+  <span
+    role="cell"
+    className={`${styles.cell} ${column.isNumber ? styles.number : ''} ${quiet.has(column.key) ? '' : styles.faint} ${styles[column.key] ?? ''}`}
+    title={column.hint?.(job)}
+  >
+    {column.cell(job)}
+  </span>
+)
 
 const PhoneCell = ({ job }: { job: JobRow }) => (
   <span role="cell" className={styles.under}>
@@ -123,31 +90,3 @@ const PhoneCell = ({ job }: { job: JobRow }) => (
     <Time at={job.finishedAt ?? job.startedAt ?? job.createdAt} />
   </span>
 )
-
-function Waited({ job: { state, createdAt, startedAt } }: { job: JobRow }) {
-  if (startedAt !== null) return <Duration from={createdAt} to={startedAt} />
-  return state === 'QUEUED' || state === 'BLOCKED' ? <Duration from={createdAt} /> : null
-}
-
-/** Nodes and GPUs of a run; position, reason and estimate of a job that waits. */
-function describePlace(job: JobRow): string {
-  const { currentRun, scheduling, queuePosition, stateCategory, pool } = job
-  if (stateCategory !== 'WAITING') {
-    const gpus = currentRun.gpuIds.length > 0 ? `:${currentRun.gpuIds.join(',')}` : ''
-    return currentRun.nodeNames.length > 0 ? `${currentRun.nodeNames.join(', ')}${gpus}` : pool.name
-  }
-  const [reason] = scheduling?.reasons ?? []
-  const position = queuePosition === null ? '' : `#${queuePosition} `
-  return `${position}${reason?.message ?? pool.name}`
-}
-
-/** "14:20–15:05", or the one that is known. */
-export function StartEstimate({ job: { scheduling } }: { job: Pick<JobRow, 'scheduling'> }) {
-  const nowMs = useNow()
-  const { p50, p90, earliest } = scheduling?.estimatedStart ?? {}
-  const first = p50 ?? earliest
-  if (!first) return null
-  const clock = (at: string) => formatClock(Math.max(Date.parse(at), nowMs), nowMs)
-  const last = p90 && clock(p90) !== clock(first) ? `–${clock(p90)}` : ''
-  return <>{`${clock(first)}${last}`}</>
-}

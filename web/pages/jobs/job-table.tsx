@@ -1,177 +1,148 @@
-import { useNavigate } from '@tanstack/react-router'
-import { useVirtualizer } from '@tanstack/react-virtual'
-import { type MouseEvent, useCallback, useEffect, useRef, useState } from 'react'
-import { useKeys } from '../../app/keys.ts'
+import { type MouseEvent, type RefObject, useEffect, useRef, useState } from 'react'
 import { useMedia } from '../../app/media.ts'
 import { useSettings } from '../../app/settings.ts'
 import type { ListView } from '../../rows/job-list.ts'
+import { columns as allColumns, fitColumns, type JobColumn } from './columns.tsx'
 import { JobLine } from './job-line.tsx'
 import styles from './job-table.module.css'
+import { useVisibleRows } from './visible-rows.ts'
 
-interface JobTableProps {
+export interface JobTableProps {
+  box: RefObject<HTMLDivElement | null>
   view: ListView
   selected: ReadonlySet<string>
-  onSelect: (ids: ReadonlySet<string>) => void
-  onNearEnd: () => void
+  focusedId: string | null
+  peekId: string | undefined
+  onSelect: (id: string, isRange: boolean) => void
+  onSelectAll: () => void
+  onFocus: (id: string) => void
+  onOpen: (id: string) => void
+  onPeek: (id: string) => void
+  onNearEdge: (edge: 'START' | 'END') => void
   onShow: (from: number, to: number) => void
-  onPointer: (isOver: boolean) => void
   onScrolled: (isScrolled: boolean) => void
 }
 
 const heights = { COMPACT: 28, NORMAL: 36, TOUCH: 44 } as const
 const phoneHeight = 56
+const headHeight = 28
+/** Three pages ahead are read. */
 const rowsAhead = 300
-const overscan = 12
 
-/** Rows of fixed height, of which only those in sight are in the page. */
-export function JobTable(props: JobTableProps) {
-  const { view, selected, onSelect, onNearEnd, onShow, onPointer, onScrolled } = props
-  const { ids, departed, hasMore } = view
-  const box = useRef<HTMLDivElement>(null)
+export function useRowHeight(): { height: number; isPhone: boolean } {
   const { density } = useSettings()
   const isPhone = useMedia('(max-width: 640px)')
   const isCoarse = useMedia('(pointer: coarse)')
-  const height = isPhone ? phoneHeight : isCoarse ? heights.TOUCH : heights[density]
-  const rows = useVirtualizer({
-    count: ids.length,
-    getScrollElement: () => box.current,
-    estimateSize: () => height,
-    getItemKey: (i) => ids[i] ?? i,
-    overscan,
-  })
-  // Another height is another layout.
-  useEffect(() => rows.measure(), [height])
-  const items = rows.getVirtualItems()
-  const first = items[0]?.index ?? 0
-  const last = items.at(-1)?.index ?? 0
-  useEffect(() => onShow(first, last + 1), [first, last, onShow])
+  return { height: isPhone ? phoneHeight : isCoarse ? heights.TOUCH : heights[density], isPhone }
+}
+
+/** Rows of fixed height, of which only those in sight are in the page. */
+export function JobTable(props: JobTableProps) {
+  const { box, view, selected, focusedId, peekId, onNearEdge, onShow } = props
+  const { ids, departed, hasMore, hasBefore } = view
+  const { height, isPhone } = useRowHeight()
+  const shownColumns = useColumns(box, isPhone)
+  const { from, to } = useVisibleRows(box, { ids, height, headHeight: isPhone ? 0 : headHeight })
+  useEffect(() => onShow(from, to), [from, to, ids, onShow])
   useEffect(() => {
-    if (hasMore && last >= ids.length - rowsAhead) onNearEnd()
-  }, [hasMore, last, ids.length, onNearEnd])
-  const { focused, move } = useRowKeys({ ids, selected, onSelect, reveal: (i) => rows.scrollToIndex(i) })
-  const select = useSelection(ids, selected, onSelect)
+    if (hasMore && to >= ids.length - rowsAhead) onNearEdge('END')
+    if (hasBefore && from <= rowsAhead) onNearEdge('START')
+  }, [hasMore, hasBefore, from, to, ids, onNearEdge])
   const isAll = selected.size > 0 && ids.every((id) => selected.has(id))
   return (
     <div
       ref={box}
       className={styles.box}
-      onPointerEnter={({ pointerType }) => pointerType === 'mouse' && onPointer(true)}
-      onPointerLeave={() => onPointer(false)}
-      onScroll={({ currentTarget }) => onScrolled(currentTarget.scrollTop > 0)}
+      onScroll={({ currentTarget }) => props.onScrolled(currentTarget.scrollTop > 0)}
     >
-      <div role="table" aria-label="Jobs" aria-rowcount={hasMore ? -1 : ids.length}>
-        <TableHead isAll={isAll} onSelectAll={() => onSelect(new Set(isAll ? [] : ids))} />
-        <div role="rowgroup" className={styles.rows} style={{ height: rows.getTotalSize() }}>
-          {items.map(({ index, key, start }) => {
-            const id = ids[index] ?? ''
-            return (
-              <JobLine
-                key={key}
-                id={id}
-                index={index}
-                top={start}
-                height={height}
-                isPhone={isPhone}
-                isSelected={selected.has(id)}
-                isDeparted={departed.has(id)}
-                isFocused={focused === index}
-                onFocus={move}
-                onSelect={select}
-              />
-            )
-          })}
+      <div
+        role="table"
+        aria-label="Jobs"
+        aria-rowcount={hasMore || hasBefore ? -1 : ids.length}
+        style={{ '--tracks': ['28px', ...shownColumns.map(({ track }) => track)].join(' ') } as object}
+      >
+        <TableHead columns={shownColumns} isAll={isAll} onSelectAll={props.onSelectAll} />
+        {/* biome-ignore lint/a11y/useKeyWithClickEvents: the links, buttons and boxes of the rows send clicks by key */}
+        <div
+          role="rowgroup"
+          className={styles.rows}
+          style={{ height: ids.length * height }}
+          onClick={(event) => act(event, props)}
+          onFocus={({ target }) => {
+            const id = findRowId(target)
+            if (id) props.onFocus(id)
+          }}
+        >
+          {ids.slice(from, to).map((id, i) => (
+            <JobLine
+              key={id}
+              id={id}
+              index={from + i}
+              top={(from + i) * height}
+              height={height}
+              columns={shownColumns}
+              isPhone={isPhone}
+              isSelected={selected.has(id)}
+              isDeparted={departed.has(id)}
+              isFocused={focusedId === id}
+              isPeeked={peekId === id}
+            />
+          ))}
         </div>
       </div>
     </div>
   )
 }
 
-function TableHead({ isAll, onSelectAll }: { isAll: boolean; onSelectAll: () => void }) {
-  return (
-    <div role="row" tabIndex={-1} className={`${styles.line} ${styles.head}`}>
-      <span role="columnheader" className={styles.check}>
-        <input type="checkbox" aria-label="Select all rows that were read" checked={isAll} onChange={onSelectAll} />
-      </span>
-      <span role="columnheader">State</span>
-      <span role="columnheader">Name</span>
-      <span role="columnheader" className={styles.who}>
-        Who
-      </span>
-      <span role="columnheader" className={styles.where}>
-        Where, or why it waits
-      </span>
-      <span role="columnheader" className={`${styles.waited} ${styles.number}`}>
-        Waited
-      </span>
-      <span role="columnheader" className={`${styles.ran} ${styles.number}`}>
-        Ran
-      </span>
-      <span role="columnheader" className={`${styles.ends} ${styles.number}`}>
-        Submitted
-      </span>
-    </div>
-  )
+const findRowId = (target: EventTarget) =>
+  target instanceof Element ? target.closest<HTMLElement>('[data-id]')?.dataset['id'] : undefined
+
+/** A click belongs to the job of the row that was drawn under it. */
+function act(event: MouseEvent, { onSelect, onOpen, onPeek }: JobTableProps) {
+  const id = findRowId(event.target)
+  if (!id || !(event.target instanceof Element)) return
+  if (event.target.closest('input')) return onSelect(id, event.shiftKey)
+  if (event.target.closest('button')) return onPeek(id)
+  // Other clicks open tabs and windows.
+  if (!event.target.closest('a') || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+  event.preventDefault()
+  onOpen(id)
 }
 
-/** A click selects one row more; with Shift all rows from the last one. */
-function useSelection(
-  ids: readonly string[],
-  selected: ReadonlySet<string>,
-  onSelect: (ids: ReadonlySet<string>) => void,
-) {
-  const anchor = useRef(0)
-  const latest = useRef({ ids, selected, onSelect })
-  latest.current = { ids, selected, onSelect }
-  return useCallback((index: number, event?: MouseEvent) => {
-    const { ids, selected, onSelect } = latest.current
-    const next = new Set(selected)
-    const id = ids[index] ?? ''
-    if (event?.shiftKey) {
-      const [from, to] = [Math.min(anchor.current, index), Math.max(anchor.current, index)]
-      for (const each of ids.slice(from, to + 1)) next.add(each)
-    } else if (!next.delete(id)) next.add(id)
-    anchor.current = index
-    onSelect(next)
-  }, [])
+/** The columns that the reader chose and that fit. */
+function useColumns(box: RefObject<HTMLElement | null>, isPhone: boolean): readonly JobColumn[] {
+  const { jobColumns } = useSettings()
+  const [width, setWidth] = useState(0)
+  useEffect(() => {
+    const element = box.current
+    if (!element) return undefined
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth))
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [box])
+  const chosen = jobColumns ?? allColumns.filter(({ isDefault }) => isDefault).map(({ key }) => key)
+  const shown = useRef<readonly JobColumn[]>([])
+  const next = fitColumns(new Set(isPhone ? [] : chosen), isPhone ? Number.POSITIVE_INFINITY : width || innerWidth)
+  // Rows are drawn again only for other columns.
+  if (next.map(({ key }) => key).join() !== shown.current.map(({ key }) => key).join()) shown.current = next
+  return shown.current
 }
 
-interface RowKeys {
-  ids: readonly string[]
-  selected: ReadonlySet<string>
-  onSelect: (ids: ReadonlySet<string>) => void
-  reveal: (index: number) => void
+interface TableHeadProps {
+  columns: readonly JobColumn[]
+  isAll: boolean
+  onSelectAll: () => void
 }
 
-function useRowKeys({ ids, selected, onSelect, reveal }: RowKeys) {
-  const navigate = useNavigate()
-  const [focused, setFocused] = useState(-1)
-  const step = (by: number) => {
-    const next = Math.max(0, Math.min(ids.length - 1, focused + by))
-    setFocused(next)
-    reveal(next)
-  }
-  useKeys('Rows', [
-    { keys: 'j', help: 'Next row', run: () => step(1) },
-    { keys: 'k', help: 'Previous row', run: () => step(-1) },
-    {
-      keys: 'x',
-      help: 'Select the row',
-      run: () => {
-        const id = ids[focused]
-        if (id === undefined) return
-        const next = new Set(selected)
-        if (!next.delete(id)) next.add(id)
-        onSelect(next)
-      },
-    },
-    {
-      keys: 'o',
-      help: 'Open the row',
-      run: () => {
-        const id = ids[focused]
-        if (id !== undefined) void navigate({ to: '/jobs/$id', params: { id } })
-      },
-    },
-  ])
-  return { focused, move: setFocused }
-}
+const TableHead = ({ columns, isAll, onSelectAll }: TableHeadProps) => (
+  <div role="row" tabIndex={-1} className={`${styles.line} ${styles.head}`}>
+    <span role="columnheader" className={styles.check}>
+      <input type="checkbox" aria-label="Select all rows that were read" checked={isAll} onChange={onSelectAll} />
+    </span>
+    {columns.map(({ key, title, isNumber }) => (
+      <span key={key} role="columnheader" className={isNumber ? styles.number : undefined}>
+        {title}
+      </span>
+    ))}
+  </div>
+)

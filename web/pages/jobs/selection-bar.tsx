@@ -1,48 +1,104 @@
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { confirmCancel } from '../../actions/cancel-jobs.ts'
-import { confirmCancelMatching } from '../../actions/cancel-matching.ts'
+import type { BulkAction } from '../../actions/act-on-jobs.ts'
+import { bulkVerbs } from '../../actions/bulk-words.ts'
+import { confirmBulk, confirmMatching } from '../../actions/confirm-bulk.tsx'
 import { useKeys } from '../../app/keys.ts'
-import type { JobFilter } from '../../generated/graphql.ts'
+import { useStart } from '../../app/server-facts.ts'
+import type { JobFilter, Permission } from '../../generated/graphql.ts'
 import { Button } from '../../parts/button.tsx'
 import { formatCount } from '../../parts/format.ts'
-import { jobStore } from '../../rows/job-store.ts'
+import { showToast } from '../../parts/toasts.tsx'
+import { type JobRow, jobStore } from '../../rows/job-store.ts'
 import styles from './jobs.module.css'
+
+const actions: readonly { action: BulkAction; key: string; permissions: readonly Permission[] }[] = [
+  { action: 'CANCEL', key: 'c', permissions: ['JOB_CANCEL_OWN', 'JOB_CANCEL_TEAM', 'JOB_CANCEL_ALL'] },
+  { action: 'RETRY', key: 'r', permissions: ['JOB_SUBMIT'] },
+  { action: 'SET_PRIORITY', key: 'p', permissions: ['JOB_PRIORITY'] },
+  { action: 'DELETE', key: 'Delete', permissions: ['JOB_DELETE_OWN', 'JOB_DELETE_ALL'] },
+]
+const shortVerbs = { ...bulkVerbs, SET_PRIORITY: 'Priority' }
+const comparedMax = 4
+
+const rowsOf = (ids: Iterable<string>, action: BulkAction): readonly JobRow[] =>
+  [...ids].flatMap((id) => {
+    const row = jobStore.get(id)
+    return row?.allowedActions.includes(action) ? [row] : []
+  })
+
+/** The keys act on the selected rows; without a selection on the row with the focus. */
+export function useActionKeys(selected: ReadonlySet<string>, focusedId: string | null, onDone: () => void): void {
+  const ids = selected.size > 0 ? selected : focusedId === null ? [] : [focusedId]
+  useKeys(
+    'Jobs',
+    actions.map(({ action, key }) => ({
+      keys: key,
+      help: `${shortVerbs[action]}: the selected jobs, or the row`,
+      run: () => {
+        const rows = rowsOf(ids, action)
+        if (rows.length > 0) confirmBulk(action, rows, onDone)
+      },
+    })),
+  )
+}
 
 interface SelectionBarProps {
   selected: ReadonlySet<string>
   filter: JobFilter
-  /** All rows that were read are selected, and there are more. */
-  mayHaveMore: boolean
+  /** Jobs that match, by the count of the server. */
+  matching: { count: number; isExact: boolean } | null
   onClear: () => void
 }
 
 /** Acts on the selected rows, or on the server on everything that matches. */
-export function SelectionBar({ selected, filter, mayHaveMore, onClear }: SelectionBarProps) {
+export function SelectionBar({ selected, filter, matching, onClear }: SelectionBarProps) {
   const [isMatching, setMatching] = useState(false)
-  const rows = [...selected].flatMap((id) => jobStore.get(id) ?? [])
-  const cancellable = rows.filter(({ allowedActions }) => allowedActions.includes('CANCEL'))
-  const mayCancel = isMatching || cancellable.length > 0
-  const cancel = () => {
-    if (isMatching) void confirmCancelMatching(filter, onClear)
-    else if (mayCancel) confirmCancel(cancellable, onClear)
-  }
-  useKeys('Selection', [
-    { keys: 'c', help: 'Cancel the selected jobs', run: cancel },
-    { keys: 'Escape', help: 'Select nothing', run: onClear },
-  ])
-  const isPart = !isMatching && cancellable.length > 0 && cancellable.length < rows.length
+  const { viewer } = useStart()
+  const ids = [...selected]
+  const mayHaveMore = matching === null || matching.count > selected.size || !matching.isExact
   return (
     <div className={styles.selection} role="toolbar" aria-label="Selected jobs">
-      <strong>{isMatching ? 'All that match' : `${formatCount(selected.size)} selected`}</strong>
-      <Button disabled={!mayCancel} onClick={cancel}>
-        {isPart ? `Cancel ${cancellable.length}` : 'Cancel'}
-      </Button>
+      <strong>
+        {isMatching
+          ? `All ${matching ? `${formatCount(matching.count)}${matching.isExact ? '' : '+'} ` : ''}that match`
+          : `${formatCount(selected.size)} selected`}
+      </strong>
+      {actions.map(({ action, permissions }) => {
+        const rows = isMatching ? [] : rowsOf(selected, action)
+        const isPossible = isMatching ? permissions.some((each) => viewer.permissions.includes(each)) : rows.length > 0
+        if (!isPossible) return null
+        return (
+          <Button
+            key={action}
+            onClick={() =>
+              isMatching ? void confirmMatching(action, filter, onClear) : confirmBulk(action, rows, onClear)
+            }
+          >
+            {shortVerbs[action]}
+            {!isMatching && rows.length < selected.size && ` ${rows.length}`}
+          </Button>
+        )
+      })}
+      {!isMatching && ids.length >= 2 && ids.length <= comparedMax && (
+        <Link to="/jobs/compare" search={{ ids: ids.join(',') }} className={styles.linkButton}>
+          Compare
+        </Link>
+      )}
       {!isMatching && (
-        <Button onClick={() => void navigator.clipboard.writeText([...selected].join('\n'))}>Copy ids</Button>
+        <Button
+          onClick={() =>
+            void navigator.clipboard
+              .writeText(ids.join('\n'))
+              .then(() => showToast(`Copied ${formatCount(ids.length)} ids`))
+          }
+        >
+          Copy ids
+        </Button>
       )}
       {mayHaveMore && !isMatching && (
         <Button look="quiet" onClick={() => setMatching(true)}>
-          Select all that match
+          Select all {matching ? `${formatCount(matching.count)}${matching.isExact ? '' : '+'} ` : ''}that match
         </Button>
       )}
       <Button look="quiet" onClick={onClear}>

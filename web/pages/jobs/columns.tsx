@@ -1,0 +1,214 @@
+import type { ReactNode } from 'react'
+import { formatBytes, formatMoney } from '../../parts/format.ts'
+import { StateChip } from '../../parts/state-glyph.tsx'
+import { describeEnd } from '../../parts/states.ts'
+import { Duration, Time } from '../../parts/time.tsx'
+import type { JobRow } from '../../rows/job-store.ts'
+import { StartEstimate, TimeLeft } from './estimates.tsx'
+import { describePlace } from './place.ts'
+
+export interface JobColumn {
+  key: string
+  title: string
+  /** Width of its track, and the least width in pixels. */
+  track: string
+  widthMin: number
+  /** Where the page is narrow, columns with the highest number leave first; 0: never. */
+  rank: number
+  isNumber?: boolean
+  /** Shown unless the reader chose otherwise. */
+  isDefault: boolean
+  cell: (job: JobRow) => ReactNode
+  /** The whole text on hover. */
+  hint?: (job: JobRow) => string
+}
+
+/** In the order of the list; the name has its own cell, with the link. */
+export const columns: readonly JobColumn[] = [
+  {
+    key: 'state',
+    title: 'State',
+    track: 'minmax(136px, 190px)',
+    widthMin: 136,
+    rank: 0,
+    isDefault: true,
+    cell: (job) => <StateChip state={job.state} fraction={job.progress?.fraction} detail={describeProgress(job)} />,
+  },
+  {
+    key: 'name',
+    title: 'Name',
+    track: 'minmax(150px, 2.2fr)',
+    widthMin: 150,
+    rank: 0,
+    isDefault: true,
+    cell: () => null,
+  },
+  {
+    key: 'who',
+    title: 'Who',
+    track: 'minmax(56px, 110px)',
+    widthMin: 56,
+    rank: 5,
+    isDefault: true,
+    cell: (job) => job.user.name,
+  },
+  {
+    key: 'where',
+    title: 'Where, or why it waits',
+    track: 'minmax(140px, 2fr)',
+    widthMin: 140,
+    rank: 2,
+    isDefault: true,
+    cell: describePlace,
+    hint: describePlace,
+  },
+  {
+    key: 'asked',
+    title: 'Asked',
+    track: 'minmax(112px, 1fr)',
+    widthMin: 112,
+    rank: 4,
+    isDefault: true,
+    cell: describeRequest,
+    hint: describeRequest,
+  },
+  {
+    key: 'pool',
+    title: 'Pool',
+    track: 'minmax(64px, 110px)',
+    widthMin: 64,
+    rank: 9,
+    isDefault: false,
+    cell: (job) => job.pool.name,
+  },
+  {
+    key: 'project',
+    title: 'Project',
+    track: 'minmax(64px, 120px)',
+    widthMin: 64,
+    rank: 10,
+    isDefault: false,
+    cell: (job) => job.project,
+  },
+  {
+    key: 'labels',
+    title: 'Labels',
+    track: 'minmax(110px, 1.4fr)',
+    widthMin: 110,
+    rank: 11,
+    isDefault: false,
+    cell: describeLabels,
+    hint: describeLabels,
+  },
+  {
+    key: 'priority',
+    title: 'Priority',
+    track: '56px',
+    widthMin: 56,
+    rank: 12,
+    isNumber: true,
+    isDefault: false,
+    cell: (job) => job.priority,
+  },
+  {
+    key: 'submitted',
+    title: 'Submitted',
+    track: '84px',
+    widthMin: 84,
+    rank: 7,
+    isNumber: true,
+    isDefault: true,
+    cell: (job) => <Time at={job.createdAt} />,
+  },
+  {
+    key: 'waited',
+    title: 'Waited',
+    track: '84px',
+    widthMin: 84,
+    rank: 6,
+    isNumber: true,
+    isDefault: true,
+    cell: (job) => <Waited job={job} />,
+  },
+  {
+    key: 'ran',
+    title: 'Ran',
+    track: '88px',
+    widthMin: 88,
+    rank: 1,
+    isNumber: true,
+    isDefault: true,
+    cell: (job) => job.currentRun.startedAt && <Duration from={job.currentRun.startedAt} to={job.finishedAt} />,
+  },
+  {
+    key: 'ends',
+    title: 'Ends or starts',
+    track: '104px',
+    widthMin: 104,
+    rank: 3,
+    isNumber: true,
+    isDefault: true,
+    cell: (job) => <EndsOrStarts job={job} />,
+  },
+  {
+    key: 'cost',
+    title: 'Cost',
+    track: '80px',
+    widthMin: 80,
+    rank: 8,
+    isNumber: true,
+    isDefault: true,
+    cell: (job) => job.cost && formatMoney(job.cost),
+  },
+]
+
+const gap = 12
+const checkWidth = 28
+const padding = 28
+
+/** The chosen columns that fit, in the order of the list. */
+export function fitColumns(chosen: ReadonlySet<string>, width: number): readonly JobColumn[] {
+  let shown = columns.filter(({ key, rank }) => rank === 0 || chosen.has(key))
+  const need = () => shown.reduce((sum, { widthMin }) => sum + widthMin + gap, checkWidth + padding)
+  while (need() > width) {
+    const rankMax = Math.max(...shown.map(({ rank }) => rank))
+    if (rankMax === 0) break
+    shown = shown.filter(({ rank }) => rank !== rankMax)
+  }
+  return shown
+}
+
+const percent = 100
+
+function describeProgress(job: JobRow): string | null {
+  const fraction = job.progress?.fraction ?? null
+  if (job.state === 'RUNNING' && fraction !== null) return `${Math.floor(fraction * percent)} %`
+  return describeEnd(job)
+}
+
+/** "2 × a100 · 40 GiB each" or "4 cores · 16 GiB". */
+export function describeRequest({ resources }: Pick<JobRow, 'resources'>): string {
+  if (!resources) return ''
+  const { cpu, memoryBytes, gpu, gpuModel, gpuMemoryBytes, replicas } = resources
+  const model = gpuModel.length === 1 ? ` ${gpuModel[0]}` : ' GPU'
+  const parts =
+    gpu > 0
+      ? [`${gpu}${model}`, gpuMemoryBytes !== null ? `≥ ${formatBytes(gpuMemoryBytes)}` : formatBytes(memoryBytes)]
+      : [`${Math.round(cpu * percent) / percent} ${cpu === 1 ? 'core' : 'cores'}`, formatBytes(memoryBytes)]
+  const one = parts.join(' · ')
+  return replicas > 1 ? `${replicas} × (${one})` : one
+}
+
+function describeLabels({ labels }: JobRow): string {
+  return labels.map(({ key, value }) => (value === '' ? key : `${key}=${value}`)).join(' ')
+}
+
+function Waited({ job: { state, createdAt, startedAt } }: { job: JobRow }) {
+  if (startedAt !== null) return <Duration from={createdAt} to={startedAt} />
+  return state === 'QUEUED' || state === 'BLOCKED' ? <Duration from={createdAt} /> : null
+}
+
+function EndsOrStarts({ job }: { job: JobRow }) {
+  if (job.finishedAt !== null) return <Time at={job.finishedAt} />
+  return job.stateCategory === 'WAITING' ? <StartEstimate job={job} /> : <TimeLeft job={job} />
+}

@@ -1,0 +1,231 @@
+import { Link } from '@tanstack/react-router'
+import { ChevronRight } from 'lucide-react'
+import { useState } from 'react'
+import { client } from '../../app/connection.ts'
+import { useResource } from '../../app/resource.ts'
+import {
+  CountKeysDocument,
+  type CountKeysQuery,
+  type JobCountBy,
+  type JobFilter,
+  ListJobsDocument,
+  UserNamesDocument,
+} from '../../generated/graphql.ts'
+import { formatCount } from '../../parts/format.ts'
+import { Empty, Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
+import { StateChip, StateGlyph } from '../../parts/state-glyph.tsx'
+import { describeEnd, describeReason, states, stateWords } from '../../parts/states.ts'
+import { Time } from '../../parts/time.tsx'
+import type { FilterSearch, JobsSearch } from '../../rows/filter-text.ts'
+import styles from './groups.module.css'
+import { describePlace } from './place.ts'
+
+type Count = CountKeysQuery['jobCounts']['rows'][number]
+type GroupName = 'user' | 'label' | 'pool' | 'reason'
+
+const by: Readonly<Record<GroupName, JobCountBy>> = { user: 'USER', label: 'LABEL', pool: 'POOL', reason: 'REASON' }
+const withoutKey: Readonly<Record<GroupName, string>> = {
+  user: 'No user',
+  label: 'Without this label',
+  pool: 'No pool',
+  reason: 'Without a reason',
+}
+const groupsMax = 100
+const readMs = 4_000
+const shownJobs = 10
+
+interface GroupsProps {
+  /** `user`, or `label:KEY`. */
+  group: string
+  filter: JobFilter
+  search: JobsSearch
+}
+
+/** Jobs counted by a property and state; each number is a link to its jobs, each group opens in place. */
+export function Groups({ group, filter, search }: GroupsProps) {
+  const [name = '', labelKey] = group.split(/:(.*)/s)
+  if (!(name in by))
+    return <Empty title="Unknown groups">{`${name} is not one of user, label, pool and reason.`}</Empty>
+  if (name === 'label' && !labelKey) return <LabelKeys filter={filter} search={search} />
+  return <GroupTable key={group} name={name as GroupName} labelKey={labelKey} filter={filter} search={search} />
+}
+
+interface GroupTableProps extends Omit<GroupsProps, 'group'> {
+  name: GroupName
+  labelKey: string | undefined
+}
+
+function GroupTable({ name, labelKey, filter, search }: GroupTableProps) {
+  const key = JSON.stringify([name, labelKey, filter])
+  const { value, failure, read } = useResource(key, (signal) => readGroups({ name, labelKey, filter }, signal), {
+    everyMs: readMs,
+  })
+  if (!value) return failure ? <Failed failure={failure} onRetry={read} /> : <Loading />
+  const { rows, isExact, names } = value
+  if (rows.length === 0) return <Empty title="No job matches">Groups appear here as jobs are submitted.</Empty>
+  const most = Math.max(...rows.map(({ count }) => count))
+  return (
+    <div className={styles.groups}>
+      {failure && <FailedInline failure={failure} onRetry={read} />}
+      {!isExact && <p className={styles.note}>More than 100,000 jobs match; the newest of them are counted.</p>}
+      <ul>
+        {rows.map((row) => (
+          <Group
+            key={row.key ?? ''}
+            row={row}
+            title={describeKey(name, row.key, names)}
+            terms={toTerms(name, row.key, labelKey)}
+            filter={filter}
+            search={search}
+            most={most}
+          />
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+async function readGroups(
+  { name, labelKey, filter }: Omit<GroupTableProps, 'search'>,
+  signal: AbortSignal,
+): Promise<{ rows: readonly Count[]; isExact: boolean; names: ReadonlyMap<string, string> }> {
+  const variables = { by: by[name], filter, first: groupsMax, ...(name === 'label' && labelKey && { labelKey }) }
+  const [{ jobCounts }, users] = await Promise.all([
+    client.request(CountKeysDocument, variables, { signal }),
+    name === 'user' ? client.request(UserNamesDocument, { first: groupsMax }, { signal }) : null,
+  ])
+  return { ...jobCounts, names: new Map(users?.users.nodes.map((user) => [user.id, user.name])) }
+}
+
+function describeKey(name: GroupName, key: string | null, names: ReadonlyMap<string, string>): string {
+  if (key === null) return withoutKey[name]
+  if (name === 'reason') return describeReason(key)
+  return names.get(key) ?? (key === '' ? 'empty' : key)
+}
+
+/** The terms of the filter for the jobs of a group; null: no filter finds them. */
+function toTerms(name: GroupName, key: string | null, labelKey: string | undefined): FilterSearch | null {
+  if (key === null) return null
+  if (name === 'label') return { label: `${labelKey}=${key}` }
+  return { [name]: name === 'reason' ? key.toLowerCase() : key }
+}
+
+/** The filter of the API for the jobs of a group. */
+function narrow(filter: JobFilter, terms: FilterSearch): JobFilter {
+  const { user, pool, reason, label } = terms
+  const [labelKey = '', ...value] = label?.split('=') ?? []
+  return {
+    ...filter,
+    ...(user !== undefined && { users: [user] }),
+    ...(pool !== undefined && { pools: [pool] }),
+    ...(reason !== undefined && { stateReasons: [reason.toUpperCase() as never] }),
+    ...(label !== undefined && { labels: [...(filter.labels ?? []), { key: labelKey, value: value.join('=') }] }),
+  }
+}
+
+interface GroupProps {
+  row: Count
+  title: string
+  terms: FilterSearch | null
+  filter: JobFilter
+  search: JobsSearch
+  most: number
+}
+
+function Group({ row, title, terms, filter, search, most }: GroupProps) {
+  const [isOpen, setOpen] = useState(false)
+  const target = { ...search, group: undefined, ...terms }
+  const counts = states.flatMap((state) => row.byState.filter((each) => each.state === state))
+  return (
+    <li className={styles.group}>
+      <div className={styles.head}>
+        <button
+          type="button"
+          className={styles.toggle}
+          aria-expanded={isOpen}
+          disabled={terms === null}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <ChevronRight size={14} />
+          {title}
+        </button>
+        <span className={styles.bar} aria-hidden="true">
+          {counts.map(({ state, count }) => (
+            <span key={state} data-state={state} style={{ width: `${(count / most) * 100}%` }} />
+          ))}
+        </span>
+        <span className={styles.counts}>
+          {counts.map(({ state, count }) =>
+            terms === null ? (
+              <span key={state} title={stateWords[state]}>
+                <StateGlyph state={state} /> {formatCount(count)}
+              </span>
+            ) : (
+              <Link
+                key={state}
+                to="/jobs"
+                search={{ ...target, state: state.toLowerCase() }}
+                title={`${formatCount(count)} ${stateWords[state].toLowerCase()}`}
+              >
+                <StateGlyph state={state} /> {formatCount(count)}
+              </Link>
+            ),
+          )}
+        </span>
+        {terms === null ? (
+          <strong className={styles.total}>{formatCount(row.count)}</strong>
+        ) : (
+          <Link to="/jobs" search={target} className={styles.total}>
+            {formatCount(row.count)}
+          </Link>
+        )}
+      </div>
+      {isOpen && terms && <GroupJobs filter={narrow(filter, terms)} />}
+    </li>
+  )
+}
+
+function GroupJobs({ filter }: { filter: JobFilter }) {
+  const { value, failure, read } = useResource(
+    JSON.stringify(filter),
+    async (signal) => (await client.request(ListJobsDocument, { first: shownJobs, filter }, { signal })).jobs,
+    { everyMs: readMs },
+  )
+  if (!value) return failure ? <FailedInline failure={failure} onRetry={read} /> : <Loading />
+  return (
+    <ul className={styles.jobs}>
+      {value.nodes.map((job) => (
+        <li key={job.id}>
+          <Link to="/jobs/$id" params={{ id: job.id }} className={styles.job}>
+            <StateChip state={job.state} fraction={job.progress?.fraction} detail={describeEnd(job)} />
+            <span className={styles.name}>{job.name ?? job.id}</span>
+            <span className={styles.faint}>{describePlace(job)}</span>
+            <span className={styles.faint}>
+              <Time at={job.createdAt} />
+            </span>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** Groups by label need its key: those of the newest jobs are offered. */
+function LabelKeys({ filter, search }: { filter: JobFilter; search: JobsSearch }) {
+  const { value, failure, read } = useResource(`label keys ${JSON.stringify(filter)}`, async (signal) => {
+    const { jobs } = await client.request(ListJobsDocument, { first: groupsMax, filter }, { signal })
+    return [...new Set(jobs.nodes.flatMap(({ labels }) => labels.map(({ key }) => key)))].toSorted()
+  })
+  if (!value) return failure ? <Failed failure={failure} onRetry={read} /> : <Loading />
+  if (value.length === 0)
+    return <Empty title="No labels">None of the newest jobs that match has a label to group by.</Empty>
+  return (
+    <Empty title="Group by which label?">
+      {value.map((key) => (
+        <Link key={key} to="/jobs" search={{ ...search, group: `label:${key}` }} className={styles.key}>
+          {key}
+        </Link>
+      ))}
+    </Empty>
+  )
+}

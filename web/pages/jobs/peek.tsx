@@ -1,0 +1,189 @@
+import { Link, useNavigate } from '@tanstack/react-router'
+import { type ReactNode, useSyncExternalStore } from 'react'
+import { confirmBulk } from '../../actions/confirm-bulk.tsx'
+import { retryJob } from '../../actions/retry-job.ts'
+import { client } from '../../app/connection.ts'
+import { useResource } from '../../app/resource.ts'
+import { PeekJobDocument, type PeekJobQuery } from '../../generated/graphql.ts'
+import { toPlainText } from '../../log/ansi.ts'
+import { Button } from '../../parts/button.tsx'
+import { CopyButton } from '../../parts/copy-button.tsx'
+import { formatMoney, plural } from '../../parts/format.ts'
+import { FailedInline, Loading } from '../../parts/page-states.tsx'
+import { SidePanel } from '../../parts/side-panel.tsx'
+import { StateChip, StateGlyph } from '../../parts/state-glyph.tsx'
+import { describeEnd } from '../../parts/states.ts'
+import { Duration, Time } from '../../parts/time.tsx'
+import { type JobRow, jobStore } from '../../rows/job-store.ts'
+import { describeRequest } from './columns.tsx'
+import { StartEstimate, TimeLeft } from './estimates.tsx'
+import styles from './peek.module.css'
+import { describePlace } from './place.ts'
+
+type PeekedJob = NonNullable<PeekJobQuery['job']>
+
+const readMs = 3_000
+
+async function readJob(id: string, signal: AbortSignal): Promise<PeekedJob | null> {
+  const { job } = await client.request(PeekJobDocument, { id }, { signal })
+  if (job) jobStore.put(job)
+  return job
+}
+
+/** One job beside the list: facts, why it waits or how it ended, the end of its log, and what may be done. */
+export function Peek({ id, onClose }: { id: string; onClose: () => void }) {
+  const { value, failure, read } = useResource(`peek ${id}`, (signal) => readJob(id, signal), { everyMs: readMs })
+  const row = useSyncExternalStore(
+    (listener) => jobStore.subscribe(id, listener),
+    () => jobStore.get(id),
+  )
+  return (
+    <SidePanel title={row?.name ?? id} actions={<OpenLink id={id} />} onClose={onClose}>
+      {failure && <FailedInline failure={failure} onRetry={read} />}
+      {value === null && (
+        <p className={styles.faint}>This job does not exist: it was deleted, or you may not see it.</p>
+      )}
+      {!row && value === undefined && !failure && <Loading />}
+      {row && value !== null && <Facts row={row} job={value} />}
+    </SidePanel>
+  )
+}
+
+const OpenLink = ({ id }: { id: string }) => (
+  <Link to="/jobs/$id" params={{ id }} className={styles.open}>
+    Open
+  </Link>
+)
+
+function Facts({ row, job }: { row: JobRow; job: PeekedJob | undefined }) {
+  return (
+    <>
+      <p className={styles.state}>
+        <StateChip state={row.state} fraction={row.progress?.fraction} detail={describeEnd(row)} />
+        {row.progress?.message && row.stateCategory === 'ACTIVE' && (
+          <span className={styles.faint}>{row.progress.message}</span>
+        )}
+      </p>
+      {row.stateInfo && <p>{row.stateInfo}</p>}
+      <Actions job={row} />
+      {row.stateCategory === 'WAITING' && <Waiting row={row} job={job} />}
+      <dl className={styles.facts}>
+        <Fact name="Id">
+          <code>{row.id}</code> <CopyButton text={row.id} what="id" />
+        </Fact>
+        <Fact name="Who">
+          <Link to="/jobs" search={{ user: row.user.name }}>
+            {row.user.name}
+          </Link>
+          {row.project !== null && ` · ${row.project}`}
+        </Fact>
+        <Fact name="Where">{row.stateCategory === 'WAITING' ? row.pool.name : describePlace(row)}</Fact>
+        <Fact name="Asked">{describeRequest(row)}</Fact>
+        <Fact name="Submitted">
+          <Time at={row.createdAt} />
+        </Fact>
+        {row.currentRun.startedAt !== null && (
+          <Fact name="Ran">
+            <Duration from={row.currentRun.startedAt} to={row.finishedAt} />
+            {job && (row.attempt > 1 || job.maxAttempts > 1) && ` · run ${row.attempt}`}
+          </Fact>
+        )}
+        {row.progress && row.stateCategory === 'ACTIVE' && (
+          <Fact name="Left">
+            <TimeLeft job={row} />
+          </Fact>
+        )}
+        {row.cost && <Fact name="Cost">{formatMoney(row.cost)}</Fact>}
+        {row.labels.length > 0 && (
+          <Fact name="Labels">
+            {row.labels.map(({ key, value }) => (
+              <Link key={key} to="/jobs" search={{ label: `${key}=${value}` }} className={styles.label}>
+                {value === '' ? key : `${key}=${value}`}
+              </Link>
+            ))}
+          </Fact>
+        )}
+      </dl>
+      {job && job.logs.lines.length > 0 && <LastLines id={row.id} lines={job.logs.lines} />}
+    </>
+  )
+}
+
+const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+)
+
+function Actions({ job }: { job: JobRow }) {
+  const navigate = useNavigate()
+  const may = (action: JobRow['allowedActions'][number]) => job.allowedActions.includes(action)
+  const retry = async () => {
+    const id = await retryJob(job)
+    if (id) void navigate({ to: '/jobs', search: (before) => ({ ...before, peek: id }) })
+  }
+  return (
+    <div className={styles.actions}>
+      {may('CANCEL') && <Button onClick={() => confirmBulk('CANCEL', [job])}>Cancel</Button>}
+      {may('RETRY') && <Button onClick={() => void retry()}>Retry</Button>}
+      {may('SET_PRIORITY') && <Button onClick={() => confirmBulk('SET_PRIORITY', [job])}>Priority</Button>}
+      {may('DELETE') && <Button onClick={() => confirmBulk('DELETE', [job])}>Delete</Button>}
+    </div>
+  )
+}
+
+/** Why it waits, and when it may start. */
+function Waiting({ row, job }: { row: JobRow; job: PeekedJob | undefined }) {
+  const reasons = row.scheduling?.reasons ?? []
+  const ahead = job?.scheduling?.jobsAhead ?? 0
+  return (
+    <section className={styles.waiting} aria-label="Why it waits">
+      {reasons.length === 0 && <p>The scheduler has not looked at this job yet.</p>}
+      {reasons.map(({ code, message }) => (
+        <p key={`${code} ${message}`}>{message}</p>
+      ))}
+      {job?.scheduling?.fit.missing.map((each) => (
+        <p key={each} className={styles.faint}>
+          {each}
+        </p>
+      ))}
+      {job?.dependencies
+        .filter(({ satisfied }) => !satisfied)
+        .map((each) => (
+          <p key={each.job.id}>
+            <StateGlyph state={each.job.state} />{' '}
+            <Link to="/jobs" search={(before) => ({ ...before, peek: each.job.id })} className={styles.label}>
+              {each.job.name ?? each.job.id}
+            </Link>
+          </p>
+        ))}
+      {row.scheduling?.estimatedStart && (
+        <p>
+          Starts <StartEstimate job={row} />
+          {ahead > 0 && <span className={styles.faint}> · {plural(ahead, 'job')} ahead</span>}
+        </p>
+      )}
+    </section>
+  )
+}
+
+type Line = PeekedJob['logs']['lines'][number]
+
+const LastLines = ({ id, lines }: { id: string; lines: readonly Line[] }) => (
+  <section>
+    <h3 className={styles.heading}>
+      Last lines
+      <Link to="/jobs/$id/$tab" params={{ id, tab: 'log' }}>
+        Whole log
+      </Link>
+    </h3>
+    <pre className={styles.log}>
+      {lines.map(({ runNumber, number, stream, text }) => (
+        <span key={`${runNumber} ${number} ${stream}`} data-stream={stream}>
+          {`${toPlainText(text)}\n`}
+        </span>
+      ))}
+    </pre>
+  </section>
+)

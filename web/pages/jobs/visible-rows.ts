@@ -1,0 +1,87 @@
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
+
+export interface VisibleRows {
+  from: number
+  to: number
+}
+
+const rowsAround = 10
+/** Rows enter and leave in groups, so that not every scrolled row draws the table again. */
+const group = 6
+
+/** Rows of fixed height to draw: those in sight, and some around them. */
+export function findVisible(
+  top: number,
+  boxHeight: number,
+  { count, height }: { count: number; height: number },
+): VisibleRows {
+  const first = Math.floor(top / height / group) * group - rowsAround
+  const last = Math.ceil((top + boxHeight) / height / group) * group + rowsAround
+  const to = Math.max(0, Math.min(count, last))
+  return { from: Math.max(0, Math.min(first, to)), to }
+}
+
+/** Follows the scrolling of a box. Rows in sight are drawn before the next picture, also after a jump. */
+export function useVisibleRows(
+  box: RefObject<HTMLElement | null>,
+  { ids, height, headHeight }: { ids: readonly string[]; height: number; headHeight: number },
+): VisibleRows {
+  const count = ids.length
+  const [shown, setShown] = useState<VisibleRows>({ from: 0, to: 0 })
+  const current = useRef(shown)
+  const update = useCallback(
+    (isScroll: boolean) => {
+      const element = box.current
+      if (!element) return
+      const top = Math.max(0, element.scrollTop - headHeight)
+      const next = findVisible(top, element.clientHeight, { count, height })
+      const { from, to } = current.current
+      if (next.from === from && next.to === to) return
+      current.current = next
+      const isBlank = top / height < from || (top + element.clientHeight) / height > to
+      if (isScroll && isBlank) flushSync(() => setShown(next))
+      else setShown(next)
+    },
+    [box, count, height, headHeight],
+  )
+  useAnchor(box, ids, height, shown, headHeight)
+  useLayoutEffect(() => update(false), [update])
+  useEffect(() => {
+    const element = box.current
+    if (!element) return undefined
+    const onScroll = () => update(true)
+    element.addEventListener('scroll', onScroll, { passive: true })
+    const observer = new ResizeObserver(() => update(false))
+    observer.observe(element)
+    return () => {
+      element.removeEventListener('scroll', onScroll)
+      observer.disconnect()
+    }
+  }, [box, update])
+  return { from: Math.min(shown.from, count), to: Math.min(shown.to, count) }
+}
+
+/** Rows that come in above the first one in sight do not move it. At the top, new rows come into sight. */
+function useAnchor(
+  box: RefObject<HTMLElement | null>,
+  ids: readonly string[],
+  height: number,
+  { to }: VisibleRows,
+  headHeight: number,
+) {
+  const before = useRef({ ids, height })
+  useLayoutEffect(() => {
+    const { ids: old, height: oldHeight } = before.current
+    before.current = { ids, height }
+    const element = box.current
+    if (!element || old === ids || oldHeight !== height || element.scrollTop <= headHeight) return
+    // The first row in sight that is still there.
+    for (let i = Math.floor((element.scrollTop - headHeight) / height); i < Math.min(to, old.length); i++) {
+      const now = ids[i] === old[i] ? i : ids.indexOf(old[i] ?? '')
+      if (now < 0) continue
+      element.scrollTop += (now - i) * height
+      return
+    }
+  }, [ids, height, box, to, headHeight])
+}
