@@ -1,4 +1,4 @@
-import type { Refusal, Violation } from '../parts/form.tsx'
+import type { Refusal } from '../parts/form.tsx'
 
 type Refused<Result> = Extract<Result, { __typename: `${string}Problem` }>
 
@@ -6,8 +6,13 @@ type Refused<Result> = Extract<Result, { __typename: `${string}Problem` }>
 export const isRefused = <Result extends { __typename: string }>(result: Result): result is Refused<Result> =>
   result.__typename.endsWith('Problem')
 
+interface Problem {
+  message: string
+  violations?: readonly { path: readonly string[]; message: string }[]
+}
+
 /** The refusal as forms show it. */
-export const toRefusal = (problem: { message: string; violations?: readonly Violation[] }): Refusal => ({
-  message: problem.message,
-  violations: problem.violations ?? [],
+export const toRefusal = ({ message, violations = [] }: Problem): Refusal => ({
+  message,
+  violations: violations.map((each) => ({ path: each.path.join('.'), message: each.message })),
 })

@@ -122,14 +122,14 @@ const usage = createRoute({
 const people = createRoute({
   getParentRoute: () => root,
   path: '/people/$part',
-  validateSearch: readTexts('text', 'open', 'order'),
+  validateSearch: readTexts('text', 'open', 'order', 'level', 'team', 'status', 'user'),
   component: lazyRouteComponent(() => import('../pages/people/people.tsx'), 'PeoplePage'),
 })
 
 const policies = createRoute({
   getParentRoute: () => root,
   path: '/policies/$part',
-  validateSearch: readTexts('text', 'open', 'order'),
+  validateSearch: readTexts('open', 'pool', 'scope', 'type', 'action', 'key'),
   component: lazyRouteComponent(() => import('../pages/policies/policies.tsx'), 'PoliciesPage'),
 })
 

@@ -1,0 +1,272 @@
+import { Link } from '@tanstack/react-router'
+import { X } from 'lucide-react'
+import { useId, useState } from 'react'
+import { describeConflict } from '../../actions/conflict.ts'
+import { isRefused, toRefusal } from '../../actions/refusal.ts'
+import { client } from '../../app/connection.ts'
+import { useMay } from '../../app/permissions.ts'
+import { useResource } from '../../app/resource.ts'
+import { useStart } from '../../app/server-facts.ts'
+import {
+  ChangeTeamDocument,
+  FindUsersDocument,
+  RemoveTeamDocument,
+  type TeamItemFragment,
+  type UpdateTeamInput,
+} from '../../generated/graphql.ts'
+import { openLayer } from '../../layers/layer-store.ts'
+import { Button } from '../../parts/button.tsx'
+import { Facts } from '../../parts/facts.tsx'
+import { Field, Form, type Refusal, refusal } from '../../parts/form.tsx'
+import { plural, quoteShell } from '../../parts/format.ts'
+import { Empty, Failed, Loading } from '../../parts/page-states.tsx'
+import { SidePanel } from '../../parts/side-panel.tsx'
+import { Time } from '../../parts/time.tsx'
+import { showToast } from '../../parts/toasts.tsx'
+import { countJobs, noJobs } from '../../rows/count-jobs.ts'
+import styles from './people.module.css'
+import { readTeam } from './read-people.ts'
+
+const everyMs = 10_000
+
+interface TeamPanelProps {
+  id: string
+  onClose: () => void
+  onChange: () => void
+}
+
+export function TeamPanel({ id, onClose, onChange }: TeamPanelProps) {
+  const may = useMay()
+  const { viewer } = useStart()
+  const [isRenamed, setRenamed] = useState(false)
+  const { value: team, failure, read } = useResource(`team ${id}`, (signal) => readTeam(id, signal), { everyMs })
+  const isAdmin = viewer.user.level === 'ADMIN' && may('USER_WRITE')
+  const changed = () => {
+    setRenamed(false)
+    read()
+    onChange()
+  }
+  const deleted = () => {
+    onChange()
+    onClose()
+  }
+  return (
+    <SidePanel
+      title={team?.name ?? 'Team'}
+      onClose={onClose}
+      actions={team && isAdmin && !isRenamed && <Button onClick={() => setRenamed(true)}>Rename</Button>}
+    >
+      {team === undefined && (failure ? <Failed failure={failure} onRetry={read} /> : <Loading />)}
+      {team === null && <Empty title="This team does not exist">It was deleted, or you may not see it.</Empty>}
+      {team && isRenamed && <RenameForm team={team} onCancel={() => setRenamed(false)} onDone={changed} />}
+      {team && (
+        <>
+          <Facts
+            facts={[
+              ['Account', team.account],
+              [
+                'Jobs',
+                <Link key="jobs" to="/jobs" search={{ account: team.account }}>
+                  All jobs of the account
+                </Link>,
+              ],
+              [
+                'Changes',
+                may('AUDIT_READ') && (
+                  <Link key="audit" to="/audit" search={{ object: team.id }}>
+                    In the audit log
+                  </Link>
+                ),
+              ],
+              ['Created', <Time key="created" at={team.createdAt} />],
+              ['Id', <code key="id">{team.id}</code>],
+            ]}
+          />
+          <Members team={team} mayRemove={may('USER_WRITE')} onChange={changed} />
+          {isAdmin && <AddMember key={team.members.nodes.length} team={team} onDone={changed} />}
+          {may('USER_WRITE') && (
+            <div className={styles.buttons}>
+              <Button onClick={() => void confirmDelete(team, deleted)}>Delete…</Button>
+            </div>
+          )}
+        </>
+      )}
+    </SidePanel>
+  )
+}
+
+const changeTeam = async (input: UpdateTeamInput): Promise<Refusal | null> => {
+  const { updateTeam } = await client.request(ChangeTeamDocument, { input }, { attempts: 4 })
+  return isRefused(updateTeam) ? toRefusal(updateTeam) : null
+}
+
+interface MembersProps {
+  team: TeamItemFragment
+  mayRemove: boolean
+  onChange: () => void
+}
+
+function Members({ team, mayRemove, onChange }: MembersProps) {
+  const { nodes, pageInfo } = team.members
+  const remove = async (id: string, name: string) => {
+    const found = await changeTeam({ teamId: team.id, removeMembers: [id] })
+    if (found) showToast(found.message, { isTrouble: true })
+    else showToast(`${name} left ${team.name}`)
+    onChange()
+  }
+  if (nodes.length === 0) return <p className={styles.faint}>No members.</p>
+  return (
+    <ul className={styles.members} aria-label="Members">
+      {nodes.map(({ id, name, displayName, level }) => (
+        <li key={id}>
+          <span className={styles.name}>
+            <Link to="/people/$part" params={{ part: 'users' }} search={{ open: id }}>
+              {name}
+            </Link>
+            <small>
+              {displayName} {level.toLowerCase()}
+            </small>
+          </span>
+          {mayRemove && (
+            <Button look="quiet" aria-label={`Remove ${name}`} onClick={() => void remove(id, name)}>
+              <X size={14} />
+            </Button>
+          )}
+        </li>
+      ))}
+      {pageInfo.hasNextPage && (
+        <li>
+          <Link to="/people/$part" params={{ part: 'users' }} search={{ team: team.name }}>
+            All members
+          </Link>
+        </li>
+      )}
+    </ul>
+  )
+}
+
+const namesMax = 20
+
+function AddMember({ team, onDone }: { team: TeamItemFragment; onDone: () => void }) {
+  const [name, setName] = useState('')
+  const listId = useId()
+  const text = name.trim()
+  const { value } = useResource(`find ${text}`, (signal) => find(text, signal), { isOff: text === '' })
+  const add = async () => {
+    const user = (await find(text)).find((each) => each.name === text)
+    if (!user) return refusal(`No user has the name ${text}.`)
+    const found = await changeTeam({ teamId: team.id, addMembers: [user.id] })
+    if (found) return found
+    showToast(`${user.name} joined ${team.name}`)
+    onDone()
+    return null
+  }
+  return (
+    <Form submitText="Add" onSubmit={add}>
+      {(found) => (
+        <>
+          <Field
+            label="Add a member"
+            help={`Members may charge the account ${team.account}.`}
+            path="addMembers"
+            refusal={found}
+          >
+            <input
+              value={name}
+              required
+              list={listId}
+              autoComplete="off"
+              spellCheck={false}
+              placeholder="Name of a user"
+              onChange={({ target }) => setName(target.value)}
+            />
+          </Field>
+          <datalist id={listId}>
+            {value
+              ?.filter(({ id }) => !team.members.nodes.some((member) => member.id === id))
+              .map((each) => (
+                <option key={each.id} value={each.name} label={each.displayName ?? each.name} />
+              ))}
+          </datalist>
+        </>
+      )}
+    </Form>
+  )
+}
+
+async function find(text: string, signal?: AbortSignal) {
+  const input = { filter: { text, disabled: false }, first: namesMax }
+  const { users } = await client.request(FindUsersDocument, input, signal ? { signal } : {})
+  return users.nodes
+}
+
+interface RenameFormProps {
+  team: TeamItemFragment
+  onCancel: () => void
+  onDone: () => void
+}
+
+function RenameForm({ team, onCancel, onDone }: RenameFormProps) {
+  const [name, setName] = useState(team.name)
+  const [base, setBase] = useState(team)
+  const rename = async (): Promise<Refusal | null> => {
+    const input = { teamId: team.id, name: name.trim(), expectedVersion: base.version }
+    const { updateTeam } = await client.request(ChangeTeamDocument, { input }, { attempts: 4 })
+    if (updateTeam.__typename === 'VersionConflictProblem') {
+      const now = (await readTeam(team.id)) ?? base
+      setBase(now)
+      return describeConflict({ objectId: team.id, before: values(base), now: values(now) })
+    }
+    if (isRefused(updateTeam)) return toRefusal(updateTeam)
+    showToast(`Renamed ${team.name} to ${updateTeam.team.name}`)
+    onDone()
+    return null
+  }
+  return (
+    <Form submitText="Rename" onCancel={onCancel} onSubmit={rename}>
+      {(found) => (
+        <Field
+          label="Name"
+          help={`Jobs so far stay charged to ${team.account}; later ones are charged to the account of the new name.`}
+          path="name"
+          refusal={found}
+        >
+          <input value={name} required spellCheck={false} onChange={({ target }) => setName(target.value)} />
+        </Field>
+      )}
+    </Form>
+  )
+}
+
+const values = ({ name, members }: TeamItemFragment) => ({
+  name,
+  members: members.nodes.map((each) => each.name).join(', '),
+})
+
+async function confirmDelete(team: TeamItemFragment, onDone: () => void): Promise<void> {
+  const jobs = await countJobs('ACCOUNT', { accounts: [team.account] }).catch(() => null)
+  const { active, waiting } = jobs?.get(team.account) ?? noJobs
+  const alive = active + waiting
+  const { nodes, pageInfo } = team.members
+  const members = pageInfo.hasNextPage ? 'More than 100 members' : plural(nodes.length, 'member')
+  openLayer({
+    kind: 'CONFIRM',
+    confirmation: {
+      title: `Delete the team ${team.name}?`,
+      effect: `${members} can no longer charge ${team.account}. ${plural(alive, 'running or waiting job')} of the account ${alive === 1 ? 'continues' : 'continue'}, and all of its jobs stay charged to it. Limits and quotas of the team no longer apply.`,
+      jobs: [],
+      command: `berth team rm ${quoteShell(team.name)}`,
+      confirmText: 'Delete team',
+      keepText: 'Keep',
+      hasReason: false,
+      run: async () => {
+        const input = { teamId: team.id, expectedVersion: team.version }
+        const { deleteTeam } = await client.request(RemoveTeamDocument, { input }, { attempts: 4 })
+        if (isRefused(deleteTeam)) return deleteTeam.message
+        showToast(`Deleted ${team.name}`)
+        onDone()
+        return null
+      },
+    },
+  })
+}

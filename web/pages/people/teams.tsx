@@ -1,0 +1,153 @@
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { isRefused, toRefusal } from '../../actions/refusal.ts'
+import { client } from '../../app/connection.ts'
+import { usePages } from '../../app/pages.ts'
+import { useMay } from '../../app/permissions.ts'
+import { useResource } from '../../app/resource.ts'
+import { ListTeamsDocument, MakeTeamDocument, type TeamItemFragment } from '../../generated/graphql.ts'
+import { Button } from '../../parts/button.tsx'
+import { Field, Form } from '../../parts/form.tsx'
+import { ListBar, SearchField } from '../../parts/list-bar.tsx'
+import { Listing } from '../../parts/listing.tsx'
+import { SidePanel, WithPanel } from '../../parts/side-panel.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
+import { Time } from '../../parts/time.tsx'
+import { showToast } from '../../parts/toasts.tsx'
+import { countJobs, type JobNumbers } from '../../rows/count-jobs.ts'
+import { JobCount } from './job-count.tsx'
+import styles from './people.module.css'
+import { TeamPanel } from './team-panel.tsx'
+
+const pageSize = 50
+const everyMs = 10_000
+
+/** By account. */
+function useJobNumbers(teams: readonly TeamItemFragment[]): ReadonlyMap<string, JobNumbers> {
+  const accounts = teams.slice(0, 100).map(({ account }) => account)
+  const { value } = useResource(
+    `jobs of accounts ${accounts.join()}`,
+    (signal) => countJobs('ACCOUNT', { accounts }, signal),
+    { everyMs, isOff: accounts.length === 0 },
+  )
+  return value ?? new Map()
+}
+
+export function Teams() {
+  const search = useSearch({ from: '/people/$part' })
+  const navigate = useNavigate({ from: '/people/$part' })
+  const may = useMay()
+  const filter = search.text ? { text: search.text } : {}
+  const orderBy = search.order === 'created' ? 'CREATED_AT' : 'NAME'
+  const teams = usePages(
+    `teams ${JSON.stringify([filter, orderBy])}`,
+    async (after, signal) =>
+      (await client.request(ListTeamsDocument, { filter, orderBy, after, first: pageSize }, { signal })).teams,
+    { everyMs },
+  )
+  const change = (next: Partial<typeof search>, replace = false) =>
+    void navigate({ search: (before) => ({ ...before, ...next }), replace })
+  const close = () => change({ open: undefined })
+  const created = (id: string) => {
+    teams.read()
+    change({ open: id }, true)
+  }
+  const numbers = useJobNumbers(teams.value?.rows ?? [])
+  const add = may('USER_WRITE') && (
+    <Button look="primary" onClick={() => change({ open: 'new' })}>
+      New team
+    </Button>
+  )
+  return (
+    <WithPanel
+      panel={
+        search.open === 'new' ? (
+          <SidePanel title="New team" onClose={close}>
+            <TeamForm onCancel={close} onDone={created} />
+          </SidePanel>
+        ) : (
+          search.open && <TeamPanel key={search.open} id={search.open} onClose={close} onChange={teams.read} />
+        )
+      }
+    >
+      <ListBar actions={add}>
+        <SearchField label="Name or account" text={search.text ?? ''} onChange={(text) => change({ text }, true)} />
+      </ListBar>
+      <Listing
+        list={teams}
+        noun="team"
+        hasFilter={!!search.text}
+        clear={() => change({ text: undefined })}
+        empty="People of a team share limits, quotas and an account."
+        emptyActions={add}
+      >
+        {(rows) => (
+          <Table
+            label="Teams"
+            columns={columns(numbers)}
+            rows={rows}
+            getKey={({ id }) => id}
+            openKey={search.open}
+            onOpen={({ id }) => change({ open: id })}
+            order={search.order ?? 'name'}
+            onOrder={(order) => change({ order: order === 'name' ? undefined : order })}
+          />
+        )}
+      </Listing>
+    </WithPanel>
+  )
+}
+
+const columns = (numbers: ReadonlyMap<string, JobNumbers>): readonly Column<TeamItemFragment>[] => [
+  { title: 'Name', order: 'name', cell: ({ name }) => name },
+  { title: 'Account', isSecondary: true, cell: ({ account }) => account },
+  {
+    title: 'Members',
+    isNumber: true,
+    cell: ({ name, members }) => (
+      <Link to="/people/$part" params={{ part: 'users' }} search={{ team: name }} className={styles.count}>
+        {members.nodes.length}
+        {members.pageInfo.hasNextPage && '+'}
+      </Link>
+    ),
+  },
+  {
+    title: 'Running',
+    isNumber: true,
+    cell: ({ account }) => <JobCount count={numbers.get(account)?.active ?? 0} search={{ account, state: 'active' }} />,
+  },
+  {
+    title: 'Waiting',
+    isNumber: true,
+    cell: ({ account }) => (
+      <JobCount count={numbers.get(account)?.waiting ?? 0} search={{ account, state: 'waiting' }} />
+    ),
+  },
+  { title: 'Created', order: 'created', isSecondary: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
+]
+
+function TeamForm({ onCancel, onDone }: { onCancel: () => void; onDone: (id: string) => void }) {
+  const [name, setName] = useState('')
+  const create = async () => {
+    const { createTeam } = await client.request(MakeTeamDocument, { input: { name: name.trim() } })
+    if (isRefused(createTeam)) return toRefusal(createTeam)
+    showToast(`Created ${createTeam.team.name}`)
+    onDone(createTeam.team.id)
+    return null
+  }
+  return (
+    <Form submitText="Create team" onCancel={onCancel} onSubmit={create}>
+      {(refusal) => (
+        <Field label="Name" help="Its account, which is charged, has the same name." path="name" refusal={refusal}>
+          <input
+            value={name}
+            required
+            autoComplete="off"
+            spellCheck={false}
+            onChange={({ target }) => setName(target.value)}
+          />
+        </Field>
+      )}
+    </Form>
+  )
+}

@@ -1,0 +1,31 @@
+import { client } from '../app/connection.ts'
+import { formatPermission, needs } from '../app/permissions.ts'
+import { useResource } from '../app/resource.ts'
+import { type Permission, WhoGrantsDocument } from '../generated/graphql.ts'
+import { Button } from './button.tsx'
+import { Empty } from './page-states.tsx'
+
+const namesMax = 5
+
+/** The page needs a permission: names it, and who gives it. */
+export function Forbidden({ permission }: { permission: Permission }) {
+  const { value } = useResource('who grants', (signal) => client.request(WhoGrantsDocument, {}, { signal }))
+  const { level, scope, text } = needs[permission]
+  const isScope = value?.viewer.user.permissions.includes(permission) ?? false
+  const admins = value?.users.nodes.filter(({ id }) => id !== value.viewer.user.id) ?? []
+  const names = admins.slice(0, namesMax).map(({ name }) => name)
+  return (
+    <Empty title={`You may not ${text}`} actions={<Button href="./">Overview</Button>}>
+      {isScope ? (
+        <>
+          Your token lacks the scope <code>{scope}</code>. Log in with a token that has it.
+        </>
+      ) : (
+        <>
+          This needs the permission <code>{formatPermission(permission)}</code>, which the level {level.toLowerCase()}{' '}
+          has. Ask an administrator{names.length > 0 && `: ${names.join(', ')}${admins.length > namesMax ? ' …' : ''}`}.
+        </>
+      )}
+    </Empty>
+  )
+}
