@@ -16,16 +16,20 @@ const pauseMs = 200
 interface SearchFieldProps {
   label: string
   text: string
+  /** The `datalist` with suggestions. */
+  listId?: string
+  /** `/` goes there; one field of a page has it. */
+  hasKey?: boolean
   onChange: (text: string) => void
 }
 
-/** Filters as one types, after a short pause. `/` goes there. */
-export function SearchField({ label, text, onChange }: SearchFieldProps) {
+/** Filters as one types, after a short pause. */
+export function SearchField({ label, text, listId, hasKey = true, onChange }: SearchFieldProps) {
   const [typed, setTyped] = useState(text)
   const input = useRef<HTMLInputElement>(null)
   const change = useRef(onChange)
   change.current = onChange
-  useKeys('List', [{ keys: '/', help: 'Filter', run: () => input.current?.focus() }])
+  useKeys('List', hasKey ? [{ keys: '/', help: 'Filter', run: () => input.current?.focus() }] : [])
   // Another URL brings another text.
   useEffect(() => setTyped(text), [text])
   useEffect(() => {
@@ -39,6 +43,7 @@ export function SearchField({ label, text, onChange }: SearchFieldProps) {
       <input
         ref={input}
         type="search"
+        list={listId}
         aria-label={label}
         placeholder={label}
         value={typed}

@@ -6,7 +6,7 @@ import { Empty, Failed, FailedInline, Loading } from './page-states.tsx'
 
 interface ListingProps<Row> {
   list: Pages<Row>
-  /** One of the rows: "user". */
+  /** The rows: "users". */
   noun: string
   hasFilter: boolean
   clear?: () => void
@@ -24,10 +24,10 @@ export function Listing<Row>({ list, noun, hasFilter, clear, empty, emptyActions
   const { moreText = 'Show more', children } = rest
   if (!value) return failure ? <Failed failure={failure} onRetry={read} /> : isLoading ? <Loading /> : null
   if (value.rows.length === 0 && hasFilter)
-    return <Empty title={`No ${noun} matches`} actions={clear && <Button onClick={clear}>Clear the filter</Button>} />
+    return <Empty title={`No ${noun} match`} actions={clear && <Button onClick={clear}>Clear the filter</Button>} />
   if (value.rows.length === 0)
     return (
-      <Empty title={`No ${noun}s yet`} actions={emptyActions}>
+      <Empty title={`No ${noun} yet`} actions={emptyActions}>
         {empty}
       </Empty>
     )

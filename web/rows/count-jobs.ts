@@ -1,15 +1,20 @@
 import { client } from '../app/connection.ts'
-import { CountJobsDocument, type JobCountBy, type JobFilter } from '../generated/graphql.ts'
+import { CountJobsDocument, type JobCountBy, type JobFilter, type JobState } from '../generated/graphql.ts'
 
-/** Jobs that hold resources, and those that wait. */
 export interface JobNumbers {
+  /** All that were counted. */
+  total: number
+  /** Those that hold resources. */
   active: number
+  /** Those that wait. */
   waiting: number
+  /** Those among them that wait for an approval. */
+  blocked: number
 }
 
-export const noJobs: JobNumbers = { active: 0, waiting: 0 }
+export const noJobs: JobNumbers = { total: 0, active: 0, waiting: 0, blocked: 0 }
 
-/** Jobs that are not final, by user, account or another key; keys without jobs are missing. */
+/** Jobs by user, account or another key, without the final ones unless the filter says more; keys without jobs are missing. */
 export async function countJobs(
   by: JobCountBy,
   filter: JobFilter,
@@ -19,10 +24,11 @@ export async function countJobs(
   const { jobCounts } = await client.request(CountJobsDocument, { by, filter: wanted }, signal ? { signal } : {})
   return new Map(
     jobCounts.rows.map(({ key, count, byState }) => {
-      const waiting = byState
-        .filter(({ state }) => state === 'BLOCKED' || state === 'QUEUED')
-        .reduce((sum, each) => sum + each.count, 0)
-      return [key ?? '', { waiting, active: count - waiting }]
+      const countState = (state: JobState) => byState.find((each) => each.state === state)?.count ?? 0
+      const blocked = countState('BLOCKED')
+      const waiting = blocked + countState('QUEUED')
+      const active = countState('STARTING') + countState('RUNNING') + countState('CANCELLING')
+      return [key ?? '', { total: count, active, waiting, blocked }]
     }),
   )
 }

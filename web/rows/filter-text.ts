@@ -149,7 +149,15 @@ function readUsers(value: string | undefined, context: FilterContext, problems: 
 
 const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
-/** "24h" and "7d" count back from now; other values are dates. */
+/** "24h" and "7d" count back from now; other values are dates. null: neither. */
+export function readTime(value: string, nowMs: number): string | null {
+  const [, count, unit = ''] = value.match(/^(\d+)([mhdw])$/) ?? []
+  // Whole minutes: a filter that changes each millisecond would be another list.
+  const backMs = count === undefined ? Number.NaN : Number(count) * (units[unit] ?? 0)
+  const atMs = Number.isNaN(backMs) ? Date.parse(value) : Math.floor((nowMs - backMs) / 60_000) * 60_000
+  return Number.isNaN(atMs) ? null : new Date(atMs).toISOString()
+}
+
 function readMoment(
   key: 'since' | 'until',
   value: string | undefined,
@@ -157,11 +165,7 @@ function readMoment(
   problems: FilterProblem[],
 ): string | undefined {
   if (value === undefined || value === '') return undefined
-  const [, count, unit = ''] = value.match(/^(\d+)([mhdw])$/) ?? []
-  // Whole minutes: a filter that changes each millisecond would be another list.
-  const backMs = count === undefined ? Number.NaN : Number(count) * (units[unit] ?? 0)
-  const atMs = Number.isNaN(backMs) ? Date.parse(value) : Math.floor((nowMs - backMs) / 60_000) * 60_000
-  if (!Number.isNaN(atMs)) return new Date(atMs).toISOString()
-  problems.push({ key, message: `${value} is not a time: write 24h, 7d or 2026-11-24` })
-  return undefined
+  const time = readTime(value, nowMs)
+  if (time === null) problems.push({ key, message: `${value} is not a time: write 24h, 7d or 2026-11-24` })
+  return time ?? undefined
 }

@@ -75,7 +75,7 @@ export function Teams() {
       </ListBar>
       <Listing
         list={teams}
-        noun="team"
+        noun="teams"
         hasFilter={!!search.text}
         clear={() => change({ text: undefined })}
         empty="People of a team share limits, quotas and an account."

@@ -106,7 +106,7 @@ function TokenList({ userName, userId }: TokenListProps) {
       </ListBar>
       <Listing
         list={tokens}
-        noun="token"
+        noun="tokens"
         hasFilter={false}
         empty="A token is a secret that stands for a user, for programs and the command line."
       >

@@ -94,7 +94,7 @@ export function Users() {
       <UserBar search={search} teams={teams} onChange={change} />
       <Listing
         list={users}
-        noun="user"
+        noun="users"
         hasFilter={filter !== null && Object.keys(filter).length > 0}
         clear={() => change({ text: undefined, level: undefined, team: undefined, status: undefined })}
         empty={server.singleUser ? 'This server has a single user.' : 'You see only yourself.'}

@@ -1,0 +1,59 @@
+import { useId } from 'react'
+import { client } from '../../app/connection.ts'
+import { useResource } from '../../app/resource.ts'
+import { FindUsersDocument } from '../../generated/graphql.ts'
+import { Button } from '../../parts/button.tsx'
+import { Choice, ListBar, SearchField } from '../../parts/list-bar.tsx'
+import { type AuditSearch, actions } from './audit-filter.ts'
+
+const sinceOptions = [
+  ['1h', 'Last hour'],
+  ['24h', 'Last 24 hours'],
+  ['7d', 'Last 7 days'],
+  ['30d', 'Last 30 days'],
+] as const
+
+interface AuditBarProps {
+  search: AuditSearch
+  onChange: (next: AuditSearch, replace?: boolean) => void
+}
+
+export function AuditBar({ search, onChange }: AuditBarProps) {
+  const id = useId()
+  const users = useResource('actors', (signal) => client.request(FindUsersDocument, { first: 100 }, { signal }))
+  return (
+    <ListBar actions={<Button onClick={() => onChange({ entry: 'verify' })}>Verify</Button>}>
+      <SearchField
+        label="Action, such as job.*"
+        text={search.action ?? ''}
+        listId={`${id}-actions`}
+        onChange={(action) => onChange({ action }, true)}
+      />
+      <datalist id={`${id}-actions`}>
+        {actions.map((action) => (
+          <option key={action} value={action} />
+        ))}
+      </datalist>
+      <Choice
+        label="Who"
+        any="Anyone"
+        value={search.actor}
+        options={users.value?.users.nodes.map(({ name }) => [name, name] as const) ?? []}
+        onChange={(actor) => onChange({ actor })}
+      />
+      <SearchField
+        label="Id of an object"
+        text={search.object ?? ''}
+        hasKey={false}
+        onChange={(object) => onChange({ object }, true)}
+      />
+      <Choice
+        label="Since"
+        any="Any time"
+        value={search.since}
+        options={sinceOptions}
+        onChange={(since) => onChange({ since })}
+      />
+    </ListBar>
+  )
+}

@@ -1,0 +1,110 @@
+import type { AuditFilter } from '../../generated/graphql.ts'
+import { readTime } from '../../rows/filter-text.ts'
+
+/** The search part of the URL of the audit log. */
+export interface AuditSearch {
+  action?: string | undefined
+  actor?: string | undefined
+  object?: string | undefined
+  since?: string | undefined
+  until?: string | undefined
+  entry?: string | undefined
+}
+
+export const filterKeys = [
+  'action',
+  'actor',
+  'object',
+  'since',
+  'until',
+] as const satisfies readonly (keyof AuditSearch)[]
+
+/** Actions of the log, for suggestions. */
+export const actions = [
+  'job.*',
+  'job.submit',
+  'job.retry',
+  'job.cancel',
+  'job.delete',
+  'job.approve',
+  'job.reject',
+  'job.priority',
+  'user.*',
+  'user.create',
+  'user.update',
+  'user.delete',
+  'team.*',
+  'token.*',
+  'token.create',
+  'token.revoke',
+  'rule.*',
+  'quota.*',
+  'limits.*',
+  'reservation.*',
+  'slot.*',
+  'node.*',
+  'queue.process',
+  'queue.cleanup',
+  'mode.*',
+] as const
+
+const split = (text: string | undefined) =>
+  text
+    ?.split(',')
+    .map((each) => each.trim())
+    .filter(Boolean) ?? []
+
+/** The beginning of an action stands for all that begin so. */
+const completeAction = (text: string) =>
+  text.endsWith('*') || (actions as readonly string[]).includes(text) ? text : `${text}*`
+
+interface FilterContext {
+  /** Ids of users by name. */
+  users: ReadonlyMap<string, string>
+  nowMs: number
+}
+
+/** `AuditFilter`, and a sentence for each value that it cannot have. */
+export function toAuditFilter(
+  search: AuditSearch,
+  { users, nowMs }: FilterContext,
+): { filter: AuditFilter; problems: readonly string[] } {
+  const problems: string[] = []
+  const times = (['since', 'until'] as const).map((key) => {
+    const text = search[key]
+    if (!text) return undefined
+    const time = readTime(text, nowMs)
+    if (time === null) problems.push(`${text} is not a time: write 24h, 7d or 2026-11-24.`)
+    return time ?? undefined
+  })
+  const actors = split(search.actor).flatMap((name) => {
+    const id = name.startsWith('user_') ? name : users.get(name)
+    if (id === undefined) problems.push(`No user has the name ${name}.`)
+    return id ?? []
+  })
+  const filter: AuditFilter = {
+    ...(search.action && { actions: split(search.action).map(completeAction) }),
+    ...(actors.length > 0 && { actors }),
+    ...(search.object && { objectIds: split(search.object) }),
+    ...(times[0] && { since: times[0] }),
+    ...(times[1] && { until: times[1] }),
+  }
+  return { filter, problems }
+}
+
+export type DetailLine = readonly [name: string, value: string]
+
+const toText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+const isGroup = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The fields of the details, those of groups as `limits.maxConcurrent`; `from` and `to` as one line. */
+export function listDetails(detail: Record<string, unknown> | null, prefix = ''): readonly DetailLine[] {
+  const { from, to, ...rest } = detail ?? {}
+  const fields = from === undefined || to === undefined || isGroup(to) ? (detail ?? {}) : rest
+  const change: DetailLine[] = fields === rest && detail ? [[`${prefix}change`, `${toText(from)} → ${toText(to)}`]] : []
+  const lines = Object.entries(fields).flatMap(([name, value]): readonly DetailLine[] =>
+    isGroup(value) ? listDetails(value, `${prefix}${name}.`) : [[`${prefix}${name}`, toText(value)]],
+  )
+  return [...change, ...lines]
+}

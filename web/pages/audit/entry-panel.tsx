@@ -1,0 +1,75 @@
+import { client } from '../../app/connection.ts'
+import { useResource } from '../../app/resource.ts'
+import { type AuditItemFragment, OneAuditEntryDocument } from '../../generated/graphql.ts'
+import { Button } from '../../parts/button.tsx'
+import { Facts } from '../../parts/facts.tsx'
+import { formatExact } from '../../parts/format.ts'
+import { ObjectLink } from '../../parts/object-link.tsx'
+import { Empty, Failed, Loading } from '../../parts/page-states.tsx'
+import { SidePanel } from '../../parts/side-panel.tsx'
+import { Time } from '../../parts/time.tsx'
+import styles from './audit.module.css'
+import { type AuditSearch, listDetails } from './audit-filter.ts'
+
+async function readEntry(id: string, signal: AbortSignal): Promise<AuditItemFragment | null> {
+  const { node } = await client.request(OneAuditEntryDocument, { id }, { signal })
+  return node?.__typename === 'AuditEntry' ? node : null
+}
+
+interface EntryPanelProps {
+  id: string
+  onClose: () => void
+  onFilter: (next: AuditSearch) => void
+}
+
+export function EntryPanel({ id, onClose, onFilter }: EntryPanelProps) {
+  const { value: entry, failure, read } = useResource(`entry ${id}`, (signal) => readEntry(id, signal))
+  return (
+    <SidePanel title={entry?.action ?? 'Entry'} onClose={onClose}>
+      {entry === undefined && (failure ? <Failed failure={failure} onRetry={read} /> : <Loading />)}
+      {entry === null && <Empty title="This entry does not exist">Entries are never deleted: check its id.</Empty>}
+      {entry && <EntryFacts entry={entry} onFilter={onFilter} />}
+    </SidePanel>
+  )
+}
+
+function EntryFacts({ entry, onFilter }: { entry: AuditItemFragment; onFilter: EntryPanelProps['onFilter'] }) {
+  const { actor, actorName, action, objectId, detail } = entry
+  return (
+    <>
+      <Facts
+        facts={[
+          [
+            'When',
+            <span key="at">
+              {formatExact(Date.parse(entry.at))} (<Time at={entry.at} />)
+            </span>,
+          ],
+          ['Who', actor ? <ObjectLink id={actor.id}>{actorName}</ObjectLink> : actorName],
+          ['Object', objectId && <ObjectLink id={objectId} />],
+          ['From', entry.ip],
+          ['Token', entry.token && <code key="token">{entry.token}…</code>],
+        ]}
+      />
+      {detail && Object.keys(detail).length > 0 && (
+        <section className={styles.details} aria-label="Details">
+          <Facts facts={listDetails(detail)} />
+        </section>
+      )}
+      <Facts
+        facts={[
+          ['Number', entry.seq],
+          ['Hash', <code key="hash">{entry.hash}</code>],
+          ['Id', <code key="id">{entry.id}</code>],
+        ]}
+      />
+      <div className={styles.buttons}>
+        <Button onClick={() => onFilter({ action })}>All {action}</Button>
+        <Button onClick={() => onFilter({ actor: actor?.id })} disabled={!actor}>
+          All by {actorName}
+        </Button>
+        {objectId && <Button onClick={() => onFilter({ object: objectId })}>All about this object</Button>}
+      </div>
+    </>
+  )
+}

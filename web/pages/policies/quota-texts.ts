@@ -1,0 +1,43 @@
+import type { QuotaAction, QuotaItemFragment, QuotaScope, QuotaType } from '../../generated/graphql.ts'
+import { formatCount } from '../../parts/format.ts'
+import { listExceeding } from './limit-effects.ts'
+
+export const quotaTypes: Readonly<Record<QuotaType, string>> = {
+  CONCURRENT_JOBS: 'Unfinished jobs',
+  JOBS_PER_HOUR: 'Jobs per hour',
+  JOBS_PER_DAY: 'Jobs per day',
+  COST_PER_DAY: 'Cost per day',
+  COST_PER_MONTH: 'Cost of 30 days',
+  LOCAL_GPUS: 'GPUs of this machine',
+}
+
+export const quotaActions: Readonly<Record<QuotaAction, string>> = {
+  BLOCK: 'is refused',
+  REQUIRE_APPROVAL: 'needs an approval',
+  WARN: 'gets a warning',
+}
+
+export const quotaScopes: Readonly<Record<QuotaScope, string>> = {
+  GLOBAL: 'each user',
+  LEVEL: 'each user of a level',
+  USER: 'one user',
+  TEAM: 'a team together',
+  ACCOUNT: 'an account and those below it',
+}
+
+/** "team ml", "each lead", "each user". */
+export function describeScope({ scope, key }: Pick<QuotaItemFragment, 'scope' | 'key'>): string {
+  if (scope === 'GLOBAL') return 'each user'
+  if (scope === 'LEVEL') return `each ${(key ?? '').toLowerCase()}`
+  return `${scope.toLowerCase()} ${key}`
+}
+
+export const formatAmount = (value: number): string => formatCount(Math.round(value * 100) / 100)
+
+/** "ann is at 9 of 8: a further submission is refused." */
+export function describeQuotaEffect(action: QuotaAction, limit: number, use: ReadonlyMap<string, number>): string {
+  const exceeding = listExceeding(use, limit)
+  return exceeding === ''
+    ? 'All are below it now.'
+    : `${exceeding}: jobs stay, a further submission ${quotaActions[action]}.`
+}

@@ -1,0 +1,51 @@
+import { client } from '../../app/connection.ts'
+import { useResource } from '../../app/resource.ts'
+import {
+  FindUsersDocument,
+  PoolLimitsNowDocument,
+  type PoolLimitsNowQuery,
+  TeamNamesDocument,
+} from '../../generated/graphql.ts'
+import { countJobs, type JobNumbers } from '../../rows/count-jobs.ts'
+import type { LimitUse } from './limit-effects.ts'
+
+export type PoolLimitsNow = NonNullable<PoolLimitsNowQuery['limits']>
+
+/** null: the pool does not exist. */
+export async function readLimits(pool: string, signal?: AbortSignal): Promise<PoolLimitsNow | null> {
+  return (await client.request(PoolLimitsNowDocument, { pool }, signal ? { signal } : {})).limits
+}
+
+async function readUse({ name, queue, used }: PoolLimitsNow['pool'], signal: AbortSignal): Promise<LimitUse> {
+  const filter = { pools: [name] }
+  const [users, teams, userNames, teamNames] = await Promise.all([
+    countJobs('USER', filter, signal),
+    countJobs('TEAM', filter, signal),
+    client.request(FindUsersDocument, { first: 100 }, { signal }),
+    client.request(TeamNamesDocument, {}, { signal }),
+  ])
+  const names = new Map([...userNames.users.nodes, ...teamNames.teams.nodes].map((each) => [each.id, each.name]))
+  const pick = (counts: ReadonlyMap<string, JobNumbers>, choose: (numbers: JobNumbers) => number) =>
+    new Map([...counts].filter(([id]) => id !== '').map(([id, each]) => [names.get(id) ?? id, choose(each)]))
+  return {
+    running: queue.running,
+    waiting: queue.depth + queue.blocked,
+    gpus: used.gpu,
+    runningByUser: pick(users, ({ active }) => active),
+    runningByTeam: pick(teams, ({ active }) => active),
+    unfinishedByUser: pick(users, ({ active, waiting }) => active + waiting),
+    blockedByUser: pick(users, ({ blocked }) => blocked),
+  }
+}
+
+/** The limits of a pool, and the use of each now. */
+export function useLimits(pool: string | undefined, everyMs: number) {
+  return useResource(
+    `limits ${pool}`,
+    async (signal): Promise<{ limits: PoolLimitsNow; use: LimitUse } | null> => {
+      const limits = await readLimits(pool ?? '', signal)
+      return limits && { limits, use: await readUse(limits.pool, signal) }
+    },
+    { everyMs, isOff: pool === undefined },
+  )
+}
