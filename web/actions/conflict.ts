@@ -3,15 +3,7 @@ import { serverNowMs } from '../app/server-clock.ts'
 import { NewestChangeDocument } from '../generated/graphql.ts'
 import { type Refusal, refusal } from '../parts/form.tsx'
 import { formatRelative } from '../parts/format.ts'
-
-/** The values of an object that a form changes, as a person reads them. */
-export type Values = Readonly<Record<string, string>>
-
-/** "limit was 8 and is 12". */
-export function describeChanges(before: Values, now: Values): string {
-  const changed = Object.keys(now).filter((name) => before[name] !== now[name])
-  return changed.map((name) => `${name} was ${before[name] || 'empty'} and is ${now[name] || 'empty'}`).join('; ')
-}
+import { describeChanges, type Values } from './changed-values.ts'
 
 interface Conflict {
   objectId: string

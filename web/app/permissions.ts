@@ -1,5 +1,4 @@
 import type { Permission, TokenScope, UserLevel } from '../generated/graphql.ts'
-import { useStart } from './server-facts.ts'
 
 /** From the one with the fewest permissions; each has those of the levels before it. */
 export const levels = ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'] as const satisfies readonly UserLevel[]
@@ -59,9 +58,3 @@ export const listPermissions = ({ level, allow, deny }: Grants): Permission[] =>
   permissions.filter(
     (each) => (includesLevel(level, needs[each].level) || allow.includes(each)) && !deny.includes(each),
   )
-
-/** The permissions of the viewer with the token in use. */
-export function useMay(): (...wanted: readonly Permission[]) => boolean {
-  const { viewer } = useStart()
-  return (...wanted) => wanted.some((each) => viewer.permissions.includes(each))
-}

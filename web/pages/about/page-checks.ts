@@ -1,5 +1,6 @@
 import { baseUrl, client } from '../../app/connection.ts'
 import { ServerTimeDocument } from '../../generated/graphql.ts'
+import { formatClockDifference, listScripts } from './check-texts.ts'
 
 /** A thing that the page checks about itself and its connection. */
 export interface Check {
@@ -9,16 +10,6 @@ export interface Check {
 }
 
 const clockMsMax = 5_000
-
-export const formatClockDifference = (ms: number): string => {
-  const seconds = Math.abs(ms) / 1_000
-  if (seconds < 1) return 'The clocks agree.'
-  return `This machine is ${seconds < 120 ? `${seconds.toFixed(1)} s` : `${Math.round(seconds / 60)} min`} ${ms > 0 ? 'ahead' : 'behind'}; times on the pages are those of the server.`
-}
-
-/** The scripts that a page loads, by their names with a hash of the content. */
-export const listScripts = (html: string): readonly string[] =>
-  [...html.matchAll(/<script[^>]+src="(?:[^"]*\/)?([\w.-]+\.js)"/g)].map(([, name = '']) => name)
 
 export async function checkServer(signal: AbortSignal): Promise<readonly Check[]> {
   const askedMs = Date.now()

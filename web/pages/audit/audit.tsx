@@ -3,9 +3,9 @@ import { useMemo, useState } from 'react'
 import { client } from '../../app/connection.ts'
 import { usePageTitle } from '../../app/page-title.ts'
 import { usePages } from '../../app/pages.ts'
-import { useMay } from '../../app/permissions.ts'
 import { useResource } from '../../app/resource.ts'
 import { serverNowMs } from '../../app/server-clock.ts'
+import { useMay } from '../../app/use-may.ts'
 import {
   type AuditFilter,
   type AuditItemFragment,

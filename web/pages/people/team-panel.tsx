@@ -4,9 +4,9 @@ import { useId, useState } from 'react'
 import { describeConflict } from '../../actions/conflict.ts'
 import { isRefused, toRefusal } from '../../actions/refusal.ts'
 import { client } from '../../app/connection.ts'
-import { useMay } from '../../app/permissions.ts'
 import { useResource } from '../../app/resource.ts'
 import { useStart } from '../../app/server-facts.ts'
+import { useMay } from '../../app/use-may.ts'
 import {
   ChangeTeamDocument,
   FindUsersDocument,

@@ -2,10 +2,10 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { isRefused } from '../../actions/refusal.ts'
 import { client } from '../../app/connection.ts'
 import { usePages } from '../../app/pages.ts'
-import { useMay } from '../../app/permissions.ts'
 import { useResource } from '../../app/resource.ts'
 import { serverNowMs } from '../../app/server-clock.ts'
 import { useStart } from '../../app/server-facts.ts'
+import { useMay } from '../../app/use-may.ts'
 import {
   EndTokenDocument,
   FindUsersDocument,

@@ -2,9 +2,10 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { isRefused } from '../../actions/refusal.ts'
 import { client } from '../../app/connection.ts'
-import { formatPermission, useMay } from '../../app/permissions.ts'
+import { formatPermission } from '../../app/permissions.ts'
 import { useResource } from '../../app/resource.ts'
 import { useStart } from '../../app/server-facts.ts'
+import { useMay } from '../../app/use-may.ts'
 import {
   ChangeUserDocument,
   DisableUserDocument,

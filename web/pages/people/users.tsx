@@ -1,9 +1,10 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { client } from '../../app/connection.ts'
 import { usePages } from '../../app/pages.ts'
-import { levels, useMay } from '../../app/permissions.ts'
+import { levels } from '../../app/permissions.ts'
 import { useResource } from '../../app/resource.ts'
 import { useStart } from '../../app/server-facts.ts'
+import { useMay } from '../../app/use-may.ts'
 import {
   ListUsersDocument,
   TeamNamesDocument,

@@ -1,5 +1,6 @@
 import { useState } from 'react'
-import { describeConflict, type Values } from '../../actions/conflict.ts'
+import type { Values } from '../../actions/changed-values.ts'
+import { describeConflict } from '../../actions/conflict.ts'
 import { isRefused, toRefusal } from '../../actions/refusal.ts'
 import { client } from '../../app/connection.ts'
 import { ChangeLimitsDocument, type PoolLimitsFragment, type PoolPolicy } from '../../generated/graphql.ts'

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { client } from '../../app/connection.ts'
-import { useMay } from '../../app/permissions.ts'
 import { useResource } from '../../app/resource.ts'
+import { useMay } from '../../app/use-may.ts'
 import { PoolNamesDocument } from '../../generated/graphql.ts'
 import { Button } from '../../parts/button.tsx'
 import { formatCount } from '../../parts/format.ts'

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react'
 import { client } from '../../app/connection.ts'
 import { usePages } from '../../app/pages.ts'
-import { useMay } from '../../app/permissions.ts'
 import { useResource } from '../../app/resource.ts'
+import { useMay } from '../../app/use-may.ts'
 import {
   ListQuotasDocument,
   OwnQuotasDocument,

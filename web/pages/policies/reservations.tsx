@@ -1,7 +1,7 @@
 import { client } from '../../app/connection.ts'
 import { usePages } from '../../app/pages.ts'
-import { useMay } from '../../app/permissions.ts'
 import { useNow } from '../../app/server-clock.ts'
+import { useMay } from '../../app/use-may.ts'
 import { ListReservationsDocument } from '../../generated/graphql.ts'
 import { Button } from '../../parts/button.tsx'
 import { ListBar } from '../../parts/list-bar.tsx'

@@ -2,8 +2,8 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { isRefused } from '../../actions/refusal.ts'
 import { client } from '../../app/connection.ts'
-import { useMay } from '../../app/permissions.ts'
 import { useResource } from '../../app/resource.ts'
+import { useMay } from '../../app/use-may.ts'
 import {
   ChangeRuleDocument,
   PendingOfRuleDocument,

@@ -1,6 +1,6 @@
 import { client } from '../../app/connection.ts'
 import { usePages } from '../../app/pages.ts'
-import { useMay } from '../../app/permissions.ts'
+import { useMay } from '../../app/use-may.ts'
 import { ListRulesDocument, type RuleItemFragment } from '../../generated/graphql.ts'
 import { Button } from '../../parts/button.tsx'
 import { formatDuration } from '../../parts/format.ts'

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest'
+import { createViewer, listPermissions as permissionsOfLevel, userLevels } from '../../src/domain/access.ts'
+import { describeChanges } from '../../web/actions/changed-values.ts'
+import { formatPermission, levels, listPermissions, needs, permissions, scopes } from '../../web/app/permissions.ts'
+
+const person = { id: 'user_a', name: 'ann', allow: [], deny: [] }
+
+it('the console knows the permissions of each level as the server does', () => {
+  expect(levels).toEqual(userLevels)
+  for (const level of levels)
+    expect(listPermissions({ level, allow: [], deny: [] }).map(formatPermission).toSorted()).toEqual(
+      [...permissionsOfLevel(level)].toSorted(),
+    )
+})
+
+it('the console knows the scope of each permission as the server does', () => {
+  for (const scope of scopes) {
+    const { permissions: found } = createViewer({ ...person, level: 'ADMIN' }, { scopes: [scope] })
+    const known = permissions.filter((each) => needs[each].scope === scope || needs[each].scope === 'READ')
+    expect(known.map(formatPermission).toSorted()).toEqual([...found].toSorted())
+  }
+})
+
+it('a denied permission is taken from those of the level and the allowed ones', () => {
+  const found = listPermissions({ level: 'VIEWER', allow: ['AUDIT_READ', 'JOB_SUBMIT'], deny: ['JOB_SUBMIT'] })
+  expect(found).toEqual(['JOB_VIEW_OWN', 'VIEW_WRITE', 'AUDIT_READ'])
+})
+
+it('a conflict names the values that differ', () => {
+  const before = { level: 'LEAD', teams: '', email: 'a@example.org' }
+  expect(describeChanges(before, { ...before, level: 'ADMIN', teams: 'ml' })).toBe(
+    'level was LEAD and is ADMIN; teams was empty and is ml',
+  )
+  expect(describeChanges(before, before)).toBe('')
+})

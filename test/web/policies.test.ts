@@ -1,0 +1,97 @@
+import { expect, it } from 'vitest'
+import { describeCondition, toCondition, toConditionDraft } from '../../web/pages/policies/conditions.ts'
+import {
+  describeLimitEffect,
+  describeUse,
+  type LimitUse,
+  listExceeding,
+} from '../../web/pages/policies/limit-effects.ts'
+import { describeQuotaEffect, describeScope } from '../../web/pages/policies/quota-texts.ts'
+import { describeHeld } from '../../web/pages/policies/reserved-nodes.ts'
+
+const use: LimitUse = {
+  running: 5,
+  waiting: 3,
+  gpus: 4,
+  runningByUser: new Map([
+    ['ben', 1],
+    ['ann', 3],
+  ]),
+  runningByTeam: new Map([['ml', 4]]),
+  unfinishedByUser: new Map([
+    ['ann', 9],
+    ['ben', 10],
+  ]),
+  blockedByUser: new Map(),
+}
+
+it('a limit names who exceeds it, the largest first', () => {
+  expect(listExceeding(use.unfinishedByUser, 8)).toBe('ben is at 10 of 8, ann at 9 of 8')
+  expect(listExceeding(use.unfinishedByUser, 10)).toBe('')
+  const many = new Map(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => [name, 2]))
+  expect(listExceeding(many, 1)).toBe('a is at 2 of 1, b at 2 of 1, c at 2 of 1, d at 2 of 1, 2 more')
+})
+
+it('a new limit says its effect on the jobs of now', () => {
+  expect(describeLimitEffect('maxConcurrent', 0, use)).toBe(
+    'Pauses the pool: 5 running jobs continue, 3 waiting jobs do not start.',
+  )
+  expect(describeLimitEffect('maxConcurrent', 8, use)).toBe('5 of 8 run; 3 more jobs could start.')
+  expect(describeLimitEffect('maxConcurrent', 2, use)).toContain('none starts until fewer than 2 run')
+  expect(describeLimitEffect('userMaxConcurrent', 2, use)).toBe(
+    'ann is at 3 of 2: their running jobs continue, further ones wait.',
+  )
+  expect(describeLimitEffect('userMaxActive', 20, use)).toBe('Within the limit now.')
+  expect(describeLimitEffect('userMaxActive', 9, use)).toContain('further submissions are refused')
+  expect(describeLimitEffect('localGpuMaxConcurrent', null, use)).toBe('No limit.')
+})
+
+it('the use of a limit is that of the user nearest to it', () => {
+  expect(describeUse('maxConcurrent', use)).toBe('5')
+  expect(describeUse('userMaxConcurrent', use)).toBe('ann 3')
+  expect(describeUse('userMaxBlocked', use)).toBe('')
+})
+
+it('a quota says its effect before it is saved', () => {
+  expect(describeQuotaEffect('BLOCK', 8, new Map([['ann', 9]]))).toBe(
+    'ann is at 9 of 8: jobs stay, a further submission is refused.',
+  )
+  expect(describeQuotaEffect('WARN', 8, new Map([['ann', 8]]))).toBe('All are below it now.')
+  expect(describeScope({ scope: 'LEVEL', key: 'LEAD' })).toBe('each lead')
+  expect(describeScope({ scope: 'TEAM', key: 'ml' })).toBe('team ml')
+})
+
+const none = {
+  costAbove: null,
+  executor: null,
+  firstJob: null,
+  hardware: null,
+  jobsPerDayAbove: null,
+  levelNotIn: null,
+  name: null,
+}
+
+it('a condition goes through its form unchanged, and reads as a sentence', () => {
+  const conditions = [
+    { ...none, costAbove: 50 },
+    { ...none, firstJob: false },
+    { ...none, levelNotIn: ['LEAD' as const, 'ADMIN' as const] },
+    { ...none, name: '^train-[0-9]+$' },
+    { ...none, jobsPerDayAbove: 0 },
+  ]
+  for (const condition of conditions)
+    expect({ ...none, ...toCondition(toConditionDraft(condition)) }).toEqual(condition)
+  expect(conditions.map(describeCondition)).toEqual([
+    'costs more than 50',
+    'is not the first job of its user',
+    'is of a user who is not lead or admin',
+    'is named ^train-[0-9]+$',
+    'comes after 0 jobs of its user in 24 hours',
+  ])
+  expect(toCondition({ kind: 'costAbove', text: ' ', levels: [] })).toBe(null)
+})
+
+it('a reservation sums what its nodes have', () => {
+  const node = { capacity: { cpu: 64, gpu: 4, memoryBytes: 2 ** 39 } }
+  expect(describeHeld([node, node])).toBe('2 nodes: 8 GPUs, 128 cores, 1 TiB')
+})
