@@ -39,6 +39,7 @@ const config: CodegenConfig = {
         scalars,
       },
     },
+    'web/generated/spec-fields.ts': { plugins: ['./codegen-spec-fields.ts'] },
     // The pages of examples/, as any frontend with Apollo or urql does it.
     'examples/view/generated/operations.ts': {
       documents: ['examples/view/*.graphql'],
