@@ -1051,6 +1051,12 @@ export type SubmitJobInput = {
   spec: JobSpecInput;
 };
 
+/** Several submissions. */
+export type SubmitJobsInput = {
+  /** The submissions. At most 1,000. */
+  submissions: Array<SubmitJobInput>;
+};
+
 /** Filter for teams. */
 export type TeamFilter = {
   /** Teams whose name or account contains this text; the case of ASCII letters does not matter. At most 255 characters. Reads all rows. */
@@ -2124,6 +2130,81 @@ export type UserNamesQueryVariables = Exact<{
 export type UserNamesQuery = { users: { nodes: Array<{ id: string, name: string }> } };
 
 export type WholeSpecFragment = { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: string, maxRunTimeSeconds: number, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null };
+
+export type SubmitChoicesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type SubmitChoicesQuery = { submissionQueues: Array<{ id: string, name: string, isDefault: boolean, pool: { id: string, name: string } | null }>, system: { id: string, executors: Array<{ name: string, available: boolean, message: string | null, launchers: Array<string>, specFields: Array<string>, pool: { id: string, name: string } }>, gpus: Array<{ name: string }> }, viewer: { id: string, user: { id: string, teams: Array<{ id: string, name: string }> } } };
+
+export type SpecToEditQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type SpecToEditQuery = { job: { id: string, name: string | null, state: JobState, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: string, maxRunTimeSeconds: number, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null } } | null };
+
+export type DryRunQueryVariables = Exact<{
+  input: PreviewJobInput;
+}>;
+
+
+export type DryRunQuery = { previewJob:
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'JobPreview', wouldBe: JobState, nodeNames: Array<string>, gpuIds: Array<number>, queuePosition: number | null, warnings: Array<string>, preemptedCount: number, cost: { amount: number, currency: string | null } | null, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string, name: string | null } | null }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, approval: { ruleName: string | null, requiredLevel: UserLevel, reason: string, expiresAfterSeconds: number } | null, quotas: Array<{ type: QuotaType, action: QuotaAction, scope: string, limit: number, used: number, usedAfter: number | null }>, preempts: Array<{ id: string, name: string | null, state: JobState, user: { id: string, name: string } }>, idempotentJob: { id: string, name: string | null } | null, spec: { executor: string, queue: string, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number, replicas: number } } }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean, reasons: Array<{ message: string }> }
+    | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type SubmitOneMutationVariables = Exact<{
+  input: SubmitJobInput;
+}>;
+
+
+export type SubmitOneMutation = { submitJob:
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null } }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type SubmitManyMutationVariables = Exact<{
+  input: SubmitJobsInput;
+}>;
+
+
+export type SubmitManyMutation = { submitJobs:
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'SubmitJobsSuccess', results: Array<
+        | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+        | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, job: { id: string } }
+        | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+      > }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type JobOfKeyQueryVariables = Exact<{
+  key: string;
+}>;
+
+
+export type JobOfKeyQuery = { jobByIdempotencyKey: { id: string, name: string | null } | null };
 
 export type ViewRowFragment = { id: string, version: number, name: string, page: string, search: string, scope: ViewScope, pinned: boolean, editable: boolean, owner: { id: string, name: string }, team: { id: string, name: string } | null };
 
@@ -5682,6 +5763,393 @@ export const UserNamesDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<UserNamesQuery, UserNamesQueryVariables>;
+export const SubmitChoicesDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query SubmitChoices {
+  submissionQueues {
+    id
+    name
+    isDefault
+    pool {
+      id
+      name
+    }
+  }
+  system {
+    id
+    executors {
+      name
+      available
+      message
+      launchers
+      specFields
+      pool {
+        id
+        name
+      }
+    }
+    gpus {
+      name
+    }
+  }
+  viewer {
+    id
+    user {
+      id
+      teams {
+        id
+        name
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<SubmitChoicesQuery, SubmitChoicesQueryVariables>;
+export const SpecToEditDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query SpecToEdit($id: ID!) {
+  job(id: $id) {
+    id
+    name
+    state
+    spec {
+      ...WholeSpec
+    }
+  }
+}
+    fragment WholeSpec on JobSpec {
+  name
+  command
+  executable
+  arguments
+  handler
+  input
+  image
+  workdir
+  queue
+  executor
+  resources {
+    cpu
+    memoryBytes
+    gpu
+    gpuModel
+    gpuMemoryBytes
+    gpuTensorCores
+    cudaVersion
+    gpuIds
+    anyGpu
+    cpuModel
+    infiniband
+    replicas
+    replicaMasterPort
+    nodeCount
+    processCount
+    processesPerNode
+    cpuCoresPerProcess
+    gpuCoresPerProcess
+    exclusiveNodeUse
+  }
+  maxRunTimeSeconds
+  durationSeconds
+  notBefore
+  dependsOn {
+    jobId
+    on
+  }
+  onDependencyFailure
+  retry {
+    maxAttempts
+    onExitCodes
+  }
+  interactive
+  preemptable
+  restartable
+  resumable
+  inheritEnvironment
+  environment {
+    name
+    value
+  }
+  labels {
+    key
+    value
+  }
+  launcher
+  preLaunch
+  postLaunch
+  stdinPath
+  stdoutPath
+  stderrPath
+  data
+  networkIsolation
+  internalDns {
+    name
+    ports {
+      port
+      targetPort
+      protocol
+    }
+  }
+  x11 {
+    gpu
+  }
+  team
+  project
+  account
+  capacityReservationId
+  bid
+  estimatedCost
+  customAttributes
+}`) as unknown as TypedDocumentString<SpecToEditQuery, SpecToEditQueryVariables>;
+export const DryRunDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query DryRun($input: PreviewJobInput!) {
+  previewJob(input: $input) {
+    __typename
+    ... on JobPreview {
+      wouldBe
+      nodeNames
+      gpuIds
+      queuePosition
+      warnings
+      cost {
+        amount
+        currency
+      }
+      reasons {
+        code
+        message
+        scope
+        limit
+        used
+        job {
+          id
+          name
+        }
+      }
+      estimatedStart {
+        p50
+        p90
+        earliest
+        latest
+      }
+      fit {
+        freeNow
+        couldEverFit
+        missing
+      }
+      approval {
+        ruleName
+        requiredLevel
+        reason
+        expiresAfterSeconds
+      }
+      quotas {
+        type
+        action
+        scope
+        limit
+        used
+        usedAfter
+      }
+      preemptedCount
+      preempts {
+        id
+        name
+        state
+        user {
+          id
+          name
+        }
+      }
+      idempotentJob {
+        id
+        name
+      }
+      spec {
+        executor
+        queue
+        maxRunTimeSeconds
+        resources {
+          cpu
+          memoryBytes
+          gpu
+          replicas
+        }
+      }
+    }
+    ... on RejectedProblem {
+      reasons {
+        message
+      }
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<DryRunQuery, DryRunQueryVariables>;
+export const SubmitOneDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation SubmitOne($input: SubmitJobInput!) {
+  submitJob(input: $input) {
+    __typename
+    ... on SubmitJobSuccess {
+      idempotentHit
+      warnings
+      job {
+        ...ListRow
+      }
+    }
+    ...Refused
+  }
+}
+    fragment ListRow on Job {
+  id
+  version
+  name
+  state
+  stateCategory
+  stateReason
+  stateInfo
+  exitCode
+  attempt
+  executor
+  account
+  project
+  labels {
+    key
+    value
+  }
+  user {
+    id
+    name
+  }
+  pool {
+    id
+    name
+  }
+  queue {
+    id
+    name
+  }
+  queuePosition
+  priority
+  basePriority
+  priorityOverride
+  allowedActions
+  resources {
+    cpu
+    memoryBytes
+    gpu
+    gpuModel
+    gpuMemoryBytes
+    replicas
+  }
+  maxRunTimeSeconds
+  createdAt
+  eligibleAt
+  startedAt
+  finishedAt
+  cost {
+    amount
+    currency
+  }
+  progress {
+    fraction
+    message
+    at
+  }
+  currentRun {
+    id
+    number
+    nodeNames
+    gpuIds
+    startedAt
+  }
+  scheduling {
+    reasons {
+      code
+      message
+    }
+    estimatedStart {
+      p50
+      p90
+      earliest
+      latest
+    }
+  }
+}
+fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<SubmitOneMutation, SubmitOneMutationVariables>;
+export const SubmitManyDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation SubmitMany($input: SubmitJobsInput!) {
+  submitJobs(input: $input) {
+    __typename
+    ... on SubmitJobsSuccess {
+      results {
+        __typename
+        ... on SubmitJobSuccess {
+          idempotentHit
+          job {
+            id
+          }
+        }
+        ...Refused
+      }
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<SubmitManyMutation, SubmitManyMutationVariables>;
+export const JobOfKeyDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query JobOfKey($key: String!) {
+  jobByIdempotencyKey(key: $key) {
+    id
+    name
+  }
+}
+    `) as unknown as TypedDocumentString<JobOfKeyQuery, JobOfKeyQueryVariables>;
 export const ListViewsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query ListViews {
   savedViews {

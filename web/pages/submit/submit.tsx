@@ -1,7 +1,70 @@
+import { useRouterState, useSearch } from '@tanstack/react-router'
+import { client } from '../../app/connection.ts'
 import { usePageTitle } from '../../app/page-title.ts'
-import { Empty } from '../../parts/page-states.tsx'
+import { useResource } from '../../app/resource.ts'
+import { useStart } from '../../app/server-facts.ts'
+import { type JobSpecInput, SpecToEditDocument } from '../../generated/graphql.ts'
+import { Button } from '../../parts/button.tsx'
+import { Empty, Failed, Loading, Missing } from '../../parts/page-states.tsx'
+import { toSpecInput } from '../../spec/spec-input.ts'
+import { createDraft, loadDraft } from './draft.ts'
+import { hasSpecHash, readSpecHash } from './spec-link.ts'
+import { type DraftSpec, formatSpecText, parseSpecText } from './spec-text.ts'
+import { SubmitForm } from './submit-form.tsx'
 
+/** A new job: an empty form, the spec of a job (`from`), or that of a link (`#spec=`). */
 export function SubmitPage() {
   usePageTitle('New job')
-  return <Empty title="New job" />
+  const { from } = useSearch({ from: '/jobs/new' })
+  const { viewer } = useStart()
+  // The router decodes the fragment; this is as it was sent.
+  useRouterState({ select: ({ location }) => location.hash })
+  const { hash } = window.location
+  if (!viewer.permissions.includes('JOB_SUBMIT'))
+    return (
+      <Empty title="You may not submit jobs">
+        It needs the permission job.submit and the scope SUBMIT of the token. An administrator gives them.
+      </Empty>
+    )
+  if (hasSpecHash(hash)) return <LinkedSpec key={hash} hash={hash} />
+  if (from) return <SpecFrom key={from} id={from} />
+  return <SubmitForm key="" source="" first={loadDraft('') ?? createDraft('')} />
+}
+
+function LinkedSpec({ hash }: { hash: string }) {
+  const text = readSpecHash(hash)
+  const kept = loadDraft(hash)
+  if (text === null)
+    return (
+      <Empty title="The link has no spec that can be read" actions={<Button href="./jobs/new">New job</Button>}>
+        It was probably cut off. Ask for the whole link.
+      </Empty>
+    )
+  return <SubmitForm source={hash} first={kept ?? createDraft(toYaml(text))} />
+}
+
+function SpecFrom({ id }: { id: string }) {
+  const kept = loadDraft(id)
+  const { value, failure, read } = useResource(
+    id,
+    async (signal) => (await client.request(SpecToEditDocument, { id }, { signal })).job,
+    { isOff: kept !== null },
+  )
+  if (kept) return <SubmitForm source={id} first={kept} />
+  if (failure) return <Failed failure={failure} onRetry={read} />
+  if (value === undefined) return <Loading />
+  if (value === null) return <Missing what="The job to submit again" />
+  return <SubmitForm source={id} first={createDraft(formatSpecText(withoutOwnAccount(toSpecInput(value.spec))))} />
+}
+
+/** Links of pages have JSON. */
+function toYaml(text: string): string {
+  const { spec } = parseSpecText(text)
+  return spec && text.trimStart().startsWith('{') ? formatSpecText(spec) : text
+}
+
+/** The account of a person or a team follows from who submits, and for which team. */
+function withoutOwnAccount({ account, ...spec }: JobSpecInput): DraftSpec {
+  const isDerived = spec.team != null || account?.startsWith('users.')
+  return { ...spec, ...(account != null && !isDerived && { account }) }
 }

@@ -1,0 +1,63 @@
+import type { BrowserContext } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { BerthProcess } from '../support/berth-process.ts'
+import { berth, describeConsole } from './support/console.ts'
+
+describeConsole('the page of a new job', (subject) => {
+  let server: BerthProcess
+  let context: BrowserContext
+  beforeAll(async () => {
+    server = await subject.start('submit')
+    context = await subject.openContext()
+  })
+  afterAll(async () => {
+    await context?.close()
+    await server?.end()
+  })
+
+  const countJobs = (name: string) => JSON.parse(berth(server, ['ls', '-o', 'json', '--name', name])).length
+
+  it('submits one job in spite of a double click, a lost answer and a reload', async () => {
+    const page = await context.newPage()
+    await page.goto(`${server.url}/jobs/new`)
+    await page.getByRole('textbox', { name: 'Command' }).fill('sleep 600')
+    await page.getByLabel('CPU cores', { exact: true }).fill('0.05')
+    await page.getByLabel('Name', { exact: true }).fill('once')
+    await page.getByText('Starts now').first().waitFor()
+    // The server gets the submission; its answer never arrives.
+    let lost = 0
+    await page.route('**/graphql', async (route) => {
+      if (!route.request().postData()?.includes('submitJob')) return route.fallback()
+      await route.fetch()
+      lost += 1
+      return route.abort()
+    })
+    await page.getByRole('button', { name: 'Submit' }).dblclick()
+    await expect.poll(() => lost).toBeGreaterThan(0)
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await page.reload()
+    await page.waitForURL(/\/jobs\/job_/)
+    await page.getByText('was submitted before').waitFor()
+    expect(countJobs('once')).toBe(1)
+    await page.goto(`${server.url}/jobs/new`)
+    expect(await page.getByRole('textbox', { name: 'Command' }).inputValue()).toBe('')
+    await page.close()
+  })
+
+  it('shows a refusal at its field while one types, and keeps the form over a reload', async () => {
+    const page = await context.newPage()
+    await page.goto(`${server.url}/jobs/new`)
+    await page.getByRole('textbox', { name: 'Command' }).fill('true')
+    const cpu = page.getByLabel('CPU cores', { exact: true })
+    await cpu.fill('many')
+    await page.getByText('Must be a number (given: "many")').first().waitFor()
+    expect(await cpu.getAttribute('aria-invalid')).toBe('true')
+    await cpu.fill('0')
+    await page.getByText('Must be at least 0.001').first().waitFor()
+    await page.reload()
+    expect(await cpu.inputValue()).toBe('0')
+    await cpu.fill('')
+    await page.getByText('Starts now').first().waitFor()
+    await page.close()
+  })
+})

@@ -1,0 +1,96 @@
+import { RequestFailed } from '@berth-jobs/berth/client'
+import { client } from '../../app/connection.ts'
+import {
+  type JobSpecInput,
+  type SubmitJobInput,
+  SubmitManyDocument,
+  SubmitOneDocument,
+  type SubmitOneMutation,
+} from '../../generated/graphql.ts'
+import type { DraftSpec } from './spec-text.ts'
+import { readTypeErrors, readViolations, type Violation } from './violations.ts'
+
+export type SubmittedJob = Extract<SubmitOneMutation['submitJob'], { __typename: 'SubmitJobSuccess' }>
+
+export interface Trouble {
+  message: string
+  violations: readonly Violation[]
+  /** true: the key of the form belongs to a job with another spec. */
+  isConflict: boolean
+}
+
+/** One job of a sweep. */
+export interface SweepResult {
+  index: number
+  jobId: string | null
+  /** The refusal; null: submitted. */
+  message: string | null
+}
+
+/** A retry of the same key submits nothing twice, so the answer is awaited through every outage. */
+const untilAnswered = { attempts: Number.POSITIVE_INFINITY }
+const jobsPerCall = 100
+
+/** The server checks the spec; until then its type is a claim. */
+export const toInput = (spec: DraftSpec, idempotencyKey: string): SubmitJobInput => ({
+  spec: spec as JobSpecInput,
+  idempotencyKey,
+})
+
+export async function submitOne(input: SubmitJobInput, signal: AbortSignal): Promise<SubmittedJob | Trouble> {
+  try {
+    const { submitJob } = await client.request(SubmitOneDocument, { input }, { ...untilAnswered, signal })
+    if (submitJob.__typename === 'SubmitJobSuccess') return submitJob
+    const violations = submitJob.__typename === 'InvalidInputProblem' ? readViolations(submitJob) : []
+    const isConflict = submitJob.__typename === 'IdempotencyConflictProblem'
+    return { message: submitJob.message, violations, isConflict }
+  } catch (error) {
+    return toTrouble(error, signal)
+  }
+}
+
+function toTrouble(error: unknown, signal: AbortSignal): Trouble {
+  if (signal.aborted)
+    return {
+      message: 'Stopped. The job may have been submitted already; submitting this form again makes no second one.',
+      violations: [],
+      isConflict: false,
+    }
+  const message = error instanceof Error ? error.message : String(error)
+  const violations = error instanceof RequestFailed ? readTypeErrors(message) : []
+  return { message, violations, isConflict: false }
+}
+
+interface Batch {
+  specs: readonly DraftSpec[]
+  key: string
+  signal: AbortSignal
+  report: (results: readonly SweepResult[]) => void
+}
+
+/** Submits all jobs of a sweep, call by call. Returns the trouble that ended it early; null: every job has its result. */
+export async function submitSweep({ specs, key, signal, report }: Batch): Promise<Trouble | null> {
+  const results: SweepResult[] = []
+  try {
+    for (let start = 0; start < specs.length; start += jobsPerCall) {
+      const submissions = specs.slice(start, start + jobsPerCall).map((spec, i) => toInput(spec, `${key}/${start + i}`))
+      const { submitJobs } = await client.request(
+        SubmitManyDocument,
+        { input: { submissions } },
+        { ...untilAnswered, signal },
+      )
+      if (submitJobs.__typename !== 'SubmitJobsSuccess')
+        return { message: submitJobs.message, violations: [], isConflict: false }
+      for (const [i, result] of submitJobs.results.entries())
+        results.push(
+          result.__typename === 'SubmitJobSuccess'
+            ? { index: start + i, jobId: result.job.id, message: null }
+            : { index: start + i, jobId: null, message: result.message },
+        )
+      report([...results])
+    }
+    return null
+  } catch (error) {
+    return toTrouble(error, signal)
+  }
+}

@@ -1,0 +1,58 @@
+import type { RequestFailed } from '@berth-jobs/berth/client'
+import { useEffect, useRef, useState } from 'react'
+import { client } from '../../app/connection.ts'
+import { useResource } from '../../app/resource.ts'
+import { DryRunDocument, type DryRunQuery, type SubmitJobInput } from '../../generated/graphql.ts'
+import { readTypeErrors, readViolations, type Violation } from './violations.ts'
+
+export type Preview = Extract<DryRunQuery['previewJob'], { __typename: 'JobPreview' }>
+export type DryRunRefusal = Exclude<DryRunQuery['previewJob'], { __typename: 'JobPreview' }>
+
+export interface DryRun {
+  /** The last prediction. */
+  preview: Preview | null
+  /** The reason why the submission would be refused. */
+  refusal: DryRunRefusal | null
+  violations: readonly Violation[]
+  failure: RequestFailed | null
+  /** true: the prediction is of an earlier input; a newer one is on its way. */
+  isPending: boolean
+}
+
+const quietMs = 300
+const repeatMs = 15_000
+const nothing: DryRun = { preview: null, refusal: null, violations: [], failure: null, isPending: false }
+
+/** Predicts the outcome of a submission: 300 ms after its last change, and again while the page is visible. */
+export function useDryRun(input: SubmitJobInput | null): DryRun {
+  const wanted = input === null ? '' : JSON.stringify(input)
+  const [settled, setSettled] = useState(wanted)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(wanted), quietMs)
+    return () => clearTimeout(timer)
+  }, [wanted])
+  const last = useRef<DryRun>(nothing)
+  const isCurrent = wanted === settled
+  const { value, failure } = useResource(
+    settled,
+    async (signal) => {
+      const { submit } = { submit: JSON.parse(settled) as SubmitJobInput }
+      return (await client.request(DryRunDocument, { input: { submit } }, { signal })).previewJob
+    },
+    // A change cancels the request before it.
+    { everyMs: repeatMs, isOff: settled === '' || !isCurrent },
+  )
+  if (wanted === '') return nothing
+  if (!isCurrent || (!value && !failure)) return { ...last.current, isPending: true }
+  last.current = toDryRun(value, failure)
+  return last.current
+}
+
+function toDryRun(value: DryRunQuery['previewJob'] | undefined, failure: RequestFailed | null): DryRun {
+  const violations = failure ? readTypeErrors(failure.message) : []
+  if (violations.length > 0) return { ...nothing, violations }
+  if (!value) return { ...nothing, failure }
+  if (value.__typename === 'JobPreview') return { ...nothing, preview: value, failure }
+  const isInvalid = value.__typename === 'InvalidInputProblem'
+  return { ...nothing, refusal: value, violations: isInvalid ? readViolations(value) : [], failure }
+}
