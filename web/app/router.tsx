@@ -3,6 +3,7 @@ import { LogInPage } from '../pages/log-in/log-in.tsx'
 import { Missing } from '../parts/page-states.tsx'
 import { filterKeys, type JobsSearch } from '../rows/filter-text.ts'
 import { baseUrl } from './connection.ts'
+import { markSeen } from './seen-jobs.ts'
 import { Shell } from './shell.tsx'
 
 const root = createRootRoute({
@@ -197,6 +198,11 @@ export const router = createRouter({
   stringifySearch,
   defaultPreload: 'intent',
   defaultPendingMs: 150,
+})
+
+router.subscribe('onResolved', ({ toLocation }) => {
+  const [, id] = toLocation.pathname.match(/\/jobs\/(job_\w+)/) ?? []
+  if (id !== undefined) markSeen([id])
 })
 
 declare module '@tanstack/react-router' {

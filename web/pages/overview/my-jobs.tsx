@@ -1,0 +1,115 @@
+import { Link } from '@tanstack/react-router'
+import { useSyncExternalStore } from 'react'
+import { client } from '../../app/connection.ts'
+import { beforeNextPicture } from '../../app/next-picture.ts'
+import type { OverviewQuery, StateCategory } from '../../generated/graphql.ts'
+import { StateChip } from '../../parts/state-glyph.tsx'
+import { Duration } from '../../parts/time.tsx'
+import { type JobRow, jobStore } from '../../rows/job-store.ts'
+import { orders } from '../../rows/order.ts'
+import { useJobList } from '../../rows/use-job-list.ts'
+import { StartEstimate, TimeLeft } from '../jobs/estimates.tsx'
+import { describePlace } from '../jobs/place.ts'
+import styles from './overview.module.css'
+
+const shownMax = 8
+const placeholders = Array.from({ length: shownMax }, (_, i) => i)
+
+/** My jobs that run or wait, live. */
+export const MyJobs = ({ userId, queue }: { userId: string; queue: OverviewQuery['viewer']['queue'] }) => (
+  <div className={styles.boxes}>
+    <JobBox
+      title="Running"
+      category="ACTIVE"
+      userId={userId}
+      count={queue.runningCount}
+      empty="None of your jobs runs."
+    />
+    <JobBox
+      title="Waiting"
+      category="WAITING"
+      userId={userId}
+      count={queue.pendingCount + queue.blockedCount}
+      empty="None of your jobs waits."
+    />
+  </div>
+)
+
+interface JobBoxProps {
+  title: string
+  category: Extract<StateCategory, 'ACTIVE' | 'WAITING'>
+  userId: string
+  /** Rows to leave room for until they are read. */
+  count: number
+  empty: string
+}
+
+function JobBox({ title, category, userId, count, empty }: JobBoxProps) {
+  const { list, view } = useJobList(`${category} ${userId}`, {
+    client,
+    store: jobStore,
+    filter: { users: [userId], stateCategories: [category] },
+    order: category === 'ACTIVE' ? orders.start : orders.oldest,
+    schedule: beforeNextPicture,
+  })
+  const shown = view.ids.slice(0, shownMax)
+  return (
+    <section
+      aria-label={title}
+      onPointerEnter={({ pointerType }) => pointerType === 'mouse' && list?.hold(true)}
+      onPointerLeave={() => list?.hold(false)}
+    >
+      <h2>{title}</h2>
+      {!view.isLoading && shown.length === 0 && <p className={styles.empty}>{empty}</p>}
+      <ul className={styles.jobs}>
+        {view.isLoading && placeholders.slice(0, count).map((each) => <li key={each} className={styles.room} />)}
+        {shown.map((id) => (
+          <JobItem key={id} id={id} isDeparted={view.departed.has(id)} />
+        ))}
+      </ul>
+      {(view.hasMore || view.ids.length > shownMax) && (
+        <Link to="/jobs" search={{ state: category.toLowerCase(), user: 'me' }} className={styles.more}>
+          All of them
+        </Link>
+      )}
+    </section>
+  )
+}
+
+function JobItem({ id, isDeparted }: { id: string; isDeparted: boolean }) {
+  const job = useSyncExternalStore(
+    (listener) => jobStore.subscribe(id, listener),
+    () => jobStore.get(id),
+  )
+  if (!job) return null
+  return (
+    <li data-departed={isDeparted}>
+      <Link to="/jobs/$id" params={{ id }} className={styles.job}>
+        <StateChip state={job.state} fraction={job.progress?.fraction} detail={describePercent(job)} />
+        <span className={styles.name} title={describePlace(job)}>
+          {job.name ?? job.id} <span className={styles.faint}>{describePlace(job)}</span>
+        </span>
+        <span className={styles.when}>
+          {job.stateCategory === 'WAITING' ? <StartEstimate job={job} /> : <Runs job={job} />}
+        </span>
+      </Link>
+    </li>
+  )
+}
+
+const percent = 100
+
+const describePercent = ({ progress, state }: JobRow): string | null =>
+  state === 'RUNNING' && progress?.fraction != null ? `${Math.floor(progress.fraction * percent)} %` : null
+
+/** Time left if something is known about it; otherwise how long it runs. */
+function Runs({ job }: { job: JobRow }) {
+  const { currentRun, progress } = job
+  if (progress?.fraction != null)
+    return (
+      <>
+        <TimeLeft job={job} /> left
+      </>
+    )
+  return <Duration from={currentRun.startedAt ?? job.createdAt} />
+}

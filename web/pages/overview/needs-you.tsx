@@ -1,0 +1,144 @@
+import { Link } from '@tanstack/react-router'
+import { Hand, ServerCrash } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { client } from '../../app/connection.ts'
+import { useResource } from '../../app/resource.ts'
+import { markSeen, useSeenJobs } from '../../app/seen-jobs.ts'
+import { useNow } from '../../app/server-clock.ts'
+import { useStart } from '../../app/server-facts.ts'
+import { OpenApprovalsDocument, TroubledNodesDocument, type TroubledNodesQuery } from '../../generated/graphql.ts'
+import { Button } from '../../parts/button.tsx'
+import { formatCount, formatDuration, plural } from '../../parts/format.ts'
+import { StateGlyph } from '../../parts/state-glyph.tsx'
+import { describeEnd } from '../../parts/states.ts'
+import { Time } from '../../parts/time.tsx'
+import type { JobRow } from '../../rows/job-store.ts'
+import styles from './overview.module.css'
+
+const readMs = 10_000
+const hourMs = 3_600_000
+const failedShown = 6
+
+/** Approvals that wait for my decision, nodes in trouble, and failed jobs that I have not opened. */
+export function NeedsYou({ pendingDecisions, failed }: { pendingDecisions: number; failed: readonly JobRow[] }) {
+  const nodes = useTroubledNodes()
+  const seen = useSeenJobs()
+  const unseen = failed.filter(({ id }) => !seen.has(id))
+  const isQuiet = pendingDecisions === 0 && nodes.length === 0 && unseen.length === 0
+  return (
+    <section aria-label="Needs you">
+      <h2>
+        Needs you
+        {unseen.length > 0 && (
+          <Button look="quiet" onClick={() => markSeen(unseen.map(({ id }) => id))}>
+            Mark as looked at
+          </Button>
+        )}
+      </h2>
+      {isQuiet && <p className={styles.empty}>Nothing waits for you.</p>}
+      <ul className={styles.jobs}>
+        {pendingDecisions > 0 && <Approvals count={pendingDecisions} />}
+        {nodes.map((node) => (
+          <Item
+            key={node.id}
+            icon={<ServerCrash size={16} className={styles.warning} />}
+            to={`/cluster/${encodeURIComponent(node.pool)}`}
+            search={{ node: node.name }}
+            when={node.backsOffUntil && <Time at={node.backsOffUntil} />}
+          >
+            {node.name} <span className={styles.faint}>{node.trouble}</span>
+          </Item>
+        ))}
+        {unseen.slice(0, failedShown).map((job) => (
+          <Item
+            key={job.id}
+            icon={<StateGlyph state={job.state} />}
+            to={`/jobs/${job.id}`}
+            when={job.finishedAt && <Time at={job.finishedAt} />}
+          >
+            {job.name ?? job.id} <span className={styles.faint}>{describeEnd(job)}</span>
+          </Item>
+        ))}
+      </ul>
+      {unseen.length > failedShown && (
+        <Link to="/jobs" search={{ state: 'failed', user: 'me', since: '24h' }} className={styles.more}>
+          {plural(unseen.length - failedShown, 'more failed job')}
+        </Link>
+      )}
+    </section>
+  )
+}
+
+interface ItemProps {
+  icon: ReactNode
+  to: string
+  search?: Record<string, string>
+  when?: ReactNode
+  children: ReactNode
+}
+
+const Item = ({ icon, to, search = {}, when, children }: ItemProps) => (
+  <li>
+    <Link to={to} search={search} className={styles.need}>
+      {icon}
+      <span className={styles.name}>{children}</span>
+      <span className={styles.when}>{when}</span>
+    </Link>
+  </li>
+)
+
+/** "3 approvals: oldest 2 h, 1 ends in 40 min". */
+function Approvals({ count }: { count: number }) {
+  const nowMs = useNow()
+  const { value } = useResource(
+    'open approvals',
+    async (signal) => (await client.request(OpenApprovalsDocument, {}, { signal })).approvals.nodes,
+    { everyMs: readMs },
+  )
+  const oldestMs = Math.min(...(value ?? []).map(({ requestedAt }) => Date.parse(requestedAt)))
+  const ends = (value ?? []).map(({ expiresAt }) => Date.parse(expiresAt)).filter((ms) => ms - nowMs < hourMs)
+  return (
+    <Item icon={<Hand size={16} className={styles.warning} />} to="/approvals">
+      {plural(count, 'approval')}{' '}
+      <span className={styles.faint}>
+        {Number.isFinite(oldestMs) && `oldest ${formatDuration(nowMs - oldestMs)}`}
+        {ends.length > 0 &&
+          `, ${formatCount(ends.length)} ${ends.length === 1 ? 'ends' : 'end'} in ${formatDuration(Math.min(...ends) - nowMs)}`}
+      </span>
+    </Item>
+  )
+}
+
+interface TroubledNode {
+  id: string
+  pool: string
+  name: string
+  trouble: string
+  backsOffUntil: string | null
+}
+
+/** Nodes that accept no runs by themselves, for those who may mend it. */
+function useTroubledNodes(): readonly TroubledNode[] {
+  const { viewer } = useStart()
+  const { value } = useResource(
+    'troubled nodes',
+    async (signal) => {
+      const { pools } = await client.request(TroubledNodesDocument, {}, { signal })
+      return pools.flatMap(({ name: pool, nodes }) =>
+        nodes.nodes.flatMap(({ id, name, backsOffUntil, ...node }): TroubledNode[] => {
+          const trouble = describeTrouble({ backsOffUntil, ...node })
+          return trouble === null ? [] : [{ id, pool, name, backsOffUntil, trouble }]
+        }),
+      )
+    },
+    { everyMs: readMs, isOff: !viewer.permissions.includes('NODE_WRITE') },
+  )
+  return value ?? []
+}
+
+type NodeFacts = TroubledNodesQuery['pools'][number]['nodes']['nodes'][number]
+
+function describeTrouble(node: Omit<NodeFacts, 'id' | 'name'>): string | null {
+  if (node.backsOffUntil !== null) return `backs off: ${node.backsOffBecause ?? 'a start failed'}`
+  return node.state === 'LOST' ? `lost${node.stateReason ? `: ${node.stateReason}` : ''}` : null
+}
