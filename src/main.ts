@@ -193,10 +193,11 @@ async function serve({ config, domain, disk, fresh, running }: Serving): Promise
     logRetentionDays: days(logsMs),
     oidcIssuer: oidc?.issuer ?? null,
     oidcClientId: oidc?.clientId ?? null,
+    oidcScopes: oidc?.scopes ?? [],
     publicUrl: config.server.publicUrl,
     ...config.console,
   }
-  const site = new ConsoleFiles(join(import.meta.dirname, '../web/dist'))
+  const site = new ConsoleFiles(join(import.meta.dirname, '../web/dist'), oidc?.clientId ? oidc.issuer : null)
   const server = new Server({
     rooms: { domain, live, lists: createListReads(lists), feed, logTail, ...watches, facts, log: domain.log },
     config: { singleUser: domain.singleUser, ...config.server, documents: withOwn(config.server.documents, site) },

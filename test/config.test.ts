@@ -167,6 +167,7 @@ auth:
       issuer: 'https://id.example.org',
       audience: 'berth',
       clientId: null,
+      scopes: ['openid', 'profile', 'email', 'offline_access'],
       userClaim: 'email',
       levelClaim: 'level',
       levels: { admins: 'ADMIN' },

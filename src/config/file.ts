@@ -112,6 +112,12 @@ const oidc = section({
   issuer: url(['https:', 'http:'], { what: 'the URL of an OpenID provider', example: 'https://login.example.org' }),
   audience: text('berth'),
   clientId: text('berth-web').optional(),
+  scopes: list(matching('a scope', /^[\x21\x23-\x5b\x5d-\x7e]+$/, 'openid')).default([
+    'openid',
+    'profile',
+    'email',
+    'offline_access',
+  ]),
   userClaim: claim('email').default('email'),
   levelClaim: claim('berth_level').optional(),
   levels: map(level).default({}),

@@ -84,6 +84,7 @@ const factDefaults = {
   logRetentionDays: null,
   oidcIssuer: null,
   oidcClientId: null,
+  oidcScopes: [],
   title: 'Berth',
   accent: null,
   publicUrl: null,

@@ -14,14 +14,17 @@ const begin = (): Promise<Outcome> =>
     (error: unknown) => ({ error }),
   )
 
+/** Once, although React may render the first time twice: the return from an OpenID provider is valid once. */
+const firstStart = begin()
+
 /** The pages, and over them the log-in while the server wants a token: what is behind it is kept. */
 export function App() {
   const { needsLogIn } = useSession()
-  const [starting, setStarting] = useState(begin)
+  const [current, setCurrent] = useState(firstStart)
   return (
     <>
       <Suspense fallback={needsLogIn ? null : <Loading />}>
-        <Pages starting={starting} onRetry={() => setStarting(begin())} />
+        <Pages starting={current} onRetry={() => setCurrent(begin())} />
       </Suspense>
       {needsLogIn && <LogIn />}
     </>

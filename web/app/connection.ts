@@ -8,6 +8,9 @@ export const baseUrl: string = new URL('.', document.baseURI).href
 
 export const client: Client = createClient({ url: baseUrl, token: session.provide })
 
+/** Also asks where the token of this tab has ended. */
+export const anonymous: Client = createClient({ url: baseUrl })
+
 export interface Outage {
   failure: RequestFailed
   sinceMs: number

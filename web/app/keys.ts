@@ -32,8 +32,10 @@ const isField = (target: EventTarget | null) =>
 const isInLayer = (target: EventTarget | null) =>
   target instanceof HTMLElement && target.closest('[role=dialog], [role=alertdialog], [role=menu]') !== null
 
-/** Single keys never fire in a field or a dialog, and can be switched off. Keys with Ctrl or ⌘ always fire. */
+/** Single keys never fire in a field or a dialog, and can be switched off. */
 function mayFire({ keys }: KeyBinding, event: KeyboardEvent): boolean {
+  // While a person logs in again, no key reaches the page.
+  if (document.querySelector('dialog:modal')) return false
   if (keys.includes('$mod')) return true
   return readSettings().singleKeys && !isField(event.target) && !isInLayer(event.target)
 }

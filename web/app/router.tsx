@@ -159,6 +159,12 @@ const logIn = createRoute({
   component: LogInPage,
 })
 
+const logInReturn = createRoute({
+  getParentRoute: () => root,
+  path: '/login/return',
+  component: LogInPage,
+})
+
 /** Plain `key=value` pairs, as people read and write them. */
 const parseSearch = (text: string): Record<string, string> => Object.fromEntries(new URLSearchParams(text))
 
@@ -192,6 +198,7 @@ export const router = createRouter({
     settings,
     about,
     logIn,
+    logInReturn,
   ]),
   basepath: new URL(baseUrl).pathname,
   parseSearch,

@@ -1,7 +1,8 @@
 import { createContext, use } from 'react'
 import type { ServerFactsQuery, ViewerFactsQuery } from '../generated/graphql.ts'
 import { ServerFactsDocument, ViewerFactsDocument } from '../generated/graphql.ts'
-import { client } from './connection.ts'
+import { anonymous, client } from './connection.ts'
+import { logInFirst } from './log-in-first.ts'
 import { setServerTime } from './server-clock.ts'
 import { session } from './session.ts'
 
@@ -13,7 +14,7 @@ const forever = Number.POSITIVE_INFINITY
 
 export async function readServerFacts(): Promise<ServerFacts> {
   const askedMs = Date.now()
-  const { serverInfo } = await client.request(ServerFactsDocument, {}, { attempts: forever })
+  const { serverInfo } = await anonymous.request(ServerFactsDocument, {}, { attempts: forever })
   setServerTime(serverInfo.at, { askedMs, answeredMs: Date.now() })
   return serverInfo
 }
@@ -28,17 +29,9 @@ export interface Start {
 export async function startConsole(): Promise<Start> {
   const server = await readServerFacts()
   setInterval(() => void readServerFacts().catch(console.warn), clockLookMs)
-  if (!server.singleUser && session.state().token === '' && (await session.askTabs()) === '') {
-    session.requireLogIn(false)
-    await new Promise<void>((resolve) => {
-      const unsubscribe = session.subscribe(() => {
-        if (session.state().needsLogIn) return
-        unsubscribe()
-        resolve()
-      })
-    })
-  }
+  if (!server.singleUser) await logInFirst(server)
   const { viewer, serverInfo } = await client.request(ViewerFactsDocument, {}, { attempts: forever })
+  if (!server.singleUser) session.setUser(viewer.user.id)
   return { server, viewer, links: serverInfo.links }
 }
 

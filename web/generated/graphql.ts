@@ -2156,7 +2156,7 @@ export type RemoveReservationMutation = { deleteCapacityReservation:
 export type ServerFactsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ServerFactsQuery = { serverInfo: { id: string, title: string, accent: string | null, version: string, singleUser: boolean, oidcIssuer: string | null, at: string } };
+export type ServerFactsQuery = { serverInfo: { id: string, title: string, accent: string | null, version: string, singleUser: boolean, oidcIssuer: string | null, oidcClientId: string | null, oidcScopes: Array<string>, at: string } };
 
 export type ViewerFactsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -5934,6 +5934,8 @@ export const ServerFactsDocument = /*#__PURE__*/ new TypedDocumentString(`
     version
     singleUser
     oidcIssuer
+    oidcClientId
+    oidcScopes
     at
   }
 }

@@ -19,6 +19,7 @@ export interface ServerFacts {
   /** Issuer of the OpenID provider, for the login page; null: not configured. */
   oidcIssuer: string | null
   oidcClientId: string | null
+  oidcScopes: readonly string[]
   /** null: forever. */
   eventRetentionDays: number | null
   logRetentionDays: number | null

@@ -61,6 +61,9 @@ const ServerInfo = builder.objectRef<ServerFacts>('ServerInfo').implement({
       nullable: true,
       description: 'Client id of this server at the OpenID provider, for browsers; null: not configured.',
     }),
+    oidcScopes: t.exposeStringList('oidcScopes', {
+      description: 'Scopes that browsers request from the OpenID provider; empty: not configured.',
+    }),
     maxPageSize: t.int({
       authScopes: known,
       description: 'Maximum number of items per page.',

@@ -15,7 +15,11 @@ export class ConsoleFiles {
   /** Texts of the GraphQL documents of the console by their hash. */
   readonly documents: ReadonlyMap<string, string>
 
-  constructor(folder: string) {
+  readonly #issuerOrigin: string | null
+
+  /** Pages may connect to the OpenID provider `issuer`. */
+  constructor(folder: string, issuer: string | null = null) {
+    this.#issuerOrigin = issuer === null ? null : new URL(issuer).origin
     const path = join(folder, 'index.html')
     const isBuilt = existsSync(path)
     this.#page = isBuilt ? readFileSync(path, 'utf8') : null
@@ -41,7 +45,7 @@ export class ConsoleFiles {
     const nonce = randomBytes(16).toString('base64')
     response.writeHead(200, {
       'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': buildContentSecurityPolicy(nonce),
+      'content-security-policy': buildContentSecurityPolicy(nonce, this.#issuerOrigin),
       'cache-control': 'no-cache',
     })
     response.end(request.method === 'HEAD' ? undefined : page.replace('nonce=""', () => `nonce="${nonce}"`))
@@ -109,9 +113,10 @@ function renderPage(page: string, path: string): string {
 }
 
 /** The nonce is for the styles that components add. */
-const buildContentSecurityPolicy = (nonce: string) =>
+const buildContentSecurityPolicy = (nonce: string, issuerOrigin: string | null) =>
   [
     "default-src 'self'",
+    `connect-src ${["'self'", ...(issuerOrigin === null ? [] : [issuerOrigin])].join(' ')}`,
     `style-src 'self' 'nonce-${nonce}'`,
     "base-uri 'self'",
     "object-src 'none'",

@@ -30,7 +30,7 @@ const waitMsMax = 30_000
 export const adminToken = 'a-secret-of-the-administrator-of-the-console'
 
 /** One node without a limit of the machine: jobs run as the account of the tests. */
-const localPools = [
+export const localPools = [
   { name: 'local', executor: 'local', jobsAsRoot: true, nodes: [{ name: 'n1', cpu: 2, memoryGib: 2 }] },
 ]
 
@@ -49,7 +49,7 @@ export class Console {
 
   async close(): Promise<void> {
     await this.browser?.close()
-    await rm(this.directory, { recursive: true, force: true })
+    if (this.directory) await rm(this.directory, { recursive: true, force: true })
   }
 
   /** A fresh profile. With a token, its tabs are logged in to that server. */

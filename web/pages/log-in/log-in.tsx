@@ -1,29 +1,66 @@
-import { createClient, RequestFailed } from '@berth-jobs/berth/client'
 import { Navigate } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
-import { baseUrl } from '../../app/connection.ts'
+import { type FormEvent, useLayoutEffect, useRef, useState } from 'react'
+import { findUserOfToken } from '../../app/check-token.ts'
+import { findProvider, leaveForProvider, openProviderInTab } from '../../app/log-in-first.ts'
+import type { Provider } from '../../app/open-id.ts'
 import { session, useSession } from '../../app/session.ts'
-import { ViewerFactsDocument } from '../../generated/graphql.ts'
 import { Button } from '../../parts/button.tsx'
 import styles from './log-in.module.css'
 
-/** null: the server accepts the token. */
-async function checkToken(token: string): Promise<string | null> {
-  const trial = createClient({ url: baseUrl, token })
-  try {
-    await trial.request(ViewerFactsDocument, {})
-    return null
-  } catch (error) {
-    const isRefused = error instanceof RequestFailed && error.code === 'UNAUTHENTICATED'
-    return isRefused ? 'The server does not know this token, or it has expired.' : String((error as Error).message)
-  } finally {
-    await trial.close()
-  }
+const refusedText = 'The server does not know this token, or it has expired.'
+
+/** A modal dialog over the page that needs it; the page, its URL and its input stay. */
+export function LogIn() {
+  const { isRefused, trouble } = useSession()
+  const provider = findProvider()
+  const dialog = useRef<HTMLDialogElement>(null)
+  useLayoutEffect(() => dialog.current?.showModal(), [])
+  return (
+    <dialog
+      ref={dialog}
+      className={styles.page}
+      aria-labelledby="log-in-title"
+      onCancel={(event) => event.preventDefault()}
+    >
+      <div className={styles.card}>
+        <h2 id="log-in-title">Log in to Berth</h2>
+        {isRefused && (
+          <p role="alert">Your log-in has ended. This page stays as it is, and goes on when you log in again.</p>
+        )}
+        {trouble && (
+          <p role="alert" className={styles.trouble}>
+            {trouble}
+          </p>
+        )}
+        {provider && <ProviderLogIn provider={provider} isRefused={isRefused} />}
+        <TokenForm isAlone={provider === null} />
+      </div>
+    </dialog>
+  )
 }
 
-/** Over the page that needs it; the page and its URL stay. */
-export function LogIn() {
-  const { isRefused } = useSession()
+function ProviderLogIn({ provider, isRefused }: { provider: Provider; isRefused: boolean }) {
+  const [failure, setFailure] = useState<string | null>(null)
+  const leave = () =>
+    leaveForProvider(provider).catch((error: unknown) =>
+      setFailure(`${new URL(provider.issuer).host} is unreachable: ${error instanceof Error ? error.message : error}`),
+    )
+  return (
+    <>
+      <Button look="primary" onClick={() => (isRefused ? openProviderInTab() : void leave())}>
+        Log in with {new URL(provider.issuer).host}
+      </Button>
+      {failure && (
+        <p role="alert" className={styles.trouble}>
+          {failure}
+        </p>
+      )}
+      <p className={styles.or}>or with a token</p>
+    </>
+  )
+}
+
+function TokenForm({ isAlone }: { isAlone: boolean }) {
   const [token, setToken] = useState('')
   const [trouble, setTrouble] = useState<string | null>(null)
   const [isBusy, setBusy] = useState(false)
@@ -31,40 +68,39 @@ export function LogIn() {
     event.preventDefault()
     const wanted = token.trim()
     setBusy(true)
-    const found = await checkToken(wanted)
+    try {
+      const userId = await findUserOfToken(wanted)
+      setTrouble(refusedText)
+      if (userId !== null) session.logIn({ token: wanted, userId, renewal: null })
+    } catch (error) {
+      setTrouble(error instanceof Error ? error.message : String(error))
+    }
     setBusy(false)
-    setTrouble(found)
-    if (found === null) session.logIn(wanted)
   }
-  const note =
-    trouble ?? (isRefused ? 'Your token has expired or was revoked. The page goes on with another one.' : null)
   return (
-    <div className={styles.page}>
-      <form className={styles.card} onSubmit={(event) => void logIn(event)}>
-        <h2>Log in to Berth</h2>
-        <label>
-          Token
-          <input
-            type="password"
-            required
-            // biome-ignore lint/a11y/noAutofocus: the only field of the page
-            autoFocus
-            autoComplete="off"
-            spellCheck={false}
-            aria-describedby="log-in-note"
-            aria-invalid={trouble !== null}
-            value={token}
-            onChange={({ target }) => setToken(target.value)}
-          />
-        </label>
-        <p id="log-in-note" role={note ? 'alert' : undefined} className={note ? styles.trouble : styles.hint}>
-          {note ?? 'Your administrator creates one with “berth token create”. Only this tab keeps it.'}
-        </p>
-        <Button look="primary" type="submit" disabled={isBusy || token.trim() === ''}>
-          {isBusy ? 'Checking…' : 'Log in'}
-        </Button>
-      </form>
-    </div>
+    <form className={styles.form} onSubmit={(event) => void logIn(event)}>
+      <label>
+        Token
+        <input
+          type="password"
+          required
+          // biome-ignore lint/a11y/noAutofocus: the only field of the page
+          autoFocus={isAlone}
+          autoComplete="off"
+          spellCheck={false}
+          aria-describedby="log-in-note"
+          aria-invalid={trouble !== null}
+          value={token}
+          onChange={({ target }) => setToken(target.value)}
+        />
+      </label>
+      <p id="log-in-note" role={trouble ? 'alert' : undefined} className={trouble ? styles.trouble : styles.hint}>
+        {trouble ?? 'Your administrator creates one with “berth token create”. Only your open tabs keep it.'}
+      </p>
+      <Button look={isAlone ? 'primary' : 'plain'} type="submit" disabled={isBusy || token.trim() === ''}>
+        {isBusy ? 'Checking…' : isAlone ? 'Log in' : 'Log in with the token'}
+      </Button>
+    </form>
   )
 }
 

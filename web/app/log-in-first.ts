@@ -1,0 +1,67 @@
+import type { ServerFactsQuery } from '../generated/graphql.ts'
+import { baseUrl } from './connection.ts'
+import type { LogInResult, Provider } from './open-id.ts'
+import { session } from './session.ts'
+
+type ServerFacts = ServerFactsQuery['serverInfo']
+
+let provider: Provider | null = null
+
+/**
+ * The OpenID provider of the server; null: people log in with tokens only. Known before a log-in is asked for. The
+ * browser computes the challenges of the log-in only on pages by HTTPS or on this machine.
+ */
+export const findProvider = (): Provider | null => (isSecureContext ? provider : null)
+
+const toProvider = ({ oidcIssuer, oidcClientId, oidcScopes }: ServerFacts): Provider | null =>
+  oidcIssuer && oidcClientId ? { issuer: oidcIssuer, clientId: oidcClientId, scope: oidcScopes.join(' ') } : null
+
+/** Ends when this tab has a credential. */
+export async function logInFirst(server: ServerFacts): Promise<void> {
+  provider = toProvider(server)
+  const found = findProvider()
+  const path = location.href.slice(baseUrl.length)
+  if (found && path.startsWith('login/return?')) await readReturn(found)
+  if (found && path === providerPage) return leave(found, { path: '', closes: true })
+  if (session.hasToken || (await session.askTabs())) return
+  session.requireLogIn()
+  await session.untilLogIn()
+}
+
+const providerPage = 'login?provider'
+
+/** This page comes back after the log-in. */
+export const leaveForProvider = (found: Provider): Promise<void> =>
+  leave(found, { path: location.href.slice(baseUrl.length), closes: false })
+
+/** This page stays open: another tab logs in and passes the credential on. */
+export const openProviderInTab = (): void => void window.open(baseUrl + providerPage)
+
+async function leave(found: Provider, request: { path: string; closes: boolean }): Promise<void> {
+  // The provider has no business with the page that opened this tab.
+  window.opener = null
+  const { beginLogIn } = await import('./open-id.ts')
+  await beginLogIn(found, request)
+  await new Promise(() => undefined)
+}
+
+async function readReturn(found: Provider): Promise<void> {
+  const { completeLogIn, LogInFailed } = await import('./open-id.ts')
+  const url = location.href
+  // The code is used once; no request of this page has it as its referrer.
+  history.replaceState(null, '', baseUrl)
+  try {
+    finish(await completeLogIn(found, url))
+  } catch (error) {
+    const request = error instanceof LogInFailed ? error.request : null
+    history.replaceState(null, '', baseUrl + (request?.path ?? ''))
+    session.requireLogIn({ trouble: error instanceof Error ? error.message : String(error) })
+    await session.untilLogIn()
+  }
+}
+
+function finish({ credential, path, closes }: LogInResult): void {
+  history.replaceState(null, '', baseUrl + path)
+  session.logIn(credential)
+  if (closes) window.close()
+}
