@@ -191,13 +191,11 @@ async function serve({ config, domain, disk, fresh, running }: Serving): Promise
     singleUser: domain.singleUser,
     eventRetentionDays: days(eventsMs),
     logRetentionDays: days(logsMs),
-    oidcIssuer: oidc?.issuer ?? null,
-    oidcClientId: oidc?.clientId ?? null,
-    oidcScopes: oidc?.scopes ?? [],
+    oidc,
     publicUrl: config.server.publicUrl,
     ...config.console,
   }
-  const site = new ConsoleFiles(join(import.meta.dirname, '../web/dist'), oidc?.clientId ? oidc.issuer : null)
+  const site = new ConsoleFiles(join(import.meta.dirname, '../web/dist'), oidc)
   const server = new Server({
     rooms: { domain, live, lists: createListReads(lists), feed, logTail, ...watches, facts, log: domain.log },
     config: { singleUser: domain.singleUser, ...config.server, documents: withOwn(config.server.documents, site) },

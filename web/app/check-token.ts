@@ -1,6 +1,6 @@
 import { createClient, RequestFailed } from '@berth-jobs/berth/client'
 import { ViewerFactsDocument } from '../generated/graphql.ts'
-import { baseUrl } from './connection.ts'
+import { baseUrl } from './base-url.ts'
 
 /** The id of the user; null: the server refuses the token. */
 export async function findUserOfToken(token: string): Promise<string | null> {

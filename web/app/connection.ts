@@ -1,10 +1,10 @@
 import { type Client, createClient, type RequestFailed } from '@berth-jobs/berth/client'
 import { useSyncExternalStore } from 'react'
+import { baseUrl } from './base-url.ts'
 import { serverNowMs } from './server-clock.ts'
 import { session } from './session.ts'
 
-/** The folder of the console, also below the path of a proxy. `pushState` does not change it. */
-export const baseUrl: string = new URL('.', document.baseURI).href
+export { baseUrl }
 
 export const client: Client = createClient({ url: baseUrl, token: session.provide })
 

@@ -1,5 +1,5 @@
 import type { ServerFactsQuery } from '../generated/graphql.ts'
-import { baseUrl } from './connection.ts'
+import { baseUrl } from './base-url.ts'
 import type { LogInResult, Provider } from './open-id.ts'
 import { session } from './session.ts'
 

@@ -1,6 +1,6 @@
 import { ErrorResponse, OidcClient, WebStorageStateStore } from 'oidc-client-ts'
+import { baseUrl } from './base-url.ts'
 import { findUserOfToken } from './check-token.ts'
-import { baseUrl } from './connection.ts'
 import type { Credential, ProviderToken, Renewal } from './credential.ts'
 
 /**

@@ -16,10 +16,8 @@ import { createSpecs, type Specs } from './specs.ts'
 export interface ServerFacts {
   version: string
   singleUser: boolean
-  /** Issuer of the OpenID provider, for the login page; null: not configured. */
-  oidcIssuer: string | null
-  oidcClientId: string | null
-  oidcScopes: readonly string[]
+  /** The OpenID provider, for the login page; null: not configured. */
+  oidc: { issuer: string; clientId: string | null; scopes: readonly string[] } | null
   /** null: forever. */
   eventRetentionDays: number | null
   logRetentionDays: number | null

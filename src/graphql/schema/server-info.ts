@@ -53,16 +53,19 @@ const ServerInfo = builder.objectRef<ServerFacts>('ServerInfo').implement({
     singleUser: t.exposeBoolean('singleUser', {
       description: 'Whether the server runs in single-user mode, without login.',
     }),
-    oidcIssuer: t.exposeString('oidcIssuer', {
+    oidcIssuer: t.string({
       nullable: true,
       description: 'Issuer URL of the OpenID provider for login; null: not configured.',
+      resolve: ({ oidc }) => oidc?.issuer,
     }),
-    oidcClientId: t.exposeString('oidcClientId', {
+    oidcClientId: t.string({
       nullable: true,
       description: 'Client id of this server at the OpenID provider, for browsers; null: not configured.',
+      resolve: ({ oidc }) => oidc?.clientId,
     }),
-    oidcScopes: t.exposeStringList('oidcScopes', {
+    oidcScopes: t.stringList({
       description: 'Scopes that browsers request from the OpenID provider; empty: not configured.',
+      resolve: ({ oidc }) => [...(oidc?.scopes ?? [])],
     }),
     maxPageSize: t.int({
       authScopes: known,

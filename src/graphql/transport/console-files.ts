@@ -17,9 +17,9 @@ export class ConsoleFiles {
 
   readonly #issuerOrigin: string | null
 
-  /** Pages may connect to the OpenID provider `issuer`. */
-  constructor(folder: string, issuer: string | null = null) {
-    this.#issuerOrigin = issuer === null ? null : new URL(issuer).origin
+  /** With a client id, pages may connect to the OpenID provider. */
+  constructor(folder: string, oidc: { issuer: string; clientId: string | null } | null = null) {
+    this.#issuerOrigin = oidc?.clientId ? new URL(oidc.issuer).origin : null
     const path = join(folder, 'index.html')
     const isBuilt = existsSync(path)
     this.#page = isBuilt ? readFileSync(path, 'utf8') : null

@@ -52,15 +52,16 @@ it.each(['/', '/jobs', '/jobs/job_1/log?run=2', '/login/return', '/queue/gpu', '
 )
 
 it('the page may connect to the OpenID provider, and to no other server', () => {
-  const policyOf = (issuer?: string) => {
+  const policyOf = (oidc: { issuer: string; clientId: string } | null) => {
     const sent: Record<string, unknown> = {}
     const response = { setHeader: () => undefined, writeHead: (_: number, all: object) => Object.assign(sent, all) }
     const exchange = { request: { method: 'GET', headers: {} }, response: { ...response, end: () => undefined } }
-    new ConsoleFiles(folder, issuer).send(exchange as never, '/jobs')
+    new ConsoleFiles(folder, oidc).send(exchange as never, '/jobs')
     return String(sent['content-security-policy'])
   }
-  expect(policyOf('https://login.example.org/realms/berth')).toContain("connect-src 'self' https://login.example.org;")
-  expect(policyOf()).toContain("connect-src 'self';")
+  const oidc = { issuer: 'https://login.example.org/realms/berth', clientId: 'berth-web' }
+  expect(policyOf(oidc)).toContain("connect-src 'self' https://login.example.org;")
+  expect(policyOf(null)).toContain("connect-src 'self';")
 })
 
 it.each([

@@ -1,0 +1,2 @@
+/** The folder of the console, also below the path of a proxy. `pushState` does not change it. */
+export const baseUrl: string = new URL('.', document.baseURI).href
