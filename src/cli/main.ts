@@ -37,19 +37,19 @@ import { registerUpCommand } from './commands/up.ts'
 import { registerUserCommand } from './commands/user.ts'
 import { registerWaitCommand } from './commands/wait.ts'
 import { exitCodes, Stop, stopForFailure, usageError } from './exit.ts'
-import { createTerminal } from './terminal.ts'
+import { createTerminal, readColour } from './terminal.ts'
 import { reportOutages } from './watch.ts'
 import { decodeUtf8 } from './yaml.ts'
 
 /** The only file of the command line that uses the process. Commands get a `Cli` and end with an exit code of exit.ts. */
 
 const { env, stdout, stderr, stdin } = process
-const { NO_COLOR, BERTH_URL, BERTH_TOKEN } = env
+const { BERTH_URL, BERTH_TOKEN } = env
 const defaultUrl = 'http://127.0.0.1:4000'
 
 const words = readWords(process.argv.slice(2))
 
-const terminal = createTerminal({ stdout, stderr, noColour: Boolean(NO_COLOR) })
+const terminal = createTerminal({ stdout, stderr, colour: readColour(env) })
 let connection: Client | undefined
 
 const cli: Cli = {
@@ -108,6 +108,7 @@ stdout.on('error', (error: NodeJS.ErrnoException) => {
   terminal.say(`berth: cannot write the output: ${error.message}`)
   process.exit(exitCodes.unexpected)
 })
+stderr.on('error', () => undefined)
 
 const groups: Readonly<Record<string, readonly ((program: Command, cli: Cli) => void)[]>> = {
   'Jobs:': [

@@ -11,21 +11,27 @@ import {
   unprintable,
 } from './terminal.ts'
 
-export const formats = ['table', 'json', 'yaml'] as const
-export type Format = (typeof formats)[number]
-
 export interface Column<Row> {
   title: string
   cell: (row: Row) => string
   style?: (row: Row) => Style
   /** Texts are cut if the terminal is too narrow for the table. */
   shrinks?: boolean
+  /** Left out if the terminal is too narrow, the lowest number first. */
+  drop?: number
+  /** Only in the format `wide`. */
+  wide?: boolean
 }
 
-/** The exact value; control characters are escaped. */
-export function structured(value: unknown, format: Exclude<Format, 'table'>): string {
-  const text = format === 'json' ? `${JSON.stringify(value, null, 2)}\n` : yamlOf(value)
+/** The exact value; control characters are escaped. In `jsonl` each element of a list is one line. */
+export function structured(value: unknown, format: 'json' | 'jsonl' | 'yaml'): string {
+  const text = format === 'yaml' ? yamlOf(value) : jsonOf(value, format)
   return text.replace(unprintable, (character) => (character === '\n' ? character : escaped(character)))
+}
+
+function jsonOf(value: unknown, format: 'json' | 'jsonl'): string {
+  if (format === 'json') return `${JSON.stringify(value, null, 2)}\n`
+  return (Array.isArray(value) ? value : [value]).map((each) => `${JSON.stringify(each)}\n`).join('')
 }
 
 const escaped = (character: string) =>
@@ -50,35 +56,67 @@ function yamlOf(value: unknown): string {
 export const memoryText = (bytes: number): string => `${+(bytes / 2 ** 30).toFixed(2)} GiB`
 
 const gap = '  '
-const shrunkMin = 20
 
 export function table<Row>(terminal: Terminal, rows: readonly Row[], columns: readonly Column<Row>[]): string {
-  const cells = rows.map((row) => columns.map(({ cell }) => printable(cell(row))))
-  const widths = columns.map(({ title }, i) =>
-    cells.reduce((widest, line) => Math.max(widest, measureWidth(line[i] ?? '')), title.length),
-  )
-  let excess = widths.reduce((sum, width) => sum + width, gap.length * (widths.length - 1)) - terminal.columns
-  for (const [i, { shrinks }] of columns.entries()) {
-    const width = widths[i] ?? 0
-    if (!shrinks || excess <= 0 || width <= shrunkMin) continue
-    widths[i] = Math.max(shrunkMin, width - excess)
-    excess -= width - widths[i]
+  const fitted = fitColumns(rows, columns, terminal.columns)
+  const pad = ({ width, column }: Fitted<Row>, text: string) => {
+    const cut = column.shrinks ? shortened(text, width) : text
+    return column === fitted.at(-1)?.column ? cut : padded(cut, width)
   }
-  const pad = (text: string, i: number) => {
-    const width = widths[i] ?? 0
-    const cut = columns[i]?.shrinks ? shortened(text, width) : text
-    return i === columns.length - 1 ? cut : padded(cut, width)
-  }
-  const head = columns.map(({ title }, i) => styled(terminal, 'bold', pad(title, i))).join(gap)
+  const head = fitted.map((each) => styled(terminal, 'bold', pad(each, each.column.title))).join(gap)
   const body = rows.map((row, r) =>
-    columns
-      .map(({ style }, i) => {
-        const text = pad(cells[r]?.[i] ?? '', i)
-        return style ? styled(terminal, style(row), text) : text
+    fitted
+      .map((each) => {
+        const text = pad(each, each.cells[r] ?? '')
+        return each.column.style ? styled(terminal, each.column.style(row), text) : text
       })
       .join(gap),
   )
   return [head, ...body].map((line) => `${line.trimEnd()}\n`).join('')
+}
+
+interface Fitted<Row> {
+  column: Column<Row>
+  cells: readonly string[]
+  width: number
+}
+
+/** Texts stay at least this wide while columns are left that can be dropped. */
+const readableWidth = 20
+const shrunkMin = 8
+
+/** Cuts texts, then drops columns, then cuts more; ids and states are never cut. */
+function fitColumns<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  available: number,
+): readonly Fitted<Row>[] {
+  let kept = columns.map((column) => {
+    const cells = rows.map((row) => printable(column.cell(row)))
+    return { column, cells, width: Math.max(column.title.length, ...cells.map(measureWidth)) }
+  })
+  for (;;) {
+    const shrunk = shrink(kept, available, readableWidth)
+    const [next] = kept.filter(({ column }) => column.drop !== undefined).sort(byDrop)
+    if (!next || excessOf(shrunk, available) <= 0) return shrink(shrunk, available, shrunkMin)
+    kept = kept.filter((each) => each !== next)
+  }
+}
+
+const byDrop = <Row>(one: Fitted<Row>, other: Fitted<Row>) => (one.column.drop ?? 0) - (other.column.drop ?? 0)
+
+const excessOf = (columns: readonly { width: number }[], available: number): number =>
+  columns.reduce((sum, { width }) => sum + width, gap.length * (columns.length - 1)) - available
+
+function shrink<Row>(columns: readonly Fitted<Row>[], available: number, least: number): readonly Fitted<Row>[] {
+  let excess = excessOf(columns, available)
+  return columns.map((each) => {
+    const width = each.column.shrinks
+      ? Math.min(each.width, Math.max(least, each.width - Math.max(0, excess)))
+      : each.width
+    excess -= each.width - width
+    return { ...each, width }
+  })
 }
 
 export function sheet(terminal: Terminal, entries: readonly (readonly [string, string | null | undefined])[]): string {
@@ -93,10 +131,10 @@ export const jobColumns: readonly Column<JobRowFragment>[] = [
   { title: 'ID', cell: (job) => job.id },
   { title: 'NAME', cell: (job) => job.name ?? '-', shrinks: true },
   { title: 'STATE', cell: stateText, style: (job) => stateStyles[job.state] },
-  { title: 'USER', cell: (job) => job.user.name },
-  { title: 'QUEUE', cell: (job) => job.queue.name },
-  { title: 'CREATED', cell: (job) => timeText(job.createdAt) ?? '-' },
-  { title: 'RAN', cell: (job) => durationText(job) ?? '-' },
+  { title: 'USER', cell: (job) => job.user.name, drop: 4 },
+  { title: 'QUEUE', cell: (job) => job.queue.name, drop: 1 },
+  { title: 'CREATED', cell: (job) => timeText(job.createdAt) ?? '-', drop: 3 },
+  { title: 'RAN', cell: (job) => durationText(job) ?? '-', drop: 2 },
 ]
 
 export const stateStyles = {

@@ -20,10 +20,11 @@ export type Style = Parameters<typeof styleText>[0]
 export interface Streams {
   stdout: Writable & { isTTY?: boolean; rows?: number | undefined; columns?: number | undefined }
   stderr: Writable
-  noColour: boolean
+  /** Default: on a terminal. */
+  colour?: boolean | undefined
 }
 
-export function createTerminal({ stdout, stderr, noColour }: Streams): Terminal {
+export function createTerminal({ stdout, stderr, colour = Boolean(stdout.isTTY) }: Streams): Terminal {
   const write = (text: string) =>
     new Promise<void>((resolve) => {
       if (text === '' || stdout.write(text)) resolve()
@@ -31,7 +32,7 @@ export function createTerminal({ stdout, stderr, noColour }: Streams): Terminal 
     })
   const columns = () => (stdout.isTTY && stdout.columns) || unknownSize
   return {
-    colour: Boolean(stdout.isTTY) && !noColour,
+    colour,
     get columns() {
       return columns()
     },
@@ -41,6 +42,15 @@ export function createTerminal({ stdout, stderr, noColour }: Streams): Terminal 
     say: (line) => void stderr.write(`${printable(line)}\n`),
     write,
   }
+}
+
+/** FORCE_COLOR wins over NO_COLOR, as in Node; undefined: neither is set. */
+export function readColour({
+  NO_COLOR,
+  FORCE_COLOR,
+}: Readonly<Record<string, string | undefined>>): boolean | undefined {
+  if (FORCE_COLOR) return !['0', 'false'].includes(FORCE_COLOR)
+  return NO_COLOR ? false : undefined
 }
 
 /** Moves the cursor to the top left and clears the screen. */

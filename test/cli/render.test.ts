@@ -2,15 +2,15 @@ import { Writable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { jobExitCode, seeJobs, stopForFailure, stopForProblem } from '../../src/cli/exit.ts'
-import { sheet, structured, table } from '../../src/cli/render.ts'
-import { createTerminal } from '../../src/cli/terminal.ts'
+import { jobColumns, sheet, structured, table } from '../../src/cli/render.ts'
+import { createTerminal, measureWidth, readColour } from '../../src/cli/terminal.ts'
 import { RequestFailed } from '../../src/client/connection/failure.ts'
-import type { JobState } from '../../src/client/generated/graphql.ts'
+import type { JobRowFragment, JobState } from '../../src/client/generated/graphql.ts'
 
 const stream = (isTTY: boolean) =>
   Object.assign(new Writable({ write: (_chunk, _encoding, done) => done() }), { isTTY })
-const terminal = (isTTY: boolean, noColour = false) =>
-  createTerminal({ stdout: stream(isTTY), stderr: stream(false), noColour })
+const terminal = (isTTY: boolean, env: Record<string, string> = {}) =>
+  createTerminal({ stdout: stream(isTTY), stderr: stream(false), colour: readColour(env) })
 
 const columns = [
   { title: 'ID', cell: (row: string[]) => row[0] ?? '' },
@@ -20,6 +20,17 @@ const rows = [
   ['a', 'one'],
   ['longer', 'two'],
 ]
+
+function createJobRow(given: Partial<JobRowFragment>): JobRowFragment {
+  return {
+    ...{ id: 'job_1', version: 1, name: 'train', state: 'RUNNING', psijState: 'ACTIVE', attempt: 1 },
+    ...{ stateReason: null, stateInfo: null, exitCode: null, nativeId: null, startedAt: null, finishedAt: null },
+    queue: { id: 'queue_1', name: 'default' },
+    user: { id: 'user_1', name: 'ann' },
+    createdAt: '2026-01-01T00:00:00Z',
+    ...given,
+  }
+}
 
 describe('a table', () => {
   it('is aligned, without trailing spaces', () => {
@@ -37,20 +48,38 @@ describe('a table', () => {
     )
   })
 
-  it('is coloured on a terminal only, and not with NO_COLOR', () => {
-    expect(table(terminal(true), rows, columns)).toContain('\u001b[31mone')
-    expect(table(terminal(true, true), rows, columns)).not.toContain('\u001b')
-    expect(table(terminal(false), rows, columns)).not.toContain('\u001b')
+  it.each([
+    [true, {}, true],
+    [true, { NO_COLOR: '1' }, false],
+    [false, {}, false],
+    [false, { FORCE_COLOR: '1', NO_COLOR: '1' }, true],
+    [true, { FORCE_COLOR: '0' }, false],
+  ])('on a terminal: %s, with %j, has colours: %s', (isTTY, env, coloured) => {
+    expect(table(terminal(isTTY, env), rows, columns).includes('\u001b[31mone')).toBe(coloured)
   })
 
   it('truncates names, and never ids, on a narrow terminal', () => {
     const screen = (width: number) =>
-      createTerminal({ stdout: Object.assign(stream(true), { columns: width }), stderr: stream(false), noColour: true })
+      createTerminal({ stdout: Object.assign(stream(true), { columns: width }), stderr: stream(false), colour: false })
     const named = [{ title: 'NAME', cell: (row: string[]) => row[1] ?? '', shrinks: true }, ...columns.slice(0, 1)]
     const long = [['job_1', '很长的'.repeat(20)]]
     expect(table(screen(40), long, named)).toBe(`NAME${' '.repeat(31)}ID\n${'很长的'.repeat(5)}很…  job_1\n`)
-    expect(table(screen(10), long, named)).toBe(`NAME${' '.repeat(18)}ID\n${'很长的'.repeat(3)}…   job_1\n`)
+    expect(table(screen(10), long, named)).toBe('NAME      ID\n很长的…   job_1\n')
     expect(table(terminal(false), long, named)).toContain('很长的'.repeat(20))
+  })
+
+  it.each([60, 80, 200])('of jobs with wide characters fits %i columns', (width) => {
+    const names = ['plain', '訓練 🚀 '.repeat(9), '👩‍👩‍👧‍👦 e\u0301 한국어', `long-${'name'.repeat(20)}`]
+    const jobs = names.map((name, i) => createJobRow({ id: `job_${String(i).repeat(26)}`, name }))
+    const stdout = Object.assign(stream(true), { columns: width })
+    const lines = table(createTerminal({ stdout, stderr: stream(false), colour: false }), jobs, jobColumns)
+      .trimEnd()
+      .split('\n')
+    const state = lines[0]?.indexOf('STATE') ?? 0
+    for (const line of lines.slice(1)) {
+      expect(measureWidth(line)).toBeLessThanOrEqual(width)
+      expect(measureWidth(line.slice(0, line.indexOf('RUNNING')))).toBe(state)
+    }
   })
 
   it('replaces control characters in texts of other users', () => {
@@ -70,7 +99,7 @@ describe('a live view', () => {
       }),
       { isTTY: true, rows, columns },
     )
-    await createTerminal({ stdout: screen, stderr: stream(false), noColour: true }).replaceScreen?.(view)
+    await createTerminal({ stdout: screen, stderr: stream(false), colour: false }).replaceScreen?.(view)
     return text
   }
 
@@ -106,7 +135,7 @@ describe('texts of other users', () => {
         done()
       },
     })
-    createTerminal({ stdout: stream(true), stderr, noColour: false }).say(`job_1 FAILED: ${hostile}\n`)
+    createTerminal({ stdout: stream(true), stderr }).say(`job_1 FAILED: ${hostile}\n`)
     expect(said).toEqual(['job_1 FAILED: un�seen�no�[2J�31m�gnp.exe��berth: fine�\n'])
   })
 

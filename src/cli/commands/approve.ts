@@ -5,10 +5,11 @@ import {
   ApproveJobDocument,
   JobDocument,
 } from '../../client/generated/graphql.ts'
-import { addOutputOption, type Cli, expectSuccess, type OutputOptions, printJobs, rowPrinter } from '../cli.ts'
+import { type Cli, expectSuccess } from '../cli.ts'
 import { runForEach } from '../each.ts'
 import { exitCodes, Stop } from '../exit.ts'
 import { readWhole } from '../numbers.ts'
+import { addOutputOption, type OutputOptions, printJobs, rowPrinter } from '../output.ts'
 import { readEveryNode } from '../pages.ts'
 import { timeText } from '../render.ts'
 

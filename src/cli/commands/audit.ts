@@ -1,10 +1,11 @@
 import type { Command } from 'commander'
 import { AuditLogDocument, type AuditRowFragment, VerifyAuditDocument } from '../../client/generated/graphql.ts'
-import { addOutputOption, type Cli, type OutputOptions, rowPrinter } from '../cli.ts'
+import type { Cli } from '../cli.ts'
 import { exitCodes } from '../exit.ts'
 import { readCount, readWhole } from '../numbers.ts'
+import { addOutputOption, type OutputOptions, printObject, rowPrinter } from '../output.ts'
 import { readFirstNodes } from '../pages.ts'
-import { sheet, structured, timeText } from '../render.ts'
+import { sheet, timeText } from '../render.ts'
 
 interface ListOptions extends OutputOptions {
   action?: string
@@ -59,6 +60,6 @@ async function verify(cli: Cli, { output, from: fromSeq, to: toSeq }: VerifyOpti
     ['newest', String(verifyAudit.headSeq)],
     ['problem', verifyAudit.message],
   ] as const
-  await cli.terminal.write(output === 'table' ? sheet(cli.terminal, lines) : structured(verifyAudit, output))
+  await printObject(cli, verifyAudit, output, () => sheet(cli.terminal, lines))
   if (!ok) cli.exitWith(exitCodes.unexpected)
 }

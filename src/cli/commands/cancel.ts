@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
 import { CancelJobDocument } from '../../client/generated/graphql.ts'
-import { addOutputOption, type Cli, expectSuccess, type OutputOptions, printJobs } from '../cli.ts'
+import { type Cli, expectSuccess } from '../cli.ts'
 import { runForEach } from '../each.ts'
 import { seeJobs } from '../exit.ts'
+import { addOutputOption, type OutputOptions, printJobs } from '../output.ts'
 
 export function registerCancelCommand(program: Command, cli: Cli): void {
   addOutputOption(program.command('cancel').argument('<job...>'))

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { CleanupJobsDocument } from '../../client/generated/graphql.ts'
-import { addOutputOption, type Cli, expectSuccess, type OutputOptions } from '../cli.ts'
-import { structured } from '../render.ts'
+import { type Cli, expectSuccess } from '../cli.ts'
+import { addOutputOption, type OutputOptions, printObject } from '../output.ts'
 
 export function registerCleanupCommand(program: Command, cli: Cli): void {
   addOutputOption(program.command('cleanup'))
@@ -10,7 +10,7 @@ export function registerCleanupCommand(program: Command, cli: Cli): void {
     .action(async ({ output, olderThan }: OutputOptions & { olderThan: number }) => {
       const deletedCount = await removeAll(cli, olderThan)
       const text = `${deletedCount} ${deletedCount === 1 ? 'job' : 'jobs'} deleted\n`
-      await cli.terminal.write(output === 'table' ? text : structured({ deletedCount }, output))
+      await printObject(cli, { deletedCount }, output, () => text)
     })
 }
 

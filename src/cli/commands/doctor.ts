@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
 import { SelfCheckDocument, type SelfCheckQuery } from '../../client/generated/graphql.ts'
-import { addOutputOption, type Cli, type OutputOptions } from '../cli.ts'
+import type { Cli } from '../cli.ts'
 import { exitCodes } from '../exit.ts'
-import { type Column, structured, table } from '../render.ts'
+import { addOutputOption, type OutputOptions, printObject } from '../output.ts'
+import { type Column, table } from '../render.ts'
 
 const columns: readonly Column<SelfCheckQuery['selfCheck']['findings'][number]>[] = [
   { title: 'RULE', cell: ({ rule }) => rule },
@@ -32,9 +33,7 @@ export function registerDoctorCommand(program: Command, cli: Cli): void {
       const ok = findings.length === 0
       const verdict = ok ? 'no problem found\n' : table(cli.terminal, findings, columns)
       const text = `${verdict}\n${table(cli.terminal, executors, executorColumns)}`
-      await cli.terminal.write(
-        output === 'table' ? text : structured({ ...selfCheck, ok, findings, executors }, output),
-      )
+      await printObject(cli, { ...selfCheck, ok, findings, executors }, output, () => text)
       for (const { name } of leaderless) cli.terminal.say(leaderAdvice(name))
       if (!ok) cli.exitWith(exitCodes.unexpected)
     })

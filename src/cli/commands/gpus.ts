@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { GpusDocument, type GpusQuery } from '../../client/generated/graphql.ts'
-import { addOutputOption, type Cli, type OutputOptions, rowPrinter } from '../cli.ts'
+import type { Cli } from '../cli.ts'
+import { addOutputOption, type OutputOptions, rowPrinter } from '../output.ts'
 
 type Gpu = GpusQuery['system']['gpus'][number]
 

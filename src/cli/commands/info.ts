@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import type { JobQuery } from '../../client/generated/graphql.ts'
-import { addOutputOption, type Cli, type OutputOptions } from '../cli.ts'
-import { memoryText, secondsText, sheet, startText, stateText, structured, timeText } from '../render.ts'
+import type { Cli } from '../cli.ts'
+import { addOutputOption, type OutputOptions, printObject } from '../output.ts'
+import { memoryText, secondsText, sheet, startText, stateText, timeText } from '../render.ts'
 import { findJob } from '../watch.ts'
 
 type Job = NonNullable<JobQuery['job']>
@@ -11,7 +12,7 @@ export function registerInfoCommand(program: Command, cli: Cli): void {
     .description('show a job')
     .action(async (id: string, { output }: OutputOptions) => {
       const job = await findJob(cli, id)
-      await cli.terminal.write(output === 'table' ? sheet(cli.terminal, entriesOf(job)) : structured(job, output))
+      await printObject(cli, job, output, () => sheet(cli.terminal, entriesOf(job)))
     })
 }
 

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
 import { IdempotencyKeyDocument } from '../../client/generated/graphql.ts'
-import { addOutputOption, type Cli, type OutputOptions } from '../cli.ts'
+import type { Cli } from '../cli.ts'
 import { exitCodes, Stop } from '../exit.ts'
-import { sheet, stateText, structured, timeText } from '../render.ts'
+import { addOutputOption, type OutputOptions, printObject } from '../output.ts'
+import { sheet, stateText, timeText } from '../render.ts'
 
 export function registerKeyCommand(program: Command, cli: Cli): void {
   addOutputOption(program.command('key').argument('<key>'))
@@ -23,6 +24,6 @@ export function registerKeyCommand(program: Command, cli: Cli): void {
         ['created', timeText(found.createdAt)],
         ['expires', timeText(found.expiresAt)],
       ] as const
-      await cli.terminal.write(output === 'table' ? sheet(cli.terminal, entries) : structured(found, output))
+      await printObject(cli, found, output, () => sheet(cli.terminal, entries))
     })
 }

@@ -7,10 +7,11 @@ import {
   UpdateLimitsDocument,
   type UpdateLimitsInput,
 } from '../../client/generated/graphql.ts'
-import { addOutputOption, type Cli, expectSuccess, type OutputOptions } from '../cli.ts'
+import { type Cli, expectSuccess } from '../cli.ts'
 import { usageError } from '../exit.ts'
 import { poolNotFound } from '../nodes.ts'
-import { type Column, type Format, sheet, structured, table } from '../render.ts'
+import { addOutputOption, type Output, type OutputOptions, printObject } from '../output.ts'
+import { type Column, sheet, table } from '../render.ts'
 
 type Scope = LimitsRowFragment['scopes'][number]
 
@@ -62,7 +63,7 @@ interface ScopeOptions extends PoolOptions {
 const withPool = (command: Command) =>
   addOutputOption(command).option('--pool <name>', 'pool (default: pool of the default queue)')
 
-async function update(cli: Cli, said: UpdateLimitsInput, output: Format): Promise<void> {
+async function update(cli: Cli, said: UpdateLimitsInput, output: Output): Promise<void> {
   const { pool: _, ...changes } = said
   if (Object.keys(changes).length === 0) throw usageError('nothing to change', 'see "berth limits set --help"')
   const input = Object.fromEntries(
@@ -85,11 +86,18 @@ async function setScope(
   await print(cli, expectSuccess(setScopeLimit, 'SetScopeLimitSuccess').limits, output)
 }
 
-async function print({ terminal }: Cli, limits: LimitsRowFragment, output: Format): Promise<void> {
-  if (output !== 'table') return terminal.write(structured(limits, output))
+async function print(cli: Cli, limits: LimitsRowFragment, output: Output): Promise<void> {
   const { scopes } = limits
-  await terminal.write(
-    sheet(terminal, entriesOf(limits)) + (scopes.length > 0 ? `\n${table(terminal, scopes, columns)}` : ''),
+  await printObject(
+    cli,
+    limits,
+    output,
+    () =>
+      sheet(cli.terminal, entriesOf(limits)) +
+      (scopes.length > 0
+        ? `
+${table(cli.terminal, scopes, columns)}`
+        : ''),
   )
 }
 

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
 import { type JobState, JobsDocument } from '../../client/generated/graphql.ts'
 import { readChoices } from '../choices.ts'
-import { addOutputOption, type Cli, type OutputOptions, printJobs } from '../cli.ts'
+import type { Cli } from '../cli.ts'
 import { readCount } from '../numbers.ts'
+import { addOutputOption, type OutputOptions, printJobs } from '../output.ts'
 import { readFirstNodes } from '../pages.ts'
 import { stateStyles } from '../render.ts'
 

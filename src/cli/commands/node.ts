@@ -9,11 +9,11 @@ import {
   type PoolNodeState,
   UpdateNodeDocument,
 } from '../../client/generated/graphql.ts'
-import { addOutputOption, type Cli, expectSuccess, type OutputOptions, rowPrinter } from '../cli.ts'
+import { type Cli, expectSuccess } from '../cli.ts'
 import { runForEach } from '../each.ts'
 import { findNode, findNodes, resolvePool } from '../nodes.ts'
 import { readAmount, readWhole } from '../numbers.ts'
-import { structured } from '../render.ts'
+import { addOutputOption, type OutputOptions, printIds, rowPrinter } from '../output.ts'
 
 interface PoolOptions extends OutputOptions {
   pool?: string
@@ -59,7 +59,7 @@ export function registerNodeCommand(program: Command, cli: Cli): void {
         const { deleteNode } = await cli.connection().request(DeleteNodeDocument, { input })
         return expectSuccess(deleteNode, 'DeleteNodeSuccess').deletedId
       })
-      await cli.terminal.write(output === 'table' ? gone.map((id) => `${id}\n`).join('') : structured(gone, output))
+      await printIds(cli, gone, output)
     })
 }
 

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
 import { SetJobPriorityDocument, type SetJobPriorityMutation } from '../../client/generated/graphql.ts'
-import { addOutputOption, type Cli, expectSuccess, type OutputOptions, rowPrinter } from '../cli.ts'
+import { type Cli, expectSuccess } from '../cli.ts'
 import { seeJobs, usageError } from '../exit.ts'
 import { readWhole } from '../numbers.ts'
+import { addOutputOption, type OutputOptions, rowPrinter } from '../output.ts'
 import { stateText } from '../render.ts'
 
 type Prioritised = Extract<SetJobPriorityMutation['setJobPriority'], { __typename: 'SetJobPrioritySuccess' }>['job']

@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { ProcessQueueDocument } from '../../client/generated/graphql.ts'
-import { addOutputOption, type Cli, expectSuccess, type OutputOptions } from '../cli.ts'
-import { sheet, structured } from '../render.ts'
+import { type Cli, expectSuccess } from '../cli.ts'
+import { addOutputOption, type OutputOptions, printObject } from '../output.ts'
+import { sheet } from '../render.ts'
 
 export function registerProcessCommand(program: Command, cli: Cli): void {
   addOutputOption(program.command('process'))
@@ -11,6 +12,6 @@ export function registerProcessCommand(program: Command, cli: Cli): void {
       const { considered, started, preempted } = expectSuccess(processQueue, 'ProcessQueueSuccess')
       const done = { considered, started, preempted }
       const entries = Object.entries(done).map(([name, count]) => [name, String(count)] as const)
-      await cli.terminal.write(output === 'table' ? sheet(cli.terminal, entries) : structured(done, output))
+      await printObject(cli, done, output, () => sheet(cli.terminal, entries))
     })
 }

@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander'
 import { type JobState, QueueDocument, type QueueRowFragment } from '../../client/generated/graphql.ts'
-import { addOutputOption, type Cli, type OutputOptions } from '../cli.ts'
+import type { Cli } from '../cli.ts'
 import { poolNotFound } from '../nodes.ts'
 import { readUpTo } from '../numbers.ts'
+import { addOutputOption, type OutputOptions, printObject } from '../output.ts'
 import { queueView } from '../queue-view.ts'
-import { structured } from '../render.ts'
 
 export interface QueueOptions extends OutputOptions {
   pool?: string
@@ -35,9 +35,9 @@ export function registerQueueCommand(program: Command, cli: Cli): void {
     .action(async (options: QueueOptions) => {
       const { queue } = await cli.connection().request(QueueDocument, queueVariables(options))
       if (!queue) throw poolNotFound(options.pool)
-      await cli.terminal.write(renderQueue(cli, queue, options.output))
+      await printQueue(cli, queue, options.output)
     })
 }
 
-export const renderQueue = ({ terminal }: Cli, queue: QueueRowFragment, output: OutputOptions['output']) =>
-  output === 'table' ? queueView(terminal, queue) : structured(queue, output)
+export const printQueue = (cli: Cli, queue: QueueRowFragment, output: OutputOptions['output']): Promise<void> =>
+  printObject(cli, queue, output, () => queueView(cli.terminal, queue))

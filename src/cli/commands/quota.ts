@@ -14,9 +14,10 @@ import {
   type UpdateQuotaInput,
 } from '../../client/generated/graphql.ts'
 import { readChoice } from '../choices.ts'
-import { addOutputOption, type Cli, expectSuccess, type OutputOptions, rowPrinter } from '../cli.ts'
+import { type Cli, expectSuccess } from '../cli.ts'
 import { runForEach } from '../each.ts'
 import { readAmount } from '../numbers.ts'
+import { addOutputOption, type OutputOptions, rowPrinter } from '../output.ts'
 import { readEveryNode } from '../pages.ts'
 
 export function registerQuotaCommand(program: Command, cli: Cli): void {
@@ -45,8 +46,8 @@ export function registerQuotaCommand(program: Command, cli: Cli): void {
     .description('change a quota')
     .addOption(word('--action <action>', 'reaction to an exceeded quota', QuotaAction))
     .option('--limit <amount>', 'highest allowed value', readAmount)
-    .action(async (id: string, { output, ...change }: OutputOptions & Omit<UpdateQuotaInput, 'id'>) => {
-      const { updateQuota } = await cli.connection().request(UpdateQuotaDocument, { input: { id, ...change } })
+    .action(async (quotaId: string, { output, ...change }: OutputOptions & Omit<UpdateQuotaInput, 'quotaId'>) => {
+      const { updateQuota } = await cli.connection().request(UpdateQuotaDocument, { input: { quotaId, ...change } })
       await print(cli, [expectSuccess(updateQuota, 'UpdateQuotaSuccess').quota], output)
     })
   quota

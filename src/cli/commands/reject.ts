@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
 import { RejectJobDocument } from '../../client/generated/graphql.ts'
-import { addOutputOption, type Cli, expectSuccess, type OutputOptions, printJobs } from '../cli.ts'
+import { type Cli, expectSuccess } from '../cli.ts'
 import { runForEach } from '../each.ts'
 import { readWhole } from '../numbers.ts'
+import { addOutputOption, type OutputOptions, printJobs } from '../output.ts'
 import { readJobVersion } from './approve.ts'
 
 export function registerRejectCommand(program: Command, cli: Cli): void {

@@ -5,9 +5,10 @@ import {
   CreateCapacityReservationDocument,
   DeleteCapacityReservationDocument,
 } from '../../client/generated/graphql.ts'
-import { addOutputOption, type Cli, expectSuccess, type OutputOptions, rowPrinter } from '../cli.ts'
+import { type Cli, expectSuccess } from '../cli.ts'
 import { runForEach } from '../each.ts'
 import { resolvePool } from '../nodes.ts'
+import { addOutputOption, type OutputOptions, rowPrinter } from '../output.ts'
 import { readEveryNode } from '../pages.ts'
 import { timeText } from '../render.ts'
 import { parseTime } from '../times.ts'

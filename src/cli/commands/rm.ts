@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { DeleteJobDocument } from '../../client/generated/graphql.ts'
-import { addOutputOption, type Cli, expectSuccess, type OutputOptions } from '../cli.ts'
+import { type Cli, expectSuccess } from '../cli.ts'
 import { runForEach } from '../each.ts'
 import { seeJobs } from '../exit.ts'
-import { structured } from '../render.ts'
+import { addOutputOption, type OutputOptions, printIds } from '../output.ts'
 
 export function registerRmCommand(program: Command, cli: Cli): void {
   addOutputOption(program.command('rm').argument('<job...>'))
@@ -13,8 +13,6 @@ export function registerRmCommand(program: Command, cli: Cli): void {
         const { deleteJob } = await cli.connection().request(DeleteJobDocument, { input: { jobId } })
         return expectSuccess(deleteJob, 'DeleteJobSuccess', seeJobs).deletedId
       })
-      await cli.terminal.write(
-        output === 'table' ? deleted.map((id) => `${id}\n`).join('') : structured(deleted, output),
-      )
+      await printIds(cli, deleted, output)
     })
 }

@@ -9,10 +9,11 @@ import {
   type UserLevel,
 } from '../../client/generated/graphql.ts'
 import { levels, readChoice, readChoices } from '../choices.ts'
-import { addOutputOption, type Cli, expectSuccess, type OutputOptions, rowPrinter } from '../cli.ts'
+import { type Cli, expectSuccess } from '../cli.ts'
 import { runForEach } from '../each.ts'
 import { usageError } from '../exit.ts'
 import { readAmount, readWhole } from '../numbers.ts'
+import { addOutputOption, type OutputOptions, rowPrinter } from '../output.ts'
 import { readEveryNode } from '../pages.ts'
 
 /** Flags of a rule. The flags of its condition have the names of the condition's fields. */

@@ -7,9 +7,10 @@ import type {
   PreviewJobInput,
 } from '../../client/generated/graphql.ts'
 import type { PreviewJobAnswer, RetryJobAnswer, SubmitJobAnswer } from '../../client/jobs/client.ts'
-import { addOutputOption, type Cli, expectSuccess, type OutputOptions } from '../cli.ts'
+import { type Cli, expectSuccess } from '../cli.ts'
 import { jobExitCode, usageError } from '../exit.ts'
 import { readAmount, readCount, readWhole } from '../numbers.ts'
+import { addOutputOption, isTable, type OutputOptions, printObject } from '../output.ts'
 import { memoryText, sheet, startText, structured } from '../render.ts'
 import { buildSpec, type SpecFlags } from '../spec.ts'
 import { detachOnInterrupt, followLog, reportWaiting, waitUntilFinal } from '../watch.ts'
@@ -150,7 +151,6 @@ async function writePreview(
   output: OutputOptions['output'],
 ) {
   for (const warning of warnings) terminal.say(`berth: ${warning}`)
-  if (output !== 'table') return terminal.write(structured({ ...shown, warnings }, output))
   const entries = [
     ['would be', shown.wouldBe],
     ['on', shown.nodeNames.join(', ')],
@@ -165,7 +165,7 @@ async function writePreview(
     ['preempts', preemptsText(shown)],
     ['job of the key', shown.idempotentJob?.id],
   ] as const
-  await terminal.write(sheet(terminal, entries))
+  await printObject({ terminal }, { ...shown, warnings }, output, () => sheet(terminal, entries))
 }
 
 const quotaText = ({ type, scope, limit, usedAfter }: JobPreviewRowFragment['quotas'][number]) =>
@@ -198,7 +198,9 @@ async function tell(
     cli.terminal.say(`berth: the key was used before, for job ${job.id}`)
   for (const warning of warnings) cli.terminal.say(`berth: ${warning}`)
   if (job.state === 'BLOCKED' && job.stateInfo) cli.terminal.say(`berth: ${job.id} is BLOCKED: ${job.stateInfo}`)
-  if (options.output !== 'table') await cli.terminal.write(structured({ job, idempotentHit, warnings }, options.output))
+  const { output } = options
+  if (!isTable(output) && output.format !== 'ids')
+    await printObject(cli, { job, idempotentHit, warnings }, output, () => '')
   else if (options.follow) cli.terminal.say(job.id)
   else await cli.terminal.write(`${job.id}\n`)
   return job

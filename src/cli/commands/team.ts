@@ -5,7 +5,8 @@ import {
   type TeamRowFragment,
   UpdateTeamDocument,
 } from '../../client/generated/graphql.ts'
-import { addOutputOption, type Cli, expectSuccess, type OutputOptions, rowPrinter } from '../cli.ts'
+import { type Cli, expectSuccess } from '../cli.ts'
+import { addOutputOption, type OutputOptions, rowPrinter } from '../output.ts'
 import { findTeamId, findUserId, readTeams } from '../people.ts'
 import { timeText } from '../render.ts'
 

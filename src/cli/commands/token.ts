@@ -6,9 +6,10 @@ import {
   type TokenScope,
 } from '../../client/generated/graphql.ts'
 import { readChoices } from '../choices.ts'
-import { addOutputOption, type Cli, expectSuccess, type OutputOptions, rowPrinter } from '../cli.ts'
+import { type Cli, expectSuccess } from '../cli.ts'
+import { addOutputOption, type OutputOptions, printObject, rowPrinter } from '../output.ts'
 import { findTokenId, findUserId, readTokens } from '../people.ts'
-import { structured, timeText } from '../render.ts'
+import { timeText } from '../render.ts'
 import { parseTime } from '../times.ts'
 
 const print = rowPrinter<TokenRowFragment>([
@@ -52,7 +53,7 @@ export function registerTokenCommand(program: Command, cli: Cli): void {
       const { token: made, secret } = expectSuccess(createToken, 'CreateTokenSuccess')
       if (made.expiresAt && !expires)
         cli.terminal.say(`The token expires ${timeText(made.expiresAt)}, with the credentials that created it.`)
-      await cli.terminal.write(output === 'table' ? `${secret}\n` : structured({ ...made, secret }, output))
+      await printObject(cli, { ...made, secret }, output, () => `${secret}\n`)
     })
   addOutputOption(token.command('revoke').argument('<prefix>'))
     .description('revoke a token; its open streams end within seconds')

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
 import { QueueDocument, QueueStatusDocument } from '../../client/generated/graphql.ts'
 import type { Cli } from '../cli.ts'
-import type { Format } from '../render.ts'
-import { addQueueOptions, type QueueOptions, queueVariables, renderQueue } from './queue.ts'
+import { isTable } from '../output.ts'
+import { queueView } from '../queue-view.ts'
+import { addQueueOptions, printQueue, type QueueOptions, queueVariables } from './queue.ts'
 
 export function registerTopCommand(program: Command, cli: Cli): void {
   addQueueOptions(program.command('top'), 20)
@@ -16,11 +17,14 @@ export function registerTopCommand(program: Command, cli: Cli): void {
       const { queue } = await cli.connection().request(QueueDocument, variables, { attempts: 2 })
       const pool = queue?.pool.name ?? variables.pool
       for await (const { queueStatus } of cli.connection().subscribe(QueueStatusDocument, { ...variables, pool })) {
-        const view = renderQueue(cli, queueStatus, options.output)
-        if (options.output === 'table' && replaceScreen) await replaceScreen(view)
-        else await write(`${view}${separators[options.output]}`)
+        const { output } = options
+        if (isTable(output) && replaceScreen) {
+          await replaceScreen(queueView(cli.terminal, queueStatus))
+          continue
+        }
+        await printQueue(cli, queueStatus, output)
+        if (output.format !== 'json' && output.format !== 'jsonl')
+          await write(output.format === 'yaml' ? '---\n' : '\n')
       }
     })
 }
-
-const separators = { table: '\n', json: '', yaml: '---\n' } as const satisfies Record<Format, string>

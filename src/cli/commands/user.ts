@@ -12,10 +12,11 @@ import {
   WhoAmIDocument,
 } from '../../client/generated/graphql.ts'
 import { levels, permissionName, readChoice, readPermissions } from '../choices.ts'
-import { addOutputOption, type Cli, expectSuccess, type OutputOptions, rowPrinter } from '../cli.ts'
+import { type Cli, expectSuccess } from '../cli.ts'
 import { exitCodes, Stop, usageError } from '../exit.ts'
+import { addOutputOption, type OutputOptions, printObject, rowPrinter } from '../output.ts'
 import { findUserId, readUsersWithRights } from '../people.ts'
-import { type Column, sheet, structured, timeText } from '../render.ts'
+import { type Column, sheet, timeText } from '../render.ts'
 
 type User = UserRowFragment & Partial<UserRightsFragment>
 
@@ -110,7 +111,7 @@ async function showUser(cli: Cli, name: string | undefined, output: OutputOption
     ['state', found.disabled ? 'disabled' : 'active'],
     ['since', timeText(found.createdAt)],
   ]
-  await cli.terminal.write(output === 'table' ? sheet(cli.terminal, entries) : structured(found, output))
+  await printObject(cli, found, output, () => sheet(cli.terminal, entries))
 }
 
 async function userWithRights(cli: Cli, called: string | undefined): Promise<User> {

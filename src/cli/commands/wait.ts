@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
-import { addOutputOption, type Cli, type OutputOptions, printJobs } from '../cli.ts'
+import type { Cli } from '../cli.ts'
 import { jobExitCode } from '../exit.ts'
+import { addOutputOption, type OutputOptions, printJobs } from '../output.ts'
 import { detachOnInterrupt, findJob, reportWaiting, waitUntilFinal } from '../watch.ts'
 
 export function registerWaitCommand(program: Command, cli: Cli): void {
