@@ -1,5 +1,5 @@
 import type { RequestFailed } from '../client/connection/failure.ts'
-import type { JobRowFragment, ProblemFragment } from '../client/generated/graphql.ts'
+import type { JobRowFragment, ProblemFragment, RefusalFragment } from '../client/generated/graphql.ts'
 
 /** Exit codes, on which scripts rely. */
 export const exitCodes = {
@@ -32,7 +32,7 @@ export const usageError = (message: string, next?: string) => new Stop(exitCodes
 
 export const seeJobs = '"berth ls" lists your jobs'
 
-export function stopForProblem(problem: ProblemFragment, nextIfMissing?: string): Stop {
+export function stopForProblem(problem: ProblemFragment | RefusalFragment, nextIfMissing?: string): Stop {
   const violations = 'violations' in problem ? problem.violations : []
   const details = violations.map(({ path, message }) => `${path.join('.')}: ${message}`)
   const message = details.length > 0 ? details.join('; ') : problem.message

@@ -4,10 +4,10 @@ import { usageError } from './exit.ts'
 /** Fields of the output that the caller names: `--json id,state,user.name`. */
 
 /** A fragment whose fields the rows have. */
-export type Shape = Pick<string, 'toString'>
+export type RowShape = Pick<string, 'toString'>
 
 /** Keeps only these fields. Refuses a field that the rows do not have. */
-export async function selectFields(value: unknown, paths: readonly string[], shape: Shape | null): Promise<unknown> {
+export async function selectFields(value: unknown, paths: readonly string[], shape: RowShape | null): Promise<unknown> {
   const known = shape ? await listFields(shape) : [...listPaths(value)]
   const unknown = paths.find((path) => !known.includes(path))
   if (unknown !== undefined && (shape || known.length > 0))
@@ -35,7 +35,7 @@ function* listPaths(value: unknown, prefix = ''): Generator<string> {
   }
 }
 
-async function listFields(shape: Shape): Promise<string[]> {
+async function listFields(shape: RowShape): Promise<string[]> {
   const { parse, Kind } = await import('graphql')
   const fragments = parse(shape.toString()).definitions.filter((each) => each.kind === Kind.FRAGMENT_DEFINITION)
   const [first] = fragments

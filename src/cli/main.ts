@@ -47,10 +47,22 @@ const { env, stdout, stderr, stdin } = process
 const { BERTH_URL, BERTH_TOKEN } = env
 const defaultUrl = 'http://127.0.0.1:4000'
 
+const restores: (() => void)[] = []
 const words = readWords(process.argv.slice(2))
 
-const terminal = createTerminal({ stdout, stderr, colour: readColour(env) })
+const terminal = createTerminal({ stdout, stderr, colour: readColour(env), onExit })
 let connection: Client | undefined
+
+/** Signals end a process without the event `exit`. */
+function onExit(restore: () => void): void {
+  restores.push(restore)
+  process.once('exit', restore)
+  for (const [signal, code] of [
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)
+    process.once(signal, () => process.exit(code))
+}
 
 const cli: Cli = {
   terminal,
@@ -65,12 +77,21 @@ const cli: Cli = {
   readStdin: async () => decodeUtf8(await buffer(stdin), 'stdin'),
   leaveOnInterrupt: (farewell) =>
     void process.once('SIGINT', () => {
-      terminal.say(farewell)
+      for (const restore of restores) restore()
+      if (farewell !== '') terminal.say(farewell)
       process.exit(exitCodes.detached)
     }),
   exitWith: (code) => {
     process.exitCode = code
   },
+  ask: stdin.isTTY && stderr.isTTY ? ask : null,
+}
+
+async function ask(question: string): Promise<boolean> {
+  const { createInterface } = await import('node:readline/promises')
+  const lines = createInterface({ input: stdin, output: stderr })
+  const answer = await lines.question(`${question} [y/N] `).finally(() => lines.close())
+  return /^y(es)?$/i.test(answer.trim())
 }
 
 /** The launcher `berth` hides the arguments and NODE_OPTIONS from Node. */

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { JobRowFragmentDoc } from '../client/generated/graphql.ts'
 import type { Cli } from './cli.ts'
 import { usageError } from './exit.ts'
-import { type Shape, selectFields } from './fields.ts'
+import { type RowShape, selectFields } from './fields.ts'
 import { type Column, jobColumns, structured, table } from './render.ts'
 
 /** How every verb prints its result. */
@@ -62,7 +62,7 @@ export const isTable = ({ format }: Output): boolean => format === 'table' || fo
 export type RowPrinter<Row> = (cli: Pick<Cli, 'terminal'>, rows: readonly Row[], output: Output) => Promise<void>
 
 export const rowPrinter =
-  <Row extends object>(columns: readonly Column<Row>[], shape: Shape | null = null): RowPrinter<Row> =>
+  <Row extends object>(columns: readonly Column<Row>[], shape: RowShape | null = null): RowPrinter<Row> =>
   async ({ terminal }, rows, output) =>
     terminal.write(
       isTable(output)
@@ -95,7 +95,7 @@ export const printIds = ({ terminal }: Pick<Cli, 'terminal'>, ids: readonly stri
 
 interface Serialization {
   output: Output
-  shape: Shape | null
+  shape: RowShape | null
 }
 
 export async function serialize(value: object | readonly object[], { output, shape }: Serialization): Promise<string> {

@@ -1,5 +1,11 @@
 import { Document, visit } from 'yaml'
-import type { JobEventRowFragment, JobRowFragment, JobState } from '../client/generated/graphql.ts'
+import type {
+  ChangedJobFragment,
+  JobEventRowFragment,
+  JobRowFragment,
+  JobState,
+  LiveJobFragment,
+} from '../client/generated/graphql.ts'
 import {
   measureWidth,
   padded,
@@ -137,6 +143,29 @@ export const jobColumns: readonly Column<JobRowFragment>[] = [
   { title: 'RAN', cell: (job) => durationText(job) ?? '-', drop: 2 },
 ]
 
+/** Of a job that a verb has changed. */
+export const changedJobColumns: readonly Column<ChangedJobFragment>[] = [
+  { title: 'ID', cell: ({ id }) => id },
+  { title: 'NAME', cell: ({ name }) => name ?? '-', shrinks: true },
+  { title: 'STATE', cell: stateText, style: ({ state }) => stateStyles[state] },
+  { title: 'USER', cell: ({ user }) => user.name, drop: 1 },
+]
+
+export const liveJobColumns: readonly Column<LiveJobFragment>[] = [
+  ...jobColumns,
+  { title: 'POOL', cell: ({ pool }) => pool.name, wide: true },
+  { title: 'EXECUTOR', cell: ({ executor }) => executor, wide: true },
+  { title: 'ACCOUNT', cell: ({ account }) => account, wide: true },
+  { title: 'PROJECT', cell: ({ project }) => project ?? '-', wide: true },
+  { title: 'PRIORITY', cell: ({ priority }) => (priority === null ? '-' : String(priority)), wide: true },
+  { title: 'STARTED', cell: ({ startedAt }) => timeText(startedAt) ?? '-', wide: true },
+  { title: 'FINISHED', cell: ({ finishedAt }) => timeText(finishedAt) ?? '-', wide: true },
+  { title: 'LABELS', cell: ({ labels }) => labelsText(labels) || '-', wide: true },
+]
+
+export const labelsText = (labels: LiveJobFragment['labels']): string =>
+  labels.map(({ key, value }) => (value === '' ? key : `${key}=${value}`)).join(' ')
+
 export const stateStyles = {
   BLOCKED: 'magenta',
   QUEUED: 'yellow',
@@ -150,7 +179,11 @@ export const stateStyles = {
 } as const satisfies Record<JobState, Style>
 
 /** `FAILED (EXIT_CODE 3)` */
-export function stateText({ state, stateReason, exitCode }: JobRowFragment): string {
+export function stateText({
+  state,
+  stateReason,
+  exitCode,
+}: Pick<JobRowFragment, 'state' | 'stateReason' | 'exitCode'>): string {
   const why = [stateReason === state ? null : stateReason, exitCode || null].filter((part) => part !== null)
   return why.length > 0 ? `${state} (${why.join(' ')})` : state
 }

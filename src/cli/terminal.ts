@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream'
 import { styleText } from 'node:util'
 import measure from 'fast-string-truncated-width'
+import { Screen, type ScreenStream } from './screen.ts'
 
 /** Results on stdout, messages to people on stderr. */
 export interface Terminal {
@@ -8,23 +9,32 @@ export interface Terminal {
   write(text: string): Promise<void>
   /** Control characters are replaced, because the line may contain texts of other people. */
   say(line: string): void
+  /** Replaces the line of progress on stderr, if that is a terminal; null removes it. */
+  progress(line: string | null): void
   readonly colour: boolean
   /** Width of the screen; infinite if the output is not a screen or its size is unknown. */
   readonly columns: number
-  /** Replaces the content of the screen and cuts it to fit; null: the output is not a screen. */
-  readonly replaceScreen: ((view: string) => Promise<void>) | null
+  /** Opens a live view, which ends with the process; null: the output is not a screen. */
+  openScreen(): Screen | null
 }
 
 export type Style = Parameters<typeof styleText>[0]
 
 export interface Streams {
-  stdout: Writable & { isTTY?: boolean; rows?: number | undefined; columns?: number | undefined }
-  stderr: Writable
+  stdout: ScreenStream & { isTTY?: boolean }
+  stderr: Writable & { isTTY?: boolean }
   /** Default: on a terminal. */
   colour?: boolean | undefined
+  /** Calls back before the process ends. */
+  onExit?: (callback: () => void) => void
 }
 
-export function createTerminal({ stdout, stderr, colour = Boolean(stdout.isTTY) }: Streams): Terminal {
+export function createTerminal({
+  stdout,
+  stderr,
+  colour = Boolean(stdout.isTTY),
+  onExit = () => undefined,
+}: Streams): Terminal {
   const write = (text: string) =>
     new Promise<void>((resolve) => {
       if (text === '' || stdout.write(text)) resolve()
@@ -36,10 +46,16 @@ export function createTerminal({ stdout, stderr, colour = Boolean(stdout.isTTY) 
     get columns() {
       return columns()
     },
-    replaceScreen: stdout.isTTY
-      ? (view) => write(`${clearScreen}${fitted(view, stdout.rows || unknownSize, columns())}`)
-      : null,
+    openScreen() {
+      if (!stdout.isTTY) return null
+      const screen = new Screen(stdout)
+      onExit(() => screen.close())
+      return screen
+    },
     say: (line) => void stderr.write(`${printable(line)}\n`),
+    progress: (line) => {
+      if (stderr.isTTY) stderr.write(`\r\u001B[K${line === null ? '' : shortened(printable(line), columns() - 1)}`)
+    },
     write,
   }
 }
@@ -53,21 +69,7 @@ export function readColour({
   return NO_COLOR ? false : undefined
 }
 
-/** Moves the cursor to the top left and clears the screen. */
-const clearScreen = '\u001B[H\u001B[J'
-const resetStyle = '\u001B[0m'
 const unknownSize = Number.POSITIVE_INFINITY
-
-/** The last row stays empty for the cursor. */
-function fitted(view: string, rows: number, columns: number): string {
-  const lines = view.split('\n').slice(0, Math.max(1, rows - 1))
-  return lines.map((line) => cut(line, columns)).join('\n')
-}
-
-function cut(line: string, columns: number): string {
-  const { truncated, index } = measure(line, { limit: columns })
-  return truncated ? `${line.slice(0, index)}${resetStyle}` : line
-}
 
 /** Cuts a text without style; a cut text ends with "…". */
 export function shortened(text: string, columns: number): string {

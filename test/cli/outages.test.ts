@@ -23,7 +23,8 @@ it('a live view reports a long outage once, and its end, but no short outage', (
     write: async () => {},
     colour: false,
     columns: 80,
-    replaceScreen: null,
+    progress: () => undefined,
+    openScreen: () => null,
   }
   const outage = (message: string | null) => {
     failure = message === null ? null : new RequestFailed('UNREACHABLE', message)

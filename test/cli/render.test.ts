@@ -87,43 +87,6 @@ describe('a table', () => {
   })
 })
 
-describe('a live view', () => {
-  const shown = async (rows: number | undefined, view: string, columns = 80) => {
-    let text = ''
-    const screen = Object.assign(
-      new Writable({
-        write(chunk, _encoding, done) {
-          text += String(chunk)
-          done()
-        },
-      }),
-      { isTTY: true, rows, columns },
-    )
-    await createTerminal({ stdout: screen, stderr: stream(false), colour: false }).replaceScreen?.(view)
-    return text
-  }
-
-  it('is truncated at the last row but one', async () => {
-    expect(await shown(3, 'one\ntwo\nthree\n')).toBe('\u001b[H\u001b[Jone\ntwo')
-    expect(await shown(1, 'one\ntwo\n')).toBe('\u001b[H\u001b[Jone')
-  })
-
-  it('is truncated at the right edge, and keeps its colours', async () => {
-    const red = (text: string) => `\u001b[31m${text}\u001b[39m`
-    expect(await shown(9, `${red('訓練')} done\n${red('one')}`, 5)).toBe(
-      `\u001b[H\u001b[J\u001b[31m訓練\u001b[39m \u001b[0m\n${red('one')}`,
-    )
-  })
-
-  it.each([0, undefined])('is complete on a terminal of %s rows', async (rows) => {
-    expect(await shown(rows, 'one\ntwo\nthree\n')).toContain('three\n')
-  })
-
-  it('is not replaced in a pipe', () => {
-    expect(terminal(false).replaceScreen).toBeNull()
-  })
-})
-
 describe('texts of other users', () => {
   const hostile = 'un\u200bseen\u{e0041}no\u001b[2J\u009b31m\u202egnp.exe\u2028\u007fberth: fine'
 

@@ -1,22 +1,30 @@
 import type { Command } from 'commander'
-import { CancelJobDocument } from '../../client/generated/graphql.ts'
-import { type Cli, expectSuccess } from '../cli.ts'
-import { runForEach } from '../each.ts'
-import { seeJobs } from '../exit.ts'
-import { addOutputOption, type OutputOptions, printJobs } from '../output.ts'
+import { CancelJobsDocument, ChangedJobFragmentDoc } from '../../client/generated/graphql.ts'
+import type { Cli } from '../cli.ts'
+import { addOutputOption, isTable, type OutputOptions, rowPrinter } from '../output.ts'
+import { changedJobColumns } from '../render.ts'
+import { actOnChosen, addSelectionFlags } from '../selection.ts'
+
+const print = rowPrinter(changedJobColumns, ChangedJobFragmentDoc)
 
 export function registerCancelCommand(program: Command, cli: Cli): void {
-  addOutputOption(program.command('cancel').argument('<job...>'))
-    .description('cancel jobs')
+  const cancel = addOutputOption(program.command('cancel').argument('[job...]'))
+    .description('cancel jobs: these, or all that match filters')
     .option('--reason <text>', 'reason, recorded in the history of the job')
-    .action(async (ids: string[], { output, reason }: OutputOptions & { reason?: string }) => {
-      const jobs = await runForEach(cli, ids, async (jobId) => {
+  addSelectionFlags(cancel).action(async (ids: string[], options: OutputOptions & { reason?: string }) => {
+    const { output, reason } = options
+    const chosen = await actOnChosen(cli, cancel, ids, {
+      verb: 'cancel',
+      past: 'cancelled',
+      success: 'CancelJobSuccess',
+      request: async (selection) => {
+        const input = { selection, reason }
         // Safe to retry: a second cancel changes nothing.
-        const { cancelJob } = await cli
-          .connection()
-          .request(CancelJobDocument, { input: { jobId, reason } }, { attempts: 4 })
-        return expectSuccess(cancelJob, 'CancelJobSuccess', seeJobs).job
-      })
-      await printJobs(cli, jobs, output)
+        return (await cli.connection().request(CancelJobsDocument, { input }, { attempts: 4 })).cancelJobs
+      },
     })
+    const jobs = chosen.done.map(({ job }) => job)
+    if (chosen.isMatching && isTable(output)) await cli.terminal.write(chosen.summary)
+    else await print(cli, jobs, output)
+  })
 }

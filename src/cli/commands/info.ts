@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { JobQuery } from '../../client/generated/graphql.ts'
 import type { Cli } from '../cli.ts'
 import { addOutputOption, type OutputOptions, printObject } from '../output.ts'
-import { memoryText, secondsText, sheet, startText, stateText, timeText } from '../render.ts'
+import { labelsText, memoryText, secondsText, sheet, startText, stateText, timeText } from '../render.ts'
 import { findJob } from '../watch.ts'
 
 type Job = NonNullable<JobQuery['job']>
@@ -35,7 +35,7 @@ function entriesOf(job: Job): [string, string | null][] {
     ['image', spec.image],
     ['workdir', spec.workdir],
     ['asks for', resourcesText(job)],
-    ['labels', job.labels.map(({ key, value }) => (value === '' ? key : `${key}=${value}`)).join(' ')],
+    ['labels', labelsText(job.labels)],
     ['user', job.user.name],
     ['queue', `${job.queue.name} (pool ${job.pool.name}, executor ${job.executor})`],
     ['priority', job.priority === null ? null : String(job.priority)],

@@ -1,37 +1,121 @@
 import type { Command } from 'commander'
-import { type JobState, JobsDocument } from '../../client/generated/graphql.ts'
-import { readChoices } from '../choices.ts'
+import {
+  JobCountBy,
+  JobCountsDocument,
+  type JobCountsQuery,
+  type JobFilter,
+  type JobOrder,
+  JobsDocument,
+  LiveJobFragmentDoc,
+  LiveJobsDocument,
+} from '../../client/generated/graphql.ts'
+import { readChoice } from '../choices.ts'
 import type { Cli } from '../cli.ts'
+import { addFilterFlags, pickFilterFlags, readFilter, readOrder } from '../filter.ts'
+import { followJobs, watchList } from '../live.ts'
 import { readCount } from '../numbers.ts'
-import { addOutputOption, type OutputOptions, printJobs } from '../output.ts'
+import { addOutputOption, type Output, type OutputOptions, printJobs, rowPrinter } from '../output.ts'
 import { readFirstNodes } from '../pages.ts'
-import { stateStyles } from '../render.ts'
+import { readTeams, readUsers } from '../people.ts'
+import { liveJobColumns } from '../render.ts'
 
 interface LsOptions extends OutputOptions {
-  state?: JobState[]
-  name?: string
-  text?: string
-  node?: string
-  tag?: string[]
+  order?: JobOrder
+  groupBy?: Grouping
+  watch?: true
   limit: number
 }
 
 export function registerLsCommand(program: Command, cli: Cli): void {
-  addOutputOption(program.command('ls'))
+  const ls = addOutputOption(program.command('ls'))
     .description('list jobs, newest first')
-    .option('-s, --state <state...>', 'only jobs in these states', readState)
-    .option('--name <glob>', 'only jobs whose name matches this glob, such as "train-*"')
-    .option('--text <text>', 'only jobs with this text in their name or a label, or at the beginning of their id')
-    .option('--node <name>', 'only jobs that hold resources on this node')
-    .option('--tag <tag...>', 'only jobs with all of these tags')
+    .option(
+      '--order <field>',
+      'created, started, finished or priority; largest first, or smallest first with :asc',
+      readOrder,
+    )
     .option('-n, --limit <count>', 'maximum number of jobs', readCount, 20)
-    .action(async ({ state: states, name, text, node, tag, limit, output }: LsOptions) => {
-      const labels = tag?.map((key) => ({ key, value: '' }))
-      const filter = { states, name: name || undefined, text, node, labels }
-      const read = cli.connection().request
-      const jobs = await readFirstNodes(limit, async (page) => (await read(JobsDocument, { ...page, filter })).jobs)
-      await printJobs(cli, jobs, output)
-    })
+    .option('--group-by <property>', 'count jobs by state, user, team, …, or label:KEY', readGrouping)
+    .option('-w, --watch', 'keep the list up to date; in a pipe, print a JSON line for each change')
+  addFilterFlags(ls, 'Only jobs:').action(async ({ order, groupBy, watch, limit, output }: LsOptions) => {
+    const filter = await readFilter(cli, pickFilterFlags(ls))
+    if (groupBy) return printCounts(cli, { filter, groupBy, limit }, output)
+    if (watch) {
+      const source = followJobs(cli, { filter, orderBy: order, first: limit })
+      return watchList(cli, { columns: liveJobColumns, output, source })
+    }
+    await printList(cli, { filter, orderBy: order ?? null, limit }, output)
+  })
 }
 
-const readState = readChoices(Object.keys(stateStyles) as JobState[])
+interface Listing {
+  filter: JobFilter
+  orderBy: JobOrder | null
+  limit: number
+}
+
+const printLiveJobs = rowPrinter(liveJobColumns, LiveJobFragmentDoc)
+
+/** A table needs fewer fields than programs may want. */
+async function printList(cli: Cli, { filter, orderBy, limit }: Listing, output: Output): Promise<void> {
+  const { request } = cli.connection()
+  if (output.format === 'table' || output.format === 'ids') {
+    const jobs = await readFirstNodes(
+      limit,
+      async (page) => (await request(JobsDocument, { ...page, filter, orderBy })).jobs,
+    )
+    return printJobs(cli, jobs, output)
+  }
+  const jobs = await readFirstNodes(
+    limit,
+    async (page) => (await request(LiveJobsDocument, { ...page, filter, orderBy })).jobs,
+  )
+  await printLiveJobs(cli, jobs, output)
+}
+
+interface Grouping {
+  by: JobCountBy
+  labelKey: string | null
+}
+
+const readProperty = readChoice(Object.values(JobCountBy))
+
+function readGrouping(given: string): Grouping {
+  const [, labelKey] = /^label:(.+)$/s.exec(given) ?? []
+  return labelKey === undefined ? { by: readProperty(given), labelKey: null } : { by: 'LABEL', labelKey }
+}
+
+interface Count {
+  key: string | null
+  name: string
+  count: number
+  byState: JobCountsQuery['jobCounts']['rows'][number]['byState']
+}
+
+const printRows = rowPrinter<Count>([
+  { title: 'KEY', cell: ({ name }) => name, shrinks: true },
+  { title: 'JOBS', cell: ({ count }) => String(count) },
+  {
+    title: 'STATES',
+    cell: ({ byState }) => byState.map(({ state, count }) => `${count} ${state}`).join(', '),
+    shrinks: true,
+  },
+])
+
+async function printCounts(
+  cli: Cli,
+  { filter, groupBy: { by, labelKey }, limit: first }: Pick<Listing, 'filter' | 'limit'> & { groupBy: Grouping },
+  output: Output,
+): Promise<void> {
+  const { jobCounts } = await cli.connection().request(JobCountsDocument, { by, labelKey, filter, first })
+  const names = await readNames(cli, by)
+  const rows = jobCounts.rows.map((row) => ({ ...row, name: names.get(row.key ?? '') ?? row.key ?? '-' }))
+  if (!jobCounts.isExact) cli.terminal.say('berth: more jobs match than are counted; narrow the filters')
+  await printRows(cli, rows, output)
+}
+
+/** Names of keys that are ids. */
+async function readNames(cli: Cli, by: JobCountBy): Promise<ReadonlyMap<string, string>> {
+  const named = by === 'USER' ? await readUsers(cli) : by === 'TEAM' ? await readTeams(cli) : []
+  return new Map(named.map(({ id, name }) => [id, name]))
+}

@@ -1,31 +1,45 @@
 import type { Command } from 'commander'
-import { SetJobPriorityDocument, type SetJobPriorityMutation } from '../../client/generated/graphql.ts'
-import { type Cli, expectSuccess } from '../cli.ts'
-import { seeJobs, usageError } from '../exit.ts'
+import { type ChangedJobFragment, SetJobPrioritiesDocument } from '../../client/generated/graphql.ts'
+import type { Cli } from '../cli.ts'
+import { usageError } from '../exit.ts'
 import { readWhole } from '../numbers.ts'
-import { addOutputOption, type OutputOptions, rowPrinter } from '../output.ts'
-import { stateText } from '../render.ts'
+import { addOutputOption, isTable, type OutputOptions, rowPrinter } from '../output.ts'
+import { changedJobColumns } from '../render.ts'
+import { actOnChosen, addSelectionFlags } from '../selection.ts'
 
-type Prioritised = Extract<SetJobPriorityMutation['setJobPriority'], { __typename: 'SetJobPrioritySuccess' }>['job']
-
-const print = rowPrinter<Prioritised>([
-  { title: 'ID', cell: ({ id }) => id },
-  { title: 'NAME', cell: ({ name }) => name ?? '-' },
-  { title: 'STATE', cell: stateText },
+const print = rowPrinter<ChangedJobFragment & { priority: number | null }>([
+  ...changedJobColumns,
   { title: 'PRIORITY', cell: ({ priority }) => (priority === null ? '-' : String(priority)) },
 ])
 
 export function registerPriorityCommand(program: Command, cli: Cli): void {
-  addOutputOption(program.command('priority').argument('<job>').argument('[priority]', 'from 0 to 50', readWhole))
-    .description('set the priority of a waiting job; higher starts first')
+  const command = addOutputOption(
+    program.command('priority').argument('[words...]', 'jobs, then a priority from 0 to 50'),
+  )
+    .usage('[options] [job...] <priority>')
+    .description('set the priority of waiting jobs; higher starts first')
     .option('--clear', "return to the priority of the submitter's level")
-    .action(async (jobId: string, given: number | undefined, options: OutputOptions & { clear?: true }) => {
-      const { clear, output } = options
-      if ((given === undefined) !== (clear === true))
-        throw usageError('pass either a priority or --clear', 'for example "berth priority JOB 40"')
-      const input = { jobId, priority: given ?? null }
-      // Safe to retry: setting the same priority twice changes nothing.
-      const { setJobPriority } = await cli.connection().request(SetJobPriorityDocument, { input }, { attempts: 4 })
-      await print(cli, [expectSuccess(setJobPriority, 'SetJobPrioritySuccess', seeJobs).job], output)
+  addSelectionFlags(command).action(async (words: string[], { clear, output }: OutputOptions & { clear?: true }) => {
+    const ids = clear ? words : words.slice(0, -1)
+    const priority = clear ? null : readPriority(words.at(-1))
+    const chosen = await actOnChosen(cli, command, ids, {
+      verb: 'change',
+      past: 'changed',
+      success: 'SetJobPrioritySuccess',
+      request: async (selection) => {
+        const input = { selection, priority }
+        // Safe to retry: setting the same priority twice changes nothing.
+        return (await cli.connection().request(SetJobPrioritiesDocument, { input }, { attempts: 4 })).setJobPriorities
+      },
     })
+    const jobs = chosen.done.map(({ job }) => job)
+    if (chosen.isMatching && isTable(output)) await cli.terminal.write(chosen.summary)
+    else await print(cli, jobs, output)
+  })
+}
+
+function readPriority(word: string | undefined): number {
+  if (word === undefined || !/^\d+$/.test(word))
+    throw usageError('pass either a priority or --clear', 'for example "berth priority JOB 40"')
+  return readWhole(word)
 }

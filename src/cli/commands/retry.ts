@@ -1,6 +1,11 @@
 import type { Command } from 'commander'
+import { ChangedJobFragmentDoc, RetryJobsDocument } from '../../client/generated/graphql.ts'
 import { type Cli, expectSuccess } from '../cli.ts'
-import { seeJobs, stopForProblem } from '../exit.ts'
+import { seeJobs, stopForProblem, usageError } from '../exit.ts'
+import { pickFilterFlags } from '../filter.ts'
+import { isTable, rowPrinter } from '../output.ts'
+import { changedJobColumns } from '../render.ts'
+import { actOnChosen, addSelectionFlags } from '../selection.ts'
 import { buildSpec, type SpecFlags } from '../spec.ts'
 import {
   addSpecFlags,
@@ -12,17 +17,48 @@ import {
   submissionRetries,
 } from './submit.ts'
 
+type RetryOptions = SpecFlags & SubmissionOptions
+
 export function registerRetryCommand(program: Command, cli: Cli): void {
-  const retry = program.command('retry').argument('<job>').argument('[command...]', 'another command, after "--"')
-  addSubmissionFlags(addSpecFlags(retry))
-    .summary('submit a final job again')
-    .description('submit a final job again as a new job; flags change its spec; prints the new id')
-    .action(async (jobId: string, command: string[], options: SpecFlags & SubmissionOptions) => {
+  const retry = program.command('retry').argument('[job]').argument('[command...]', 'another command, after "--"')
+  addSelectionFlags(addSubmissionFlags(addSpecFlags(retry)))
+    .summary('submit final jobs again')
+    .description(
+      'submit a final job, or all that match filters, again as new jobs; flags change the spec; prints the new id',
+    )
+    .action(async (jobId: string | undefined, command: string[], options: RetryOptions) => {
       const overrides = buildSpec({ ...cli, command, flags: options, yaml: null, warn: () => undefined })
+      if (jobId === undefined || Object.keys(pickFilterFlags(retry)).length > 0)
+        return retryMatching(cli, retry, { jobId, overrides, options })
       const input = { jobId, overrides, ...submissionInput(options) }
       if (options.dryRun) return printPreview(cli, { retry: input }, options)
       const answer = await cli.connection().retry(input, submissionRetries(options))
       if (answer.__typename === 'NotFoundProblem') throw stopForProblem(answer, seeJobs)
       await printSubmission(cli, expectSuccess(answer, 'RetryJobSuccess'), options)
     })
+}
+
+const print = rowPrinter(changedJobColumns, ChangedJobFragmentDoc)
+
+interface Retrying {
+  jobId: string | undefined
+  overrides: ReturnType<typeof buildSpec>
+  options: RetryOptions
+}
+
+async function retryMatching(cli: Cli, command: Command, { jobId, overrides, options }: Retrying): Promise<void> {
+  const { output, idempotencyKey, keyTtl, slot, follow, wait } = options
+  if (slot || follow || wait !== undefined) throw usageError('--slot, --follow, --wait and --no-wait are for one job')
+  const chosen = await actOnChosen(cli, command, jobId === undefined ? [] : [jobId], {
+    verb: 'retry',
+    past: 'submitted again',
+    success: 'RetryJobSuccess',
+    request: async (selection) => {
+      const input = { selection, overrides, idempotencyKey, idempotencyTtlSeconds: keyTtl }
+      return (await cli.connection().request(RetryJobsDocument, { input })).retryJobs
+    },
+  })
+  const jobs = chosen.done.map(({ job }) => job)
+  if (chosen.isMatching && isTable(output)) await cli.terminal.write(chosen.summary)
+  else await print(cli, jobs, output)
 }

@@ -1,18 +1,23 @@
 import type { Command } from 'commander'
-import { DeleteJobDocument } from '../../client/generated/graphql.ts'
-import { type Cli, expectSuccess } from '../cli.ts'
-import { runForEach } from '../each.ts'
-import { seeJobs } from '../exit.ts'
-import { addOutputOption, type OutputOptions, printIds } from '../output.ts'
+import { DeleteJobsDocument } from '../../client/generated/graphql.ts'
+import type { Cli } from '../cli.ts'
+import { addOutputOption, isTable, type OutputOptions, printIds } from '../output.ts'
+import { actOnChosen, addSelectionFlags } from '../selection.ts'
 
 export function registerRmCommand(program: Command, cli: Cli): void {
-  addOutputOption(program.command('rm').argument('<job...>'))
-    .description('delete final jobs with their logs')
-    .action(async (ids: string[], { output }: OutputOptions) => {
-      const deleted = await runForEach(cli, ids, async (jobId) => {
-        const { deleteJob } = await cli.connection().request(DeleteJobDocument, { input: { jobId } })
-        return expectSuccess(deleteJob, 'DeleteJobSuccess', seeJobs).deletedId
-      })
-      await printIds(cli, deleted, output)
+  const rm = addOutputOption(program.command('rm').argument('[job...]')).description(
+    'delete final jobs with their logs: these, or all that match filters',
+  )
+  addSelectionFlags(rm).action(async (ids: string[], { output }: OutputOptions) => {
+    const chosen = await actOnChosen(cli, rm, ids, {
+      verb: 'delete',
+      past: 'deleted',
+      success: 'DeleteJobSuccess',
+      request: async (selection) =>
+        (await cli.connection().request(DeleteJobsDocument, { input: { selection } })).deleteJobs,
     })
+    const deleted = chosen.done.map(({ deletedId }) => deletedId)
+    if (chosen.isMatching && isTable(output)) await cli.terminal.write(chosen.summary)
+    else await printIds(cli, deleted, output)
+  })
 }

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import {
   CreateTokenDocument,
   RevokeTokenDocument,
@@ -10,7 +10,7 @@ import { type Cli, expectSuccess } from '../cli.ts'
 import { addOutputOption, type OutputOptions, printObject, rowPrinter } from '../output.ts'
 import { findTokenId, findUserId, readTokens } from '../people.ts'
 import { timeText } from '../render.ts'
-import { parseTime } from '../times.ts'
+import { readFutureTime } from '../times.ts'
 
 const print = rowPrinter<TokenRowFragment>([
   { title: 'PREFIX', cell: ({ prefix }) => prefix },
@@ -44,7 +44,7 @@ export function registerTokenCommand(program: Command, cli: Cli): void {
     .option(
       '--expires <time>',
       'expiry: 30d, 12h, or 2030-01-31T12:00:00Z (default: the expiry of your own credentials)',
-      readExpiry,
+      readFutureTime,
     )
     .action(async (name: string, { output, user, scopes, expires }: OutputOptions & Creation) => {
       const userId = user === undefined ? null : await findUserId(cli, user)
@@ -65,15 +65,3 @@ export function registerTokenCommand(program: Command, cli: Cli): void {
 }
 
 const readScope = readChoices<TokenScope>(['READ', 'SUBMIT', 'OPERATE', 'ADMIN'])
-
-const unitMs = { d: 86_400_000, h: 3_600_000, m: 60_000 } as const
-
-/** A duration counts from now by the clock of this machine. */
-function readExpiry(given: string): string {
-  const [, amount, unit] = /^(\d{1,6})([dhm])$/.exec(given) ?? []
-  const at = amount ? nowMs() + Number(amount) * unitMs[unit as keyof typeof unitMs] : parseTime(given)
-  if (Number.isNaN(at)) throw new InvalidArgumentError('Expected 30d, 12h, 90m or a time such as 2030-01-31T12:00:00Z.')
-  return new Date(at).toISOString()
-}
-
-const nowMs = () => performance.timeOrigin + performance.now()

@@ -10,16 +10,17 @@ export function registerTopCommand(program: Command, cli: Cli): void {
     .summary('watch the queue live')
     .description('watch the queue live until Ctrl-C; in a pipe, print one snapshot after another')
     .action(async (options: QueueOptions) => {
-      const { write, replaceScreen } = cli.terminal
+      const { write } = cli.terminal
       cli.leaveOnInterrupt('detached; all jobs continue')
       // The live view retries forever, so check first that a server is reachable.
       const variables = queueVariables(options)
       const { queue } = await cli.connection().request(QueueDocument, variables, { attempts: 2 })
       const pool = queue?.pool.name ?? variables.pool
+      const screen = isTable(options.output) ? cli.terminal.openScreen() : null
       for await (const { queueStatus } of cli.connection().subscribe(QueueStatusDocument, { ...variables, pool })) {
         const { output } = options
-        if (isTable(output) && replaceScreen) {
-          await replaceScreen(queueView(cli.terminal, queueStatus))
+        if (screen) {
+          screen.draw(queueView(cli.terminal, queueStatus))
           continue
         }
         await printQueue(cli, queueStatus, output)

@@ -87,6 +87,14 @@ export type CancelJobInput = {
   reason?: string | null | undefined;
 };
 
+/** The jobs to cancel. */
+export type CancelJobsInput = {
+  /** Reason for the cancellation; at most 1,000 characters. */
+  reason?: string | null | undefined;
+  /** The jobs. */
+  selection: JobSelection;
+};
+
 /** The jobs to delete. */
 export type CleanupJobsInput = {
   /** Minimum age in days since the end of the job, 1 … 365. */
@@ -205,6 +213,12 @@ export type DeleteJobInput = {
   expectedVersion?: number | null | undefined;
   /** The final job to delete. */
   jobId: string;
+};
+
+/** The jobs to delete. */
+export type DeleteJobsInput = {
+  /** The jobs. */
+  selection: JobSelection;
 };
 
 /** The node to delete. */
@@ -330,6 +344,31 @@ export const JobAction = {
 } as const;
 
 export type JobAction = typeof JobAction[keyof typeof JobAction];
+/** Property by which jobs are counted. */
+export const JobCountBy = {
+  /** Account charged. */
+  Account: 'ACCOUNT',
+  /** Executor. */
+  Executor: 'EXECUTOR',
+  /** Value of the label `labelKey`. */
+  Label: 'LABEL',
+  /** Name of the pool. */
+  Pool: 'POOL',
+  /** Project. */
+  Project: 'PROJECT',
+  /** Name of the submission queue. */
+  Queue: 'QUEUE',
+  /** The `stateReason` of the job. */
+  Reason: 'REASON',
+  /** State of the job. */
+  State: 'STATE',
+  /** Id of the team. */
+  Team: 'TEAM',
+  /** Id of the user. */
+  User: 'USER'
+} as const;
+
+export type JobCountBy = typeof JobCountBy[keyof typeof JobCountBy];
 /** Kind of an event of a job. */
 export const JobEventType = {
   /** The approval was granted or rejected. */
@@ -420,6 +459,13 @@ export const JobOrderField = {
 } as const;
 
 export type JobOrderField = typeof JobOrderField[keyof typeof JobOrderField];
+/** Jobs to act on; set exactly one field. */
+export type JobSelection =
+  {   /** Jobs with these ids; a repeated id counts once. At most 1,000. */
+  jobIds: Array<string>; matching?: never; }
+  |  { jobIds?: never;   /** Jobs that match a filter. Repeat the call until `remaining` is 0 or no job was changed. */
+  matching: MatchingJobs; };
+
 /** The spec of a job. Give `command`, or `executable` with `arguments`, or `handler`; all are optional with an image. */
 export type JobSpecInput = {
   /** Account to charge, the unit of fair share; default: the account of the team, or your own. */
@@ -584,6 +630,14 @@ export const LogStream = {
 } as const;
 
 export type LogStream = typeof LogStream[keyof typeof LogStream];
+/** The oldest 1,000 of the jobs that match a filter, that you may see, and that the mutation would change. */
+export type MatchingJobs = {
+  /** How many jobs match and would be changed in this and further calls, at most 100,000; of a further call, `remaining` of the call before. If the count of the server differs, nothing is changed. */
+  expectedCount: number;
+  /** Filter that the jobs match. */
+  filter: JobFilter;
+};
+
 /** Network traffic that is blocked for a job. */
 export const NetworkIsolation = {
   /** Incoming and outgoing traffic is blocked. */
@@ -945,6 +999,18 @@ export type RetryJobInput = {
   slotReservationId?: string | null | undefined;
 };
 
+/** The jobs to retry, and changes to their specs. */
+export type RetryJobsInput = {
+  /** Idempotency key, as for `submitJob`; the key of each retry is this key, `:` and the id of its original. */
+  idempotencyKey?: string | null | undefined;
+  /** Lifetime of the keys in seconds, 60 … 2,592,000; default: one day. */
+  idempotencyTtlSeconds?: number | null | undefined;
+  /** Changes of every spec, as for `retryJob`. */
+  overrides?: JobSpecInput | null | undefined;
+  /** The final jobs to retry. */
+  selection: JobSelection;
+};
+
 /** The token to revoke. */
 export type RevokeTokenInput = {
   /** The token to revoke. */
@@ -955,6 +1021,14 @@ export type RevokeTokenInput = {
 export type SaveClosureInput = {
   /** Any JSON object of at most 256 KiB. */
   closure: Record<string, unknown>;
+};
+
+/** One priority for several jobs. */
+export type SetJobPrioritiesInput = {
+  /** Priority 0 … 50, higher first; null: return to `basePriority`. */
+  priority?: number | null | undefined;
+  /** The jobs. */
+  selection: JobSelection;
 };
 
 /** A priority that overrides `basePriority`. */
@@ -1518,6 +1592,7 @@ export type JobsQueryVariables = Exact<{
   first?: number | null | undefined;
   after?: string | null | undefined;
   filter?: JobFilter | null | undefined;
+  orderBy?: JobOrder | null | undefined;
 }>;
 
 
@@ -2096,6 +2171,145 @@ export type DeleteCapacityReservationMutation = { deleteCapacityReservation:
     | { __typename: 'DeleteCapacityReservationSuccess', deletedId: string }
     | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type JobCountsQueryVariables = Exact<{
+  by: JobCountBy;
+  filter?: JobFilter | null | undefined;
+  labelKey?: string | null | undefined;
+  first?: number;
+}>;
+
+
+export type JobCountsQuery = { jobCounts: { isExact: boolean, rows: Array<{ key: string | null, count: number, byState: Array<{ state: JobState, count: number }> }> } };
+
+export type ChangedJobFragment = { id: string, version: number, name: string | null, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, finishedAt: string | null, user: { id: string, name: string } };
+
+type Refusal_ApprovalNotAllowedProblem_Fragment = { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean };
+
+type Refusal_CountMismatchProblem_Fragment = { __typename: 'CountMismatchProblem', code: ProblemCode, message: string, retryable: boolean };
+
+type Refusal_ForbiddenProblem_Fragment = { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean };
+
+type Refusal_IdempotencyConflictProblem_Fragment = { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean };
+
+type Refusal_InvalidInputProblem_Fragment = { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean };
+
+type Refusal_InvalidStateProblem_Fragment = { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean };
+
+type Refusal_NotFoundProblem_Fragment = { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean };
+
+type Refusal_QuotaExceededProblem_Fragment = { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean };
+
+type Refusal_RejectedProblem_Fragment = { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean };
+
+type Refusal_ReservationExpiredProblem_Fragment = { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean };
+
+type Refusal_UnavailableProblem_Fragment = { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean };
+
+type Refusal_VersionConflictProblem_Fragment = { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean };
+
+export type RefusalFragment =
+  | Refusal_ApprovalNotAllowedProblem_Fragment
+  | Refusal_CountMismatchProblem_Fragment
+  | Refusal_ForbiddenProblem_Fragment
+  | Refusal_IdempotencyConflictProblem_Fragment
+  | Refusal_InvalidInputProblem_Fragment
+  | Refusal_InvalidStateProblem_Fragment
+  | Refusal_NotFoundProblem_Fragment
+  | Refusal_QuotaExceededProblem_Fragment
+  | Refusal_RejectedProblem_Fragment
+  | Refusal_ReservationExpiredProblem_Fragment
+  | Refusal_UnavailableProblem_Fragment
+  | Refusal_VersionConflictProblem_Fragment
+;
+
+export type CountMismatchFragment = { actualCount: number };
+
+export type CancelJobsMutationVariables = Exact<{
+  input: CancelJobsInput;
+}>;
+
+
+export type CancelJobsMutation = { cancelJobs:
+    | { __typename: 'CancelJobsSuccess', jobIds: Array<string>, remaining: number, results: Array<
+        | { __typename: 'CancelJobSuccess', changed: boolean, job: { id: string, version: number, name: string | null, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, finishedAt: string | null, user: { id: string, name: string } } }
+        | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+      > }
+    | { __typename: 'CountMismatchProblem', actualCount: number, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type DeleteJobsMutationVariables = Exact<{
+  input: DeleteJobsInput;
+}>;
+
+
+export type DeleteJobsMutation = { deleteJobs:
+    | { __typename: 'CountMismatchProblem', actualCount: number, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'DeleteJobsSuccess', jobIds: Array<string>, remaining: number, results: Array<
+        | { __typename: 'DeleteJobSuccess', deletedId: string }
+        | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+      > }
+    | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type RetryJobsMutationVariables = Exact<{
+  input: RetryJobsInput;
+}>;
+
+
+export type RetryJobsMutation = { retryJobs:
+    | { __typename: 'CountMismatchProblem', actualCount: number, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'RetryJobsSuccess', jobIds: Array<string>, remaining: number, results: Array<
+        | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'RetryJobSuccess', warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, finishedAt: string | null, user: { id: string, name: string } } }
+        | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+      > }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type SetJobPrioritiesMutationVariables = Exact<{
+  input: SetJobPrioritiesInput;
+}>;
+
+
+export type SetJobPrioritiesMutation = { setJobPriorities:
+    | { __typename: 'CountMismatchProblem', actualCount: number, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'SetJobPrioritiesSuccess', jobIds: Array<string>, remaining: number, results: Array<
+        | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'SetJobPrioritySuccess', job: { priority: number | null, id: string, version: number, name: string | null, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, finishedAt: string | null, user: { id: string, name: string } } }
+        | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+      > }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
@@ -2735,6 +2949,36 @@ export const CapacityReservationRowFragmentDoc = /*#__PURE__*/ new TypedDocument
   nativeId
 }
     `, {"fragmentName":"CapacityReservationRow"}) as unknown as TypedDocumentString<CapacityReservationRowFragment, unknown>;
+export const ChangedJobFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment ChangedJob on Job {
+  id
+  version
+  name
+  state
+  stateReason
+  stateInfo
+  exitCode
+  user {
+    id
+    name
+  }
+  createdAt
+  finishedAt
+}
+    `, {"fragmentName":"ChangedJob"}) as unknown as TypedDocumentString<ChangedJobFragment, unknown>;
+export const RefusalFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment Refusal on Problem {
+  __typename
+  code
+  message
+  retryable
+}
+    `, {"fragmentName":"Refusal"}) as unknown as TypedDocumentString<RefusalFragment, unknown>;
+export const CountMismatchFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment CountMismatch on CountMismatchProblem {
+  actualCount
+}
+    `, {"fragmentName":"CountMismatch"}) as unknown as TypedDocumentString<CountMismatchFragment, unknown>;
 export const ReportProgressDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation ReportProgress($input: ReportProgressInput!) {
   reportProgress(input: $input) {
@@ -3431,8 +3675,8 @@ export const DeleteJobDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
 }`) as unknown as TypedDocumentString<DeleteJobMutation, DeleteJobMutationVariables>;
 export const JobsDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query Jobs($first: Int, $after: Cursor, $filter: JobFilter) {
-  jobs(first: $first, after: $after, filter: $filter) {
+    query Jobs($first: Int, $after: Cursor, $filter: JobFilter, $orderBy: JobOrder) {
+  jobs(first: $first, after: $after, filter: $filter, orderBy: $orderBy) {
     asOf
     nodes {
       ...JobRow
@@ -5404,3 +5648,184 @@ export const DeleteCapacityReservationDocument = /*#__PURE__*/ new TypedDocument
     requiredLevel
   }
 }`) as unknown as TypedDocumentString<DeleteCapacityReservationMutation, DeleteCapacityReservationMutationVariables>;
+export const JobCountsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query JobCounts($by: JobCountBy!, $filter: JobFilter, $labelKey: String, $first: Int! = 50) {
+  jobCounts(by: $by, filter: $filter, labelKey: $labelKey, first: $first) {
+    isExact
+    rows {
+      key
+      count
+      byState {
+        state
+        count
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<JobCountsQuery, JobCountsQueryVariables>;
+export const CancelJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation CancelJobs($input: CancelJobsInput!) {
+  cancelJobs(input: $input) {
+    __typename
+    ... on CancelJobsSuccess {
+      jobIds
+      remaining
+      results {
+        __typename
+        ... on CancelJobSuccess {
+          changed
+          job {
+            ...ChangedJob
+          }
+        }
+        ...Refusal
+      }
+    }
+    ...CountMismatch
+    ...Refusal
+  }
+}
+    fragment ChangedJob on Job {
+  id
+  version
+  name
+  state
+  stateReason
+  stateInfo
+  exitCode
+  user {
+    id
+    name
+  }
+  createdAt
+  finishedAt
+}
+fragment Refusal on Problem {
+  __typename
+  code
+  message
+  retryable
+}
+fragment CountMismatch on CountMismatchProblem {
+  actualCount
+}`) as unknown as TypedDocumentString<CancelJobsMutation, CancelJobsMutationVariables>;
+export const DeleteJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation DeleteJobs($input: DeleteJobsInput!) {
+  deleteJobs(input: $input) {
+    __typename
+    ... on DeleteJobsSuccess {
+      jobIds
+      remaining
+      results {
+        __typename
+        ... on DeleteJobSuccess {
+          deletedId
+        }
+        ...Refusal
+      }
+    }
+    ...CountMismatch
+    ...Refusal
+  }
+}
+    fragment Refusal on Problem {
+  __typename
+  code
+  message
+  retryable
+}
+fragment CountMismatch on CountMismatchProblem {
+  actualCount
+}`) as unknown as TypedDocumentString<DeleteJobsMutation, DeleteJobsMutationVariables>;
+export const RetryJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation RetryJobs($input: RetryJobsInput!) {
+  retryJobs(input: $input) {
+    __typename
+    ... on RetryJobsSuccess {
+      jobIds
+      remaining
+      results {
+        __typename
+        ... on RetryJobSuccess {
+          warnings
+          job {
+            ...ChangedJob
+          }
+        }
+        ...Refusal
+      }
+    }
+    ...CountMismatch
+    ...Refusal
+  }
+}
+    fragment ChangedJob on Job {
+  id
+  version
+  name
+  state
+  stateReason
+  stateInfo
+  exitCode
+  user {
+    id
+    name
+  }
+  createdAt
+  finishedAt
+}
+fragment Refusal on Problem {
+  __typename
+  code
+  message
+  retryable
+}
+fragment CountMismatch on CountMismatchProblem {
+  actualCount
+}`) as unknown as TypedDocumentString<RetryJobsMutation, RetryJobsMutationVariables>;
+export const SetJobPrioritiesDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation SetJobPriorities($input: SetJobPrioritiesInput!) {
+  setJobPriorities(input: $input) {
+    __typename
+    ... on SetJobPrioritiesSuccess {
+      jobIds
+      remaining
+      results {
+        __typename
+        ... on SetJobPrioritySuccess {
+          job {
+            ...ChangedJob
+            priority
+          }
+        }
+        ...Refusal
+      }
+    }
+    ...CountMismatch
+    ...Refusal
+  }
+}
+    fragment ChangedJob on Job {
+  id
+  version
+  name
+  state
+  stateReason
+  stateInfo
+  exitCode
+  user {
+    id
+    name
+  }
+  createdAt
+  finishedAt
+}
+fragment Refusal on Problem {
+  __typename
+  code
+  message
+  retryable
+}
+fragment CountMismatch on CountMismatchProblem {
+  actualCount
+}`) as unknown as TypedDocumentString<SetJobPrioritiesMutation, SetJobPrioritiesMutationVariables>;

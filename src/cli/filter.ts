@@ -1,0 +1,171 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import {
+  type JobFilter,
+  type JobOrder,
+  type JobState,
+  type LabelFilter,
+  StateReason,
+  WhoAmIDocument,
+} from '../client/generated/graphql.ts'
+import { readChoices } from './choices.ts'
+import type { Cli } from './cli.ts'
+import { findTeamId, findUserId } from './people.ts'
+import { readPastTime } from './times.ts'
+
+/** Flags that select jobs: of `ls`, and of the verbs that act on all jobs that match. */
+
+export interface FilterFlags {
+  state?: JobState[]
+  user?: string[]
+  team?: string[]
+  account?: string[]
+  project?: string[]
+  pool?: string[]
+  queue?: string[]
+  executor?: string[]
+  label?: LabelFilter[]
+  tag?: string[]
+  node?: string
+  reason?: StateReason[]
+  name?: string
+  text?: string
+  since?: string
+  until?: string
+  startedSince?: string
+  finishedSince?: string
+}
+
+const flags: readonly (() => Option)[] = [
+  () =>
+    new Option('-s, --state <state...>', `in these states, or ${Object.keys(categories).join(', ')}`).argParser(
+      readStates,
+    ),
+  () => new Option('-u, --user <name...>', 'of these users; "me" is you'),
+  () => new Option('--team <name...>', 'of these teams'),
+  () => new Option('--account <name...>', 'charged to these accounts'),
+  () => new Option('--project <name...>', 'of these projects'),
+  () => new Option('--pool <name...>', 'of these pools'),
+  () => new Option('--queue <name...>', 'of these queues'),
+  () => new Option('--executor <name...>', 'of these executors'),
+  () => new Option('-l, --label <key[=value]>', 'with this label; may be repeated').argParser(readLabel),
+  () => new Option('--tag <tag...>', 'with all of these tags'),
+  () => new Option('--node <name>', 'that hold resources on this node'),
+  () =>
+    new Option('--reason <reason...>', 'with these reasons of their state, such as EXIT_CODE').argParser(readReasons),
+  () => new Option('--name <glob>', 'whose name matches this glob, such as "train-*"'),
+  () => new Option('--text <text>', 'with this text in their name or a label, or at the beginning of their id'),
+  () => new Option('--since <time>', 'submitted after this time: 2h, 7d or 2030-01-31').argParser(readPastTime),
+  () => new Option('--until <time>', 'submitted before this time').argParser(readPastTime),
+  () => new Option('--started-since <time>', 'first started after this time').argParser(readPastTime),
+  () => new Option('--finished-since <time>', 'ended after this time').argParser(readPastTime),
+]
+
+/** Adds the flags. One that the command has with another meaning gets the prefix `with-`. */
+export function addFilterFlags(command: Command, heading: string): Command {
+  for (const create of flags) {
+    const option = create()
+    const isTaken = command.options.some((each) => each.long === option.long)
+    command.addOption((isTaken ? withPrefix(option) : option).helpGroup(heading))
+  }
+  return command
+}
+
+function withPrefix(option: Option): Option {
+  const { flags: written, description, parseArg } = option
+  const renamed = new Option(written.replace(/^(-\w, )?--/, '--with-'), description)
+  return parseArg ? renamed.argParser(parseArg) : renamed
+}
+
+const names = [
+  ...(['state', 'user', 'team', 'account', 'project', 'pool', 'queue', 'executor', 'label', 'tag', 'node'] as const),
+  ...(['reason', 'name', 'text', 'since', 'until', 'startedSince', 'finishedSince'] as const),
+] satisfies readonly (keyof FilterFlags)[]
+
+/** The flags of the options of a command: those with the prefix `with-`, where the command has them. */
+export function pickFilterFlags(command: Command): FilterFlags {
+  const has = (name: string) => command.options.some((each) => each.attributeName() === name)
+  const prefixed = (name: string) => `with${name[0]?.toUpperCase()}${name.slice(1)}`
+  const entries = names.map((name) => [name, command.getOptionValue(has(prefixed(name)) ? prefixed(name) : name)])
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
+}
+
+export async function readFilter(cli: Cli, given: FilterFlags): Promise<JobFilter> {
+  const { user, team, label = [], tag = [] } = given
+  const labels = [...label, ...tag.map((key) => ({ key, value: '' }))]
+  const filter: { [Name in keyof JobFilter]: JobFilter[Name] | undefined } = {
+    states: given.state,
+    users: user && (await findUsers(cli, split(user))),
+    teams: team && (await Promise.all(split(team).map((name) => findTeamId(cli, name)))),
+    accounts: split(given.account),
+    projects: split(given.project),
+    pools: split(given.pool),
+    queues: split(given.queue),
+    executors: split(given.executor),
+    labels: labels.length > 0 ? labels : undefined,
+    node: given.node,
+    stateReasons: given.reason,
+    name: given.name || undefined,
+    text: given.text,
+    createdAfter: given.since,
+    createdBefore: given.until,
+    startedAfter: given.startedSince,
+    finishedAfter: given.finishedSince,
+  }
+  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as JobFilter
+}
+
+function split(words: readonly string[]): string[]
+function split(words: readonly string[] | undefined): string[] | undefined
+function split(words: readonly string[] | undefined) {
+  return words?.flatMap((word) => word.split(','))
+}
+
+async function findUsers(cli: Cli, called: readonly string[]): Promise<string[]> {
+  const ids: string[] = []
+  for (const name of called)
+    ids.push(
+      name === 'me' ? (await cli.connection().request(WhoAmIDocument, {})).viewer.user.id : await findUserId(cli, name),
+    )
+  return ids
+}
+
+/** Words for several states. */
+const categories: Readonly<Record<string, readonly JobState[]>> = {
+  waiting: ['BLOCKED', 'QUEUED'],
+  active: ['STARTING', 'RUNNING', 'CANCELLING'],
+  final: ['SUCCEEDED', 'FAILED', 'INTERRUPTED', 'CANCELLED'],
+}
+const readState = readChoices(Object.values(categories).flat())
+
+const readStates = (given: string, before: JobState[] = []): JobState[] => [
+  ...before,
+  ...given.split(',').flatMap((word) => categories[word.toLowerCase()] ?? readState(word)),
+]
+
+const readReason = readChoices(Object.values(StateReason))
+
+const readReasons = (given: string, before: StateReason[] = []): StateReason[] => [
+  ...before,
+  ...given.split(',').flatMap((word) => readReason(word)),
+]
+
+function readLabel(given: string, before: LabelFilter[] = []): LabelFilter[] {
+  const [, key, value] = /^([^=]+)(?:=(.*))?$/s.exec(given) ?? []
+  if (key === undefined) throw new InvalidArgumentError('Expected key=value, or a key.')
+  return [...before, value === undefined ? { key } : { key, value }]
+}
+
+const orderFields = {
+  created: 'CREATED_AT',
+  started: 'STARTED_AT',
+  finished: 'FINISHED_AT',
+  priority: 'PRIORITY',
+} as const
+
+export function readOrder(given: string): JobOrder {
+  const [name = '', direction = 'desc', ...rest] = given.toLowerCase().split(':')
+  const field = Object.entries(orderFields).find(([each]) => each === name)?.[1]
+  if (!field || rest.length > 0 || (direction !== 'asc' && direction !== 'desc'))
+    throw new InvalidArgumentError(`Expected ${Object.keys(orderFields).join(', ')}, also with :asc.`)
+  return { field, direction: direction === 'asc' ? 'ASC' : 'DESC' }
+}

@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { JobFilter, JobOrder, LiveJobFragment } from '../client/generated/graphql.ts'
+import type { Cli } from './cli.ts'
+import { stopForFailure } from './exit.ts'
+import { selectFields } from './fields.ts'
+import { isTable, type Output, selectColumns } from './output.ts'
+import { type Column, structured, table, timeText } from './render.ts'
+import { styled } from './terminal.ts'
+
+/** Live lists: on a terminal a view that is redrawn, elsewhere one JSON line for each change. */
+
+interface Rows<Row> {
+  rows: readonly Row[]
+  /** Why the rows may be out of date, and since when; null: they are live. */
+  trouble: { message: string; since: Date } | null
+}
+
+export interface LiveList<Row> {
+  columns: readonly Column<Row>[]
+  output: Output
+  source: AsyncIterable<Rows<Row>>
+}
+
+export async function watchList<Row extends { id: string }>(
+  cli: Cli,
+  { columns, output, source }: LiveList<Row>,
+): Promise<void> {
+  cli.leaveOnInterrupt('')
+  const screen = isTable(output) ? cli.terminal.openScreen() : null
+  let known: ReadonlyMap<string, string> = new Map()
+  for await (const { rows, trouble } of source) {
+    if (screen) {
+      const view = table(cli.terminal, rows, selectColumns(columns, output))
+      screen.draw(`${view}${troubleText(cli, trouble)}`)
+      continue
+    }
+    const next = new Map(rows.map((row) => [row.id, JSON.stringify(row)]))
+    for (const change of findChanges(known, next)) await printChange(cli, change, output)
+    known = next
+  }
+}
+
+interface Change {
+  change: 'ADDED' | 'CHANGED' | 'REMOVED'
+  row: string
+}
+
+export function* findChanges(
+  before: ReadonlyMap<string, string>,
+  after: ReadonlyMap<string, string>,
+): Generator<Change> {
+  for (const [id, row] of before) if (!after.has(id)) yield { change: 'REMOVED', row }
+  for (const [id, row] of after) {
+    const old = before.get(id)
+    if (old !== row) yield { change: old === undefined ? 'ADDED' : 'CHANGED', row }
+  }
+}
+
+async function printChange(cli: Cli, { change, row }: Change, { fields }: Output): Promise<void> {
+  const whole: unknown = JSON.parse(row)
+  const selected = fields ? await selectFields(whole, fields, null) : whole
+  await cli.terminal.write(structured({ change, row: selected }, 'jsonl'))
+}
+
+const troubleText = ({ terminal }: Cli, trouble: Rows<never>['trouble']): string =>
+  trouble
+    ? `\n${styled(terminal, 'yellow', `not live since ${timeText(trouble.since.toISOString())}: ${trouble.message}`)}\n`
+    : ''
+
+interface LiveSelection {
+  filter: JobFilter
+  orderBy: JobOrder | undefined
+  first: number
+}
+
+export async function* followJobs(
+  cli: Cli,
+  { filter, orderBy, first }: LiveSelection,
+): AsyncGenerator<Rows<LiveJobFragment>, void, void> {
+  const list = cli.connection().liveJobs({ filter, first, ...(orderBy && { orderBy }) })
+  let wake = Promise.withResolvers<void>()
+  const unsubscribe = list.subscribe(() => wake.resolve())
+  try {
+    for (;;) {
+      await wake.promise
+      wake = Promise.withResolvers()
+      const { jobs, isLoaded, state, since, error } = list.getSnapshot()
+      if (state === 'ended') {
+        if (error) throw stopForFailure(error)
+        return
+      }
+      if (isLoaded)
+        yield { rows: jobs, trouble: state === 'live' ? null : { message: error?.message ?? 'connecting', since } }
+    }
+  } finally {
+    unsubscribe()
+    list.close()
+  }
+}
+
+const pollMs = 2_000
+
+/** Reads rows again and again. A failed read leaves the rows and reports the trouble. */
+export async function* pollRows<Row>(read: () => Promise<readonly Row[]>): AsyncGenerator<Rows<Row>, void, void> {
+  let rows = await read()
+  let since: Date | undefined
+  for (;;) {
+    yield { rows, trouble: null }
+    for (;;) {
+      await sleep(pollMs)
+      try {
+        rows = await read()
+        since = undefined
+        break
+      } catch (error) {
+        since ??= new Date(performance.timeOrigin + performance.now())
+        yield { rows, trouble: { message: error instanceof Error ? error.message : String(error), since } }
+      }
+    }
+  }
+}

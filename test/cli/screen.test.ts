@@ -1,0 +1,75 @@
+import { Writable } from 'node:stream'
+import { expect, it } from 'vitest'
+import { findChanges } from '../../src/cli/live.ts'
+import { Screen } from '../../src/cli/screen.ts'
+
+function openScreen(rows = 5, columns = 20) {
+  let written = ''
+  const stdout = Object.assign(
+    new Writable({
+      write(chunk, _encoding, done) {
+        written += String(chunk)
+        done()
+      },
+    }),
+    { rows, columns },
+  )
+  const screen = new Screen(stdout)
+  const take = () => {
+    const text = written
+    written = ''
+    return text
+  }
+  return { screen, stdout, take }
+}
+
+it('draws the first frame, then only the lines that changed', () => {
+  const { screen, take } = openScreen()
+  expect(take()).toBe('\u001b[?1049h\u001b[?25l\u001b[H\u001b[J')
+  screen.draw('one\ntwo\nthree\n')
+  expect(take()).toBe('\u001b[1;1Hone\u001b[K\u001b[2;1Htwo\u001b[K\u001b[3;1Hthree\u001b[K')
+  screen.draw('one\n2\n')
+  expect(take()).toBe('\u001b[2;1H2\u001b[K\u001b[3;1H\u001b[K')
+  screen.draw('one\n2\n')
+  expect(take()).toBe('')
+})
+
+it('cuts the view at the edges, and keeps its colours', () => {
+  const { screen, take } = openScreen(1, 5)
+  take()
+  screen.draw('\u001b[31m訓練\u001b[39m done\ntwo\n')
+  expect(take()).toBe('\u001b[1;1H\u001b[31m訓練\u001b[39m \u001b[0m\u001b[K')
+})
+
+it('draws every line again after a resize', () => {
+  const { screen, stdout, take } = openScreen(3)
+  screen.draw('one\n')
+  take()
+  stdout.emit('resize')
+  expect(take()).toBe('\u001b[1;1Hone\u001b[K\u001b[2;1H\u001b[K\u001b[3;1H\u001b[K')
+})
+
+it('restores the screen once', () => {
+  const { screen, take } = openScreen()
+  take()
+  screen.close()
+  screen.close()
+  screen.draw('late\n')
+  expect(take()).toBe('\u001b[?25h\u001b[?1049l')
+})
+
+it('finds what changed between two lists', () => {
+  const before = new Map([
+    ['a', '1'],
+    ['b', '1'],
+  ])
+  const after = new Map([
+    ['b', '2'],
+    ['c', '1'],
+  ])
+  expect([...findChanges(before, after)]).toEqual([
+    { change: 'REMOVED', row: '1' },
+    { change: 'CHANGED', row: '2' },
+    { change: 'ADDED', row: '1' },
+  ])
+})
