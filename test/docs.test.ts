@@ -59,14 +59,18 @@ async function typed(name: string): Promise<string[]> {
 }
 
 test('the commands of the command-line guide work', async () => {
-  const [submitted, files, watched, structured, again, ended, codes, ...more] = await typed('cli.md')
+  const [submitted, files, swept, watched, structured, explained, again, ended, selected, codes, ...more] =
+    await typed('cli.md')
   expect(more).toEqual([])
   expect(submitted).toMatch(/^output as it comes\njob_\w+\nit exited with 3\n$/)
   expect(files).toMatch(/^from a file\n[\s\S]*maxAttempts: 3\n[\s\S]*from stdin\n$/)
   expect(watched).toMatch(/SUCCEEDED[\s\S]*out\n[\s\S]*#1 .* QUEUED/)
   expect(structured).toMatch(/"state": "SUCCEEDED"[\s\S]*state: SUCCEEDED/)
+  expect(swept).toMatch(/^(job_\w+\n){4}KEY +JOBS +STATES\n0\.\d+ +2 /)
+  expect(explained).toMatch(/^state +SUCCEEDED[\s\S]*KEY +CPU HOURS/)
   expect(again).toMatch(/job_\w+/)
   expect(ended).toMatch(/CANCELLED[\s\S]*exit code 130\n/)
+  expect(selected).toMatch(/job_\w+\n1 job cancelled\n$/)
   expect(codes).toBe('exit code 5\nexit code 2\n')
 })
 

@@ -13,7 +13,7 @@ export interface Cli {
   /** Makes Ctrl-C print this text and end the command; work on the server continues. */
   leaveOnInterrupt: (farewell: string) => void
   exitWith: (code: number) => void
-  /** Asks a yes-or-no question; null: there is no person at a terminal. */
+  /** Asks a yes-or-no question; null: stdin or stderr is a pipe. */
   ask: ((question: string) => Promise<boolean>) | null
 }
 

@@ -4,13 +4,16 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { RequestFailed } from '../client/connection/failure.ts'
 import { type Client, createClient } from '../client/jobs/client.ts'
 import type { Cli } from './cli.ts'
+import { registerApiCommand } from './commands/api.ts'
 import { registerApproveCommand } from './commands/approve.ts'
 import { registerArtifactCommand } from './commands/artifact.ts'
 import { registerAuditCommand } from './commands/audit.ts'
 import { registerCancelCommand } from './commands/cancel.ts'
 import { registerCleanupCommand } from './commands/cleanup.ts'
 import { registerClosureCommand } from './commands/closure.ts'
+import { registerDiffCommand } from './commands/diff.ts'
 import { registerDoctorCommand } from './commands/doctor.ts'
+import { registerEventsCommand } from './commands/events.ts'
 import { registerGpusCommand } from './commands/gpus.ts'
 import { registerInfoCommand } from './commands/info.ts'
 import { registerKeyCommand } from './commands/key.ts'
@@ -29,13 +32,17 @@ import { registerRetryCommand } from './commands/retry.ts'
 import { registerRmCommand } from './commands/rm.ts'
 import { registerRulesCommand } from './commands/rules.ts'
 import { registerServeCommand } from './commands/serve.ts'
+import { registerSlotCommand } from './commands/slot.ts'
+import { registerSpecCommand } from './commands/spec.ts'
 import { registerSubmitCommand } from './commands/submit.ts'
 import { registerTeamCommand } from './commands/team.ts'
 import { registerTokenCommand } from './commands/token.ts'
 import { registerTopCommand } from './commands/top.ts'
 import { registerUpCommand } from './commands/up.ts'
+import { registerUsageCommand } from './commands/usage.ts'
 import { registerUserCommand } from './commands/user.ts'
 import { registerWaitCommand } from './commands/wait.ts'
+import { registerWhyCommand } from './commands/why.ts'
 import { exitCodes, Stop, stopForFailure, usageError } from './exit.ts'
 import { createTerminal, readColour } from './terminal.ts'
 import { reportOutages } from './watch.ts'
@@ -132,21 +139,13 @@ stdout.on('error', (error: NodeJS.ErrnoException) => {
 stderr.on('error', () => undefined)
 
 const groups: Readonly<Record<string, readonly ((program: Command, cli: Cli) => void)[]>> = {
-  'Jobs:': [
-    registerSubmitCommand,
-    registerLsCommand,
-    registerInfoCommand,
-    registerLogsCommand,
-    registerWaitCommand,
-    registerCancelCommand,
-    registerRetryCommand,
-    registerRmCommand,
-    registerKeyCommand,
-  ],
+  'Submit:': [registerSubmitCommand, registerRetryCommand, registerSlotCommand, registerKeyCommand],
+  'Look:': [registerLsCommand, registerInfoCommand, registerLogsCommand, registerEventsCommand, registerWaitCommand],
+  'Explain:': [registerWhyCommand, registerSpecCommand, registerDiffCommand, registerUsageCommand],
+  'Change:': [registerCancelCommand, registerPriorityCommand, registerRmCommand],
   'Queue and machines:': [
     registerQueueCommand,
     registerTopCommand,
-    registerPriorityCommand,
     registerProcessCommand,
     registerGpusCommand,
     registerNodeCommand,
@@ -155,7 +154,13 @@ const groups: Readonly<Record<string, readonly ((program: Command, cli: Cli) => 
   ],
   'Approvals and quotas:': [registerApproveCommand, registerRejectCommand, registerRulesCommand, registerQuotaCommand],
   'Users:': [registerUserCommand, registerTeamCommand, registerTokenCommand, registerAuditCommand],
-  'Server:': [registerUpCommand, registerServeCommand, registerDoctorCommand, registerCleanupCommand],
+  'Server:': [
+    registerUpCommand,
+    registerServeCommand,
+    registerDoctorCommand,
+    registerCleanupCommand,
+    registerApiCommand,
+  ],
   'Inside a job:': [registerProgressCommand, registerArtifactCommand, registerClosureCommand],
 }
 
@@ -228,7 +233,8 @@ async function parse(program: Command): Promise<void> {
   const [first, second = ''] = words
   const isIn = ({ commands }: Command, word: string) => commands.some((each) => each.name() === word)
   const group = program.commands.find((each) => each.name() === first && each.commands.length > 0)
-  if (group && /^[^-]/.test(second) && second !== 'help' && !isIn(group, second)) {
+  const takesNames = group?.commands.some((each) => each.name() === 'publish')
+  if (group && !takesNames && /^[^-]/.test(second) && second !== 'help' && !isIn(group, second)) {
     const names = group.commands.map((each) => each.name()).join(', ')
     throw usageError(`unknown command '${first} ${second}'`, `the commands of ${first} are ${names}`)
   }

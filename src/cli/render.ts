@@ -143,7 +143,7 @@ export const jobColumns: readonly Column<JobRowFragment>[] = [
   { title: 'RAN', cell: (job) => durationText(job) ?? '-', drop: 2 },
 ]
 
-/** Of a job that a verb has changed. */
+/** Columns for a job that a verb has changed. */
 export const changedJobColumns: readonly Column<ChangedJobFragment>[] = [
   { title: 'ID', cell: ({ id }) => id },
   { title: 'NAME', cell: ({ name }) => name ?? '-', shrinks: true },

@@ -39,7 +39,7 @@ export interface SelectionAct<Done extends { __typename: string }> {
 
 const idsPerRequest = 1_000
 
-export interface Chosen<Done> {
+export interface ChosenJobs<Done> {
   done: Done[]
   /** true: the jobs were chosen by filters. */
   isMatching: boolean
@@ -53,7 +53,7 @@ export async function actOnChosen<Done extends { __typename: string }>(
   command: Command,
   ids: readonly string[],
   act: SelectionAct<Done>,
-): Promise<Chosen<Done>> {
+): Promise<ChosenJobs<Done>> {
   const isMatching = Object.keys(pickFilterFlags(command)).length > 0
   if (ids.length > 0 && isMatching) throw usageError('pass jobs or filters, not both')
   if (ids.length === 0 && !isMatching) throw usageError('the job is missing', `pass its id or filters; ${seeJobs}`)

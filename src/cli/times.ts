@@ -35,4 +35,11 @@ function readTimeAround(given: string, sign: number): string {
   return new Date(at).toISOString()
 }
 
+/** Reads `90s`, `10m`, `2h`, `1d`, also with a fraction; without a unit seconds. */
+export function readSeconds(text: string): number {
+  const [, amount, unit = 's'] = text.match(/^(\d+(?:\.\d+)?)([smhd])?$/) ?? []
+  if (amount === undefined) throw new InvalidArgumentError('Write 90s, 10m, 2h or 1d.')
+  return (Number(amount) * unitMs[unit as keyof typeof unitMs]) / 1_000
+}
+
 export const nowMs = () => performance.timeOrigin + performance.now()

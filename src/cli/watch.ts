@@ -4,10 +4,14 @@ import type { FollowJobOptions } from '../client/jobs/events.ts'
 import type { TailOptions } from '../client/jobs/logs.ts'
 import type { Cli } from './cli.ts'
 import { exitCodes, Stop, seeJobs } from './exit.ts'
+import { LinePrefix } from './line-prefix.ts'
 import { eventText } from './render.ts'
 import { styled, type Terminal } from './terminal.ts'
 
-export type LogView = Pick<TailOptions, 'lastLines'>
+export interface LogView extends Pick<TailOptions, 'lastLines' | 'run' | 'streams'> {
+  /** Written before each line. */
+  prefix?: string
+}
 
 export async function findJob(cli: Cli, id: string) {
   const { job } = await cli.connection().request(JobDocument, { id }, { attempts: 2 })
@@ -35,12 +39,13 @@ export async function waitUntilFinal(
 }
 
 /** Prints the output of a job live; stdout gets exactly its bytes. Returns at the end of the log. */
-export async function followLog(cli: Cli, jobId: string, view: LogView = {}): Promise<void> {
+export async function followLog(cli: Cli, jobId: string, { prefix = '', ...view }: LogView = {}): Promise<void> {
   const { terminal } = cli
+  const lines = new LinePrefix(cli, prefix)
   for await (const part of cli.connection().tail(jobId, view)) {
     switch (part.__typename) {
       case 'LogBatch':
-        await terminal.write(part.text)
+        await lines.write(part.text)
         break
       case 'LogGap':
         terminal.say(gapText(part))
@@ -57,6 +62,7 @@ export async function followLog(cli: Cli, jobId: string, view: LogView = {}): Pr
         part satisfies never
     }
   }
+  await lines.end()
 }
 
 interface Gap {

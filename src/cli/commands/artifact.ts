@@ -1,7 +1,15 @@
 import type { Command } from 'commander'
+import {
+  ArtifactDocument,
+  type ArtifactRowFragment,
+  ArtifactRowFragmentDoc,
+  ArtifactsDocument,
+} from '../../client/generated/graphql.ts'
 import type { Cli } from '../cli.ts'
-import { usageError } from '../exit.ts'
+import { exitCodes, Stop, seeJobs, usageError } from '../exit.ts'
 import { addRetryTimeoutOption, callAsRun, parseObject, type RetryTimeoutOptions, readTextFile } from '../inside.ts'
+import { addOutputOption, type OutputOptions, rowPrinter } from '../output.ts'
+import { readEveryNode } from '../pages.ts'
 
 interface Options extends RetryTimeoutOptions {
   mediaType: string
@@ -11,7 +19,9 @@ interface Options extends RetryTimeoutOptions {
 }
 
 export function registerArtifactCommand(program: Command, cli: Cli): void {
-  addRetryTimeoutOption(program.command('artifact'))
+  const artifact = program.command('artifact').description('list and read results of jobs; inside a job publish them')
+  registerReaders(artifact, cli)
+  addRetryTimeoutOption(artifact.command('publish', { isDefault: true }))
     .description('publish a result of this job')
     .argument('<name>')
     .requiredOption('--media-type <type>', 'media type, such as text/plain')
@@ -26,5 +36,45 @@ export function registerArtifactCommand(program: Command, cli: Cli): void {
       const artifact = { name, mediaType, uri, body, metadata: facts }
       const id = await callAsRun(cli, options, (inside) => inside.publishArtifact(artifact))
       await cli.terminal.write(`${id}\n`)
+    })
+}
+
+const print = rowPrinter<ArtifactRowFragment>(
+  [
+    { title: 'ID', cell: ({ id }) => id },
+    { title: 'NAME', cell: ({ name }) => name, shrinks: true },
+    { title: 'TYPE', cell: ({ mediaType }) => mediaType, drop: 1 },
+    { title: 'BYTES', cell: ({ sizeBytes }) => (sizeBytes === null ? '-' : String(sizeBytes)), drop: 2 },
+    { title: 'URI', cell: ({ uri }) => uri ?? '-', shrinks: true },
+  ],
+  ArtifactRowFragmentDoc,
+)
+
+function registerReaders(artifact: Command, cli: Cli): void {
+  addOutputOption(artifact.command('ls').argument('<job>'))
+    .description('list the artifacts of a job')
+    .action(async (id: string, { output }: OutputOptions) => {
+      const read = async (page: { first: number; after: string | null }) => {
+        const { job } = await cli.connection().request(ArtifactsDocument, { id, ...page })
+        if (!job) throw new Stop(exitCodes.notFound, `Job ${id} not found`, seeJobs)
+        return job.artifacts
+      }
+      await print(cli, await readEveryNode(read), output)
+    })
+  artifact
+    .command('get')
+    .argument('<artifact>')
+    .description('print the text of an artifact')
+    .action(async (id: string) => {
+      const { node } = await cli.connection().request(ArtifactDocument, { id })
+      if (node?.__typename !== 'Artifact')
+        throw new Stop(
+          exitCodes.notFound,
+          `Artifact ${id} not found`,
+          '"berth artifact ls JOB" lists the artifacts of a job',
+        )
+      if (node.body === null)
+        throw new Stop(exitCodes.refused, `${node.name} is stored elsewhere`, `it is at ${node.uri}`)
+      await cli.terminal.write(node.body)
     })
 }

@@ -45,21 +45,29 @@ function entriesOf(job: Job): [string, string | null][] {
       `${job.attempt} of at most ${job.maxAttempts}${run.nodeNames.length > 0 ? ` on ${run.nodeNames.join(', ')}` : ''}`,
     ],
     ['gpus', run.gpuIds.join(', ')],
+    ['address', run.ip],
+    ['used', usageText(run.usage)],
     ['native id', job.nativeId],
     ['progress', progressText(job)],
     ['cost', job.cost && `${+job.cost.amount.toFixed(4)} ${job.cost.currency ?? ''}`.trim()],
+    ['depends on', job.dependencies.map((each) => `${each.job.id} (${each.job.state})`).join(', ')],
+    ['retry of', job.retryOf?.id ?? null],
+    [
+      'artifacts',
+      [...job.artifacts.nodes.map(({ name }) => name), ...(job.artifacts.pageInfo.hasNextPage ? ['…'] : [])].join(', '),
+    ],
     ['created', timeText(job.createdAt)],
     ['started', timeText(job.startedAt)],
     ['finished', timeText(job.finishedAt)],
   ]
 }
 
-function positionText({ queuePosition, pool, scheduling }: Job): string | null {
+export function positionText({ queuePosition, pool, scheduling }: Job): string | null {
   if (queuePosition === null) return null
   return `${queuePosition} in ${pool.name}${scheduling?.positionIsExact === false ? ' (approximate)' : ''}`
 }
 
-function holdText({ scheduling }: Job): string | null {
+export function holdText({ scheduling }: Job): string | null {
   const hold = scheduling?.hold
   if (!hold) return null
   const leaving = hold.waitingForVictims > 0 ? `, waiting for ${hold.waitingForVictims} preempted jobs` : ''
@@ -68,6 +76,16 @@ function holdText({ scheduling }: Job): string | null {
 
 const shareText = ({ account, share, weight, bid }: NonNullable<Job['fairShare']>) =>
   `account ${account} has the share ${+share.toFixed(3)} (weight ${weight}); bid ${bid}`
+
+function usageText(usage: Job['currentRun']['usage']): string | null {
+  if (!usage) return null
+  const { cpuSeconds, gpuSeconds, maxMemoryBytes } = usage
+  return [
+    ...(cpuSeconds === null ? [] : [`${secondsText(cpuSeconds)} of cpu`]),
+    ...(gpuSeconds === null ? [] : [`${secondsText(gpuSeconds)} of gpu`]),
+    ...(maxMemoryBytes === null ? [] : [`at most ${memoryText(maxMemoryBytes)}`]),
+  ].join(', ')
+}
 
 /** The word as it would be typed into a shell. */
 const shellWord = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)

@@ -11,7 +11,8 @@ import { type Cli, expectSuccess } from '../cli.ts'
 import { usageError } from '../exit.ts'
 import { poolNotFound } from '../nodes.ts'
 import { addOutputOption, type Output, type OutputOptions, printObject } from '../output.ts'
-import { type Column, sheet, table } from '../render.ts'
+import { type Column, secondsText, sheet, table } from '../render.ts'
+import { readSeconds } from '../times.ts'
 
 type Scope = LimitsRowFragment['scopes'][number]
 
@@ -34,8 +35,15 @@ export function registerLimitsCommand(program: Command, cli: Cli): void {
     .option('--local-gpu-max-concurrent <n>', 'GPUs in use', readLimit)
     .option('--user-max-active <n>', 'jobs of a user that are not final', readLimit)
     .option('--user-max-blocked <n>', 'jobs of a user that wait for an approval', readLimit)
+    .option('--starvation-threshold <time>', 'a job that waited this long starts first: 30m, 2h', readSeconds)
     .addHelpText('after', '\n<n> is an integer from 0, or "unlimited".')
-    .action(({ output, ...said }: OutputOptions & UpdateLimitsInput) => update(cli, said, output))
+    .action(({ output, starvationThreshold, ...said }: SetOptions) =>
+      update(
+        cli,
+        starvationThreshold === undefined ? said : { ...said, starvationThresholdSeconds: starvationThreshold },
+        output,
+      ),
+    )
   withPool(limits.command('scope'))
     .description('set or remove a limit of a queue, a project, a team or a user')
     .addArgument(new Argument('<kind>', 'what the limit applies to').choices(['queue', 'project', 'team', 'user']))
@@ -51,6 +59,10 @@ export function registerLimitsCommand(program: Command, cli: Cli): void {
 
 interface PoolOptions extends OutputOptions {
   pool?: string
+}
+
+interface SetOptions extends OutputOptions, UpdateLimitsInput {
+  starvationThreshold?: number
 }
 
 interface ScopeOptions extends PoolOptions {
@@ -112,6 +124,7 @@ const entriesOf = (limits: LimitsRowFragment): [string, string][] => [
   ['GPUs in use', shown(limits.localGpuMaxConcurrent)],
   ['active jobs of a user', shown(limits.userMaxActive)],
   ['blocked jobs of a user', shown(limits.userMaxBlocked)],
+  ['starvation threshold', secondsText(limits.starvationThresholdSeconds)],
 ]
 
 const columns: readonly Column<Scope>[] = [

@@ -1,62 +1,151 @@
-import type { Command } from 'commander'
-import { type JobEventRowFragment, JobLogsDocument, type JobLogsQuery } from '../../client/generated/graphql.ts'
-import { createHistory } from '../../client/jobs/events.ts'
-import type { Cli } from '../cli.ts'
-import { readUpTo } from '../numbers.ts'
+import { type Command, InvalidArgumentError } from 'commander'
 import {
-  detachOnInterrupt,
-  findJob,
-  followLog,
-  gapText,
-  type LogView,
-  printEvent,
-  reportWaiting,
-  waitUntilFinal,
-} from '../watch.ts'
+  type JobEventRowFragment,
+  JobLogsDocument,
+  type JobLogsQuery,
+  JobsDocument,
+  type LogStream,
+} from '../../client/generated/graphql.ts'
+import { createHistory } from '../../client/jobs/events.ts'
+import { readChoices } from '../choices.ts'
+import type { Cli } from '../cli.ts'
+import { exitCodes, seeJobs, usageError } from '../exit.ts'
+import { LinePrefix } from '../line-prefix.ts'
+import { errorPattern, printMatches } from '../log-search.ts'
+import { readCount, readUpTo } from '../numbers.ts'
+import { readFirstNodes } from '../pages.ts'
+import { readPastTime } from '../times.ts'
+import { detachOnInterrupt, findJob, followLog, gapText, printEvent, reportWaiting, waitUntilFinal } from '../watch.ts'
 
 interface LogsOptions {
   follow?: boolean
   tail?: number
   events?: boolean
+  tag?: string[]
+  grep?: string
+  ignoreCase?: true
+  errors?: true
+  line?: LineRange
+  since?: string
+  run?: number
+  stream?: LogStream[]
+}
+
+interface LineRange {
+  from: number
+  count: number
 }
 
 const linesPerPage = 5_000
+const taggedMax = 20
 
 export function registerLogsCommand(program: Command, cli: Cli): void {
   program
     .command('logs')
-    .argument('<job>')
-    .description('print the output of a job')
-    .option('-f, --follow', 'follow the output until the job ends; Ctrl-C detaches, the job continues')
+    .argument('[job...]')
+    .summary('print the output of jobs')
+    .description('print the output of jobs; with several jobs each line begins with the name of its job')
+    .option('-f, --follow', 'follow the output until the jobs end; Ctrl-C detaches, the jobs continue')
     .option('--tail <lines>', `only the last lines, 1 to ${linesPerPage}`, readUpTo(linesPerPage))
-    .option('--events', 'show the events of the job instead of its output; with -f both')
-    .action(async (id: string, { follow, tail, events }: LogsOptions) => {
-      await findJob(cli, id)
-      const view: LogView = tail === undefined ? {} : { lastLines: tail }
-      if (!follow) return events ? printEvents(cli, id) : printLog(cli, id, tail)
-      detachOnInterrupt(cli, id)
-      reportWaiting(cli, id)
-      const onEvent = (event: JobEventRowFragment) => printEvent(cli, event)
-      await Promise.all([followLog(cli, id, view), events && waitUntilFinal(cli, id, { from: 'FIRST', onEvent })])
+    .option('--tag <tag...>', `the newest ${taggedMax} jobs with all of these tags`)
+    .option(
+      '--grep <pattern>',
+      'only lines that match this regular expression, with their numbers; exits with 1 without one',
+    )
+    .option('-i, --ignore-case', 'with --grep: ignore case')
+    .option('--errors', 'only lines that look like errors, with their numbers')
+    .option('--line <from-to>', 'only these lines of the run, such as 120-140', readLines)
+    .option('--since <time>', 'only output since this time: 10m, 2h or 2030-01-31T12:00:00Z', readPastTime)
+    .option('--run <number>', 'only the output of this run, from 1', readCount)
+    .option('--stream <stream...>', 'STDOUT, STDERR, SYSTEM (default: STDOUT and STDERR)', readStream)
+    .option('--events', 'show the events of the jobs instead of their output; with -f both')
+    .action(async (given: string[], options: LogsOptions) => {
+      const ids = await findJobs(cli, given, options)
+      if (options.follow) return followAll(cli, ids, options)
+      let found = 0
+      for (const { id, prefix } of ids) found += await printOne(cli, id, { ...options, prefix })
+      if (found === 0 && (options.grep !== undefined || options.errors)) cli.exitWith(exitCodes.unexpected)
     })
 }
 
+interface Named {
+  id: string
+  prefix: string
+}
+
+async function findJobs(cli: Cli, given: readonly string[], { tag }: LogsOptions): Promise<Named[]> {
+  if ((given.length === 0) === (tag === undefined)) throw usageError('pass jobs or --tag', seeJobs)
+  const found = tag ? await findTagged(cli, tag) : await Promise.all(given.map((id) => findJob(cli, id)))
+  return found.map(({ id, name }) => ({ id, prefix: found.length > 1 ? `${name ?? id} | ` : '' }))
+}
+
+function findTagged(cli: Cli, tags: readonly string[]) {
+  const filter = { labels: tags.map((key) => ({ key, value: '' })) }
+  return readFirstNodes(
+    taggedMax,
+    async (page) => (await cli.connection().request(JobsDocument, { ...page, filter })).jobs,
+  )
+}
+
+async function followAll(
+  cli: Cli,
+  jobs: readonly Named[],
+  { tail, run, stream, events, ...rest }: LogsOptions,
+): Promise<void> {
+  if (rest.grep !== undefined || rest.errors || rest.line || rest.since)
+    throw usageError('--grep, --errors, --line and --since do not follow', 'leave out -f')
+  detachOnInterrupt(cli, jobs.map(({ id }) => id).join(' '))
+  const view = { ...(tail && { lastLines: tail }), ...(run && { run }), ...(stream && { streams: stream }) }
+  const onEvent = (event: JobEventRowFragment) => printEvent(cli, event)
+  await Promise.all(
+    jobs.flatMap(({ id, prefix }) => {
+      reportWaiting(cli, id)
+      return [followLog(cli, id, { ...view, prefix }), events && waitUntilFinal(cli, id, { from: 'FIRST', onEvent })]
+    }),
+  )
+}
+
+/** Returns the number of lines that a search has found. */
+async function printOne(cli: Cli, id: string, options: LogsOptions & { prefix: string }): Promise<number> {
+  const { grep, errors, events, ignoreCase, run, stream: streams, prefix } = options
+  if (grep !== undefined) {
+    const search = { query: grep, regex: true, ignoreCase: Boolean(ignoreCase) }
+    return printMatches(cli, id, { ...search, run, streams, prefix })
+  }
+  if (errors) return printMatches(cli, id, { query: errorPattern, regex: true, ignoreCase: true, run, streams, prefix })
+  await (events ? printEvents(cli, id) : printLog(cli, id, options))
+  return 0
+}
+
 /** Prints the pages of the present log. The last page of a running job is empty. */
-async function printLog(cli: Cli, id: string, lastLines: number | undefined): Promise<void> {
-  const first = lastLines === undefined ? linesPerPage : undefined
-  for (let after: string | undefined; ; ) {
-    const variables = { id, after, first, lastLines }
+async function printLog(cli: Cli, id: string, options: LogsOptions & { prefix: string }): Promise<void> {
+  const { tail: lastLines, line, since: at, run, stream: streams, prefix } = options
+  const lines = new LinePrefix(cli, prefix)
+  const fixed = { id, run: line ? (run ?? (await findJob(cli, id)).currentRun.number) : run, streams }
+  const count = lastLines === undefined ? { first: line?.count ?? linesPerPage } : { lastLines }
+  for (let start: object = { ...(line && { fromLine: line.from }), ...(at && { at }) }; ; ) {
+    const variables = { ...fixed, ...count, ...start }
     const { job }: JobLogsQuery = await cli.connection().request(JobLogsDocument, variables, { attempts: 3 })
     if (!job) return
     const { text, gaps, cursor, isFinal } = job.logs
     for (const gap of gaps) cli.terminal.say(gapText(gap))
-    await cli.terminal.write(text)
-    if (isFinal || (text === '' && gaps.length === 0) || lastLines !== undefined) return
-    after = cursor
+    await lines.write(text)
+    if (isFinal || (text === '' && gaps.length === 0) || lastLines !== undefined || line) return lines.end()
+    start = { after: cursor }
   }
 }
 
 async function printEvents(cli: Cli, id: string): Promise<void> {
   const { events } = await createHistory(cli.connection(), id).read({ attempts: 3 })
   for (const event of events) await printEvent(cli, event)
+}
+
+const readStream = readChoices<LogStream>(['STDOUT', 'STDERR', 'SYSTEM'])
+
+function readLines(given: string): LineRange {
+  const [, from, to = from] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(given) ?? []
+  const count = Number(to) - Number(from) + 1
+  if (from === undefined || Number(from) < 1 || !(count >= 1 && count <= linesPerPage))
+    throw new InvalidArgumentError(`Expected 120 or 120-140, at most ${linesPerPage} lines.`)
+  return { from: Number(from), count }
 }

@@ -7,8 +7,9 @@ import { sheet } from '../render.ts'
 export function registerProcessCommand(program: Command, cli: Cli): void {
   addOutputOption(program.command('process'))
     .description('run a scheduling pass in every pool now')
-    .action(async ({ output }: OutputOptions) => {
-      const { processQueue } = await cli.connection().request(ProcessQueueDocument, { input: {} })
+    .option('--pool <name>', 'only this pool')
+    .action(async ({ output, pool }: OutputOptions & { pool?: string }) => {
+      const { processQueue } = await cli.connection().request(ProcessQueueDocument, { input: { pool } })
       const { considered, started, preempted } = expectSuccess(processQueue, 'ProcessQueueSuccess')
       const done = { considered, started, preempted }
       const entries = Object.entries(done).map(([name, count]) => [name, String(count)] as const)

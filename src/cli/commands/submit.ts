@@ -13,6 +13,9 @@ import { readAmount, readCount, readWhole } from '../numbers.ts'
 import { addOutputOption, isTable, type OutputOptions, printObject } from '../output.ts'
 import { memoryText, sheet, startText, structured } from '../render.ts'
 import { buildSpec, type SpecFlags } from '../spec.ts'
+import { submitSweep } from '../submit-sweep.ts'
+import { type Parameter, readParameter } from '../sweep.ts'
+import { readSeconds } from '../times.ts'
 import { detachOnInterrupt, followLog, reportWaiting, waitUntilFinal } from '../watch.ts'
 import { decodeUtf8 } from '../yaml.ts'
 
@@ -30,6 +33,7 @@ interface SubmitOptions extends SpecFlags, SubmissionOptions {
   file?: string
   printSpec?: boolean
   requiresApproval?: boolean
+  sweep?: Parameter[]
 }
 
 export function registerSubmitCommand(program: Command, cli: Cli): void {
@@ -38,6 +42,7 @@ export function registerSubmitCommand(program: Command, cli: Cli): void {
     .description('submit a job; prints its id')
     .option('-f, --file <job.yaml>', 'the spec in YAML, "-" for stdin; flags override it')
     .option('--print-spec', 'print the spec without submitting it')
+    .option('--sweep <name=values>', 'a job for each value: lr=0.1,0.01 or seed=1..4; may be repeated', readParameter)
     .option('--requires-approval', 'require an approval before the job is queued')
     .passThroughOptions()
     .action(async (command: string[], options: SubmitOptions) => {
@@ -52,6 +57,8 @@ export function registerSubmitCommand(program: Command, cli: Cli): void {
       const named = (['command', 'executable', 'handler', 'image'] as const).some((field) => spec[field] != null)
       if (!named && options.file === undefined)
         throw usageError('the command is missing', 'write "berth submit -- command" or "berth submit -f job.yaml"')
+      const { sweep } = options
+      if (sweep) return submitSweep(cli, spec, { ...options, sweep })
       await send(cli, spec, options)
     })
 }
@@ -222,12 +229,4 @@ const append = (item: string, before: string[] = []) => [...before, item]
 function readIds(text: string): number[] {
   if (!/^\d{1,6}(,\d{1,6})*$/.test(text)) throw new InvalidArgumentError('Write device numbers: 0,1.')
   return text.split(',').map(Number)
-}
-
-const unitSeconds = { s: 1, m: 60, h: 3_600, d: 86_400 } as const
-
-function readSeconds(text: string): number {
-  const [, amount, unit = 's'] = text.match(/^(\d+(?:\.\d+)?)([smhd])?$/) ?? []
-  if (amount === undefined) throw new InvalidArgumentError('Write 90s, 10m, 2h or 1d.')
-  return Number(amount) * unitSeconds[unit as keyof typeof unitSeconds]
 }

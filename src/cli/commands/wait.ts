@@ -1,19 +1,57 @@
 import type { Command } from 'commander'
+import type { JobRowFragment, JobState } from '../../client/generated/graphql.ts'
+import { readChoices } from '../choices.ts'
 import type { Cli } from '../cli.ts'
-import { jobExitCode } from '../exit.ts'
+import { exitCodes, jobExitCode, Stop } from '../exit.ts'
 import { addOutputOption, type OutputOptions, printJobs } from '../output.ts'
+import { stateStyles } from '../render.ts'
+import { readSeconds } from '../times.ts'
 import { detachOnInterrupt, findJob, reportWaiting, waitUntilFinal } from '../watch.ts'
+
+interface WaitOptions extends OutputOptions {
+  any?: true
+  state?: JobState[]
+  timeout?: number
+}
 
 export function registerWaitCommand(program: Command, cli: Cli): void {
   addOutputOption(program.command('wait').argument('<job...>'))
     .summary('wait until jobs end')
     .description('wait until jobs end; exits with the exit code of the first job that did not succeed')
-    .action(async (ids: string[], { output }: OutputOptions) => {
+    .option('--any', 'wait only until one of the jobs ends')
+    .option('--state <state...>', 'wait until the jobs reach one of these states; then exits with 0', readState)
+    .option('--timeout <time>', 'give up after this time, with exit code 4: 90s, 10m', readSeconds)
+    .action(async (ids: string[], { output, any, state: states = [], timeout }: WaitOptions) => {
       for (const id of ids) await findJob(cli, id)
       detachOnInterrupt(cli, ids.join(' '))
       for (const id of ids) reportWaiting(cli, id)
-      const jobs = await Promise.all(ids.map((id) => waitUntilFinal(cli, id)))
+      const waits = ids.map((id) => waitForState(cli, id, states))
+      const ended = any ? Promise.any(waits).then((job) => [job]) : Promise.all(waits)
+      const jobs = await Promise.race([ended, ...(timeout === undefined ? [] : [giveUpAfter(timeout)])])
       await printJobs(cli, jobs, output)
-      cli.exitWith(jobs.map(jobExitCode).find((code) => code !== 0) ?? 0)
+      const failed = jobs.filter(({ state }) => !states.includes(state)).map(jobExitCode)
+      cli.exitWith(failed.find((code) => code !== 0) ?? 0)
+      if (any) await cli.connection().close()
     })
 }
+
+/** The job in one of the states, or as it ended. */
+async function waitForState(cli: Cli, id: string, states: readonly JobState[]): Promise<JobRowFragment> {
+  const reached = new AbortController()
+  const isReached = ({ to }: { to: JobState | null }) => to !== null && states.includes(to)
+  if (states.length === 0) return waitUntilFinal(cli, id)
+  for await (const update of cli.connection().follow(id, { from: 'CURRENT', signal: reached.signal })) {
+    if (update.__typename === 'StreamReset' && update.resetReason === 'DELETED')
+      throw new Stop(exitCodes.notFound, `${id} was deleted`)
+    if (update.__typename !== 'JobTransitions') continue
+    if (update.isFinal || states.includes(update.job.state) || update.transitions.some(isReached)) return update.job
+  }
+  return findJob(cli, id)
+}
+
+async function giveUpAfter(seconds: number): Promise<never> {
+  await new Promise((resolve) => setTimeout(resolve, seconds * 1_000).unref())
+  throw new Stop(exitCodes.retryable, `the jobs did not end within ${seconds} s`, 'they continue; wait again')
+}
+
+const readState = readChoices(Object.keys(stateStyles) as JobState[])

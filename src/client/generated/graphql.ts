@@ -919,12 +919,24 @@ export type RejectJobInput = {
   reason: string;
 };
 
+/** The reservation to release. */
+export type ReleaseSlotInput = {
+  /** The reservation to give back. */
+  slotReservationId: string;
+};
+
 /** The progress of the job. */
 export type ReportProgressInput = {
   /** 0 … 1; omitted: unchanged; null: removed. */
   fraction?: number | null | undefined;
   /** At most 1,000 characters; omitted: unchanged; null: removed. */
   message?: string | null | undefined;
+};
+
+/** The reservation. */
+export type ReserveSlotInput = {
+  /** Seconds until the reservation expires, 1 … 3,600. */
+  ttlSeconds?: number | null | undefined;
 };
 
 /** Requested resources; amounts are per replica. */
@@ -1059,6 +1071,19 @@ export type SetScopeLimitInput = {
   scope: LimitScope;
 };
 
+/** State of a slot reservation. */
+export const SlotReservationState = {
+  /** Can be consumed; counts like a job that is not final. */
+  Active: 'ACTIVE',
+  /** Consumed by a submission. */
+  Consumed: 'CONSUMED',
+  /** Expired before it was consumed. */
+  Expired: 'EXPIRED',
+  /** Released by its user. */
+  Released: 'RELEASED'
+} as const;
+
+export type SlotReservationState = typeof SlotReservationState[keyof typeof SlotReservationState];
 /** Category of a state. */
 export const StateCategory = {
   /** STARTING, RUNNING or CANCELLING: the job holds resources. */
@@ -1140,6 +1165,12 @@ export type SubmitJobInput = {
   slotReservationId?: string | null | undefined;
   /** The job to run. */
   spec: JobSpecInput;
+};
+
+/** Several submissions. */
+export type SubmitJobsInput = {
+  /** The submissions. At most 1,000. */
+  submissions: Array<SubmitJobInput>;
 };
 
 /** Permitted use of a token; a token never permits more than its user may do. */
@@ -1269,6 +1300,21 @@ export type UpdateUserInput = {
   userId: string;
 };
 
+/** Key by which `usage` groups its points. */
+export const UsageBy = {
+  /** The account that the job is charged to. */
+  Account: 'ACCOUNT',
+  /** The pool; every measured time has a point, also without jobs. */
+  Pool: 'POOL',
+  /** The submission queue of the job. */
+  Queue: 'QUEUE',
+  /** The team of the job. */
+  Team: 'TEAM',
+  /** The user of the job. */
+  User: 'USER'
+} as const;
+
+export type UsageBy = typeof UsageBy[keyof typeof UsageBy];
 /** Identity of a user at an OpenID provider. */
 export type UserIdentityInput = {
   /** Issuer: auth.oidc.issuer in the configuration. */
@@ -1295,6 +1341,76 @@ export type X11Input = {
   /** Whether the display is rendered by a GPU. */
   gpu?: boolean | null | undefined;
 };
+
+export type SpecFieldsFragment = { account: string, arguments: Array<string> | null, bid: number | null, capacityReservationId: string | null, command: Array<string> | null, customAttributes: Record<string, unknown> | null, data: Array<string>, durationSeconds: number | null, estimatedCost: number | null, executable: string | null, executor: string, handler: string | null, image: string | null, inheritEnvironment: boolean, input: Record<string, unknown> | null, interactive: boolean, launcher: string, maxRunTimeSeconds: number, name: string | null, networkIsolation: NetworkIsolation | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, postLaunch: string | null, preLaunch: string | null, preemptable: boolean, project: string | null, queue: string, restartable: boolean, resumable: boolean, stderrPath: string | null, stdinPath: string | null, stdoutPath: string | null, team: string | null, workdir: string | null, dependsOn: Array<{ jobId: string, on: DependencyOn }>, environment: Array<{ name: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, protocol: NetworkProtocol, targetPort: number }> } | null, labels: Array<{ key: string, value: string }>, resources: { anyGpu: boolean, cpu: number, cpuCoresPerProcess: number | null, cpuModel: Array<string>, cudaVersion: string | null, exclusiveNodeUse: boolean, gpu: number, gpuCoresPerProcess: number | null, gpuIds: Array<number> | null, gpuMemoryBytes: number | null, gpuModel: Array<string>, gpuTensorCores: boolean | null, infiniband: boolean, memoryBytes: number, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, replicaMasterPort: number | null, replicas: number }, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, x11: { gpu: boolean } | null };
+
+export type JobSpecQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type JobSpecQuery = { job: { id: string, name: string | null, state: JobState, spec: { account: string, arguments: Array<string> | null, bid: number | null, capacityReservationId: string | null, command: Array<string> | null, customAttributes: Record<string, unknown> | null, data: Array<string>, durationSeconds: number | null, estimatedCost: number | null, executable: string | null, executor: string, handler: string | null, image: string | null, inheritEnvironment: boolean, input: Record<string, unknown> | null, interactive: boolean, launcher: string, maxRunTimeSeconds: number, name: string | null, networkIsolation: NetworkIsolation | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, postLaunch: string | null, preLaunch: string | null, preemptable: boolean, project: string | null, queue: string, restartable: boolean, resumable: boolean, stderrPath: string | null, stdinPath: string | null, stdoutPath: string | null, team: string | null, workdir: string | null, dependsOn: Array<{ jobId: string, on: DependencyOn }>, environment: Array<{ name: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, protocol: NetworkProtocol, targetPort: number }> } | null, labels: Array<{ key: string, value: string }>, resources: { anyGpu: boolean, cpu: number, cpuCoresPerProcess: number | null, cpuModel: Array<string>, cudaVersion: string | null, exclusiveNodeUse: boolean, gpu: number, gpuCoresPerProcess: number | null, gpuIds: Array<number> | null, gpuMemoryBytes: number | null, gpuModel: Array<string>, gpuTensorCores: boolean | null, infiniband: boolean, memoryBytes: number, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, replicaMasterPort: number | null, replicas: number }, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, x11: { gpu: boolean } | null } } | null };
+
+export type LogSearchQueryVariables = Exact<{
+  id: string;
+  query: string;
+  regex?: boolean | null | undefined;
+  ignoreCase?: boolean | null | undefined;
+  run?: number | null | undefined;
+  streams?: Array<LogStream> | LogStream | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type LogSearchQuery = { job: { id: string, logSearch: { cursor: string, isComplete: boolean, matches: Array<{ runNumber: number, line: number, at: string, stream: LogStream, text: string }> } } | null };
+
+export type UsageQueryVariables = Exact<{
+  from: string;
+  to?: string | null | undefined;
+  bucketSeconds: number;
+  by?: UsageBy | null | undefined;
+  pool?: string | null | undefined;
+}>;
+
+
+export type UsageQuery = { usage: Array<{ at: string, key: string | null, running: number, queued: number, cpu: number, gpu: number, memoryBytes: number, started: number, finished: number, failed: number, waitP50Seconds: number | null, waitP95Seconds: number | null, cost: { amount: number, currency: string | null } | null }> };
+
+export type ArtifactRowFragment = { id: string, name: string, mediaType: string, sizeBytes: number | null, uri: string | null, createdAt: string };
+
+export type ArtifactsQueryVariables = Exact<{
+  id: string;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type ArtifactsQuery = { job: { id: string, artifacts: { nodes: Array<{ id: string, name: string, mediaType: string, sizeBytes: number | null, uri: string | null, createdAt: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
+
+export type ArtifactQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type ArtifactQuery = { node:
+    | { __typename: 'ApiToken', id: string }
+    | { __typename: 'Approval', id: string }
+    | { __typename: 'ApprovalRule', id: string }
+    | { __typename: 'Artifact', body: string | null, id: string, name: string, mediaType: string, sizeBytes: number | null, uri: string | null, createdAt: string }
+    | { __typename: 'AuditEntry', id: string }
+    | { __typename: 'CapacityReservation', id: string }
+    | { __typename: 'Hold', id: string }
+    | { __typename: 'Job', id: string }
+    | { __typename: 'JobEvent', id: string }
+    | { __typename: 'Pool', id: string }
+    | { __typename: 'PoolNode', id: string }
+    | { __typename: 'Quota', id: string }
+    | { __typename: 'Run', id: string }
+    | { __typename: 'SavedView', id: string }
+    | { __typename: 'SlotReservation', id: string }
+    | { __typename: 'SubmissionQueue', id: string }
+    | { __typename: 'Team', id: string }
+    | { __typename: 'User', id: string }
+   | null };
 
 export type ReportProgressMutationVariables = Exact<{
   input: ReportProgressInput;
@@ -1494,7 +1610,7 @@ export type FollowedJobFragment = { id: string, version: number, name: string | 
 
 export type LiveJobFragment = { stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: string, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } };
 
-export type JobDetailFragment = { stateCategory: StateCategory, executor: string, account: string, project: string | null, priority: number | null, maxAttempts: number, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, fairShare: { account: string, share: number, weight: number, bid: number } | null, cost: { amount: number, currency: string | null } | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, queue: { id: string, name: string }, user: { id: string, name: string } };
+export type JobDetailFragment = { stateCategory: StateCategory, executor: string, account: string, project: string | null, priority: number | null, maxAttempts: number, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, fairShare: { account: string, share: number, weight: number, bid: number } | null, cost: { amount: number, currency: string | null } | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, used: number | null, limit: number | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, ip: string | null, usage: { cpuSeconds: number | null, gpuSeconds: number | null, maxMemoryBytes: number | null } | null }, retryOf: { id: string } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, state: JobState } }>, artifacts: { nodes: Array<{ id: string, name: string }>, pageInfo: { hasNextPage: boolean } }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, queue: { id: string, name: string }, user: { id: string, name: string } };
 
 export type JobEventRowFragment = { id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, detail:
     | { __typename: 'ApprovalDecisionDetail' }
@@ -1625,7 +1741,7 @@ export type JobQueryVariables = Exact<{
 }>;
 
 
-export type JobQuery = { job: { stateCategory: StateCategory, executor: string, account: string, project: string | null, priority: number | null, maxAttempts: number, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, fairShare: { account: string, share: number, weight: number, bid: number } | null, cost: { amount: number, currency: string | null } | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, queue: { id: string, name: string }, user: { id: string, name: string } } | null };
+export type JobQuery = { job: { stateCategory: StateCategory, executor: string, account: string, project: string | null, priority: number | null, maxAttempts: number, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, fairShare: { account: string, share: number, weight: number, bid: number } | null, cost: { amount: number, currency: string | null } | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, used: number | null, limit: number | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, ip: string | null, usage: { cpuSeconds: number | null, gpuSeconds: number | null, maxMemoryBytes: number | null } | null }, retryOf: { id: string } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, state: JobState } }>, artifacts: { nodes: Array<{ id: string, name: string }>, pageInfo: { hasNextPage: boolean } }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, queue: { id: string, name: string }, user: { id: string, name: string } } | null };
 
 export type JobEventsQueryVariables = Exact<{
   id: string;
@@ -1648,6 +1764,8 @@ export type JobLogsQueryVariables = Exact<{
   first?: number | null | undefined;
   after?: string | null | undefined;
   lastLines?: number | null | undefined;
+  fromLine?: number | null | undefined;
+  at?: string | null | undefined;
   streams?: Array<LogStream> | LogStream | null | undefined;
   run?: number | null | undefined;
 }>;
@@ -2313,6 +2431,63 @@ export type SetJobPrioritiesMutation = { setJobPriorities:
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
+export type SlotRowFragment = { id: string, state: SlotReservationState, createdAt: string, expiresAt: string, user: { id: string, name: string }, job: { id: string } | null };
+
+export type SlotsQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  states?: Array<SlotReservationState> | SlotReservationState | null | undefined;
+}>;
+
+
+export type SlotsQuery = { slotReservations: { nodes: Array<{ id: string, state: SlotReservationState, createdAt: string, expiresAt: string, user: { id: string, name: string }, job: { id: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type ReserveSlotMutationVariables = Exact<{
+  input: ReserveSlotInput;
+}>;
+
+
+export type ReserveSlotMutation = { reserveSlot:
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ReserveSlotSuccess', reservation: { id: string, state: SlotReservationState, createdAt: string, expiresAt: string, user: { id: string, name: string }, job: { id: string } | null } }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type ReleaseSlotMutationVariables = Exact<{
+  input: ReleaseSlotInput;
+}>;
+
+
+export type ReleaseSlotMutation = { releaseSlot:
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ReleaseSlotSuccess', released: boolean, reservation: { id: string, state: SlotReservationState, createdAt: string, expiresAt: string, user: { id: string, name: string }, job: { id: string } | null } }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type SubmitJobsMutationVariables = Exact<{
+  input: SubmitJobsInput;
+}>;
+
+
+export type SubmitJobsMutation = { submitJobs:
+    | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'SubmitJobsSuccess', results: Array<
+        | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+        | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'SubmitJobSuccess', job: { id: string, version: number, name: string | null, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, finishedAt: string | null, user: { id: string, name: string } } }
+        | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+      > }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
 export class TypedDocumentString<TResult, TVariables>
   extends String
   implements DocumentTypeDecoration<TResult, TVariables>
@@ -2331,6 +2506,102 @@ export class TypedDocumentString<TResult, TVariables>
     return this.value;
   }
 }
+export const SpecFieldsFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment SpecFields on JobSpec {
+  account
+  arguments
+  bid
+  capacityReservationId
+  command
+  customAttributes
+  data
+  dependsOn {
+    jobId
+    on
+  }
+  durationSeconds
+  environment {
+    name
+    value
+  }
+  estimatedCost
+  executable
+  executor
+  handler
+  image
+  inheritEnvironment
+  input
+  interactive
+  internalDns {
+    name
+    ports {
+      port
+      protocol
+      targetPort
+    }
+  }
+  labels {
+    key
+    value
+  }
+  launcher
+  maxRunTimeSeconds
+  name
+  networkIsolation
+  notBefore
+  onDependencyFailure
+  postLaunch
+  preLaunch
+  preemptable
+  project
+  queue
+  resources {
+    anyGpu
+    cpu
+    cpuCoresPerProcess
+    cpuModel
+    cudaVersion
+    exclusiveNodeUse
+    gpu
+    gpuCoresPerProcess
+    gpuIds
+    gpuMemoryBytes
+    gpuModel
+    gpuTensorCores
+    infiniband
+    memoryBytes
+    nodeCount
+    processCount
+    processesPerNode
+    replicaMasterPort
+    replicas
+  }
+  restartable
+  resumable
+  retry {
+    maxAttempts
+    onExitCodes
+  }
+  stderrPath
+  stdinPath
+  stdoutPath
+  team
+  workdir
+  x11 {
+    gpu
+  }
+}
+    `, {"fragmentName":"SpecFields"}) as unknown as TypedDocumentString<SpecFieldsFragment, unknown>;
+export const ArtifactRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment ArtifactRow on Artifact {
+  id
+  name
+  mediaType
+  sizeBytes
+  uri
+  createdAt
+}
+    `, {"fragmentName":"ArtifactRow"}) as unknown as TypedDocumentString<ArtifactRowFragment, unknown>;
 export const LimitsRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment LimitsRow on Limits {
   id
@@ -2534,11 +2805,15 @@ export const JobDetailFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     reasons {
       code
       message
+      scope
+      used
+      limit
     }
     gates {
       code
       open
       opensAt
+      detail
     }
     fit {
       missing
@@ -2565,6 +2840,32 @@ export const JobDetailFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     number
     nodeNames
     gpuIds
+    ip
+    usage {
+      cpuSeconds
+      gpuSeconds
+      maxMemoryBytes
+    }
+  }
+  retryOf {
+    id
+  }
+  dependencies {
+    on
+    satisfied
+    job {
+      id
+      state
+    }
+  }
+  artifacts(first: 10) {
+    nodes {
+      id
+      name
+    }
+    pageInfo {
+      hasNextPage
+    }
   }
   spec {
     command
@@ -2979,6 +3280,206 @@ export const CountMismatchFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   actualCount
 }
     `, {"fragmentName":"CountMismatch"}) as unknown as TypedDocumentString<CountMismatchFragment, unknown>;
+export const SlotRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment SlotRow on SlotReservation {
+  id
+  state
+  user {
+    id
+    name
+  }
+  createdAt
+  expiresAt
+  job {
+    id
+  }
+}
+    `, {"fragmentName":"SlotRow"}) as unknown as TypedDocumentString<SlotRowFragment, unknown>;
+export const JobSpecDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query JobSpec($id: ID!) {
+  job(id: $id) {
+    id
+    name
+    state
+    spec {
+      ...SpecFields
+    }
+  }
+}
+    fragment SpecFields on JobSpec {
+  account
+  arguments
+  bid
+  capacityReservationId
+  command
+  customAttributes
+  data
+  dependsOn {
+    jobId
+    on
+  }
+  durationSeconds
+  environment {
+    name
+    value
+  }
+  estimatedCost
+  executable
+  executor
+  handler
+  image
+  inheritEnvironment
+  input
+  interactive
+  internalDns {
+    name
+    ports {
+      port
+      protocol
+      targetPort
+    }
+  }
+  labels {
+    key
+    value
+  }
+  launcher
+  maxRunTimeSeconds
+  name
+  networkIsolation
+  notBefore
+  onDependencyFailure
+  postLaunch
+  preLaunch
+  preemptable
+  project
+  queue
+  resources {
+    anyGpu
+    cpu
+    cpuCoresPerProcess
+    cpuModel
+    cudaVersion
+    exclusiveNodeUse
+    gpu
+    gpuCoresPerProcess
+    gpuIds
+    gpuMemoryBytes
+    gpuModel
+    gpuTensorCores
+    infiniband
+    memoryBytes
+    nodeCount
+    processCount
+    processesPerNode
+    replicaMasterPort
+    replicas
+  }
+  restartable
+  resumable
+  retry {
+    maxAttempts
+    onExitCodes
+  }
+  stderrPath
+  stdinPath
+  stdoutPath
+  team
+  workdir
+  x11 {
+    gpu
+  }
+}`) as unknown as TypedDocumentString<JobSpecQuery, JobSpecQueryVariables>;
+export const LogSearchDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query LogSearch($id: ID!, $query: String!, $regex: Boolean, $ignoreCase: Boolean, $run: Int, $streams: [LogStream!], $after: Cursor) {
+  job(id: $id) {
+    id
+    logSearch(
+      query: $query
+      regex: $regex
+      ignoreCase: $ignoreCase
+      run: $run
+      streams: $streams
+      after: $after
+      first: 1000
+    ) {
+      matches {
+        runNumber
+        line
+        at
+        stream
+        text
+      }
+      cursor
+      isComplete
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<LogSearchQuery, LogSearchQueryVariables>;
+export const UsageDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query Usage($from: DateTime!, $to: DateTime, $bucketSeconds: Int!, $by: UsageBy, $pool: String) {
+  usage(from: $from, to: $to, bucketSeconds: $bucketSeconds, by: $by, pool: $pool) {
+    at
+    key
+    running
+    queued
+    cpu
+    gpu
+    memoryBytes
+    started
+    finished
+    failed
+    waitP50Seconds
+    waitP95Seconds
+    cost {
+      amount
+      currency
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<UsageQuery, UsageQueryVariables>;
+export const ArtifactsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query Artifacts($id: ID!, $first: Int, $after: Cursor) {
+  job(id: $id) {
+    id
+    artifacts(first: $first, after: $after) {
+      nodes {
+        ...ArtifactRow
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+    }
+  }
+}
+    fragment ArtifactRow on Artifact {
+  id
+  name
+  mediaType
+  sizeBytes
+  uri
+  createdAt
+}`) as unknown as TypedDocumentString<ArtifactsQuery, ArtifactsQueryVariables>;
+export const ArtifactDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query Artifact($id: ID!) {
+  node(id: $id) {
+    id
+    __typename
+    ... on Artifact {
+      ...ArtifactRow
+      body
+    }
+  }
+}
+    fragment ArtifactRow on Artifact {
+  id
+  name
+  mediaType
+  sizeBytes
+  uri
+  createdAt
+}`) as unknown as TypedDocumentString<ArtifactQuery, ArtifactQueryVariables>;
 export const ReportProgressDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation ReportProgress($input: ReportProgressInput!) {
   reportProgress(input: $input) {
@@ -3907,11 +4408,15 @@ fragment JobDetail on Job {
     reasons {
       code
       message
+      scope
+      used
+      limit
     }
     gates {
       code
       open
       opensAt
+      detail
     }
     fit {
       missing
@@ -3938,6 +4443,32 @@ fragment JobDetail on Job {
     number
     nodeNames
     gpuIds
+    ip
+    usage {
+      cpuSeconds
+      gpuSeconds
+      maxMemoryBytes
+    }
+  }
+  retryOf {
+    id
+  }
+  dependencies {
+    on
+    satisfied
+    job {
+      id
+      state
+    }
+  }
+  artifacts(first: 10) {
+    nodes {
+      id
+      name
+    }
+    pageInfo {
+      hasNextPage
+    }
   }
   spec {
     command
@@ -4023,13 +4554,15 @@ fragment JobEventRow on JobEvent {
   }
 }`) as unknown as TypedDocumentString<JobEventsQuery, JobEventsQueryVariables>;
 export const JobLogsDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query JobLogs($id: ID!, $first: Int, $after: Cursor, $lastLines: Int, $streams: [LogStream!], $run: Int) {
+    query JobLogs($id: ID!, $first: Int, $after: Cursor, $lastLines: Int, $fromLine: UInt53, $at: DateTime, $streams: [LogStream!], $run: Int) {
   job(id: $id) {
     id
     logs(
       first: $first
       after: $after
       lastLines: $lastLines
+      fromLine: $fromLine
+      at: $at
       streams: $streams
       run: $run
     ) {
@@ -5829,3 +6362,158 @@ fragment Refusal on Problem {
 fragment CountMismatch on CountMismatchProblem {
   actualCount
 }`) as unknown as TypedDocumentString<SetJobPrioritiesMutation, SetJobPrioritiesMutationVariables>;
+export const SlotsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query Slots($first: Int, $after: Cursor, $states: [SlotReservationState!]) {
+  slotReservations(first: $first, after: $after, states: $states) {
+    nodes {
+      ...SlotRow
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment SlotRow on SlotReservation {
+  id
+  state
+  user {
+    id
+    name
+  }
+  createdAt
+  expiresAt
+  job {
+    id
+  }
+}`) as unknown as TypedDocumentString<SlotsQuery, SlotsQueryVariables>;
+export const ReserveSlotDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation ReserveSlot($input: ReserveSlotInput!) {
+  reserveSlot(input: $input) {
+    __typename
+    ... on ReserveSlotSuccess {
+      reservation {
+        ...SlotRow
+      }
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}
+fragment SlotRow on SlotReservation {
+  id
+  state
+  user {
+    id
+    name
+  }
+  createdAt
+  expiresAt
+  job {
+    id
+  }
+}`) as unknown as TypedDocumentString<ReserveSlotMutation, ReserveSlotMutationVariables>;
+export const ReleaseSlotDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation ReleaseSlot($input: ReleaseSlotInput!) {
+  releaseSlot(input: $input) {
+    __typename
+    ... on ReleaseSlotSuccess {
+      released
+      reservation {
+        ...SlotRow
+      }
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}
+fragment SlotRow on SlotReservation {
+  id
+  state
+  user {
+    id
+    name
+  }
+  createdAt
+  expiresAt
+  job {
+    id
+  }
+}`) as unknown as TypedDocumentString<ReleaseSlotMutation, ReleaseSlotMutationVariables>;
+export const SubmitJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation SubmitJobs($input: SubmitJobsInput!) {
+  submitJobs(input: $input) {
+    __typename
+    ... on SubmitJobsSuccess {
+      results {
+        __typename
+        ... on SubmitJobSuccess {
+          job {
+            ...ChangedJob
+          }
+        }
+        ...Refusal
+        ... on InvalidInputProblem {
+          violations {
+            path
+            message
+          }
+        }
+      }
+    }
+    ...Refusal
+  }
+}
+    fragment ChangedJob on Job {
+  id
+  version
+  name
+  state
+  stateReason
+  stateInfo
+  exitCode
+  user {
+    id
+    name
+  }
+  createdAt
+  finishedAt
+}
+fragment Refusal on Problem {
+  __typename
+  code
+  message
+  retryable
+}`) as unknown as TypedDocumentString<SubmitJobsMutation, SubmitJobsMutationVariables>;

@@ -1,0 +1,64 @@
+import type { Command } from 'commander'
+import {
+  ReleaseSlotDocument,
+  ReserveSlotDocument,
+  type SlotReservationState,
+  type SlotRowFragment,
+  SlotRowFragmentDoc,
+  SlotsDocument,
+} from '../../client/generated/graphql.ts'
+import { readChoices } from '../choices.ts'
+import { type Cli, expectSuccess } from '../cli.ts'
+import { runForEach } from '../each.ts'
+import { addOutputOption, isTable, type OutputOptions, rowPrinter } from '../output.ts'
+import { readEveryNode } from '../pages.ts'
+import { timeText } from '../render.ts'
+import { readSeconds } from '../times.ts'
+
+const print = rowPrinter<SlotRowFragment>(
+  [
+    { title: 'ID', cell: ({ id }) => id },
+    { title: 'STATE', cell: ({ state }) => state },
+    { title: 'USER', cell: ({ user }) => user.name },
+    { title: 'EXPIRES', cell: ({ expiresAt }) => timeText(expiresAt) ?? '-' },
+    { title: 'JOB', cell: ({ job }) => job?.id ?? '-' },
+  ],
+  SlotRowFragmentDoc,
+)
+
+export function registerSlotCommand(program: Command, cli: Cli): void {
+  const slot = program
+    .command('slot')
+    .description('reserve slots: places among your active jobs, before you upload data')
+  addOutputOption(slot.command('ls', { isDefault: true }))
+    .description('list slots, newest first')
+    .option('-s, --state <state...>', 'in these states: ACTIVE, CONSUMED, EXPIRED, RELEASED', readState)
+    .action(async ({ output, state: states }: OutputOptions & { state?: SlotReservationState[] }) => {
+      const read = cli.connection().request
+      await print(
+        cli,
+        await readEveryNode(async (page) => (await read(SlotsDocument, { ...page, states })).slotReservations),
+        output,
+      )
+    })
+  addOutputOption(slot.command('reserve'))
+    .description('reserve a slot and print its id, which "berth submit --slot" takes')
+    .option('--ttl <time>', 'how long the slot is kept: 90s, 10m (default: 5m)', readSeconds)
+    .action(async ({ output, ttl: ttlSeconds }: OutputOptions & { ttl?: number }) => {
+      const { reserveSlot } = await cli.connection().request(ReserveSlotDocument, { input: { ttlSeconds } })
+      const { reservation } = expectSuccess(reserveSlot, 'ReserveSlotSuccess')
+      if (isTable(output)) await cli.terminal.write(`${reservation.id}\n`)
+      else await print(cli, [reservation], output)
+    })
+  addOutputOption(slot.command('release').argument('<slot...>'))
+    .description('give slots back')
+    .action(async (ids: string[], { output }: OutputOptions) => {
+      const released = await runForEach(cli, ids, async (slotReservationId) => {
+        const { releaseSlot } = await cli.connection().request(ReleaseSlotDocument, { input: { slotReservationId } })
+        return expectSuccess(releaseSlot, 'ReleaseSlotSuccess', '"berth slot ls" lists your slots').reservation
+      })
+      await print(cli, released, output)
+    })
+}
+
+const readState = readChoices<SlotReservationState>(['ACTIVE', 'CONSUMED', 'EXPIRED', 'RELEASED'])

@@ -1,0 +1,69 @@
+import type { Command } from 'commander'
+import { UsageBy, UsageDocument, type UsageQuery } from '../../client/generated/graphql.ts'
+import { readChoice } from '../choices.ts'
+import type { Cli } from '../cli.ts'
+import { usageError } from '../exit.ts'
+import { addOutputOption, type OutputOptions, rowPrinter } from '../output.ts'
+import { secondsText } from '../render.ts'
+import { nowMs, readPastTime } from '../times.ts'
+
+interface UsageOptions extends OutputOptions {
+  by: UsageBy
+  since?: string
+  until?: string
+  pool?: string
+}
+
+interface Use extends Omit<UsageQuery['usage'][number], 'at'> {
+  cpuHours: number
+  gpuHours: number
+  memoryGibHours: number
+}
+
+export function registerUsageCommand(program: Command, cli: Cli): void {
+  addOutputOption(program.command('usage'))
+    .summary('show what was used, by whom')
+    .description('show the cores, GPUs and memory that jobs held over time')
+    .option(
+      '--by <key>',
+      `${Object.values(UsageBy).join(', ').toLowerCase()}`,
+      readChoice(Object.values(UsageBy)),
+      'ACCOUNT',
+    )
+    .option('--since <time>', 'begin: 24h, 7d (default) or 2030-01-31', readPastTime)
+    .option('--until <time>', 'end (default: now)', readPastTime)
+    .option('--pool <name>', 'pool (default: all pools)')
+    .action(async ({ output, by, since, until, pool }: UsageOptions) => {
+      const from = since ?? readPastTime('7d')
+      const seconds = Math.ceil(((until ? Date.parse(until) : nowMs()) - Date.parse(from)) / 1_000)
+      if (seconds < 60) throw usageError('the time is shorter than a minute', 'pass --since 24h')
+      const variables = { from, to: until ?? null, by, pool: pool ?? null, bucketSeconds: seconds }
+      const { usage } = await cli.connection().request(UsageDocument, variables)
+      const hours = seconds / 3_600
+      const rows = usage.map(({ at: _, ...point }) => ({
+        ...point,
+        cpuHours: point.cpu * hours,
+        gpuHours: point.gpu * hours,
+        memoryGibHours: (point.memoryBytes / 2 ** 30) * hours,
+      }))
+      await print(cli, rows, output)
+    })
+}
+
+const print = rowPrinter<Use>([
+  { title: 'KEY', cell: ({ key }) => key ?? '-', shrinks: true },
+  { title: 'CPU HOURS', cell: ({ cpuHours }) => rounded(cpuHours) },
+  { title: 'GPU HOURS', cell: ({ gpuHours }) => rounded(gpuHours) },
+  { title: 'GIB HOURS', cell: ({ memoryGibHours }) => rounded(memoryGibHours), drop: 1 },
+  { title: 'STARTED', cell: ({ started }) => String(started), drop: 3 },
+  { title: 'FINISHED', cell: ({ finished }) => String(finished), drop: 4 },
+  { title: 'FAILED', cell: ({ failed }) => String(failed), drop: 5 },
+  {
+    title: 'WAITED',
+    cell: ({ waitP50Seconds }) => (waitP50Seconds === null ? '-' : secondsText(waitP50Seconds)),
+    drop: 2,
+  },
+  { title: 'COST', cell: ({ cost }) => (cost ? `${rounded(cost.amount)} ${cost.currency ?? ''}`.trim() : '-') },
+])
+
+const rounded = (value: number) => String(+value.toFixed(2))

@@ -1,0 +1,88 @@
+import { buildSchema, type OperationDefinitionNode, parse } from 'graphql'
+import { describe, expect, it } from 'vitest'
+import { expandSweep, readParameter } from '../../src/cli/sweep.ts'
+import { repository } from '../support/sources.ts'
+
+/** Mutations without a verb, and the reason. */
+const elsewhere: Readonly<Record<string, string>> = {
+  approveJobs: '"berth approve" takes several jobs, each with its version',
+  rejectJobs: '"berth reject" takes several jobs, each with its version',
+  cancelJob: '"berth cancel" sends cancelJobs, also for one job',
+  deleteJob: '"berth rm" sends deleteJobs, also for one job',
+  setJobPriority: '"berth priority" sends setJobPriorities, also for one job',
+  createDownload: 'a link for browsers; "berth logs" and "berth artifact get" print',
+  saveView: 'views are lists of the console',
+  deleteView: 'views are lists of the console',
+}
+
+const textOf = (path: string) => repository.find((file) => file.path === path)?.text ?? ''
+const schema = buildSchema(textOf('schema.graphql'))
+const mutations = Object.keys(schema.getMutationType()?.getFields() ?? {})
+
+const operations = repository
+  .filter(({ path }) => /^src\/client\/documents\/.*\.graphql$/.test(path))
+  .flatMap(({ text }) => parse(text).definitions)
+  .filter((each): each is OperationDefinitionNode => each.kind === 'OperationDefinition')
+
+/** The command line, and the parts of the client that it calls. */
+const callers = repository
+  .filter(({ path }) => /^src\/(cli|client\/jobs)\/.*\.ts$/.test(path))
+  .map(({ text }) => text)
+  .join('\n')
+
+const isReachable = (mutation: string) =>
+  operations.some(
+    ({ name, selectionSet }) =>
+      selectionSet.selections.some((each) => each.kind === 'Field' && each.name.value === mutation) &&
+      new RegExp(`request\\(\\s*${name?.value}Document\\b`).test(callers),
+  )
+
+describe('every mutation of the API', () => {
+  it.each(mutations)('%s has a verb, or a reason why not', (mutation) => {
+    expect({ mutation, isReachable: isReachable(mutation) }).toEqual({
+      mutation,
+      isReachable: !(mutation in elsewhere),
+    })
+  })
+
+  it('is known, if it has a reason', () => {
+    expect(Object.keys(elsewhere).filter((name) => !mutations.includes(name))).toEqual([])
+  })
+})
+
+describe('a sweep', () => {
+  const parameters = readParameter('seed=1..2', readParameter('lr=0.1,0.01'))
+
+  it('has a job for each combination, with its values in command, environment and labels', () => {
+    const spec = { command: ['train', '--lr={lr}', '{seed}'], name: 'lr {lr}', labels: [{ key: 'team', value: 'ml' }] }
+    const specs = expandSweep(spec, parameters, 'abc')
+    expect(specs.map(({ command }) => command?.slice(1))).toEqual([
+      ['--lr=0.1', '1'],
+      ['--lr=0.1', '2'],
+      ['--lr=0.01', '1'],
+      ['--lr=0.01', '2'],
+    ])
+    expect(specs[1]).toMatchObject({
+      name: 'lr 0.1',
+      labels: [
+        { key: 'team', value: 'ml' },
+        { key: 'sweep', value: 'abc' },
+        { key: 'lr', value: '0.1' },
+        { key: 'seed', value: '2' },
+      ],
+      environment: [
+        { name: 'lr', value: '0.1' },
+        { name: 'seed', value: '2' },
+      ],
+    })
+  })
+
+  it.each(['lr', '=1', 'a b=1', 'seed=4..1', 'seed=1..5000'])('refuses %s', (given) => {
+    expect(() => readParameter(given)).toThrow('Expected')
+  })
+
+  it('refuses more than 1000 jobs', () => {
+    const many = readParameter('b=1..40', readParameter('a=1..40'))
+    expect(() => expandSweep({}, many, 'abc')).toThrow('the sweep has 1600 jobs')
+  })
+})
