@@ -97,6 +97,7 @@ const queue = createRoute({
 const poolQueue = createRoute({
   getParentRoute: () => root,
   path: '/queue/$pool',
+  validateSearch: readTexts('span', 'reason', 'rows'),
   component: lazyRouteComponent(() => import('../pages/queue/queue.tsx'), 'QueuePage'),
 })
 
@@ -109,14 +110,14 @@ const cluster = createRoute({
 const poolCluster = createRoute({
   getParentRoute: () => root,
   path: '/cluster/$pool',
-  validateSearch: readTexts('node', 'fits', 'color'),
+  validateSearch: readTexts('node', 'fits', 'color', 'view'),
   component: lazyRouteComponent(() => import('../pages/cluster/cluster.tsx'), 'ClusterPage'),
 })
 
 const usage = createRoute({
   getParentRoute: () => root,
   path: '/usage',
-  validateSearch: readTexts('from', 'to', 'by', 'pool', 'show'),
+  validateSearch: readTexts('from', 'to', 'by', 'pool'),
   component: lazyRouteComponent(() => import('../pages/usage/usage.tsx'), 'UsagePage'),
 })
 

@@ -3,6 +3,24 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
+/** A machine to add to a pool. */
+export type AddNodeInput = {
+  /** Number of cores. */
+  cpu: number;
+  /** Processor model, matched by `cpuModel` filters. */
+  cpuModel?: string | null | undefined;
+  /** Its GPUs. At most 1,024. */
+  gpus?: Array<DeviceInput> | null | undefined;
+  /** Whether it has InfiniBand. */
+  infiniband?: boolean | null | undefined;
+  /** GiB of memory. */
+  memoryGib: number;
+  /** Name, unique in the pool. */
+  name: string;
+  /** Name of the pool. Pools that are bound to one machine cannot get nodes. */
+  pool: string;
+};
+
 /** A condition on submissions; set exactly one field. */
 export type ApprovalConditionInput =
   {   /** Matches when the submission costs more than this amount. */
@@ -63,6 +81,12 @@ export type CancelJobsInput = {
   reason?: string | null | undefined;
   /** The jobs. */
   selection: JobSelection;
+};
+
+/** The jobs to delete. */
+export type CleanupJobsInput = {
+  /** Minimum age in days since the end of the job, 1 … 365. */
+  olderThanDays?: number | null | undefined;
 };
 
 /** A new approval rule. */
@@ -191,6 +215,14 @@ export type DeleteJobsInput = {
   selection: JobSelection;
 };
 
+/** The node to delete. */
+export type DeleteNodeInput = {
+  /** Fails with a version conflict unless the node has this version. */
+  expectedVersion?: number | null | undefined;
+  /** The node to delete. */
+  nodeId: string;
+};
+
 /** The quota to delete. */
 export type DeleteQuotaInput = {
   /** Fails with a version conflict unless the quota has this version. */
@@ -239,6 +271,20 @@ export type DependencyOn =
   | 'FINISHED'
   /** The other job must end SUCCEEDED. */
   | 'SUCCEEDED';
+
+/** GPUs of one kind. */
+export type DeviceInput = {
+  /** Number of GPUs; they get consecutive indexes. */
+  count?: number | null | undefined;
+  /** Lowest and highest CUDA version (default: every version). At most 2. */
+  cuda?: Array<string> | null | undefined;
+  /** GiB of memory per GPU. */
+  memoryGib: number;
+  /** GPU model. */
+  model: string;
+  /** Whether they have tensor cores. */
+  tensorCores?: boolean | null | undefined;
+};
 
 /** How a log is written into a file. */
 export type DownloadFormat =
@@ -789,6 +835,12 @@ export type ProblemCode =
   /** The object has changed since the expected version. */
   | 'VERSION_CONFLICT';
 
+/** The pools to schedule. */
+export type ProcessQueueInput = {
+  /** Name of the pool; default: all pools that have a leader. */
+  pool?: string | null | undefined;
+};
+
 /** Action when a submission exceeds a quota. */
 export type QuotaAction =
   /** The submission is refused. */
@@ -1122,6 +1174,18 @@ export type UpdateLimitsInput = {
   userMaxConcurrent?: number | null | undefined;
 };
 
+/** A change of the state of a node. */
+export type UpdateNodeInput = {
+  /** Fails with a version conflict unless the node has this version. */
+  expectedVersion?: number | null | undefined;
+  /** The node to change. */
+  nodeId: string;
+  /** Why the node accepts no runs, for other users; at most 500 characters; only with CORDONED or DRAINING. */
+  reason?: string | null | undefined;
+  /** The new state: READY, CORDONED or DRAINING. LOST cannot be set. */
+  state: PoolNodeState;
+};
+
 /** Changes to a quota; omitted fields stay. */
 export type UpdateQuotaInput = {
   /** Action when a submission exceeds the limit. */
@@ -1175,6 +1239,19 @@ export type UpdateUserInput = {
   /** The user to change. */
   userId: string;
 };
+
+/** Key by which `usage` groups its points. */
+export type UsageBy =
+  /** The account that the job is charged to. */
+  | 'ACCOUNT'
+  /** The pool; every measured time has a point, also without jobs. */
+  | 'POOL'
+  /** The submission queue of the job. */
+  | 'QUEUE'
+  /** The team of the job. */
+  | 'TEAM'
+  /** The user of the job. */
+  | 'USER';
 
 /** Filter for users. A user must match all fields, and one entry of each list. */
 export type UserFilter = {
@@ -1293,6 +1370,86 @@ export type NewestChangeQueryVariables = Exact<{
 
 
 export type NewestChangeQuery = { auditLog: { nodes: Array<{ id: string, at: string, actorName: string }> } };
+
+export type MapNodeFragment = { id: string, name: string, state: PoolNodeState, stateReason: string | null, stateAt: string, version: number, backsOffUntil: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number }, devices: Array<{ index: number, name: string, memoryBytes: number, allocated: boolean, job: { id: string, name: string | null, state: JobState, account: string } | null, run: { id: string, startedAt: string | null } | null }> };
+
+export type ClusterChangesSubscriptionVariables = Exact<{
+  pool: string;
+  after?: string | null | undefined;
+}>;
+
+
+export type ClusterChangesSubscription = { nodeUpdates:
+    | { __typename: 'NodesChanged', isStart: boolean, cursor: string, removedIds: Array<string>, nodes: Array<{ id: string, name: string, state: PoolNodeState, stateReason: string | null, stateAt: string, version: number, backsOffUntil: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number }, devices: Array<{ index: number, name: string, memoryBytes: number, allocated: boolean, job: { id: string, name: string | null, state: JobState, account: string } | null, run: { id: string, startedAt: string | null } | null }> }>, pool: { id: string, name: string, executors: Array<string>, used: { cpu: number, memoryBytes: number, gpu: number }, capacity: { cpu: number, memoryBytes: number, gpu: number }, holds: Array<{ id: string, expectedAt: string | null, job: { id: string, name: string | null } | null, nodes: Array<{ id: string }> }> } }
+    | { __typename: 'StreamHeartbeat', cursor: string }
+   };
+
+export type NodeDetailsQueryVariables = Exact<{
+  id: string;
+  first: number;
+}>;
+
+
+export type NodeDetailsQuery = { node:
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { cpuModel: string | null, infiniband: boolean, gpuJobsOnly: boolean, lastSeenAt: string | null, backsOffBecause: string | null, id: string, stateBy: { id: string, name: string } | null, runs: { totalCount: number, nodes: Array<{ id: string, number: number, state: JobState, startedAt: string | null, scheduledAt: string | null, gpuIds: Array<number>, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null } }> } }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+   | null };
+
+export type ChangeNodeMutationVariables = Exact<{
+  input: UpdateNodeInput;
+}>;
+
+
+export type ChangeNodeMutation = { updateNode:
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UpdateNodeSuccess', node: { id: string, name: string, state: PoolNodeState, stateReason: string | null, stateAt: string, version: number, backsOffUntil: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number }, devices: Array<{ index: number, name: string, memoryBytes: number, allocated: boolean, job: { id: string, name: string | null, state: JobState, account: string } | null, run: { id: string, startedAt: string | null } | null }> } }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type RemoveNodeMutationVariables = Exact<{
+  input: DeleteNodeInput;
+}>;
+
+
+export type RemoveNodeMutation = { deleteNode:
+    | { __typename: 'DeleteNodeSuccess', deletedId: string }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type AddPoolNodeMutationVariables = Exact<{
+  input: AddNodeInput;
+}>;
+
+
+export type AddPoolNodeMutation = { addNode:
+    | { __typename: 'AddNodeSuccess', node: { id: string, name: string, state: PoolNodeState, stateReason: string | null, stateAt: string, version: number, backsOffUntil: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number }, devices: Array<{ index: number, name: string, memoryBytes: number, allocated: boolean, job: { id: string, name: string | null, state: JobState, account: string } | null, run: { id: string, startedAt: string | null } | null }> } }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
 
 export type EventRowFragment = { id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, actor: { id: string, name: string } | null };
 
@@ -2153,6 +2310,68 @@ export type RemoveReservationMutation = { deleteCapacityReservation:
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
+export type QueuePanelFragment = { id: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, byState: Array<{ state: JobState, count: number }>, byUser: Array<{ count: number, user: { id: string, name: string } }>, byReason: Array<{ code: PendingReasonCode, count: number }>, local: { allocatedGpus: Array<number>, availableGpus: Array<number> } | null, pool: { id: string, name: string, paused: boolean, policy: PoolPolicy, leader: { renewedAt: string } | null, limits: { id: string, version: number, maxConcurrent: number | null, userMaxConcurrent: number | null, enableFairShare: boolean, teamMaxConcurrent: number | null, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> }, holds: Array<{ id: string, since: string, expectedAt: string | null, waitingForVictims: number, job: { id: string, name: string | null } | null, nodes: Array<{ id: string, name: string }> }> } };
+
+export type QueueChangesSubscriptionVariables = Exact<{
+  pool?: string | null | undefined;
+}>;
+
+
+export type QueueChangesSubscription = { queueStatus: { id: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, byState: Array<{ state: JobState, count: number }>, byUser: Array<{ count: number, user: { id: string, name: string } }>, byReason: Array<{ code: PendingReasonCode, count: number }>, local: { allocatedGpus: Array<number>, availableGpus: Array<number> } | null, pool: { id: string, name: string, paused: boolean, policy: PoolPolicy, leader: { renewedAt: string } | null, limits: { id: string, version: number, maxConcurrent: number | null, userMaxConcurrent: number | null, enableFairShare: boolean, teamMaxConcurrent: number | null, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> }, holds: Array<{ id: string, since: string, expectedAt: string | null, waitingForVictims: number, job: { id: string, name: string | null } | null, nodes: Array<{ id: string, name: string }> }> } } };
+
+export type QueueLineQueryVariables = Exact<{
+  pool: string;
+  first: number;
+  after?: string | null | undefined;
+}>;
+
+
+export type QueueLineQuery = { queue: { id: string, entries: { nodes: Array<{ id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
+
+export type MyQueueQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type MyQueueQuery = { viewer: { id: string, queue: { pendingCount: number, runningCount: number, blockedCount: number, bestPosition: number | null } } };
+
+export type PoolReservationsQueryVariables = Exact<{
+  first: number;
+  after?: string | null | undefined;
+}>;
+
+
+export type PoolReservationsQuery = { capacityReservations: { nodes: Array<{ id: string, name: string, project: string, startsAt: string, endsAt: string, pool: { id: string, name: string }, nodes: Array<{ id: string, name: string }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type CountOldJobsQueryVariables = Exact<{
+  filter?: JobFilter | null | undefined;
+}>;
+
+
+export type CountOldJobsQuery = { jobs: { totalCount: number, isTotalExact: boolean } };
+
+export type ProcessPoolMutationVariables = Exact<{
+  input: ProcessQueueInput;
+}>;
+
+
+export type ProcessPoolMutation = { processQueue:
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ProcessQueueSuccess', considered: number, started: number, preempted: number }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type CleanUpJobsMutationVariables = Exact<{
+  input: CleanupJobsInput;
+}>;
+
+
+export type CleanUpJobsMutation = { cleanupJobs:
+    | { __typename: 'CleanupJobsSuccess', deletedCount: number }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
 export type ServerFactsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -2247,6 +2466,17 @@ export type JobOfKeyQueryVariables = Exact<{
 
 export type JobOfKeyQuery = { jobByIdempotencyKey: { id: string, name: string | null } | null };
 
+export type PoolUsageQueryVariables = Exact<{
+  pool?: string | null | undefined;
+  from: string;
+  to?: string | null | undefined;
+  bucketSeconds: number;
+  by: UsageBy;
+}>;
+
+
+export type PoolUsageQuery = { usage: Array<{ at: string, key: string | null, running: number, queued: number, blocked: number, cpu: number, cpuCapacity: number, gpu: number, gpuCapacity: number, started: number, finished: number, failed: number, waitP50Seconds: number | null, waitP95Seconds: number | null, cost: { amount: number, currency: string | null } | null }> };
+
 export type ViewRowFragment = { id: string, version: number, name: string, page: string, search: string, scope: ViewScope, pinned: boolean, editable: boolean, owner: { id: string, name: string }, team: { id: string, name: string } | null };
 
 export type ListViewsQueryVariables = Exact<{ [key: string]: never; }>;
@@ -2317,6 +2547,43 @@ export const AuditItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   detail
 }
     `, {"fragmentName":"AuditItem"}) as unknown as TypedDocumentString<AuditItemFragment, unknown>;
+export const MapNodeFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment MapNode on PoolNode {
+  id
+  name
+  state
+  stateReason
+  stateAt
+  version
+  backsOffUntil
+  capacity {
+    cpu
+    memoryBytes
+    gpu
+  }
+  free {
+    cpu
+    memoryBytes
+    gpu
+  }
+  devices {
+    index
+    name
+    memoryBytes
+    allocated
+    job {
+      id
+      name
+      state
+      account
+    }
+    run {
+      id
+      startedAt
+    }
+  }
+}
+    `, {"fragmentName":"MapNode"}) as unknown as TypedDocumentString<MapNodeFragment, unknown>;
 export const EventRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment EventRow on JobEvent {
   id
@@ -2716,30 +2983,6 @@ export const TokenItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"TokenItem"}) as unknown as TypedDocumentString<TokenItemFragment, unknown>;
-export const PoolLimitsFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
-    fragment PoolLimits on Limits {
-  id
-  version
-  maxConcurrent
-  userMaxConcurrent
-  enableFairShare
-  teamMaxConcurrent
-  localJobMaxConcurrent
-  localGpuMaxConcurrent
-  userMaxActive
-  userMaxBlocked
-  starvationThresholdSeconds
-  scopes {
-    scope
-    name
-    gpuModel
-    maxJobs
-    maxGpus
-    jobsInUse
-    gpusInUse
-  }
-}
-    `, {"fragmentName":"PoolLimits"}) as unknown as TypedDocumentString<PoolLimitsFragment, unknown>;
 export const QuotaItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment QuotaItem on Quota {
   id
@@ -2773,6 +3016,106 @@ export const RuleItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"RuleItem"}) as unknown as TypedDocumentString<RuleItemFragment, unknown>;
+export const PoolLimitsFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment PoolLimits on Limits {
+  id
+  version
+  maxConcurrent
+  userMaxConcurrent
+  enableFairShare
+  teamMaxConcurrent
+  localJobMaxConcurrent
+  localGpuMaxConcurrent
+  userMaxActive
+  userMaxBlocked
+  starvationThresholdSeconds
+  scopes {
+    scope
+    name
+    gpuModel
+    maxJobs
+    maxGpus
+    jobsInUse
+    gpusInUse
+  }
+}
+    `, {"fragmentName":"PoolLimits"}) as unknown as TypedDocumentString<PoolLimitsFragment, unknown>;
+export const QueuePanelFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment QueuePanel on Queue {
+  id
+  at
+  depth
+  running
+  blocked
+  avgWaitSeconds
+  byState {
+    state
+    count
+  }
+  byUser {
+    count
+    user {
+      id
+      name
+    }
+  }
+  byReason {
+    code
+    count
+  }
+  local {
+    allocatedGpus
+    availableGpus
+  }
+  pool {
+    id
+    name
+    paused
+    policy
+    leader {
+      renewedAt
+    }
+    limits {
+      ...PoolLimits
+    }
+    holds {
+      id
+      since
+      expectedAt
+      waitingForVictims
+      job {
+        id
+        name
+      }
+      nodes {
+        id
+        name
+      }
+    }
+  }
+}
+    fragment PoolLimits on Limits {
+  id
+  version
+  maxConcurrent
+  userMaxConcurrent
+  enableFairShare
+  teamMaxConcurrent
+  localJobMaxConcurrent
+  localGpuMaxConcurrent
+  userMaxActive
+  userMaxBlocked
+  starvationThresholdSeconds
+  scopes {
+    scope
+    name
+    gpuModel
+    maxJobs
+    maxGpus
+    jobsInUse
+    gpusInUse
+  }
+}`, {"fragmentName":"QueuePanel"}) as unknown as TypedDocumentString<QueuePanelFragment, unknown>;
 export const WholeSpecFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment WholeSpec on JobSpec {
   name
@@ -3060,6 +3403,346 @@ export const NewestChangeDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<NewestChangeQuery, NewestChangeQueryVariables>;
+export const ClusterChangesDocument = /*#__PURE__*/ new TypedDocumentString(`
+    subscription ClusterChanges($pool: String!, $after: Cursor) {
+  nodeUpdates(pool: $pool, after: $after) {
+    __typename
+    ... on NodesChanged {
+      isStart
+      cursor
+      removedIds
+      nodes {
+        ...MapNode
+      }
+      pool {
+        id
+        name
+        executors
+        used {
+          cpu
+          memoryBytes
+          gpu
+        }
+        capacity {
+          cpu
+          memoryBytes
+          gpu
+        }
+        holds {
+          id
+          expectedAt
+          job {
+            id
+            name
+          }
+          nodes {
+            id
+          }
+        }
+      }
+    }
+    ... on StreamHeartbeat {
+      cursor
+    }
+  }
+}
+    fragment MapNode on PoolNode {
+  id
+  name
+  state
+  stateReason
+  stateAt
+  version
+  backsOffUntil
+  capacity {
+    cpu
+    memoryBytes
+    gpu
+  }
+  free {
+    cpu
+    memoryBytes
+    gpu
+  }
+  devices {
+    index
+    name
+    memoryBytes
+    allocated
+    job {
+      id
+      name
+      state
+      account
+    }
+    run {
+      id
+      startedAt
+    }
+  }
+}`) as unknown as TypedDocumentString<ClusterChangesSubscription, ClusterChangesSubscriptionVariables>;
+export const NodeDetailsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query NodeDetails($id: ID!, $first: Int!) {
+  node(id: $id) {
+    id
+    ... on PoolNode {
+      cpuModel
+      infiniband
+      gpuJobsOnly
+      lastSeenAt
+      backsOffBecause
+      stateBy {
+        id
+        name
+      }
+      runs(first: $first) {
+        totalCount
+        nodes {
+          id
+          number
+          state
+          startedAt
+          scheduledAt
+          gpuIds
+          job {
+            ...ListRow
+          }
+        }
+      }
+    }
+  }
+}
+    fragment ListRow on Job {
+  id
+  version
+  name
+  state
+  stateCategory
+  stateReason
+  stateInfo
+  exitCode
+  attempt
+  executor
+  account
+  project
+  labels {
+    key
+    value
+  }
+  user {
+    id
+    name
+  }
+  pool {
+    id
+    name
+  }
+  queue {
+    id
+    name
+  }
+  queuePosition
+  priority
+  basePriority
+  priorityOverride
+  allowedActions
+  resources {
+    cpu
+    memoryBytes
+    gpu
+    gpuModel
+    gpuMemoryBytes
+    replicas
+  }
+  maxRunTimeSeconds
+  createdAt
+  eligibleAt
+  startedAt
+  finishedAt
+  cost {
+    amount
+    currency
+  }
+  progress {
+    fraction
+    message
+    at
+  }
+  currentRun {
+    id
+    number
+    nodeNames
+    gpuIds
+    startedAt
+  }
+  scheduling {
+    reasons {
+      code
+      message
+    }
+    estimatedStart {
+      p50
+      p90
+      earliest
+      latest
+    }
+  }
+}`) as unknown as TypedDocumentString<NodeDetailsQuery, NodeDetailsQueryVariables>;
+export const ChangeNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation ChangeNode($input: UpdateNodeInput!) {
+  updateNode(input: $input) {
+    __typename
+    ... on UpdateNodeSuccess {
+      node {
+        ...MapNode
+      }
+    }
+    ...Refused
+  }
+}
+    fragment MapNode on PoolNode {
+  id
+  name
+  state
+  stateReason
+  stateAt
+  version
+  backsOffUntil
+  capacity {
+    cpu
+    memoryBytes
+    gpu
+  }
+  free {
+    cpu
+    memoryBytes
+    gpu
+  }
+  devices {
+    index
+    name
+    memoryBytes
+    allocated
+    job {
+      id
+      name
+      state
+      account
+    }
+    run {
+      id
+      startedAt
+    }
+  }
+}
+fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<ChangeNodeMutation, ChangeNodeMutationVariables>;
+export const RemoveNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation RemoveNode($input: DeleteNodeInput!) {
+  deleteNode(input: $input) {
+    __typename
+    ... on DeleteNodeSuccess {
+      deletedId
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<RemoveNodeMutation, RemoveNodeMutationVariables>;
+export const AddPoolNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation AddPoolNode($input: AddNodeInput!) {
+  addNode(input: $input) {
+    __typename
+    ... on AddNodeSuccess {
+      node {
+        ...MapNode
+      }
+    }
+    ...Refused
+  }
+}
+    fragment MapNode on PoolNode {
+  id
+  name
+  state
+  stateReason
+  stateAt
+  version
+  backsOffUntil
+  capacity {
+    cpu
+    memoryBytes
+    gpu
+  }
+  free {
+    cpu
+    memoryBytes
+    gpu
+  }
+  devices {
+    index
+    name
+    memoryBytes
+    allocated
+    job {
+      id
+      name
+      state
+      account
+    }
+    run {
+      id
+      startedAt
+    }
+  }
+}
+fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<AddPoolNodeMutation, AddPoolNodeMutationVariables>;
 export const JobPageDocument = /*#__PURE__*/ new TypedDocumentString(`
     query JobPage($id: ID!) {
   job(id: $id) {
@@ -5925,6 +6608,280 @@ export const RemoveReservationDocument = /*#__PURE__*/ new TypedDocumentString(`
     requiredLevel
   }
 }`) as unknown as TypedDocumentString<RemoveReservationMutation, RemoveReservationMutationVariables>;
+export const QueueChangesDocument = /*#__PURE__*/ new TypedDocumentString(`
+    subscription QueueChanges($pool: String) {
+  queueStatus(pool: $pool) {
+    ...QueuePanel
+  }
+}
+    fragment PoolLimits on Limits {
+  id
+  version
+  maxConcurrent
+  userMaxConcurrent
+  enableFairShare
+  teamMaxConcurrent
+  localJobMaxConcurrent
+  localGpuMaxConcurrent
+  userMaxActive
+  userMaxBlocked
+  starvationThresholdSeconds
+  scopes {
+    scope
+    name
+    gpuModel
+    maxJobs
+    maxGpus
+    jobsInUse
+    gpusInUse
+  }
+}
+fragment QueuePanel on Queue {
+  id
+  at
+  depth
+  running
+  blocked
+  avgWaitSeconds
+  byState {
+    state
+    count
+  }
+  byUser {
+    count
+    user {
+      id
+      name
+    }
+  }
+  byReason {
+    code
+    count
+  }
+  local {
+    allocatedGpus
+    availableGpus
+  }
+  pool {
+    id
+    name
+    paused
+    policy
+    leader {
+      renewedAt
+    }
+    limits {
+      ...PoolLimits
+    }
+    holds {
+      id
+      since
+      expectedAt
+      waitingForVictims
+      job {
+        id
+        name
+      }
+      nodes {
+        id
+        name
+      }
+    }
+  }
+}`) as unknown as TypedDocumentString<QueueChangesSubscription, QueueChangesSubscriptionVariables>;
+export const QueueLineDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query QueueLine($pool: String!, $first: Int!, $after: Cursor) {
+  queue(pool: $pool) {
+    id
+    entries(first: $first, after: $after) {
+      nodes {
+        ...ListRow
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+    }
+  }
+}
+    fragment ListRow on Job {
+  id
+  version
+  name
+  state
+  stateCategory
+  stateReason
+  stateInfo
+  exitCode
+  attempt
+  executor
+  account
+  project
+  labels {
+    key
+    value
+  }
+  user {
+    id
+    name
+  }
+  pool {
+    id
+    name
+  }
+  queue {
+    id
+    name
+  }
+  queuePosition
+  priority
+  basePriority
+  priorityOverride
+  allowedActions
+  resources {
+    cpu
+    memoryBytes
+    gpu
+    gpuModel
+    gpuMemoryBytes
+    replicas
+  }
+  maxRunTimeSeconds
+  createdAt
+  eligibleAt
+  startedAt
+  finishedAt
+  cost {
+    amount
+    currency
+  }
+  progress {
+    fraction
+    message
+    at
+  }
+  currentRun {
+    id
+    number
+    nodeNames
+    gpuIds
+    startedAt
+  }
+  scheduling {
+    reasons {
+      code
+      message
+    }
+    estimatedStart {
+      p50
+      p90
+      earliest
+      latest
+    }
+  }
+}`) as unknown as TypedDocumentString<QueueLineQuery, QueueLineQueryVariables>;
+export const MyQueueDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query MyQueue {
+  viewer {
+    id
+    queue {
+      pendingCount
+      runningCount
+      blockedCount
+      bestPosition
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<MyQueueQuery, MyQueueQueryVariables>;
+export const PoolReservationsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query PoolReservations($first: Int!, $after: Cursor) {
+  capacityReservations(first: $first, after: $after) {
+    nodes {
+      id
+      name
+      project
+      startsAt
+      endsAt
+      pool {
+        id
+        name
+      }
+      nodes {
+        id
+        name
+      }
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<PoolReservationsQuery, PoolReservationsQueryVariables>;
+export const CountOldJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query CountOldJobs($filter: JobFilter) {
+  jobs(first: 1, filter: $filter) {
+    totalCount
+    isTotalExact
+  }
+}
+    `) as unknown as TypedDocumentString<CountOldJobsQuery, CountOldJobsQueryVariables>;
+export const ProcessPoolDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation ProcessPool($input: ProcessQueueInput!) {
+  processQueue(input: $input) {
+    __typename
+    ... on ProcessQueueSuccess {
+      considered
+      started
+      preempted
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<ProcessPoolMutation, ProcessPoolMutationVariables>;
+export const CleanUpJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation CleanUpJobs($input: CleanupJobsInput!) {
+  cleanupJobs(input: $input) {
+    __typename
+    ... on CleanupJobsSuccess {
+      deletedCount
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<CleanUpJobsMutation, CleanUpJobsMutationVariables>;
 export const ServerFactsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query ServerFacts {
   serverInfo {
@@ -6361,6 +7318,30 @@ export const JobOfKeyDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<JobOfKeyQuery, JobOfKeyQueryVariables>;
+export const PoolUsageDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query PoolUsage($pool: String, $from: DateTime!, $to: DateTime, $bucketSeconds: Int!, $by: UsageBy!) {
+  usage(pool: $pool, from: $from, to: $to, bucketSeconds: $bucketSeconds, by: $by) {
+    at
+    key
+    running
+    queued
+    blocked
+    cpu
+    cpuCapacity
+    gpu
+    gpuCapacity
+    started
+    finished
+    failed
+    waitP50Seconds
+    waitP95Seconds
+    cost {
+      amount
+      currency
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<PoolUsageQuery, PoolUsageQueryVariables>;
 export const ListViewsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query ListViews {
   savedViews {

@@ -1,7 +1,217 @@
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useMemo } from 'react'
 import { usePageTitle } from '../../app/page-title.ts'
-import { Empty } from '../../parts/page-states.tsx'
+import { useNow } from '../../app/server-clock.ts'
+import { useStart } from '../../app/server-facts.ts'
+import { openLayer } from '../../layers/layer-store.ts'
+import { Button } from '../../parts/button.tsx'
+import { formatCount } from '../../parts/format.ts'
+import { Empty, Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
+import { PoolTabs, usePool } from '../../parts/pool-tabs.tsx'
+import { WithPanel } from '../../parts/side-panel.tsx'
+import { useReservations } from '../queue/use-reservations.ts'
+import { AddNodeForm } from './add-node-form.tsx'
+import { CellColors, type ColorBy, colorings } from './cell-colors.ts'
+import styles from './cluster.module.css'
+import { ClusterMap } from './cluster-map.tsx'
+import { ClusterTable } from './cluster-table.tsx'
+import { fitNode, parseRequest } from './fits.ts'
+import { FitsField } from './fits-field.tsx'
+import type { ClusterPool, MapNode } from './node-changes.ts'
+import type { Claims } from './node-condition.ts'
+import { NodePanel } from './node-panel.tsx'
+import { useNodes } from './use-nodes.ts'
 
+/** The nodes and GPUs of a pool, and who holds them. */
 export function ClusterPage() {
-  usePageTitle('Cluster')
-  return <Empty title="Cluster" />
+  const { pool: asked } = useParams({ strict: false })
+  const pool = usePool(asked)
+  usePageTitle(pool.name === undefined ? 'Cluster' : `Cluster ${pool.name}`)
+  if (pool.state) return pool.state
+  return (
+    <>
+      <PoolTabs to="/cluster/$pool" pools={pool.all} shown={pool.name} />
+      <PoolCluster key={pool.name} name={pool.name ?? ''} />
+    </>
+  )
+}
+
+function PoolCluster({ name }: { name: string }) {
+  const { nodes, pool, failure } = useNodes(name)
+  if (!nodes || !pool) return failure ? <Failed failure={failure} onRetry={() => location.reload()} /> : <Loading />
+  return (
+    <>
+      {failure && <FailedInline failure={failure} />}
+      {nodes.length === 0 ? (
+        <Empty title="The pool has no nodes" actions={<AddButton pool={pool} />}>
+          Jobs of this pool wait until a node is added, in berth.yaml or with berth node add.
+        </Empty>
+      ) : (
+        <Nodes nodes={nodes} pool={pool} />
+      )}
+    </>
+  )
+}
+
+/** Colours by age change in steps of this time. */
+const stepMs = 60_000
+
+function Nodes({ nodes, pool }: { nodes: readonly MapNode[]; pool: ClusterPool }) {
+  const { node: openName, fits: fitsText, color, view } = useSearch({ strict: false })
+  const navigate = useNavigate({ from: '/cluster/$pool' })
+  const nowMs = Math.floor(useNow() / stepMs) * stepMs
+  const claims = useClaims(pool, nowMs)
+  const by = colorings.find((each) => each === color) ?? 'state'
+  const request = fitsText ? parseRequest(fitsText) : null
+  const paints = useMemo(() => new CellColors(by, nodes, nowMs), [by, nodes, nowMs])
+  const open = nodes.find(({ name }) => name === openName)
+  const change = (next: { node?: string | undefined; fits?: string | undefined }) =>
+    void navigate({ params: { pool: pool.name }, search: (before: object) => ({ ...before, ...next }) })
+  const select = (node: MapNode | null) => change({ node: node?.name })
+  const fitting = request && nodes.filter((node) => fitNode(node, request, claims) === 'NOW')
+  const later = request && nodes.filter((node) => fitNode(node, request, claims) === 'LATER').length
+  const isFaint = useMemo(() => {
+    const ids = fitting && new Set(fitting.map(({ id }) => id))
+    return (node: MapNode) => ids !== null && !ids.has(node.id)
+  }, [fitting])
+  return (
+    <WithPanel
+      panel={open && <NodePanel key={open.id} node={open} claims={claims} pool={pool} onClose={() => select(null)} />}
+    >
+      <header className={styles.head}>
+        <Totals pool={pool} />
+        <FitsField key={fitsText} text={fitsText ?? ''} onChange={(fits) => change({ fits: fits || undefined })} />
+        <ColorChoice by={by} pool={pool.name} />
+        <TableLink isTable={view === 'table'} pool={pool.name} />
+        <AddButton pool={pool} />
+      </header>
+      <Problems
+        openName={open ? undefined : openName}
+        fitsText={request ? undefined : fitsText}
+        color={color}
+        by={by}
+      />
+      {request && (
+        <p className={styles.fits} role="status">
+          {fitting?.length ?? 0} of {formatCount(nodes.length)} nodes have room now; {later} more would if nothing else
+          ran on them.
+        </p>
+      )}
+      {view === 'table' ? (
+        <ClusterTable nodes={fitting ?? nodes} claims={claims} openId={open?.id} onOpen={select} />
+      ) : (
+        <ClusterMap nodes={nodes} claims={claims} paints={paints} isFaint={isFaint} openId={open?.id} onOpen={select} />
+      )}
+    </WithPanel>
+  )
+}
+
+/** Nodes that are held for a job, or reserved for a project now. */
+function useClaims(pool: ClusterPool, nowMs: number): Claims {
+  const { value } = useReservations(pool.name)
+  return useMemo(() => {
+    const isNow = ({ startsAt, endsAt }: { startsAt: string; endsAt: string }) =>
+      Date.parse(startsAt) <= nowMs && nowMs < Date.parse(endsAt)
+    return {
+      held: new Set(pool.holds.flatMap(({ nodes }) => nodes.map(({ id }) => id))),
+      reserved: new Set((value ?? []).filter(isNow).flatMap(({ nodes }) => nodes.map(({ id }) => id))),
+    }
+  }, [pool.holds, value, nowMs])
+}
+
+const percent = 100
+
+function Totals({ pool: { name, used, capacity } }: { pool: ClusterPool }) {
+  const share = (part: number, all: number) => (all > 0 ? Math.round((percent * part) / all) : 0)
+  return (
+    <Link to="/jobs" search={{ pool: name, state: 'active' }} className={styles.totals}>
+      {capacity.gpu > 0 && (
+        <span>
+          <b>
+            {formatCount(used.gpu)} of {formatCount(capacity.gpu)}
+          </b>{' '}
+          GPUs
+        </span>
+      )}
+      <span>
+        <b>{share(used.cpu, capacity.cpu)} %</b> of {formatCount(Math.round(capacity.cpu))} cores
+      </span>
+      <span>
+        <b>{share(used.memoryBytes, capacity.memoryBytes)} %</b> of memory
+      </span>
+    </Link>
+  )
+}
+
+function ColorChoice({ by, pool }: { by: ColorBy; pool: string }) {
+  return (
+    <nav aria-label="Colour" className={styles.choice}>
+      {colorings.map((each) => (
+        <Link
+          key={each}
+          to="/cluster/$pool"
+          params={{ pool }}
+          search={(before: object) => ({ ...before, color: each === 'state' ? undefined : each })}
+          activeOptions={{ exact: true, includeSearch: true }}
+          aria-current={each === by ? 'page' : undefined}
+        >
+          {each}
+        </Link>
+      ))}
+    </nav>
+  )
+}
+
+const TableLink = ({ isTable, pool }: { isTable: boolean; pool: string }) => (
+  <Link
+    to="/cluster/$pool"
+    params={{ pool }}
+    search={(before: object) => ({ ...before, view: isTable ? undefined : 'table' })}
+    className={styles.link}
+  >
+    {isTable ? 'Map' : 'Table'}
+  </Link>
+)
+
+/** Executors of one machine, whose pool cannot get nodes. */
+const ofOneMachine = ['local', 'handler', 'container']
+
+function AddButton({ pool }: { pool: ClusterPool }) {
+  const { permissions } = useStart().viewer
+  const isBound = pool.executors.some((each) => ofOneMachine.includes(each))
+  if (isBound || !permissions.includes('NODE_WRITE')) return null
+  return (
+    <Button
+      onClick={() =>
+        openLayer({
+          kind: 'FORM',
+          title: `Add a node to ${pool.name}`,
+          content: (close) => <AddNodeForm pool={pool.name} onClose={close} />,
+        })
+      }
+    >
+      Add node…
+    </Button>
+  )
+}
+
+interface ProblemsProps {
+  openName: string | undefined
+  fitsText: string | undefined
+  color: string | undefined
+  by: ColorBy
+}
+
+/** Values of the URL that stand for nothing. */
+function Problems({ openName, fitsText, color, by }: ProblemsProps) {
+  const found = [
+    openName && `The pool has no node ${openName}.`,
+    fitsText && `"${fitsText}" is not a request: write 4 GPU >= 40 GiB, or 16 cores 64 GiB.`,
+    color && color !== by && `${color} is not a colour: use ${colorings.join(', ')}.`,
+  ].filter((text): text is string => Boolean(text))
+  return found.map((text) => (
+    <p key={text} className={styles.problem} role="alert">
+      {text}
+    </p>
+  ))
 }

@@ -1,7 +1,96 @@
+import { useParams, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
 import { usePageTitle } from '../../app/page-title.ts'
-import { Empty } from '../../parts/page-states.tsx'
+import { Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
+import { PoolTabs, usePool } from '../../parts/pool-tabs.tsx'
+import { Time } from '../../parts/time.tsx'
+import { defaultSpan, Forecast, spans } from './forecast.tsx'
+import type { LimitKey } from './limit-effect.ts'
+import { Limits } from './limits.tsx'
+import { Line } from './line.tsx'
+import { Panel } from './panel.tsx'
+import { isReasonCode } from './pending-reasons.ts'
+import styles from './queue.module.css'
+import { QueueActions } from './queue-actions.tsx'
+import { type QueuePanel, useQueue } from './use-queue.ts'
 
+/** Who runs and who waits in a pool, why, and until when. */
 export function QueuePage() {
-  usePageTitle('Queue')
-  return <Empty title="Queue" />
+  const { pool: asked } = useParams({ strict: false })
+  const pool = usePool(asked)
+  usePageTitle(pool.name === undefined ? 'Queue' : `Queue ${pool.name}`)
+  if (pool.state) return pool.state
+  return (
+    <>
+      <PoolTabs to="/queue/$pool" pools={pool.all} shown={pool.name} />
+      <PoolQueue key={pool.name} pool={pool.name} />
+    </>
+  )
+}
+
+function PoolQueue({ pool }: { pool: string | undefined }) {
+  const { panel, rows, hasMore, failure } = useQueue(pool)
+  const { span = defaultSpan, reason, rows: rowsParam } = useSearch({ strict: false })
+  const [editing, setEditing] = useState<LimitKey | null>(null)
+  if (!panel) return failure ? <Failed failure={failure} onRetry={() => location.reload()} /> : <Loading />
+  const known = rows ?? []
+  return (
+    <>
+      {failure && <FailedInline failure={failure} />}
+      <div className={styles.page}>
+        <header className={styles.actions}>
+          <Notices panel={panel} />
+          <QueueActions panel={panel} onResume={() => setEditing('maxConcurrent')} />
+        </header>
+        <Panel panel={panel} />
+        <Limits panel={panel} rows={known} editing={editing} onEdit={setEditing} />
+      </div>
+      {reason !== undefined && !isReasonCode(reason) && (
+        <p className={styles.problem} role="alert">
+          {reason} is not a reason: all waiting jobs are shown.
+        </p>
+      )}
+      {span in spans || (
+        <p className={styles.problem} role="alert">
+          {span} is not a time of the forecast: {defaultSpan} are shown.
+        </p>
+      )}
+      {rows === null ? (
+        <Loading />
+      ) : (
+        <>
+          <Forecast panel={panel} rows={rows} span={span in spans ? span : defaultSpan} />
+          <Line
+            panel={panel}
+            rows={rows}
+            hasMore={hasMore}
+            reason={reason !== undefined && isReasonCode(reason) ? reason : undefined}
+            isWhole={rowsParam === 'all'}
+          />
+        </>
+      )}
+    </>
+  )
+}
+
+/** Reasons why nothing starts in the whole pool. */
+function Notices({ panel: { pool, running, depth } }: { panel: QueuePanel }) {
+  if (pool.paused)
+    return (
+      <p className={styles.notice} role="status">
+        The pool is paused: its limit of running jobs is 0. {running} running, {depth} queued jobs wait for it.
+      </p>
+    )
+  if (!pool.leader)
+    return (
+      <p className={styles.notice} role="status">
+        No server schedules this pool now; waiting jobs do not start.
+      </p>
+    )
+  return (
+    <p className={styles.faint}>
+      {pool.policy === 'FAIR_SHARE' ? 'Accounts with the smallest share first' : 'Highest priority first'}; scheduler
+      active <Time at={pool.leader.renewedAt} />
+    </p>
+  )
 }

@@ -1,7 +1,160 @@
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useMemo } from 'react'
 import { usePageTitle } from '../../app/page-title.ts'
-import { Empty } from '../../parts/page-states.tsx'
+import { useResource } from '../../app/resource.ts'
+import { serverNowMs } from '../../app/server-clock.ts'
+import { useStart } from '../../app/server-facts.ts'
+import type { UsageBy } from '../../generated/graphql.ts'
+import { formatExact } from '../../parts/format.ts'
+import { Empty, Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
+import { usePool } from '../../parts/pool-tabs.tsx'
+import { Tabs } from '../../parts/tabs.tsx'
+import { readUsage, type Usage } from './read-usage.ts'
+import styles from './usage.module.css'
+import { UsageCharts } from './usage-charts.tsx'
+import { defaultFrom, presets, readRange, type UsageRange, widen } from './usage-range.ts'
+import { UsageTotals } from './usage-totals.tsx'
 
+const keys: readonly UsageBy[] = ['POOL', 'ACCOUNT', 'TEAM', 'USER', 'QUEUE']
+const readMs = 60_000
+
+export interface UsageSearch {
+  from?: string | undefined
+  to?: string | undefined
+  by?: string | undefined
+  pool?: string | undefined
+}
+
+/** Who used how much, when, at which cost, and how long jobs waited. */
 export function UsagePage() {
   usePageTitle('Usage')
-  return <Empty title="Usage" />
+  const search: UsageSearch = useSearch({ strict: false })
+  const pools = usePool(search.pool)
+  const by = keys.find((key) => key === (search.by ?? 'account').toUpperCase())
+  const range = readRange(search.from, search.to, serverNowMs())
+  if (pools.state) return pools.state
+  if (!by || !range)
+    return (
+      <Empty
+        title="This is not a time or a key of the usage"
+        actions={
+          <Link to="/usage" className={styles.link}>
+            The last 24 hours by account
+          </Link>
+        }
+      >
+        {by ? 'Times are written 24h, 7d or 2026-11-24.' : `Keys are ${keys.join(', ').toLowerCase()}.`}
+      </Empty>
+    )
+  return <UsageOf search={search} by={by} pools={pools.all} />
+}
+
+function UsageOf({ search, by, pools }: { search: UsageSearch; by: UsageBy; pools: readonly string[] }) {
+  const { from, to, pool } = search
+  const navigate = useNavigate({ from: '/usage' })
+  const load = async (signal: AbortSignal) => {
+    const range = readRange(from, to, serverNowMs())
+    if (!range) throw new Error('The time of the URL is not valid')
+    return { usage: await readUsage({ range, by, pool }, signal), range }
+  }
+  const key = JSON.stringify([from, to, by, pool])
+  const { value, failure, read } = useResource(key, load, { everyMs: to ? undefined : readMs })
+  const zoom = (fromMs: number, toMs: number) =>
+    void navigate({
+      search: (before) => ({ ...before, from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() }),
+    })
+  return (
+    <>
+      <Tabs
+        label="Grouped by"
+        tabs={keys.map((each) => {
+          const word = each.toLowerCase()
+          return {
+            title: `By ${word}`,
+            to: '/usage',
+            search: { ...search, by: word === 'account' ? undefined : word },
+            isShown: each === by,
+          }
+        })}
+      />
+      <Head search={search} pools={pools} />
+      {failure &&
+        (value ? <FailedInline failure={failure} onRetry={read} /> : <Failed failure={failure} onRetry={read} />)}
+      {!value && !failure && <Loading />}
+      {value && <Shown usage={value.usage} range={value.range} by={by} search={search} onZoom={zoom} />}
+    </>
+  )
+}
+
+function Head({ search, pools }: { search: UsageSearch; pools: readonly string[] }) {
+  const navigate = useNavigate({ from: '/usage' })
+  const { permissions } = useStart().viewer
+  const nowMs = serverNowMs()
+  const range = readRange(search.from, search.to, nowMs)
+  const isPreset = !search.to && (presets as readonly string[]).includes(search.from ?? defaultFrom)
+  return (
+    <header className={styles.head}>
+      <nav aria-label="Time" className={styles.choice}>
+        {presets.map((each) => (
+          <Link
+            key={each}
+            to="/usage"
+            search={{ ...search, from: each === defaultFrom ? undefined : each, to: undefined }}
+            activeOptions={{ exact: true, includeSearch: true }}
+          >
+            {each === '365d' ? '1 year' : each.replace(/([hd])$/, ' $1')}
+          </Link>
+        ))}
+      </nav>
+      {!isPreset && range && (
+        <span className={styles.range}>
+          {formatExact(range.fromMs)} to {search.to ? formatExact(range.toMs) : 'now'}
+          <Link to="/usage" search={{ ...search, ...widen(range, nowMs) }} className={styles.link}>
+            Zoom out
+          </Link>
+        </span>
+      )}
+      {pools.length > 1 && (
+        <label className={styles.pool}>
+          Pool
+          <select
+            value={search.pool ?? ''}
+            onChange={({ target }) =>
+              void navigate({ search: (before) => ({ ...before, pool: target.value || undefined }) })
+            }
+          >
+            <option value="">all</option>
+            {pools.map((each) => (
+              <option key={each}>{each}</option>
+            ))}
+          </select>
+        </label>
+      )}
+      {!permissions.includes('JOB_VIEW_ALL') && <span className={styles.range}>Only your own jobs count.</span>}
+    </header>
+  )
+}
+
+interface ShownProps {
+  usage: Usage
+  range: UsageRange
+  by: UsageBy
+  search: UsageSearch
+  onZoom: (fromMs: number, toMs: number) => void
+}
+
+function Shown({ usage, range, by, search, onZoom }: ShownProps) {
+  const isEmpty = useMemo(() => usage.byKey.length === 0 && usage.byPool.length === 0, [usage])
+  if (isEmpty)
+    return (
+      <Empty title="Nothing was measured in this time">
+        The server measures its pools once a minute while it runs. Choose a longer time.
+      </Empty>
+    )
+  return (
+    <div className={styles.page}>
+      <UsageCharts usage={usage} by={by} pool={search.pool} onZoom={onZoom} />
+      <UsageTotals usage={usage} range={range} by={by} search={search} />
+    </div>
+  )
 }

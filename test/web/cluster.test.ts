@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest'
+import { CellColors } from '../../web/pages/cluster/cell-colors.ts'
+import { fitNode, parseRequest } from '../../web/pages/cluster/fits.ts'
+import { findSpot, layOutMap } from '../../web/pages/cluster/map-layout.ts'
+import { applyChange, type MapNode } from '../../web/pages/cluster/node-changes.ts'
+import { findCondition } from '../../web/pages/cluster/node-condition.ts'
+
+const gib = 2 ** 30
+const nowMs = Date.parse('2026-11-26T12:00:00Z')
+const noClaims = { held: new Set<string>(), reserved: new Set<string>() }
+
+function makeNode(
+  id: string,
+  { gpus = 8, used = 0, ...more }: Partial<MapNode> & { gpus?: number; used?: number } = {},
+) {
+  const devices = Array.from({ length: gpus }, (_, index) => ({
+    index,
+    name: 'A100',
+    memoryBytes: 40 * gib,
+    allocated: index < used,
+    job: index < used ? { id: 'job_1', name: null, state: 'RUNNING', account: `team${index}` } : null,
+    run: index < used ? { id: 'run_1', startedAt: new Date(nowMs - 7_200_000).toISOString() } : null,
+  }))
+  const all = { cpu: 64, memoryBytes: 256 * gib, gpu: gpus }
+  return {
+    id,
+    name: id,
+    state: 'READY',
+    backsOffUntil: null,
+    capacity: all,
+    free: all,
+    devices,
+    ...more,
+  } as unknown as MapNode
+}
+
+describe('the request of the filter', () => {
+  const nothing = { gpus: 0, gpuModel: '', gpuMemoryBytes: 0, cores: 0, memoryBytes: 0 }
+  it.each([
+    ['4 GPU >= 40 GiB', { gpus: 4, gpuMemoryBytes: 40 * gib }],
+    ['2 gpus a100', { gpus: 2, gpuModel: 'a100' }],
+    ['a100', { gpus: 1, gpuModel: 'a100' }],
+    ['16 cores 64 GiB', { cores: 16, memoryBytes: 64 * gib }],
+    ['1 GPU > 16G, 8 cores', { gpus: 1, gpuMemoryBytes: 16 * gib, cores: 8 }],
+  ])('%s', (text, found) => expect(parseRequest(text)).toEqual({ ...nothing, ...found }))
+
+  it.each(['', 'many big gpus', '4', '>= !'])('%j is refused', (text) => expect(parseRequest(text)).toBeNull())
+
+  it('finds nodes with room now, later and never', () => {
+    const request = parseRequest('4 GPU >= 40 GiB')
+    if (!request) throw new Error('no request')
+    expect(fitNode(makeNode('free'), request, noClaims)).toBe('NOW')
+    expect(fitNode(makeNode('busy', { used: 5 }), request, noClaims)).toBe('LATER')
+    expect(fitNode(makeNode('closed', { state: 'CORDONED' }), request, noClaims)).toBe('LATER')
+    expect(fitNode(makeNode('held'), request, { ...noClaims, held: new Set(['held']) })).toBe('LATER')
+    expect(fitNode(makeNode('small', { gpus: 2 }), request, noClaims)).toBe('NEVER')
+  })
+})
+
+it('the condition that matters most has the word', () => {
+  const claims = { held: new Set(['a']), reserved: new Set(['a', 'b']) }
+  expect(findCondition(makeNode('a', { state: 'LOST' }), claims)).toBe('lost')
+  expect(findCondition(makeNode('a', { backsOffUntil: '2026-11-26T12:00:00Z' }), claims)).toBe('backs off')
+  expect(['a', 'b', 'c'].map((id) => findCondition(makeNode(id), claims))).toEqual(['held', 'reserved', null])
+})
+
+it('the map groups nodes by model, and finds each GPU at its place', () => {
+  const nodes = [makeNode('c1', { gpus: 0 }), ...Array.from({ length: 1_000 }, (_, i) => makeNode(`g${i}`))]
+  const layout = layOutMap(nodes, 1_200)
+  expect(layout.groups.map(({ title, tiles }) => [title, tiles.length])).toEqual([
+    ['A100 40 GiB', 1_000],
+    ['Without GPUs', 1],
+  ])
+  const tile = layout.groups[0]?.tiles[500]
+  if (!tile) throw new Error('no tile')
+  expect(findSpot(layout, tile.x + 3 * 18 + 5, tile.y + 25)).toMatchObject({
+    node: { id: 'g500' },
+    device: { index: 3 },
+  })
+  expect(findSpot(layout, tile.x + 5, tile.y + 5)).toMatchObject({ node: { id: 'g500' }, device: null })
+  expect(findSpot(layout, 2, 2)).toBeNull()
+})
+
+it('colours count the GPUs of their legend', () => {
+  const nodes = [makeNode('a', { used: 6 })]
+  const legend = (by: 'state' | 'account' | 'age') =>
+    new CellColors(by, nodes, nowMs).legend(nodes).map(({ key, count }) => [key, count])
+  expect(legend('state')).toEqual([
+    ['Running', 6],
+    ['free', 2],
+  ])
+  expect(legend('account')).toContainEqual(['other accounts', 2])
+  expect(legend('age')).toContainEqual(['under 6 h', 6])
+})
+
+it('changes replace, add and remove nodes; a start forgets the nodes of earlier messages', () => {
+  const [a, b] = [makeNode('a'), makeNode('b')]
+  const first = applyChange(new Map(), { isStart: true, nodes: [a, b], removedIds: [] })
+  const next = applyChange(first, { isStart: false, nodes: [makeNode('b', { used: 1 })], removedIds: ['a'] })
+  expect([...next.keys()]).toEqual(['b'])
+  expect(next.get('b')?.devices[0]?.allocated).toBe(true)
+  expect([...applyChange(next, { isStart: true, nodes: [a], removedIds: [] }).keys()]).toEqual(['a'])
+})

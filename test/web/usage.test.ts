@@ -1,0 +1,55 @@
+import { expect, it } from 'vitest'
+import { alignFrom, chooseBucket, lengthen, readRange, widen } from '../../web/pages/usage/usage-range.ts'
+import { chartByKey, listMoments, listTotals, sumPoints, type UsagePoint } from '../../web/pages/usage/usage-series.ts'
+
+const nowMs = Date.parse('2026-11-26T12:00:00Z')
+const hourMs = 3_600_000
+const at = (hour: number) => new Date(nowMs + hour * hourMs).toISOString()
+const makePoint = (key: string | null, hour: number, more: Partial<UsagePoint> = {}) =>
+  ({ key, at: at(hour), gpu: 0, cpu: 0, started: 0, finished: 0, failed: 0, cost: null, ...more }) as UsagePoint
+
+it('the time of the URL counts back from now, or names dates', () => {
+  expect(readRange(undefined, undefined, nowMs)).toEqual({ fromMs: nowMs - 24 * hourMs, toMs: nowMs, isOpen: true })
+  expect(readRange('2026-11-26T00:00:00Z', '2026-11-26T06:00:00Z', nowMs)).toMatchObject({ isOpen: false })
+  expect(readRange('yesterday', undefined, nowMs)).toBeNull()
+  expect(readRange('2026-11-26', '2026-11-25', nowMs)).toBeNull()
+})
+
+it('buckets are round and few, and begin at round times', () => {
+  const range = (hours: number) => ({ fromMs: nowMs - hours * hourMs, toMs: nowMs })
+  expect([1, 24, 24 * 7, 24 * 365].map((hours) => chooseBucket(range(hours)))).toEqual([60, 600, 7_200, 604_800])
+  expect(lengthen(600)).toBe(900)
+  expect(alignFrom({ fromMs: nowMs + 61_000 }, 600)).toBe(nowMs)
+})
+
+it('zooming out doubles the time, until now at most', () => {
+  const range = { fromMs: nowMs - 2 * hourMs, toMs: nowMs - hourMs, isOpen: false }
+  expect(widen(range, nowMs)).toEqual({ from: at(-2.5), to: at(-0.5) })
+  expect(widen({ ...range, toMs: nowMs }, nowMs).to).toBeUndefined()
+})
+
+it('time without a measurement is unknown, and a key without a point used nothing', () => {
+  const byPool = [makePoint('gpu', 0, { gpu: 3 }), makePoint('cpu', 0, { gpu: 1 }), makePoint('gpu', 2)]
+  const timeline = listMoments(byPool, 3_600)
+  expect(sumPoints(byPool, timeline, ({ gpu }) => gpu)).toEqual([4, null, 0])
+  expect(chartByKey([makePoint('ann', 0, { gpu: 2 })], timeline, ({ gpu }) => gpu)).toMatchObject([
+    { name: 'ann', values: [2, null, 0] },
+  ])
+})
+
+it('small keys are one series', () => {
+  const points = ['a', 'b', 'c', 'd', 'e', 'f'].map((key, i) => makePoint(key, 0, { gpu: 10 - i }))
+  const series = chartByKey(points, listMoments(points, 3_600), ({ gpu }) => gpu)
+  expect(series.map(({ name }) => name)).toEqual(['a', 'b', 'c', 'd', '2 others'])
+  expect(series.at(-1)?.values).toEqual([11])
+})
+
+it('totals add up hours until now, and sort by use', () => {
+  const points = [makePoint('ann', -2, { gpu: 2 }), makePoint('ann', -1, { gpu: 4 }), makePoint('ben', -1, { gpu: 30 })]
+  const whole = [makePoint('ann', -2, { waitP50Seconds: 7 })]
+  const totals = listTotals(points, whole, { bucketSeconds: 3_600, toMs: nowMs - hourMs / 2 })
+  expect(totals.map(({ key, gpuHours, waitP50Seconds }) => [key, gpuHours, waitP50Seconds])).toEqual([
+    ['ben', 15, null],
+    ['ann', 4, 7],
+  ])
+})

@@ -1,0 +1,31 @@
+import { useRef, useState } from 'react'
+
+export interface HeldOrder {
+  /** Ids in the order that is shown. */
+  ids: readonly string[]
+  /** Arrivals, departures and moves that wait. */
+  changes: number
+  apply(): void
+}
+
+/** Keeps the order of a short list while it is held; rows that are gone stay until the changes are applied. */
+export function useHeldOrder(next: readonly string[], isHeld: boolean): HeldOrder {
+  const shown = useRef(next)
+  const [, setRound] = useState(0)
+  if (!isHeld) shown.current = next
+  const apply = () => {
+    shown.current = next
+    setRound((round) => round + 1)
+  }
+  return { ids: shown.current, changes: countChanges(shown.current, next), apply }
+}
+
+/** Ids that came, left, or stand behind another neighbour than before. */
+export function countChanges(shown: readonly string[], next: readonly string[]): number {
+  if (shown === next) return 0
+  const known = new Set(shown)
+  const kept = new Set(next)
+  const staying = shown.filter((id) => kept.has(id))
+  const moved = next.filter((id) => known.has(id)).filter((id, i) => staying[i] !== id).length
+  return shown.length - staying.length + next.length - staying.length + moved
+}

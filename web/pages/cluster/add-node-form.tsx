@@ -1,0 +1,57 @@
+import { useState } from 'react'
+import { isRefused, toRefusal } from '../../actions/refusal.ts'
+import { client } from '../../app/connection.ts'
+import { AddPoolNodeDocument } from '../../generated/graphql.ts'
+import { Field, Form } from '../../parts/form.tsx'
+import { showToast } from '../../parts/toasts.tsx'
+
+const empty = { name: '', cpu: '', memoryGib: '', model: '', gpuMemoryGib: '', count: '0' }
+
+/** A machine of one kind of GPU; several kinds are added with the command line. */
+export function AddNodeForm({ pool, onClose }: { pool: string; onClose: () => void }) {
+  const [typed, setTyped] = useState(empty)
+  const input = (key: keyof typeof empty, isNumber = true) => (
+    <input
+      value={typed[key]}
+      inputMode={isNumber ? 'decimal' : 'text'}
+      onChange={({ target }) => setTyped({ ...typed, [key]: target.value })}
+    />
+  )
+  const submit = async () => {
+    const count = Number(typed.count)
+    const gpus = [{ model: typed.model, memoryGib: Number(typed.gpuMemoryGib), count }]
+    const node = { pool, name: typed.name.trim(), cpu: Number(typed.cpu), memoryGib: Number(typed.memoryGib) }
+    const variables = { input: { ...node, ...(count > 0 && { gpus }) } }
+    const { addNode } = await client.request(AddPoolNodeDocument, variables)
+    if (isRefused(addNode)) return toRefusal(addNode)
+    showToast(`Added ${addNode.node.name}`)
+    onClose()
+    return null
+  }
+  return (
+    <Form submitText="Add node" onCancel={onClose} onSubmit={submit}>
+      {(refusal) => (
+        <>
+          <Field label="Name" path="name" refusal={refusal}>
+            {input('name', false)}
+          </Field>
+          <Field label="Cores" path="cpu" refusal={refusal}>
+            {input('cpu')}
+          </Field>
+          <Field label="Memory in GiB" path="memoryGib" refusal={refusal}>
+            {input('memoryGib')}
+          </Field>
+          <Field label="GPUs" path="gpus.0.count" refusal={refusal}>
+            {input('count')}
+          </Field>
+          <Field label="GPU model" path="gpus.0.model" refusal={refusal}>
+            {input('model', false)}
+          </Field>
+          <Field label="Memory of each GPU in GiB" path="gpus.0.memoryGib" refusal={refusal}>
+            {input('gpuMemoryGib')}
+          </Field>
+        </>
+      )}
+    </Form>
+  )
+}

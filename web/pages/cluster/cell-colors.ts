@@ -1,0 +1,77 @@
+import { otherColor, seriesColors } from '../../parts/chart-series.ts'
+import { stateWords } from '../../parts/states.ts'
+import type { MapNode } from './node-changes.ts'
+
+export type ColorBy = 'state' | 'account' | 'age'
+export const colorings: readonly ColorBy[] = ['state', 'account', 'age']
+
+type Device = MapNode['devices'][number]
+
+export interface Paint {
+  /** The key of the legend. */
+  key: string
+  color: string
+}
+
+const hourMs = 3_600_000
+const ages: readonly (readonly [maxMs: number, text: string])[] = [
+  [hourMs, 'under 1 h'],
+  [6 * hourMs, 'under 6 h'],
+  [24 * hourMs, 'under 1 d'],
+  [Number.POSITIVE_INFINITY, '1 d and more'],
+]
+
+const hidden: Paint = { key: 'in use', color: otherColor }
+
+/** Colours of the GPUs in use, and their legend, which counts them. */
+export class CellColors {
+  readonly #by: ColorBy
+  readonly #nowMs: number
+  readonly #accounts: readonly string[]
+
+  constructor(by: ColorBy, nodes: readonly MapNode[], nowMs: number) {
+    this.#by = by
+    this.#nowMs = nowMs
+    this.#accounts = by === 'account' ? listAccounts(nodes) : []
+  }
+
+  /** null: the GPU is free. */
+  paint({ allocated, job, run }: Device): Paint | null {
+    if (!allocated) return null
+    if (!job) return hidden
+    if (this.#by === 'state') return { key: stateWords[job.state], color: `var(--state-${job.state.toLowerCase()})` }
+    if (this.#by === 'account') {
+      const color = seriesColors[this.#accounts.indexOf(job.account)]
+      return color === undefined ? { key: 'other accounts', color: otherColor } : { key: job.account, color }
+    }
+    const ageMs = run?.startedAt ? this.#nowMs - Date.parse(run.startedAt) : 0
+    const index = ages.findIndex(([maxMs]) => ageMs < maxMs)
+    return { key: ages[index]?.[1] ?? '', color: `var(--heat-${index + 1})` }
+  }
+
+  legend(nodes: readonly MapNode[]): readonly (Paint & { count: number })[] {
+    const counts = new Map<string, Paint & { count: number }>()
+    for (const { devices } of nodes)
+      for (const device of devices) {
+        const paint = this.paint(device) ?? { key: 'free', color: 'transparent' }
+        const known = counts.get(paint.key)
+        if (known) known.count++
+        else counts.set(paint.key, { ...paint, count: 1 })
+      }
+    const entries = [...counts.values()]
+    return this.#by === 'age'
+      ? entries.toSorted((a, b) => a.color.localeCompare(b.color))
+      : entries.toSorted((a, b) => b.count - a.count)
+  }
+}
+
+/** Accounts by the GPUs that they hold, largest first. */
+function listAccounts(nodes: readonly MapNode[]): readonly string[] {
+  const counts = new Map<string, number>()
+  for (const { devices } of nodes)
+    for (const { job } of devices) if (job) counts.set(job.account, (counts.get(job.account) ?? 0) + 1)
+  return [...counts]
+    .toSorted(([nameA, a], [nameB, b]) => b - a || nameA.localeCompare(nameB))
+    .slice(0, seriesColors.length)
+    .map(([name]) => name)
+}

@@ -1,0 +1,133 @@
+import { type MouseEvent, useEffect, useMemo, useRef, useState } from 'react'
+import { useCanvasColors } from '../../app/canvas-colors.ts'
+import { fitCanvas } from '../../parts/canvas.ts'
+import { otherColor, seriesColors } from '../../parts/chart-series.ts'
+import { formatBytes, formatCount, plural } from '../../parts/format.ts'
+import { states, stateWords } from '../../parts/states.ts'
+import type { CellColors } from './cell-colors.ts'
+import styles from './cluster.module.css'
+import { drawMap, type MapView } from './draw-map.ts'
+import { findSpot, layOutMap, type Spot } from './map-layout.ts'
+import type { MapNode } from './node-changes.ts'
+import { type Claims, findCondition } from './node-condition.ts'
+
+interface ClusterMapProps {
+  nodes: readonly MapNode[]
+  claims: Claims
+  paints: CellColors
+  isFaint: (node: MapNode) => boolean
+  openId: string | undefined
+  onOpen: (node: MapNode) => void
+}
+
+const expressions = [
+  ...states.map((state) => `var(--state-${state.toLowerCase()})`),
+  ...[1, 2, 3, 4].map((step) => `var(--heat-${step})`),
+  ...seriesColors,
+  otherColor,
+]
+const colorNames = {
+  ink: 'var(--ink)',
+  faint: 'var(--faint)',
+  surface: 'var(--surface)',
+  selected: 'var(--selected)',
+  warning: 'var(--warning)',
+  free: 'var(--line)',
+  empty: 'var(--line-strong)',
+  ...Object.fromEntries(expressions.map((each) => [each, each])),
+}
+
+/** All nodes on one canvas. The table shows the same to screen readers and keyboards. */
+export function ClusterMap({ nodes, claims, paints, isFaint, openId, onOpen }: ClusterMapProps) {
+  const box = useRef<HTMLDivElement>(null)
+  const canvas = useRef<HTMLCanvasElement>(null)
+  const [size, setSize] = useState({ width: 0, height: 0 })
+  const [scrollTop, setScrollTop] = useState(0)
+  const [spot, setSpot] = useState<Spot | null>(null)
+  const colors = useCanvasColors(colorNames)
+  useEffect(() => {
+    const place = box.current
+    if (!place) return undefined
+    const observer = new ResizeObserver(() => setSize({ width: place.clientWidth, height: place.clientHeight }))
+    observer.observe(place)
+    return () => observer.disconnect()
+  }, [])
+  const layout = useMemo(() => layOutMap(nodes, size.width), [nodes, size.width])
+  const view: MapView = useMemo(
+    () => ({ layout, ...size, scrollTop, paints, claims, isFaint, openId }),
+    [layout, size, scrollTop, paints, claims, isFaint, openId],
+  )
+  useEffect(() => {
+    const context = canvas.current?.getContext('2d')
+    if (!context || view.width === 0) return
+    fitCanvas(context, view.width, view.height)
+    drawMap(context, view, colors)
+  }, [view, colors])
+  const find = ({ clientX, clientY }: MouseEvent) => {
+    const { left = 0, top = 0 } = canvas.current?.getBoundingClientRect() ?? {}
+    return findSpot(layout, clientX - left, clientY - top + scrollTop)
+  }
+  const gpus = nodes.reduce((sum, { devices }) => sum + devices.length, 0)
+  return (
+    <>
+      <div className={styles.foot}>
+        <Legend nodes={nodes} paints={paints} />
+        <p className={styles.spot}>
+          {spot ? describeSpot(spot, claims) : 'Point at a GPU for its job; click for the node.'}
+        </p>
+      </div>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the table has the same rows as buttons */}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the table has the same rows as buttons */}
+      <div
+        ref={box}
+        className={styles.map}
+        style={{ cursor: spot ? 'pointer' : 'default' }}
+        onScroll={({ currentTarget }) => setScrollTop(currentTarget.scrollTop)}
+        onMouseMove={(event) => setSpot(find(event))}
+        onMouseLeave={() => setSpot(null)}
+        onClick={(event) => {
+          const node = find(event)?.node
+          if (node) onOpen(node)
+        }}
+      >
+        <div style={{ height: layout.height }}>
+          <canvas
+            ref={canvas}
+            role="img"
+            aria-label={`Map of ${plural(nodes.length, 'node')} with ${plural(gpus, 'GPU')}; the link Table shows them as a table`}
+            style={{ width: size.width, height: size.height }}
+          />
+        </div>
+      </div>
+    </>
+  )
+}
+
+function Legend({ nodes, paints }: { nodes: readonly MapNode[]; paints: CellColors }) {
+  const entries = useMemo(() => paints.legend(nodes), [nodes, paints])
+  return (
+    <ul className={styles.legend} aria-label="Colours">
+      {entries.map(({ key, color, count }) => (
+        <li key={key}>
+          <span className={styles.swatch} data-free={color === 'transparent'} style={{ background: color }} />
+          {key} <b>{formatCount(count)}</b>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** "gpu3, GPU 2: eval-big (running, ml.vision)". */
+function describeSpot({ node, device }: Spot, claims: Claims): string {
+  const condition = findCondition(node, claims)
+  const place = `${node.name}${condition === null ? '' : ` (${condition})`}`
+  if (!device) {
+    const { free, capacity } = node
+    return `${place}: ${formatCores(free.cpu)} of ${formatCores(capacity.cpu)} cores and ${formatBytes(free.memoryBytes)} of ${formatBytes(capacity.memoryBytes)} free`
+  }
+  const { index, allocated, job } = device
+  const holder = job ? `${job.name ?? job.id} (${stateWords[job.state].toLowerCase()}, ${job.account})` : 'in use'
+  return `${place}, GPU ${index}: ${allocated ? holder : 'free'}`
+}
+
+const formatCores = (cores: number) => String(Math.round(cores * 10) / 10)

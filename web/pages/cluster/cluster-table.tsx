@@ -1,0 +1,53 @@
+import { formatBytes } from '../../parts/format.ts'
+import { Table } from '../../parts/table.tsx'
+import { describeModel } from './map-layout.ts'
+import type { MapNode } from './node-changes.ts'
+import { type Claims, findCondition } from './node-condition.ts'
+
+interface ClusterTableProps {
+  nodes: readonly MapNode[]
+  claims: Claims
+  openId: string | undefined
+  onOpen: (node: MapNode) => void
+}
+
+const round = (cores: number) => Math.round(cores * 10) / 10
+
+/** The same nodes as text. */
+export const ClusterTable = ({ nodes, claims, openId, onOpen }: ClusterTableProps) => (
+  <Table
+    label="Nodes"
+    rows={nodes}
+    getKey={({ id }) => id}
+    openKey={openId}
+    onOpen={onOpen}
+    columns={[
+      { title: 'Node', cell: ({ name }) => name },
+      { title: 'Condition', cell: (node) => findCondition(node, claims) ?? 'ready' },
+      { title: 'GPUs', cell: (node) => (node.devices.length === 0 ? '–' : describeModel(node)), isSecondary: true },
+      {
+        title: 'In use',
+        isNumber: true,
+        cell: ({ devices }) =>
+          devices.length === 0 ? '–' : `${devices.filter(({ allocated }) => allocated).length} of ${devices.length}`,
+      },
+      {
+        title: 'Jobs',
+        isSecondary: true,
+        cell: ({ devices }) => [...new Set(devices.flatMap(({ job }) => (job ? [job.name ?? job.id] : [])))].join(', '),
+      },
+      {
+        title: 'Free cores',
+        isNumber: true,
+        isSecondary: true,
+        cell: ({ free, capacity }) => `${round(free.cpu)} of ${round(capacity.cpu)}`,
+      },
+      {
+        title: 'Free memory',
+        isNumber: true,
+        isSecondary: true,
+        cell: ({ free, capacity }) => `${formatBytes(free.memoryBytes)} of ${formatBytes(capacity.memoryBytes)}`,
+      },
+    ]}
+  />
+)

@@ -1,0 +1,100 @@
+import { formatBytes, formatCount, plural } from '../../parts/format.ts'
+import type { MapNode } from './node-changes.ts'
+
+export interface Tile {
+  node: MapNode
+  x: number
+  y: number
+}
+
+export interface Group {
+  title: string
+  /** "61 of 64 GPUs in use, 8 nodes". */
+  detail: string
+  y: number
+  /** Cells in a line of a tile. */
+  perLine: number
+  tileHeight: number
+  tileWidth: number
+  tiles: readonly Tile[]
+}
+
+export interface MapLayout {
+  groups: readonly Group[]
+  height: number
+}
+
+export const cellSize = 16
+export const cellGap = 2
+export const nameHeight = 18
+export const margin = 16
+const headingHeight = 36
+const tileGap = 16
+const lineGap = 10
+const cellsMax = 16
+const tileWidthMin = 144
+
+/** The GPUs of a node as a title: "a100 80 GiB", several models joined. */
+export function describeModel({ devices }: MapNode): string {
+  const models = new Set(devices.map(({ name, memoryBytes }) => `${name} ${formatBytes(memoryBytes)}`))
+  return models.size === 0 ? 'Without GPUs' : [...models].toSorted().join(' + ')
+}
+
+/** Groups by model, the largest GPU nodes first, nodes without GPUs last. */
+export function groupNodes(
+  nodes: readonly MapNode[],
+): readonly (readonly [model: string, nodes: readonly MapNode[]])[] {
+  const groups = [...Map.groupBy(nodes, describeModel)]
+  const rank = (members: readonly MapNode[]) => members[0]?.devices.length ?? 0
+  return groups.toSorted(([nameA, a], [nameB, b]) => rank(b) - rank(a) || nameA.localeCompare(nameB))
+}
+
+/** Places every node for a width; the cost grows with the number of nodes, not of GPUs. */
+export function layOutMap(nodes: readonly MapNode[], width: number): MapLayout {
+  let y = 0
+  const groups = groupNodes(nodes).map(([title, members]): Group => {
+    const gpus = Math.max(...members.map(({ devices }) => devices.length))
+    const perLine = Math.max(1, Math.min(gpus, cellsMax))
+    const lines = Math.max(1, Math.ceil(gpus / perLine))
+    const tileWidth = Math.max(tileWidthMin, perLine * (cellSize + cellGap))
+    const tileHeight = nameHeight + lines * (cellSize + cellGap)
+    const columns = Math.max(1, Math.floor((width - margin * 2 + tileGap) / (tileWidth + tileGap)))
+    const top = y + headingHeight
+    const tiles = members.map((node, i) => ({
+      node,
+      x: margin + (i % columns) * (tileWidth + tileGap),
+      y: top + Math.floor(i / columns) * (tileHeight + lineGap),
+    }))
+    const group = { title, detail: describeGroup(members), y, perLine, tileWidth, tileHeight, tiles }
+    y = top + Math.ceil(members.length / columns) * (tileHeight + lineGap)
+    return group
+  })
+  return { groups, height: y + margin }
+}
+
+function describeGroup(nodes: readonly MapNode[]): string {
+  const devices = nodes.flatMap((node) => node.devices)
+  const used = devices.filter(({ allocated }) => allocated).length
+  const count = plural(nodes.length, 'node')
+  return devices.length === 0 ? count : `${formatCount(used)} of ${plural(devices.length, 'GPU')} in use, ${count}`
+}
+
+export interface Spot {
+  node: MapNode
+  /** The GPU; null: beside the GPUs. */
+  device: MapNode['devices'][number] | null
+}
+
+/** The node, and the GPU, at a point of the map. */
+export function findSpot({ groups }: MapLayout, x: number, y: number): Spot | null {
+  const group = groups.findLast((each) => each.y <= y)
+  const tile = group?.tiles.find(
+    (each) => x >= each.x && x < each.x + group.tileWidth && y >= each.y && y < each.y + group.tileHeight,
+  )
+  if (!group || !tile) return null
+  const step = cellSize + cellGap
+  const line = Math.floor((y - tile.y - nameHeight) / step)
+  const column = Math.floor((x - tile.x) / step)
+  const index = line < 0 || column >= group.perLine ? -1 : line * group.perLine + column
+  return { node: tile.node, device: tile.node.devices[index] ?? null }
+}

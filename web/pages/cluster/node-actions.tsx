@@ -1,0 +1,117 @@
+import { useState } from 'react'
+import { isRefused, toRefusal } from '../../actions/refusal.ts'
+import { client } from '../../app/connection.ts'
+import { useStart } from '../../app/server-facts.ts'
+import { ChangeNodeDocument, type PoolNodeState, RemoveNodeDocument } from '../../generated/graphql.ts'
+import { openLayer } from '../../layers/layer-store.ts'
+import { Button } from '../../parts/button.tsx'
+import { Field, Form, type Refusal } from '../../parts/form.tsx'
+import { plural } from '../../parts/format.ts'
+import { showToast } from '../../parts/toasts.tsx'
+import styles from './cluster.module.css'
+import type { MapNode } from './node-changes.ts'
+
+interface NodeActionsProps {
+  node: MapNode
+  pool: string
+  /** Runs on the node; null: not known yet. */
+  runCount: number | null
+  onRemoved: () => void
+}
+
+/** Cordon, drain, uncordon and remove, for those who may. */
+export function NodeActions({ node, pool, runCount, onRemoved }: NodeActionsProps) {
+  const { permissions } = useStart().viewer
+  if (!permissions.includes('NODE_WRITE')) return null
+  const runs =
+    runCount === null
+      ? 'Its running jobs continue.'
+      : `${plural(runCount, 'running job')} ${runCount === 1 ? 'continues' : 'continue'}.`
+  const open = (verb: 'Cordon' | 'Drain') =>
+    openLayer({
+      kind: 'FORM',
+      title: `${verb} ${node.name}?`,
+      content: (close) => <CloseNodeForm node={node} pool={pool} verb={verb} runs={runs} onClose={close} />,
+    })
+  return (
+    <div className={styles.buttons}>
+      {node.state !== 'CORDONED' && <Button onClick={() => open('Cordon')}>Cordon…</Button>}
+      {node.state !== 'DRAINING' && <Button onClick={() => open('Drain')}>Drain…</Button>}
+      {node.state !== 'READY' && node.state !== 'LOST' && (
+        <Button onClick={() => void uncordon(node)}>{node.state === 'DRAINING' ? 'Stop draining' : 'Uncordon'}</Button>
+      )}
+      <Button onClick={() => confirmRemove({ node, pool, runCount, onRemoved })}>Remove…</Button>
+    </div>
+  )
+}
+
+async function changeNode(node: MapNode, state: PoolNodeState, reason?: string): Promise<Refusal | null> {
+  const input = { nodeId: node.id, state, expectedVersion: node.version, ...(reason && { reason }) }
+  const { updateNode } = await client.request(ChangeNodeDocument, { input }, { attempts: 4 })
+  return isRefused(updateNode) ? toRefusal(updateNode) : null
+}
+
+async function uncordon(node: MapNode) {
+  const refused = await changeNode(node, 'READY').catch((error: unknown) => ({ message: String(error) }))
+  if (refused) showToast(refused.message, { isTrouble: true })
+}
+
+interface CloseNodeFormProps {
+  node: MapNode
+  pool: string
+  verb: 'Cordon' | 'Drain'
+  runs: string
+  onClose: () => void
+}
+
+function CloseNodeForm({ node, pool, verb, runs, onClose }: CloseNodeFormProps) {
+  const [reason, setReason] = useState('')
+  const submit = async () => {
+    const refused = await changeNode(node, verb === 'Cordon' ? 'CORDONED' : 'DRAINING', reason.trim())
+    if (!refused) onClose()
+    return refused
+  }
+  return (
+    <Form submitText={`${verb} the node`} onCancel={onClose} onSubmit={submit}>
+      {(refused) => (
+        <>
+          <p>
+            No new run starts on {node.name}
+            {verb === 'Drain' && ', which is to be removed'}. {runs}
+          </p>
+          <Field label="Reason (others see it)" path="reason" refusal={refused}>
+            <input value={reason} maxLength={500} onChange={({ target }) => setReason(target.value)} />
+          </Field>
+          <code>
+            berth node {verb.toLowerCase()} --pool {pool} {node.name}
+          </code>
+        </>
+      )}
+    </Form>
+  )
+}
+
+function confirmRemove({ node, pool, runCount, onRemoved }: NodeActionsProps) {
+  openLayer({
+    kind: 'CONFIRM',
+    confirmation: {
+      title: `Remove ${node.name}?`,
+      effect: `The pool loses ${plural(node.devices.length, 'GPU')} and ${node.capacity.cpu} cores. ${
+        runCount ? `${plural(runCount, 'run')} still use it: drain it first.` : 'No run uses it.'
+      } A node of berth.yaml comes back at the next start.`,
+      jobs: [],
+      command: `berth node rm --pool ${pool} ${node.name}`,
+      confirmText: 'Remove the node',
+      keepText: 'Keep it',
+      hasReason: false,
+      run: async () => {
+        const input = { nodeId: node.id, expectedVersion: node.version }
+        const { deleteNode } = await client.request(RemoveNodeDocument, { input }, { attempts: 4 })
+        if (isRefused(deleteNode)) return deleteNode.message
+        onRemoved()
+        showToast(`Removed ${node.name}`)
+        return null
+      },
+    },
+  })
+}

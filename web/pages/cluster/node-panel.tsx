@@ -1,0 +1,149 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { client } from '../../app/connection.ts'
+import { useResource } from '../../app/resource.ts'
+import { useNow } from '../../app/server-clock.ts'
+import { NodeDetailsDocument, type NodeDetailsQuery } from '../../generated/graphql.ts'
+import { formatBytes, formatClock, formatDuration, plural } from '../../parts/format.ts'
+import { FailedInline } from '../../parts/page-states.tsx'
+import { SidePanel } from '../../parts/side-panel.tsx'
+import { StateChip } from '../../parts/state-glyph.tsx'
+import { Time } from '../../parts/time.tsx'
+import styles from './cluster.module.css'
+import { describeModel } from './map-layout.ts'
+import { NodeActions } from './node-actions.tsx'
+import type { ClusterPool, MapNode } from './node-changes.ts'
+import { type Claims, findCondition, isClosed } from './node-condition.ts'
+
+type Details = Extract<NonNullable<NodeDetailsQuery['node']>, { runs: unknown }>
+type Run = Details['runs']['nodes'][number]
+
+const readMs = 3_000
+const runsShown = 50
+const round = (cores: number) => Math.round(cores * 10) / 10
+
+interface NodePanelProps {
+  node: MapNode
+  claims: Claims
+  pool: ClusterPool
+  onClose: () => void
+}
+
+/** Who holds the node, since when and until when; and what can be done with it. */
+export function NodePanel({ node, claims, pool, onClose }: NodePanelProps) {
+  const { value, failure, read } = useResource(node.id, (signal) => readDetails(node.id, signal), { everyMs: readMs })
+  const hold = pool.holds.find(({ nodes }) => nodes.some(({ id }) => id === node.id))
+  return (
+    <SidePanel title={node.name} onClose={onClose}>
+      {failure && <FailedInline failure={failure} onRetry={read} />}
+      <Facts node={node} details={value ?? null} claims={claims} hold={hold} />
+      <NodeActions node={node} pool={pool.name} runCount={value?.runs.totalCount ?? null} onRemoved={onClose} />
+      <Runs details={value ?? null} node={node} />
+    </SidePanel>
+  )
+}
+
+async function readDetails(id: string, signal: AbortSignal): Promise<Details | null> {
+  const { node } = await client.request(NodeDetailsDocument, { id, first: runsShown }, { signal })
+  return node && 'runs' in node ? node : null
+}
+
+interface FactsProps {
+  node: MapNode
+  details: Details | null
+  claims: Claims
+  hold: ClusterPool['holds'][number] | undefined
+}
+
+function Facts({ node, details, claims, hold }: FactsProps) {
+  const { state, stateAt, stateReason, backsOffUntil, capacity, free, devices } = node
+  const condition = findCondition(node, claims)
+  const used = devices.filter(({ allocated }) => allocated).length
+  const because = state === 'READY' ? details?.backsOffBecause : stateReason
+  const facts: readonly (readonly [title: string, value: ReactNode])[] = [
+    [
+      'Condition',
+      <span key="condition" className={isClosed(condition) ? styles.warning : undefined}>
+        {condition ?? 'ready'}
+      </span>,
+    ],
+    ['Since', state === 'READY' ? null : <Time key="since" at={stateAt} />],
+    ['By', state === 'READY' ? null : details?.stateBy?.name],
+    ['Why', because],
+    ['Until', backsOffUntil && <Time key="until" at={backsOffUntil} />],
+    ['Held for', hold && (hold.job ? <JobLink job={hold.job} /> : 'a job that you may not see')],
+    ['GPUs', devices.length > 0 && `${used} of ${devices.length} in use: ${describeModel(node)}`],
+    ['Cores', `${round(free.cpu)} of ${round(capacity.cpu)} free${details?.cpuModel ? `, ${details.cpuModel}` : ''}`],
+    ['Memory', `${formatBytes(free.memoryBytes)} of ${formatBytes(capacity.memoryBytes)} free`],
+    ['InfiniBand', details?.infiniband && 'yes'],
+    ['Jobs', details?.gpuJobsOnly && 'only with GPUs'],
+    ['Last seen', details?.lastSeenAt && <Time key="seen" at={details.lastSeenAt} />],
+  ]
+  return (
+    <dl className={styles.facts}>
+      {facts.map(
+        ([title, value]) =>
+          value && (
+            <div key={title} style={{ display: 'contents' }}>
+              <dt>{title}</dt>
+              <dd>{value}</dd>
+            </div>
+          ),
+      )}
+    </dl>
+  )
+}
+
+const JobLink = ({ job: { id, name } }: { job: { id: string; name: string | null } }) => (
+  <Link to="/jobs/$id" params={{ id }} className={styles.link}>
+    {name ?? id}
+  </Link>
+)
+
+function Runs({ details, node }: { details: Details | null; node: MapNode }) {
+  if (!details) return null
+  const { nodes, totalCount } = details.runs
+  return (
+    <section className={styles.runs}>
+      {nodes.length === 0 && <p className={styles.faint}>No run that you may see is on this node.</p>}
+      {nodes.map((run) => (
+        <RunItem key={run.id} run={run} />
+      ))}
+      {totalCount > nodes.length && (
+        <Link to="/jobs" search={{ node: node.name, state: 'active' }} className={styles.link}>
+          All {plural(totalCount, 'job')} of this node
+        </Link>
+      )}
+    </section>
+  )
+}
+
+function RunItem({ run: { job, state, startedAt, scheduledAt, gpuIds, number } }: { run: Run }) {
+  const nowMs = useNow()
+  const since = startedAt ?? scheduledAt
+  const { maxRunTimeSeconds } = job
+  const until =
+    startedAt && maxRunTimeSeconds
+      ? `until ${formatClock(Date.parse(startedAt) + maxRunTimeSeconds * 1_000, nowMs)} at most`
+      : 'no run time limit'
+  return (
+    <article className={styles.run}>
+      <header>
+        <StateChip state={state} fraction={job.progress?.fraction} />
+        <JobLink job={job} />
+      </header>
+      <p>
+        <Link to="/jobs" search={{ user: job.user.name, state: 'active,waiting' }}>
+          {job.user.name}
+        </Link>
+        {gpuIds.length > 0 && `, GPU ${gpuIds.join(', ')}`}
+        {since && `, for ${formatDuration(nowMs - Date.parse(since))}`}, {until}
+      </p>
+      <p>
+        <Link to="/jobs/$id/$tab" params={{ id: job.id, tab: 'log' }} search={{ run: String(number) }}>
+          Log of run {number}
+        </Link>
+      </p>
+    </article>
+  )
+}

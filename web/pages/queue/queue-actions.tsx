@@ -1,0 +1,82 @@
+import { useState } from 'react'
+import { isRefused } from '../../actions/refusal.ts'
+import { client } from '../../app/connection.ts'
+import { useStart } from '../../app/server-facts.ts'
+import { ProcessPoolDocument } from '../../generated/graphql.ts'
+import { openLayer } from '../../layers/layer-store.ts'
+import { Button } from '../../parts/button.tsx'
+import { plural } from '../../parts/format.ts'
+import { showToast } from '../../parts/toasts.tsx'
+import { changeLimits } from './change-limits.ts'
+import { CleanUpForm } from './clean-up-form.tsx'
+import type { QueuePanel } from './use-queue.ts'
+
+interface QueueActionsProps {
+  panel: QueuePanel
+  /** Opens the limit whose value pauses the pool. */
+  onResume: () => void
+}
+
+/** The actions that the viewer has the permission for. */
+export function QueueActions({ panel, onResume }: QueueActionsProps) {
+  const { permissions } = useStart().viewer
+  const [isBusy, setBusy] = useState(false)
+  const { pool } = panel
+  const process = async () => {
+    setBusy(true)
+    await processPool(pool.name).catch((error: unknown) => showToast(String(error), { isTrouble: true }))
+    setBusy(false)
+  }
+  return (
+    <>
+      {permissions.includes('QUEUE_PROCESS') && (
+        <Button disabled={isBusy} onClick={() => void process()}>
+          Process now
+        </Button>
+      )}
+      {permissions.includes('LIMITS_WRITE') &&
+        (pool.paused ? (
+          <Button onClick={onResume}>Resume…</Button>
+        ) : (
+          <Button onClick={() => confirmPause(panel)}>Pause…</Button>
+        ))}
+      {permissions.includes('QUEUE_CLEANUP') && (
+        <Button
+          onClick={() =>
+            openLayer({ kind: 'FORM', title: 'Clean up', content: (close) => <CleanUpForm onClose={close} /> })
+          }
+        >
+          Clean up…
+        </Button>
+      )}
+    </>
+  )
+}
+
+async function processPool(pool: string) {
+  const { processQueue } = await client.request(ProcessPoolDocument, { input: { pool } }, { attempts: 4 })
+  if (isRefused(processQueue)) return showToast(processQueue.message, { isTrouble: true })
+  const { considered, started, preempted } = processQueue
+  const more = preempted > 0 ? `, preempted ${plural(preempted, 'run')}` : ''
+  showToast(`Considered ${plural(considered, 'job')}, started ${started}${more}`)
+}
+
+function confirmPause({ pool, depth, running }: QueuePanel) {
+  const { maxConcurrent, version } = pool.limits
+  openLayer({
+    kind: 'CONFIRM',
+    confirmation: {
+      title: `Pause ${pool.name}?`,
+      effect: `${plural(running, 'running job')} will continue. ${plural(depth, 'queued job')} will not start until the limit of running jobs, ${maxConcurrent ?? 'unlimited'} now, is above 0 again.`,
+      jobs: [],
+      command: `berth limits set --pool ${pool.name} --max-concurrent 0`,
+      confirmText: 'Pause the pool',
+      keepText: 'Keep it open',
+      hasReason: false,
+      run: async () => {
+        const found = await changeLimits({ pool: pool.name, maxConcurrent: 0, expectedVersion: version })
+        return found?.message ?? null
+      },
+    },
+  })
+}

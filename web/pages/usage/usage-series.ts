@@ -1,0 +1,119 @@
+import type { PoolUsageQuery } from '../../generated/graphql.ts'
+import { otherColor, type Series, seriesColors } from '../../parts/chart-series.ts'
+
+export type UsagePoint = PoolUsageQuery['usage'][number]
+
+const noTeam = '(without a team)'
+export const keyName = (key: string | null): string => key ?? noTeam
+
+export interface Timeline {
+  /** Begins of the buckets. */
+  at: readonly number[]
+  /** Buckets in which a pool was measured; the others are unknown, not 0. */
+  measured: ReadonlySet<number>
+}
+
+/** Every bucket from the first to the last that was measured. */
+export function listMoments(byPool: readonly UsagePoint[], bucketSeconds: number): Timeline {
+  const measured = new Set(byPool.map(({ at }) => Date.parse(at)))
+  const stepMs = bucketSeconds * 1_000
+  const at: number[] = []
+  const [first, last] = [Math.min(...measured), Math.max(...measured)]
+  for (let atMs = first; atMs <= last; atMs += stepMs) at.push(atMs)
+  return { at, measured }
+}
+
+/** The sum over all keys at each moment. */
+export function sumPoints(
+  points: readonly UsagePoint[],
+  { at, measured }: Timeline,
+  measure: (point: UsagePoint) => number,
+): readonly (number | null)[] {
+  const sums = new Map<number, number>()
+  for (const point of points) {
+    const ms = Date.parse(point.at)
+    sums.set(ms, (sums.get(ms) ?? 0) + measure(point))
+  }
+  return at.map((ms) => (measured.has(ms) ? (sums.get(ms) ?? 0) : null))
+}
+
+/** The keys with the largest values have a series each, all others one together. */
+export function chartByKey(
+  points: readonly UsagePoint[],
+  timeline: Timeline,
+  measure: (point: UsagePoint) => number,
+): readonly Series[] {
+  const byKey = [...Map.groupBy(points, ({ key }) => keyName(key))]
+    .map(([name, own]) => ({ name, own, total: own.reduce((sum, point) => sum + measure(point), 0) }))
+    .filter(({ total }) => total > 0)
+    .toSorted((a, b) => b.total - a.total || a.name.localeCompare(b.name))
+  const named = byKey.slice(0, seriesColors.length)
+  const rest = byKey.slice(seriesColors.length)
+  const series = named.map(({ name, own }, i) => ({
+    name,
+    color: seriesColors[i] ?? otherColor,
+    values: sumPoints(own, timeline, measure),
+  }))
+  if (rest.length === 0) return series
+  const values = sumPoints(
+    rest.flatMap(({ own }) => own),
+    timeline,
+    measure,
+  )
+  return [...series, { name: `${rest.length} others`, color: otherColor, values }]
+}
+
+/** Waits cannot be added up: each key has its own line. */
+export function chartWaits(
+  points: readonly UsagePoint[],
+  { at }: Timeline,
+  measure: (point: UsagePoint) => number | null,
+): readonly Series[] {
+  const keys = [...Map.groupBy(points, ({ key }) => keyName(key))].slice(0, seriesColors.length)
+  return keys.map(([name, own], i) => {
+    const values = new Map(own.map((point) => [Date.parse(point.at), measure(point)]))
+    return { name, color: seriesColors[i] ?? otherColor, values: at.map((ms) => values.get(ms) ?? null) }
+  })
+}
+
+export interface Total {
+  key: string | null
+  gpuHours: number
+  coreHours: number
+  started: number
+  finished: number
+  failed: number
+  waitP50Seconds: number | null
+  waitP95Seconds: number | null
+  cost: UsagePoint['cost']
+}
+
+const hourMs = 3_600_000
+
+/**
+ * Hours are sums over the buckets, whose values are averages of the time that was measured; waits cannot be added up and
+ * come from `whole`, one bucket of the whole time for each key. The largest use is first.
+ */
+export function listTotals(
+  points: readonly UsagePoint[],
+  whole: readonly UsagePoint[],
+  { bucketSeconds, toMs }: { bucketSeconds: number; toMs: number },
+): readonly Total[] {
+  const hoursOf = ({ at }: UsagePoint) => Math.max(0, Math.min(bucketSeconds * 1_000, toMs - Date.parse(at))) / hourMs
+  const totals = [...Map.groupBy(points, ({ key }) => key)].map(([key, own]): Total => {
+    const sum = (measure: (point: UsagePoint) => number) => own.reduce((all, point) => all + measure(point), 0)
+    const all = whole.find((point) => point.key === key)
+    return {
+      key,
+      gpuHours: sum((point) => point.gpu * hoursOf(point)),
+      coreHours: sum((point) => point.cpu * hoursOf(point)),
+      started: sum(({ started }) => started),
+      finished: sum(({ finished }) => finished),
+      failed: sum(({ failed }) => failed),
+      waitP50Seconds: all?.waitP50Seconds ?? null,
+      waitP95Seconds: all?.waitP95Seconds ?? null,
+      cost: all?.cost ?? null,
+    }
+  })
+  return totals.toSorted((a, b) => b.gpuHours - a.gpuHours || b.coreHours - a.coreHours || b.finished - a.finished)
+}

@@ -1,0 +1,42 @@
+import type { ReactNode } from 'react'
+import { client } from '../app/connection.ts'
+import { useResource } from '../app/resource.ts'
+import { PoolNamesDocument } from '../generated/graphql.ts'
+import { Empty, Failed, Loading } from './page-states.tsx'
+import { Tabs } from './tabs.tsx'
+
+interface PoolChoice {
+  /** The pool of the URL, otherwise the first. */
+  name: string | undefined
+  all: readonly string[]
+  /** Shown instead of the page: loading, failed, no pool of this name. */
+  state: ReactNode
+}
+
+/** Pools change at restarts only: they are read once for each page. */
+export function usePool(asked: string | undefined): PoolChoice {
+  const { value, failure, read } = useResource('pools', readPools)
+  const all = value ?? []
+  const name = asked ?? all[0]
+  if (!value) return { name, all, state: failure ? <Failed failure={failure} onRetry={read} /> : <Loading /> }
+  if (name === undefined)
+    return { name, all, state: <Empty title="The server has no pool">Add one to berth.yaml.</Empty> }
+  if (!all.includes(name))
+    return { name, all, state: <Empty title={`The pool ${name} does not exist`}>Pools: {all.join(', ')}</Empty> }
+  return { name, all, state: null }
+}
+
+const readPools = async (signal: AbortSignal) =>
+  (await client.request(PoolNamesDocument, {}, { signal })).pools.map(({ name }) => name)
+
+interface PoolTabsProps {
+  to: '/queue/$pool' | '/cluster/$pool'
+  pools: readonly string[]
+  shown: string | undefined
+}
+
+/** Choice of the pool, if there are several. */
+export const PoolTabs = ({ to, pools, shown }: PoolTabsProps) =>
+  pools.length > 1 && (
+    <Tabs label="Pools" tabs={pools.map((pool) => ({ title: pool, to, params: { pool }, isShown: pool === shown }))} />
+  )
