@@ -19,6 +19,8 @@ import {
 } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { Permission } from '../generated/graphql.ts'
+import { formatCount } from '../parts/format.ts'
+import { usePendingDecisions } from './pending-decisions.ts'
 import { useStart } from './server-facts.ts'
 import { session } from './session.ts'
 import { changeSettings, readSettings } from './settings.ts'
@@ -103,6 +105,7 @@ export function BottomBar({ onMore }: { onMore: () => void }) {
 /** Pages that the viewer may use, by what they are for. */
 function PageLinks() {
   const { server, viewer } = useStart()
+  const pending = usePendingDecisions(viewer.pendingDecisions)
   const may = (...permissions: readonly Permission[]) => permissions.some((each) => viewer.permissions.includes(each))
   return (
     <>
@@ -114,7 +117,7 @@ function PageLinks() {
       </PageLink>
       <PageLink to="/approvals" icon={Hand}>
         Approvals
-        {viewer.pendingDecisions > 0 && <span className={styles.badge}>{viewer.pendingDecisions}</span>}
+        {pending > 0 && <span className={styles.badge}>{formatCount(pending)}</span>}
       </PageLink>
       <PageLink to="/queue" icon={ListOrdered}>
         Queue

@@ -38,6 +38,18 @@ export type ApprovalConditionInput =
   |  { costAbove?: never; executor?: never; firstJob?: never; hardware?: never; jobsPerDayAbove?: never; levelNotIn?: never;   /** Glob on the job name, or a regular expression if written as ^…$. */
   name: string; };
 
+/** Filter for approvals. An approval must match all fields, and one entry of each list. */
+export type ApprovalFilter = {
+  /** true: approvals that you may decide now. false: all others. */
+  decidable?: boolean | null | undefined;
+  /** Approvals of jobs that one of these users submitted. At most 1,000. */
+  requestedBy?: Array<string> | null | undefined;
+  /** Approvals that one of these rules requires. At most 1,000. */
+  ruleNames?: Array<string> | null | undefined;
+  /** Approvals in one of these states. At most 5. */
+  statuses?: Array<ApprovalStatus> | null | undefined;
+};
+
 /** State of an approval request. */
 export type ApprovalStatus =
   /** Approved: the job was queued. */
@@ -50,6 +62,22 @@ export type ApprovalStatus =
   | 'PENDING'
   /** Rejected: the job failed. */
   | 'REJECTED';
+
+/** An approval decision. */
+export type ApproveJobInput = {
+  /** Comment on the decision; at most 1,000 characters. */
+  comment?: string | null | undefined;
+  /** Fails with a version conflict unless the job has this version. */
+  expectedVersion: number;
+  /** The BLOCKED job whose approval you decide. */
+  jobId: string;
+};
+
+/** Approval decisions for several jobs. */
+export type ApproveJobsInput = {
+  /** The decisions. At most 100. */
+  decisions: Array<ApproveJobInput>;
+};
 
 /** Filter for audit entries. All fields must match. */
 export type AuditFilter = {
@@ -890,6 +918,22 @@ export type QuotaType =
   /** GPUs requested by jobs that are not final, in pools with the executor `local` or `handler`. */
   | 'LOCAL_GPUS';
 
+/** A rejection. */
+export type RejectJobInput = {
+  /** Fails with a version conflict unless the job has this version. */
+  expectedVersion: number;
+  /** The BLOCKED job whose approval you decide. */
+  jobId: string;
+  /** Reason, shown to the submitter; at most 1,000 characters. */
+  reason: string;
+};
+
+/** Rejections of several jobs. */
+export type RejectJobsInput = {
+  /** The decisions. At most 100. */
+  decisions: Array<RejectJobInput>;
+};
+
 /** Requested resources; amounts are per replica. */
 export type ResourcesInput = {
   /** Whether other GPUs may be used when those of `gpuIds` are busy. */
@@ -1318,6 +1362,121 @@ export type WhoGrantsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
 export type WhoGrantsQuery = { viewer: { id: string, scopes: Array<TokenScope>, user: { id: string, level: UserLevel, permissions: Array<Permission> } }, users: { nodes: Array<{ id: string, name: string }> } };
+
+export type ApprovalRowFragment = { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } };
+
+export type ListApprovalsQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  filter?: ApprovalFilter | null | undefined;
+}>;
+
+
+export type ListApprovalsQuery = { approvals: { totalCount: number, nodes: Array<{ id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type ApprovalsNowQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ApprovalsNowQuery = { jobs: { asOf: string } };
+
+export type ApprovalUpdatesSubscriptionVariables = Exact<{
+  after?: string | null | undefined;
+}>;
+
+
+export type ApprovalUpdatesSubscription = { jobUpdates:
+    | { __typename: 'JobTransitions', cursor: string, matches: boolean, job: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } }
+    | { __typename: 'StreamHeartbeat', cursor: string }
+    | { __typename: 'StreamReset', resetReason: StreamResetReason, jobIds: Array<string>, cursor: string }
+   };
+
+export type ApprovalPageQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type ApprovalPageQuery = { node:
+    | { __typename: 'ApiToken' }
+    | { __typename: 'Approval', id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, level: UserLevel, name: string, displayName: string | null, teams: Array<{ id: string, name: string }> }, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: string, maxRunTimeSeconds: number, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null }, scheduling: { fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> }, reasons: Array<{ code: PendingReasonCode, message: string }> } | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null }, decidedBy: { id: string, name: string } | null }
+    | { __typename: 'ApprovalRule' }
+    | { __typename: 'Artifact' }
+    | { __typename: 'AuditEntry' }
+    | { __typename: 'CapacityReservation' }
+    | { __typename: 'Hold' }
+    | { __typename: 'Job' }
+    | { __typename: 'JobEvent' }
+    | { __typename: 'Pool' }
+    | { __typename: 'PoolNode' }
+    | { __typename: 'Quota' }
+    | { __typename: 'Run' }
+    | { __typename: 'SavedView' }
+    | { __typename: 'SlotReservation' }
+    | { __typename: 'SubmissionQueue' }
+    | { __typename: 'Team' }
+    | { __typename: 'User' }
+   | null };
+
+export type RequesterFactsQueryVariables = Exact<{
+  user: string;
+  since: string;
+}>;
+
+
+export type RequesterFactsQuery = { now: { rows: Array<{ key: string | null, count: number }> }, lately: { rows: Array<{ key: string | null, count: number }> }, approvals: { totalCount: number, nodes: Array<{ id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } }> } };
+
+export type ApprovalRulesQueryVariables = Exact<{
+  first?: number | null | undefined;
+}>;
+
+
+export type ApprovalRulesQuery = { approvalRules: { nodes: Array<{ id: string, name: string, enabled: boolean, requiredLevel: UserLevel, exemptLevels: Array<UserLevel>, expiresAfterSeconds: number, condition: { costAbove: number | null, executor: string | null, firstJob: boolean | null, hardware: string | null, jobsPerDayAbove: number | null, levelNotIn: Array<UserLevel> | null, name: string | null } }> } };
+
+export type PendingDecisionsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type PendingDecisionsQuery = { viewer: { id: string, pendingDecisions: number } };
+
+export type ApproveManyMutationVariables = Exact<{
+  input: ApproveJobsInput;
+}>;
+
+
+export type ApproveManyMutation = { approveJobs:
+    | { __typename: 'ApproveJobsSuccess', results: Array<
+        | { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'ApproveJobSuccess', approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } }
+        | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+        | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean, job: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } }
+        | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean, currentJob: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } | null }
+      > }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type RejectManyMutationVariables = Exact<{
+  input: RejectJobsInput;
+}>;
+
+
+export type RejectManyMutation = { rejectJobs:
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'RejectJobsSuccess', results: Array<
+        | { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+        | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean, job: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } }
+        | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'RejectJobSuccess', approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } }
+        | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean, currentJob: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } | null }
+      > }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
 
 export type AuditItemFragment = { id: string, seq: number, at: string, action: string, actorName: string, objectId: string | null, ip: string | null, token: string | null, hash: string, detail: Record<string, unknown> | null, actor: { id: string, name: string } | null };
 
@@ -2529,6 +2688,62 @@ export class TypedDocumentString<TResult, TVariables>
     return this.value;
   }
 }
+export const ApprovalRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment ApprovalRow on Approval {
+  id
+  status
+  reason
+  ruleName
+  requiredLevel
+  requestedAt
+  expiresAt
+  decidedAt
+  decidable
+  comment
+  requestedBy {
+    id
+    name
+    displayName
+  }
+  decidedBy {
+    id
+    name
+  }
+  job {
+    id
+    version
+    name
+    state
+    account
+    maxAttempts
+    maxRunTimeSeconds
+    estimatedCost
+    pool {
+      id
+      name
+      rates {
+        cpuHour
+        gpuHour
+        currency
+      }
+    }
+    queue {
+      id
+      name
+    }
+    resources {
+      cpu
+      memoryBytes
+      gpu
+      gpuModel
+      replicas
+      processCount
+      nodeCount
+      exclusiveNodeUse
+    }
+  }
+}
+    `, {"fragmentName":"ApprovalRow"}) as unknown as TypedDocumentString<ApprovalRowFragment, unknown>;
 export const AuditItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment AuditItem on AuditEntry {
   id
@@ -3327,6 +3542,652 @@ export const WhoGrantsDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<WhoGrantsQuery, WhoGrantsQueryVariables>;
+export const ListApprovalsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query ListApprovals($first: Int, $after: Cursor, $filter: ApprovalFilter) {
+  approvals(first: $first, after: $after, filter: $filter) {
+    totalCount
+    nodes {
+      ...ApprovalRow
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment ApprovalRow on Approval {
+  id
+  status
+  reason
+  ruleName
+  requiredLevel
+  requestedAt
+  expiresAt
+  decidedAt
+  decidable
+  comment
+  requestedBy {
+    id
+    name
+    displayName
+  }
+  decidedBy {
+    id
+    name
+  }
+  job {
+    id
+    version
+    name
+    state
+    account
+    maxAttempts
+    maxRunTimeSeconds
+    estimatedCost
+    pool {
+      id
+      name
+      rates {
+        cpuHour
+        gpuHour
+        currency
+      }
+    }
+    queue {
+      id
+      name
+    }
+    resources {
+      cpu
+      memoryBytes
+      gpu
+      gpuModel
+      replicas
+      processCount
+      nodeCount
+      exclusiveNodeUse
+    }
+  }
+}`) as unknown as TypedDocumentString<ListApprovalsQuery, ListApprovalsQueryVariables>;
+export const ApprovalsNowDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query ApprovalsNow {
+  jobs(first: 1, filter: {states: [BLOCKED]}) {
+    asOf
+  }
+}
+    `) as unknown as TypedDocumentString<ApprovalsNowQuery, ApprovalsNowQueryVariables>;
+export const ApprovalUpdatesDocument = /*#__PURE__*/ new TypedDocumentString(`
+    subscription ApprovalUpdates($after: Cursor) {
+  jobUpdates(filter: {states: [BLOCKED]}, after: $after) {
+    __typename
+    ... on JobTransitions {
+      cursor
+      matches
+      job {
+        id
+        approval {
+          ...ApprovalRow
+        }
+      }
+    }
+    ... on StreamReset {
+      resetReason
+      jobIds
+      cursor
+    }
+    ... on StreamHeartbeat {
+      cursor
+    }
+  }
+}
+    fragment ApprovalRow on Approval {
+  id
+  status
+  reason
+  ruleName
+  requiredLevel
+  requestedAt
+  expiresAt
+  decidedAt
+  decidable
+  comment
+  requestedBy {
+    id
+    name
+    displayName
+  }
+  decidedBy {
+    id
+    name
+  }
+  job {
+    id
+    version
+    name
+    state
+    account
+    maxAttempts
+    maxRunTimeSeconds
+    estimatedCost
+    pool {
+      id
+      name
+      rates {
+        cpuHour
+        gpuHour
+        currency
+      }
+    }
+    queue {
+      id
+      name
+    }
+    resources {
+      cpu
+      memoryBytes
+      gpu
+      gpuModel
+      replicas
+      processCount
+      nodeCount
+      exclusiveNodeUse
+    }
+  }
+}`) as unknown as TypedDocumentString<ApprovalUpdatesSubscription, ApprovalUpdatesSubscriptionVariables>;
+export const ApprovalPageDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query ApprovalPage($id: ID!) {
+  node(id: $id) {
+    __typename
+    ... on Approval {
+      ...ApprovalRow
+      requestedBy {
+        id
+        level
+        teams {
+          id
+          name
+        }
+      }
+      job {
+        id
+        spec {
+          ...WholeSpec
+        }
+        scheduling {
+          fit {
+            freeNow
+            couldEverFit
+            missing
+          }
+          reasons {
+            code
+            message
+          }
+        }
+      }
+    }
+  }
+}
+    fragment ApprovalRow on Approval {
+  id
+  status
+  reason
+  ruleName
+  requiredLevel
+  requestedAt
+  expiresAt
+  decidedAt
+  decidable
+  comment
+  requestedBy {
+    id
+    name
+    displayName
+  }
+  decidedBy {
+    id
+    name
+  }
+  job {
+    id
+    version
+    name
+    state
+    account
+    maxAttempts
+    maxRunTimeSeconds
+    estimatedCost
+    pool {
+      id
+      name
+      rates {
+        cpuHour
+        gpuHour
+        currency
+      }
+    }
+    queue {
+      id
+      name
+    }
+    resources {
+      cpu
+      memoryBytes
+      gpu
+      gpuModel
+      replicas
+      processCount
+      nodeCount
+      exclusiveNodeUse
+    }
+  }
+}
+fragment WholeSpec on JobSpec {
+  name
+  command
+  executable
+  arguments
+  handler
+  input
+  image
+  workdir
+  queue
+  executor
+  resources {
+    cpu
+    memoryBytes
+    gpu
+    gpuModel
+    gpuMemoryBytes
+    gpuTensorCores
+    cudaVersion
+    gpuIds
+    anyGpu
+    cpuModel
+    infiniband
+    replicas
+    replicaMasterPort
+    nodeCount
+    processCount
+    processesPerNode
+    cpuCoresPerProcess
+    gpuCoresPerProcess
+    exclusiveNodeUse
+  }
+  maxRunTimeSeconds
+  durationSeconds
+  notBefore
+  dependsOn {
+    jobId
+    on
+  }
+  onDependencyFailure
+  retry {
+    maxAttempts
+    onExitCodes
+  }
+  interactive
+  preemptable
+  restartable
+  resumable
+  inheritEnvironment
+  environment {
+    name
+    value
+  }
+  labels {
+    key
+    value
+  }
+  launcher
+  preLaunch
+  postLaunch
+  stdinPath
+  stdoutPath
+  stderrPath
+  data
+  networkIsolation
+  internalDns {
+    name
+    ports {
+      port
+      targetPort
+      protocol
+    }
+  }
+  x11 {
+    gpu
+  }
+  team
+  project
+  account
+  capacityReservationId
+  bid
+  estimatedCost
+  customAttributes
+}`) as unknown as TypedDocumentString<ApprovalPageQuery, ApprovalPageQueryVariables>;
+export const RequesterFactsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query RequesterFacts($user: ID!, $since: DateTime!) {
+  now: jobCounts(
+    by: STATE
+    filter: {users: [$user], stateCategories: [WAITING, ACTIVE]}
+  ) {
+    rows {
+      key
+      count
+    }
+  }
+  lately: jobCounts(by: STATE, filter: {users: [$user], createdAfter: $since}) {
+    rows {
+      key
+      count
+    }
+  }
+  approvals(
+    first: 6
+    filter: {requestedBy: [$user], statuses: [APPROVED, REJECTED, EXPIRED]}
+  ) {
+    totalCount
+    nodes {
+      ...ApprovalRow
+    }
+  }
+}
+    fragment ApprovalRow on Approval {
+  id
+  status
+  reason
+  ruleName
+  requiredLevel
+  requestedAt
+  expiresAt
+  decidedAt
+  decidable
+  comment
+  requestedBy {
+    id
+    name
+    displayName
+  }
+  decidedBy {
+    id
+    name
+  }
+  job {
+    id
+    version
+    name
+    state
+    account
+    maxAttempts
+    maxRunTimeSeconds
+    estimatedCost
+    pool {
+      id
+      name
+      rates {
+        cpuHour
+        gpuHour
+        currency
+      }
+    }
+    queue {
+      id
+      name
+    }
+    resources {
+      cpu
+      memoryBytes
+      gpu
+      gpuModel
+      replicas
+      processCount
+      nodeCount
+      exclusiveNodeUse
+    }
+  }
+}`) as unknown as TypedDocumentString<RequesterFactsQuery, RequesterFactsQueryVariables>;
+export const ApprovalRulesDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query ApprovalRules($first: Int) {
+  approvalRules(first: $first) {
+    nodes {
+      id
+      name
+      enabled
+      requiredLevel
+      exemptLevels
+      expiresAfterSeconds
+      condition {
+        costAbove
+        executor
+        firstJob
+        hardware
+        jobsPerDayAbove
+        levelNotIn
+        name
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<ApprovalRulesQuery, ApprovalRulesQueryVariables>;
+export const PendingDecisionsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query PendingDecisions {
+  viewer {
+    id
+    pendingDecisions
+  }
+}
+    `) as unknown as TypedDocumentString<PendingDecisionsQuery, PendingDecisionsQueryVariables>;
+export const ApproveManyDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation ApproveMany($input: ApproveJobsInput!) {
+  approveJobs(input: $input) {
+    __typename
+    ... on ApproveJobsSuccess {
+      results {
+        __typename
+        ... on ApproveJobSuccess {
+          approval {
+            ...ApprovalRow
+          }
+        }
+        ... on InvalidStateProblem {
+          job {
+            id
+            approval {
+              ...ApprovalRow
+            }
+          }
+        }
+        ... on VersionConflictProblem {
+          currentJob {
+            id
+            approval {
+              ...ApprovalRow
+            }
+          }
+        }
+        ...Refused
+      }
+    }
+    ...Refused
+  }
+}
+    fragment ApprovalRow on Approval {
+  id
+  status
+  reason
+  ruleName
+  requiredLevel
+  requestedAt
+  expiresAt
+  decidedAt
+  decidable
+  comment
+  requestedBy {
+    id
+    name
+    displayName
+  }
+  decidedBy {
+    id
+    name
+  }
+  job {
+    id
+    version
+    name
+    state
+    account
+    maxAttempts
+    maxRunTimeSeconds
+    estimatedCost
+    pool {
+      id
+      name
+      rates {
+        cpuHour
+        gpuHour
+        currency
+      }
+    }
+    queue {
+      id
+      name
+    }
+    resources {
+      cpu
+      memoryBytes
+      gpu
+      gpuModel
+      replicas
+      processCount
+      nodeCount
+      exclusiveNodeUse
+    }
+  }
+}
+fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<ApproveManyMutation, ApproveManyMutationVariables>;
+export const RejectManyDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation RejectMany($input: RejectJobsInput!) {
+  rejectJobs(input: $input) {
+    __typename
+    ... on RejectJobsSuccess {
+      results {
+        __typename
+        ... on RejectJobSuccess {
+          approval {
+            ...ApprovalRow
+          }
+        }
+        ... on InvalidStateProblem {
+          job {
+            id
+            approval {
+              ...ApprovalRow
+            }
+          }
+        }
+        ... on VersionConflictProblem {
+          currentJob {
+            id
+            approval {
+              ...ApprovalRow
+            }
+          }
+        }
+        ...Refused
+      }
+    }
+    ...Refused
+  }
+}
+    fragment ApprovalRow on Approval {
+  id
+  status
+  reason
+  ruleName
+  requiredLevel
+  requestedAt
+  expiresAt
+  decidedAt
+  decidable
+  comment
+  requestedBy {
+    id
+    name
+    displayName
+  }
+  decidedBy {
+    id
+    name
+  }
+  job {
+    id
+    version
+    name
+    state
+    account
+    maxAttempts
+    maxRunTimeSeconds
+    estimatedCost
+    pool {
+      id
+      name
+      rates {
+        cpuHour
+        gpuHour
+        currency
+      }
+    }
+    queue {
+      id
+      name
+    }
+    resources {
+      cpu
+      memoryBytes
+      gpu
+      gpuModel
+      replicas
+      processCount
+      nodeCount
+      exclusiveNodeUse
+    }
+  }
+}
+fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<RejectManyMutation, RejectManyMutationVariables>;
 export const ListAuditDocument = /*#__PURE__*/ new TypedDocumentString(`
     query ListAudit($filter: AuditFilter, $after: Cursor, $first: Int) {
   auditLog(filter: $filter, after: $after, first: $first) {

@@ -1,7 +1,212 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useKeys } from '../../app/keys.ts'
 import { usePageTitle } from '../../app/page-title.ts'
-import { Empty } from '../../parts/page-states.tsx'
+import { useStart } from '../../app/server-facts.ts'
+import type { ApprovalFilter } from '../../generated/graphql.ts'
+import { Button } from '../../parts/button.tsx'
+import { Empty, Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
+import { WithPanel } from '../../parts/side-panel.tsx'
+import { Tabs } from '../../parts/tabs.tsx'
+import { useUserNames } from '../../rows/use-user-names.ts'
+import { ApprovalPanel } from './approval-panel.tsx'
+import type { ApprovalRow } from './approval-row.ts'
+import styles from './approvals.module.css'
+import { ApprovalsTable } from './approvals-table.tsx'
+import { confirmDecisions } from './confirm-decisions.tsx'
+import type { Verdict } from './decide.ts'
+import { type Approvals, useApprovals } from './use-approvals.ts'
 
+const tabs = [
+  { tab: 'pending', title: 'Pending' },
+  { tab: 'decided', title: 'Decided' },
+  { tab: 'mine', title: 'My requests' },
+] as const
+
+type Search = {
+  tab?: string | undefined
+  rule?: string | undefined
+  user?: string | undefined
+  approval?: string | undefined
+}
+
+function toFilter(
+  { tab = 'pending', rule, user }: Search,
+  users: ReadonlyMap<string, string>,
+  me: string,
+): ApprovalFilter {
+  const requester = tab === 'mine' || user === 'me' ? me : user && (users.get(user) ?? user)
+  return {
+    ...(tab === 'pending' && { statuses: ['PENDING'] }),
+    ...(tab === 'decided' && { statuses: ['APPROVED', 'REJECTED', 'EXPIRED', 'CANCELLED'] }),
+    ...(rule && { ruleNames: [rule] }),
+    ...(requester && { requestedBy: [requester] }),
+  }
+}
+
+/** Requests that wait for a decision, and those that are decided. */
 export function ApprovalsPage() {
   usePageTitle('Approvals')
-  return <Empty title="Approvals" />
+  const search = useSearch({ from: '/approvals' })
+  const { viewer } = useStart()
+  const users = useUserNames(search.user)
+  if (search.tab !== undefined && !tabs.some(({ tab }) => tab === search.tab))
+    return (
+      <Empty title={`There is no list “${search.tab}”`} actions={<Button href="./approvals">Pending approvals</Button>}>
+        The lists are pending, decided and mine.
+      </Empty>
+    )
+  if (users === null) return <Loading />
+  const filter = toFilter(search, users, viewer.user.id)
+  return <ApprovalList key={JSON.stringify(filter)} filter={filter} search={search} />
+}
+
+function ApprovalList({ filter, search }: { filter: ApprovalFilter; search: Search }) {
+  const navigate = useNavigate({ from: '/approvals' })
+  const approvals = useApprovals(filter)
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
+  const { rows, departures, total, resource } = approvals
+  const { tab = 'pending', approval } = search
+  const open = (id: string | undefined) =>
+    void navigate({ search: (before) => ({ ...before, approval: id }), replace: true })
+  const openAt = rows.findIndex(({ id }) => id === approval)
+  const move = (step: number) => {
+    const next = rows[openAt === -1 ? (step > 0 ? 0 : rows.length - 1) : openAt + step]
+    if (next) open(next.id)
+  }
+  /** The row after an open one that leaves. */
+  const advance = () => {
+    const next = [...rows.slice(openAt + 1), ...rows.slice(0, Math.max(0, openAt)).toReversed()]
+    open(next.find((row) => row.status === 'PENDING' && !departures.has(row.id))?.id)
+  }
+  const toggle = (id: string) =>
+    setSelected((before) =>
+      before.has(id) ? new Set([...before].filter((each) => each !== id)) : new Set([...before, id]),
+    )
+  useKeys('Approvals', [
+    { keys: 'j', help: 'Next request', run: () => move(1) },
+    { keys: 'k', help: 'Previous request', run: () => move(-1) },
+    { keys: 'x', help: 'Select', run: () => approval && rows[openAt]?.decidable && toggle(approval) },
+  ])
+  const chosen = rows.filter(({ id, status }) => selected.has(id) && status === 'PENDING')
+  const confirm = (verdict: Verdict) =>
+    confirmDecisions(verdict, chosen, (decided) => {
+      approvals.depart(decided)
+      setSelected(new Set())
+      resource.read()
+    })
+  const panel = approval && (
+    <ApprovalPanel
+      key={approval}
+      id={approval}
+      version={rows[openAt]?.job.version}
+      onClose={() => open(undefined)}
+      onDecided={(decided) => {
+        advance()
+        approvals.depart(decided)
+        resource.read()
+      }}
+    />
+  )
+  return (
+    <div className={styles.page}>
+      <ApprovalTabs search={search} count={tab === 'pending' ? total : undefined} />
+      {chosen.length > 0 && <SelectionBar rows={chosen} onDecide={confirm} onClear={() => setSelected(new Set())} />}
+      {resource.failure && rows.length > 0 && <FailedInline failure={resource.failure} onRetry={resource.read} />}
+      <WithPanel panel={panel}>
+        <Rows
+          approvals={approvals}
+          search={search}
+          selected={selected}
+          onToggle={toggle}
+          onOpen={(row) => open(row.id === approval ? undefined : row.id)}
+        />
+      </WithPanel>
+    </div>
+  )
+}
+
+function ApprovalTabs({ search, count }: { search: Search; count: number | undefined }) {
+  const { tab = 'pending', rule, user } = search
+  const clear = (search: Search) => ({ to: '/approvals', search: { ...search, approval: undefined } })
+  return (
+    <Tabs
+      label="Lists of approvals"
+      tabs={tabs.map(({ tab: each, title }) => ({
+        title,
+        count: each === 'pending' ? count : undefined,
+        isShown: each === tab,
+        to: '/approvals',
+        search: { tab: each === 'pending' ? undefined : each, rule, user },
+      }))}
+    >
+      {(rule || user) && (
+        <span className={styles.filter}>
+          {[rule && `rule ${rule}`, user && `from ${user}`].filter(Boolean).join(', ')}
+          <Button look="quiet" href={`./approvals${tab === 'pending' ? '' : `?tab=${clear({ tab }).search.tab}`}`}>
+            Clear filter
+          </Button>
+        </span>
+      )}
+    </Tabs>
+  )
+}
+
+interface SelectionBarProps {
+  rows: readonly ApprovalRow[]
+  onDecide: (verdict: Verdict) => void
+  onClear: () => void
+}
+
+const SelectionBar = ({ rows, onDecide, onClear }: SelectionBarProps) => (
+  <div className={styles.selection} role="toolbar" aria-label="Selected requests">
+    <strong>{rows.length} selected</strong>
+    <Button onClick={() => onDecide('APPROVE')}>Approve…</Button>
+    <Button onClick={() => onDecide('REJECT')}>Reject…</Button>
+    <Button look="quiet" onClick={onClear}>
+      Clear selection
+    </Button>
+  </div>
+)
+
+interface RowsProps {
+  approvals: Approvals
+  search: Search
+  selected: ReadonlySet<string>
+  onToggle: (id: string) => void
+  onOpen: (row: ApprovalRow) => void
+}
+
+function Rows({ approvals, search, selected, onToggle, onOpen }: RowsProps) {
+  const { rows, departures, resource, total } = approvals
+  if (rows.length > 0)
+    return (
+      <>
+        <ApprovalsTable
+          rows={rows}
+          departures={departures}
+          search={search}
+          selected={selected}
+          onToggle={onToggle}
+          onOpen={onOpen}
+          onHold={approvals.hold}
+        />
+        {total > rows.length && (
+          <p className={styles.more}>
+            {rows.length} of {total}. A click on a rule or a person shows fewer.
+          </p>
+        )}
+      </>
+    )
+  if (resource.failure) return <Failed failure={resource.failure} onRetry={resource.read} />
+  if (resource.isLoading) return <Loading />
+  if (search.rule || search.user)
+    return <Empty title="No request matches" actions={<Button href="./approvals">Clear filter</Button>} />
+  if (search.tab === 'decided')
+    return <Empty title="No decisions yet">Approved, rejected and expired requests appear here.</Empty>
+  return (
+    <Empty title={search.tab === 'mine' ? 'You have no requests' : 'Nothing waits for a decision'}>
+      Jobs that a rule or a quota holds back appear here until somebody approves or rejects them.
+    </Empty>
+  )
 }

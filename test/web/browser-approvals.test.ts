@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { BerthProcess } from '../support/berth-process.ts'
+import { adminToken, berth, describeConsole, row, submit } from './support/console.ts'
+
+describeConsole('the page of approvals', (subject) => {
+  let server: BerthProcess
+  const tokens: Record<string, string> = {}
+  beforeAll(async () => {
+    server = await subject.startWithUsers('approvals', {
+      approvalRules: [{ name: 'all', condition: { levelNotIn: ['ADMIN'] } }],
+    })
+    for (const [name, level] of [
+      ['ann', 'RESEARCHER'],
+      ['ben', 'LEAD'],
+      ['cleo', 'LEAD'],
+    ] as const) {
+      berth(server, ['user', 'create', name, '--level', level], adminToken)
+      tokens[name] = berth(server, ['token', 'create', 'test', '--user', name], adminToken).split('\n').at(-1) ?? ''
+    }
+  })
+  afterAll(async () => void (await server?.end()))
+
+  const open = async (name: string) => {
+    const context = await subject.openContext({}, { server, token: tokens[name] ?? '' })
+    const page = await context.newPage()
+    await page.goto(`${server.url}/approvals`)
+    return page
+  }
+  const readDecision = (id: string) => JSON.parse(berth(server, ['info', id, '-o', 'json'], adminToken)).approval
+
+  it('lets one of two leads win who decide in the same second, and names the winner to the other', async () => {
+    const id = submit(server, 'contested', 'true', tokens['ann'])
+    const pages = await Promise.all([open('ben'), open('cleo')])
+    for (const page of pages) {
+      await row(page, 'contested').getByRole('button').click()
+      await page.getByRole('button', { name: 'Approve' }).waitFor()
+    }
+    await Promise.all(pages.map((page) => page.getByRole('button', { name: 'Approve' }).click()))
+    const [ben, cleo] = pages
+    const winner =
+      ben &&
+      (await ben
+        .getByText(/(ben|cleo) approved this/)
+        .first()
+        .innerText())
+    expect(
+      await cleo
+        ?.getByText(/(ben|cleo) approved this/)
+        .first()
+        .innerText(),
+    ).toBe(winner)
+    expect(winner).toContain(readDecision(id).decidedBy.name)
+    for (const page of pages) await page.context().close()
+  })
+
+  it('shows a request at once, and rejects it by the keyboard with a reason', async () => {
+    const page = await open('ben')
+    await page.getByText('Nothing waits for a decision').waitFor()
+    const id = submit(server, 'late', 'true', tokens['ann'])
+    await row(page, 'late').waitFor()
+    await page.getByRole('link', { name: 'Approvals 1' }).waitFor()
+    await page.keyboard.press('j')
+    await page.getByText('rule all').first().waitFor()
+    await page.keyboard.press('r')
+    await page.getByText('Give a reason').waitFor()
+    await page.keyboard.type('too big')
+    await page.keyboard.press('Control+Enter')
+    await page.getByText('Nothing waits for a decision').waitFor()
+    expect(readDecision(id)).toMatchObject({ status: 'REJECTED', comment: 'too big' })
+    await page.context().close()
+  })
+
+  it('approves several with one comment, and shows the requester what became of them', async () => {
+    const ann = await open('ann')
+    for (const name of ['one', 'two']) submit(server, name, 'true', tokens['ann'])
+    await row(ann, 'two').waitFor()
+    expect(await ann.getByRole('checkbox').count()).toBe(0)
+    const page = await open('cleo')
+    for (const name of ['one', 'two']) await page.getByLabel(`Select ${name}`).check()
+    await page.getByRole('button', { name: 'Approve…' }).click()
+    await page.getByText('2 jobs are queued').waitFor()
+    await page.getByLabel('Reason').fill('fine')
+    await page.getByRole('button', { name: 'Approve 2 requests' }).click()
+    await page.getByText('Decided 2 requests').waitFor()
+    await row(ann, 'one').getByText('cleo approved this').waitFor()
+    for (const each of [ann, page]) await each.context().close()
+  })
+})

@@ -1,0 +1,191 @@
+import { Link } from '@tanstack/react-router'
+import { type ReactNode, useRef, useState } from 'react'
+import { stringify } from 'yaml'
+import { client } from '../../app/connection.ts'
+import { useKeys } from '../../app/keys.ts'
+import { useResource } from '../../app/resource.ts'
+import { useStart } from '../../app/server-facts.ts'
+import { ApprovalPageDocument, type ApprovalPageQuery } from '../../generated/graphql.ts'
+import { Button, Key } from '../../parts/button.tsx'
+import { formatMoney } from '../../parts/format.ts'
+import { Empty, Failed, Loading } from '../../parts/page-states.tsx'
+import { SidePanel } from '../../parts/side-panel.tsx'
+import { Time } from '../../parts/time.tsx'
+import { showToast } from '../../parts/toasts.tsx'
+import { toSpecInput } from '../../spec/spec-input.ts'
+import styles from './approval-panel.module.css'
+import { type ApprovalRow, computeCostMax, countGpus, describeDecision } from './approval-row.ts'
+import { decide, type Verdict } from './decide.ts'
+import { RequesterFacts, RuleFacts } from './requester-facts.tsx'
+
+export type WholeApproval = Extract<NonNullable<ApprovalPageQuery['node']>, { __typename: 'Approval' }>
+
+interface PanelProps {
+  id: string
+  /** The version of the job in the list: another one is read again. */
+  version: number | undefined
+  onClose: () => void
+  onDecided: (decided: readonly ApprovalRow[]) => void
+}
+
+const readAgainMs = 15_000
+
+/** A request with everything that a decision needs. */
+export function ApprovalPanel({ id, version, onClose, onDecided }: PanelProps) {
+  const { value, failure, read } = useResource(
+    `${id} ${version}`,
+    async (signal) => (await client.request(ApprovalPageDocument, { id }, { signal })).node,
+    { everyMs: readAgainMs },
+  )
+  const last = useRef<WholeApproval | null>(null)
+  if (value?.__typename === 'Approval') last.current = value
+  const approval = last.current
+  const title = approval ? (approval.job.name ?? approval.job.id) : 'Request'
+  return (
+    <SidePanel title={title} onClose={onClose}>
+      {approval && <Request approval={approval} onDecided={onDecided} />}
+      {!approval && failure && <Failed failure={failure} onRetry={read} />}
+      {!approval && !failure && value === undefined && <Loading />}
+      {!approval && value === null && (
+        <Empty title="This request does not exist">Its job was deleted, or you may not see it.</Empty>
+      )}
+    </SidePanel>
+  )
+}
+
+function Request({ approval, onDecided }: { approval: WholeApproval; onDecided: PanelProps['onDecided'] }) {
+  const { job, requestedBy, requestedAt, expiresAt, requiredLevel, reason } = approval
+  const { viewer } = useStart()
+  const cost = computeCostMax(approval)
+  const gpus = countGpus(approval)
+  return (
+    <>
+      {approval.decidable ? (
+        <DecisionForm approval={approval} onDecided={onDecided} />
+      ) : (
+        <p className={styles.note}>{explain(approval, viewer.user.id)}</p>
+      )}
+      <dl className={styles.facts}>
+        <Fact name="Why">{reason}</Fact>
+        <Fact name="Who">
+          <Link to="/jobs" search={{ user: requestedBy.name }}>
+            {requestedBy.displayName ?? requestedBy.name}
+          </Link>{' '}
+          ({requestedBy.level.toLowerCase()}
+          {requestedBy.teams.length > 0 && `, ${requestedBy.teams.map(({ name }) => name).join(', ')}`})
+        </Fact>
+        <Fact name="Asked">
+          <Time at={requestedAt} />, expires <Time at={expiresAt} />
+        </Fact>
+        <Fact name="May decide">{requiredLevel.toLowerCase()} or above, not the requester</Fact>
+        <Fact name="Job">
+          <Link to="/jobs/$id" params={{ id: job.id }}>
+            {job.name ?? job.id}
+          </Link>{' '}
+          in {job.queue?.name ?? job.pool.name}, charged to {job.account}
+        </Fact>
+        {gpus > 0 && <Fact name="GPUs">{gpus}</Fact>}
+        <Fact name="Costs at most">{cost ? formatMoney(cost) : 'no bound known'}</Fact>
+        {approval.status === 'PENDING' && <Fact name="If approved">{describeStart(approval)}</Fact>}
+      </dl>
+      <RuleFacts ruleName={approval.ruleName} />
+      <RequesterFacts approval={approval} />
+      <section className={styles.part}>
+        <h3>Spec</h3>
+        <pre className={styles.spec}>{stringify(toSpecInput(job.spec), { lineWidth: 0 })}</pre>
+      </section>
+    </>
+  )
+}
+
+const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
+  <>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </>
+)
+
+function explain(approval: ApprovalRow, viewerId: string): string {
+  if (approval.status !== 'PENDING') {
+    const comment = approval.comment ? `: ${approval.comment}` : ''
+    return `${describeDecision(approval, viewerId)}${comment}`
+  }
+  if (approval.requestedBy.id === viewerId) return 'This is your own request. Somebody else decides.'
+  return `You may not decide this: it needs the level ${approval.requiredLevel.toLowerCase()} and the permission job.approve.`
+}
+
+/** The prediction of the scheduler, without the approval. */
+function describeStart({ job }: WholeApproval): string {
+  const fit = job.scheduling?.fit
+  if (!fit) return 'The scheduler has not considered the job yet.'
+  if (fit.freeNow) return 'Could start now: its resources are free.'
+  if (!fit.couldEverFit) return `Could never start: ${fit.missing.join('; ')}`
+  return `Would wait: ${fit.missing.join('; ')}`
+}
+
+/** One decision. A rejection needs a reason. */
+function DecisionForm({ approval, onDecided }: { approval: WholeApproval; onDecided: PanelProps['onDecided'] }) {
+  const [text, setText] = useState('')
+  const [trouble, setTrouble] = useState<string | null>(null)
+  const [isBusy, setBusy] = useState(false)
+  const field = useRef<HTMLTextAreaElement>(null)
+  const name = approval.job.name ?? approval.job.id
+  const run = async (verdict: Verdict) => {
+    if (isBusy) return
+    if (verdict === 'REJECT' && text.trim() === '') {
+      setTrouble('Give a reason: the requester sees it. Then reject again, or press Ctrl Enter.')
+      field.current?.focus()
+      return
+    }
+    setBusy(true)
+    setTrouble(null)
+    try {
+      const { decided, refused } = await decide({ verdict, rows: [approval], words: text })
+      const [now] = decided
+      if (now) {
+        showToast(`${name}: ${describeDecision(now, '')}`)
+        return onDecided(decided)
+      }
+      setTrouble(refused[0]?.message ?? null)
+    } catch (error) {
+      setTrouble(error instanceof Error ? error.message : String(error))
+    }
+    setBusy(false)
+  }
+  useKeys('Request', [
+    { keys: 'a', help: 'Approve', run: () => void run('APPROVE') },
+    { keys: 'r', help: 'Reject', run: () => void run('REJECT') },
+    { keys: '$mod+Enter', help: 'Reject with the reason', run: () => void run('REJECT') },
+  ])
+  return (
+    <form className={styles.decision} onSubmit={(event) => event.preventDefault()}>
+      <label>
+        Comment, or reason of a rejection
+        <textarea
+          ref={field}
+          rows={2}
+          maxLength={1_000}
+          value={text}
+          aria-invalid={trouble !== null}
+          onChange={({ target }) => setText(target.value)}
+        />
+      </label>
+      {trouble && (
+        <p className={styles.trouble} role="alert">
+          {trouble}
+        </p>
+      )}
+      <div className={styles.buttons}>
+        <Button look="primary" disabled={isBusy} onClick={() => void run('APPROVE')}>
+          Approve
+        </Button>
+        <Button disabled={isBusy} onClick={() => void run('REJECT')}>
+          Reject
+        </Button>
+        <span className={styles.keys}>
+          <Key>a</Key> <Key>r</Key>
+        </span>
+      </div>
+    </form>
+  )
+}

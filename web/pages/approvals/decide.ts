@@ -1,0 +1,69 @@
+import { client } from '../../app/connection.ts'
+import { ApproveManyDocument, type ApproveManyMutation, RejectManyDocument } from '../../generated/graphql.ts'
+import type { ApprovalRow } from './approval-row.ts'
+
+export type Verdict = 'APPROVE' | 'REJECT'
+
+export interface Decision {
+  verdict: Verdict
+  rows: readonly ApprovalRow[]
+  /** A comment, or the reason of a rejection. */
+  words: string
+}
+
+export interface Outcome {
+  /** Requests that are decided now, by you or by a faster colleague. */
+  decided: readonly ApprovalRow[]
+  /** Requests that stay as they are, with the reason. */
+  refused: readonly { row: ApprovalRow; message: string }[]
+}
+
+const decisionsPerCall = 100
+
+type Answer = ApproveManyMutation['approveJobs']
+type Result = Extract<Answer, { __typename: 'ApproveJobsSuccess' }>['results'][number]
+
+/** Decides what was read: each request with the version of its job. A colleague who was faster wins. */
+export async function decide({ verdict, rows, words }: Decision): Promise<Outcome> {
+  const decided: ApprovalRow[] = []
+  const refused: { row: ApprovalRow; message: string }[] = []
+  for (let start = 0; start < rows.length; start += decisionsPerCall) {
+    const part = rows.slice(start, start + decisionsPerCall)
+    const answers = await send(verdict, part, words.trim())
+    for (const [i, row] of part.entries()) {
+      const answer = answers[i]
+      const now = answer && typeof answer !== 'string' ? readApproval(answer) : null
+      if (now && now.status !== 'PENDING') decided.push(now)
+      else refused.push({ row, message: typeof answer === 'string' ? answer : readMessage(answer) })
+    }
+  }
+  return { decided, refused }
+}
+
+/** One result for each request, or the reason why the call was refused. */
+async function send(verdict: Verdict, rows: readonly ApprovalRow[], words: string): Promise<(Result | string)[]> {
+  const named = rows.map(({ job }) => ({ jobId: job.id, expectedVersion: job.version }))
+  const attempts = { attempts: 4 }
+  if (verdict === 'APPROVE') {
+    const decisions = named.map((each) => ({ ...each, ...(words !== '' && { comment: words }) }))
+    const { approveJobs } = await client.request(ApproveManyDocument, { input: { decisions } }, attempts)
+    return approveJobs.__typename === 'ApproveJobsSuccess' ? approveJobs.results : rows.map(() => approveJobs.message)
+  }
+  const decisions = named.map((each) => ({ ...each, reason: words }))
+  const { rejectJobs } = await client.request(RejectManyDocument, { input: { decisions } }, attempts)
+  // Both results have the same parts.
+  return rejectJobs.__typename === 'RejectJobsSuccess'
+    ? (rejectJobs.results as unknown as Result[])
+    : rows.map(() => rejectJobs.message)
+}
+
+/** The request as it is now, also if it was decided by somebody else. */
+function readApproval(result: Result): ApprovalRow | null {
+  if ('approval' in result) return result.approval
+  if (result.__typename === 'VersionConflictProblem') return result.currentJob?.approval ?? null
+  if (result.__typename === 'InvalidStateProblem') return result.job.approval
+  return null
+}
+
+const readMessage = (result: Result | undefined): string =>
+  result && 'message' in result ? result.message : 'The server sent no result.'

@@ -1,0 +1,127 @@
+import { useEffect, useRef, useState } from 'react'
+import { client } from '../../app/connection.ts'
+import { refreshPendingDecisions } from '../../app/pending-decisions.ts'
+import { type Resource, useResource } from '../../app/resource.ts'
+import {
+  type ApprovalFilter,
+  ApprovalsNowDocument,
+  ApprovalUpdatesDocument,
+  ListApprovalsDocument,
+} from '../../generated/graphql.ts'
+import { type ApprovalRow, mergeDepartures } from './approval-row.ts'
+
+export interface Approvals {
+  rows: readonly ApprovalRow[]
+  /** Requests that were decided while the list was shown; they stay for a moment. */
+  departures: ReadonlyMap<string, ApprovalRow>
+  total: number
+  resource: Resource<unknown>
+  /** Shows decisions at once. */
+  depart: (decided: readonly ApprovalRow[]) => void
+  hold: (isHeld: boolean) => void
+}
+
+const rowsPerPage = 100
+const pagesMax = 5
+const readAgainMs = 30_000
+const gatherMs = 300
+const shownMs = 6_000
+const forever = { attempts: Number.POSITIVE_INFINITY }
+const none: readonly ApprovalRow[] = []
+
+async function readAll(filter: ApprovalFilter, signal: AbortSignal) {
+  const rows: ApprovalRow[] = []
+  let after: string | null = null
+  for (let page = 0; page < pagesMax; page++) {
+    const variables: { first: number; after: string | null; filter: ApprovalFilter } = {
+      first: rowsPerPage,
+      after,
+      filter,
+    }
+    const { approvals } = await client.request(ListApprovalsDocument, variables, { signal })
+    rows.push(...approvals.nodes)
+    if (!approvals.pageInfo.hasNextPage || page + 1 === pagesMax) return { rows, total: approvals.totalCount }
+    after = approvals.pageInfo.endCursor
+  }
+  return { rows, total: rows.length }
+}
+
+/** The requests of a filter, live by the events of their jobs. Oldest first if they wait for a decision. */
+export function useApprovals(filter: ApprovalFilter): Approvals {
+  const isPending = filter.statuses?.includes('PENDING') === true
+  const resource = useResource(JSON.stringify(filter), (signal) => readAll(filter, signal), { everyMs: readAgainMs })
+  const { departures, depart, hold } = useDepartures()
+  const { read, value } = resource
+  const onChange = useRef<(row: ApprovalRow) => void>(() => undefined)
+  onChange.current = (row) => {
+    if (row.status !== 'PENDING' && value?.rows.some(({ id }) => id === row.id)) depart([row])
+  }
+  useEffect(() => {
+    const leave = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const readSoon = () => {
+      clearTimeout(timer)
+      timer = setTimeout(() => {
+        read()
+        refreshPendingDecisions()
+      }, gatherMs)
+    }
+    follow((row) => onChange.current(row), readSoon, leave.signal).catch((error: unknown) => {
+      if (!leave.signal.aborted) console.warn(error)
+    })
+    return () => {
+      leave.abort()
+      clearTimeout(timer)
+    }
+  }, [read])
+  const rows = value?.rows ?? none
+  return {
+    rows: isPending ? mergeDepartures(rows.toReversed(), departures) : rows,
+    departures,
+    total: value?.total ?? 0,
+    resource,
+    depart,
+    hold,
+  }
+}
+
+/** Each step of an approval is an event of its BLOCKED job. */
+async function follow(onRow: (row: ApprovalRow) => void, readSoon: () => void, signal: AbortSignal) {
+  const { jobs } = await client.request(ApprovalsNowDocument, {}, { ...forever, signal })
+  readSoon()
+  for await (const { jobUpdates } of client.subscribe(ApprovalUpdatesDocument, { after: jobs.asOf }, { signal })) {
+    if (jobUpdates.__typename === 'StreamHeartbeat') continue
+    if (jobUpdates.__typename === 'JobTransitions' && jobUpdates.job.approval) onRow(jobUpdates.job.approval)
+    readSoon()
+  }
+}
+
+/** Decided requests stay for some seconds, and for as long as the pointer is over the list. */
+function useDepartures() {
+  const [departures, setDepartures] = useState<ReadonlyMap<string, ApprovalRow>>(new Map())
+  const isHeld = useRef(false)
+  const timers = useRef(new Set<ReturnType<typeof setTimeout>>())
+  useEffect(() => {
+    const all = timers.current
+    return () => {
+      for (const timer of all) clearTimeout(timer)
+    }
+  }, [])
+  const remove = (ids: readonly string[]) => {
+    const timer = setTimeout(() => {
+      timers.current.delete(timer)
+      if (isHeld.current) return remove(ids)
+      setDepartures((before) => new Map([...before].filter(([id]) => !ids.includes(id))))
+    }, shownMs)
+    timers.current.add(timer)
+  }
+  const depart = (decided: readonly ApprovalRow[]) => {
+    if (decided.length === 0) return
+    setDepartures((before) => new Map([...before, ...decided.map((row) => [row.id, row] as const)]))
+    remove(decided.map(({ id }) => id))
+  }
+  const hold = (next: boolean) => {
+    isHeld.current = next
+  }
+  return { departures, depart, hold }
+}
