@@ -1,15 +1,26 @@
 import { describe, expect, it } from 'vitest'
-import { parseLine, toPlainText } from '../../web/log/ansi.ts'
+import { foldSpans, lastState, parseLine, toPlainText } from '../../web/log/ansi.ts'
+import { formatJsonLine } from '../../web/log/json-line.ts'
+import { formatElapsed } from '../../web/log/line-time.ts'
 import { LogLines } from '../../web/log/log-lines.ts'
-import { findMatch, searchLog, splitMatches, toHighlighter } from '../../web/log/log-search.ts'
-import { formatRange, parseRange } from '../../web/log/range.ts'
+import { allStreams, findMatch, searchLog, splitMatches, toHighlighter } from '../../web/log/log-search.ts'
+import { formatRange, parseRange, parseTarget } from '../../web/log/range.ts'
 import { buildRows } from '../../web/log/rows.ts'
-import { barLength, nativePxMax, toScrollTop, toTop } from '../../web/log/scroller.ts'
+import {
+  barLength,
+  barPxMax,
+  findEndPlace,
+  measureOffset,
+  movePlace,
+  toPlace,
+  toScrollTop,
+} from '../../web/log/scroller.ts'
+import { drawTicks } from '../../web/log/ticks.ts'
 import { until } from '../support/until.ts'
 
 describe('a line of a terminal', () => {
   it('has colours, marks and backgrounds', () => {
-    const { spans } = parseLine('\x1b[1;32mok\x1b[0m \x1b[38;5;196;48;2;1;2;3mred\x1b[39;49m plain')
+    const spans = parseLine('\x1b[1;32mok\x1b[0m \x1b[38;5;196;48;2;1;2;3mred\x1b[39;49m plain')
     expect(spans.map(({ text, color, background, marks }) => [text, color, background, marks])).toEqual([
       ['ok', 'var(--ansi-2)', undefined, ['bold']],
       [' ', undefined, undefined, []],
@@ -19,19 +30,74 @@ describe('a line of a terminal', () => {
   })
 
   it('shows the last state of a line that was written over', () => {
-    expect(parseLine('10 %\r20 %\r30 %')).toMatchObject({ spans: [{ text: '30 %' }], updates: 2 })
+    expect(toPlainText('10 %\r20 %\r30 %')).toBe('30 %')
+    expect(lastState('10 %\r20 %\r30 %')).toEqual({ text: '30 %', updates: 3 })
     expect(toPlainText('done\r')).toBe('done')
+    expect(lastState('done\r').updates).toBe(0)
+    expect(toPlainText('spin |\b/\b-')).toBe('spin -')
   })
 
   it('links to http addresses, and shows other links as text', () => {
-    const link = (href: string) => parseLine(`\x1b]8;;${href}\x07here\x1b]8;;\x07`).spans[0]
+    const link = (href: string) => parseLine(`\x1b]8;;${href}\x07here\x1b]8;;\x07`)[0]
     expect(link('https://example.org')).toMatchObject({ text: 'here', href: 'https://example.org' })
-    expect(link('javascript:alert(1)')).toMatchObject({ text: 'here', href: undefined })
+    for (const href of ['javascript:alert(1)', ' https://x', 'data:text/html,x', 'file:///etc/passwd', '//x'])
+      expect(link(href)).toMatchObject({ text: 'here', href: undefined })
   })
 
-  it.each(['\x1b]0;title\x07text', '\x1b[2Jtext', '\x1b[?25ltext', '\x1bctext'])('drops the sequence of %j', (text) => {
-    expect(toPlainText(text)).toBe('text')
+  it.each([
+    '\x1b]0;title\x07text',
+    '\x1b]52;c;aGk=\x1b\\text',
+    '\x1bPq#0\x1b\\text',
+    '\x1b_hidden\x07text',
+    '\x1b[2Jtext',
+    '\x1b[10;10Htext',
+    '\x1b[1A\x1b[2Ktext',
+    '\x1b[?25ltext',
+    '\x1bctext',
+    'text\x1b',
+    'text\x1b[',
+    'text\x1b]0;never ended',
+  ])('drops the sequence of %j', (text) => {
+    expect(toPlainText(text).replace(/\[$/, '')).toBe('text')
   })
+
+  it('shows control characters and marks of direction, which stay without effect', () => {
+    expect(toPlainText('a\0b\x07c\x7fd\x9b31m')).toBe('a␀b␇c␡d⟨U+009B⟩31m')
+    expect(toPlainText('\u202Etxt.exe\u2066')).toBe('⟨U+202E⟩txt.exe⟨U+2066⟩')
+    expect(toPlainText('tab\tعربي <b>')).toBe('tab\tعربي <b>')
+  })
+
+  it('has a limited number of spans, and folds a long text', () => {
+    const rainbow = Array.from({ length: 20_000 }, (_, i) => `\x1b[${31 + (i % 6)}mx`).join('')
+    const spans = parseLine(rainbow)
+    expect(spans.length).toBe(400)
+    expect(toPlainText(rainbow)).toBe('x'.repeat(20_000))
+    expect(
+      foldSpans(spans, 1_000)
+        .map(({ text }) => text)
+        .join(''),
+    ).toBe('x'.repeat(1_000))
+    expect(foldSpans(spans, 20_000)).toBe(spans)
+  })
+})
+
+it('a line of JSON is formatted, another one is not', () => {
+  expect(formatJsonLine('{"a":[1,{"b":null}]}')).toBe(JSON.stringify({ a: [1, { b: null }] }, null, 2))
+  for (const text of ['{}', 'x {"a":1}', '{"a":1', '{"a":}']) expect(formatJsonLine(text)).toBeNull()
+})
+
+it('a time since the start of a run', () => {
+  expect([0, 62_340, 3_723_400].map(formatElapsed)).toEqual(['+0:00.0', '+1:02.3', '+1:02:03.4'])
+})
+
+it('a line, a date or a time of day to go to', () => {
+  const endMs = new Date(2026, 10, 24, 15, 0, 0).getTime()
+  expect(parseTarget('1,200', endMs)).toEqual({ line: 1_200 })
+  expect(parseTarget('L7', endMs)).toEqual({ line: 7 })
+  expect(parseTarget('14:02:11', endMs)).toEqual({ at: new Date(2026, 10, 24, 14, 2, 11).toISOString() })
+  expect(parseTarget('16:00', endMs)).toEqual({ at: new Date(2026, 10, 23, 16, 0, 0).toISOString() })
+  expect(parseTarget('2026-11-24T10:00:00Z', endMs)).toEqual({ at: '2026-11-24T10:00:00.000Z' })
+  expect(parseTarget('soon', endMs)).toBeNull()
 })
 
 it.each([
@@ -53,96 +119,157 @@ it('gaps are rows at their places', () => {
   expect(rows.indexOf(3)).toBe(4)
 })
 
+it('rows are the lines of some streams', () => {
+  const gap = { startOffset: 9, beforeLine: 5, bytes: 10, reason: 'LOST' as const }
+  const rows = buildRows(9, [gap], [2, 4, 7])
+  expect(rows.slice(0, 9).map(({ gap, number }) => (gap ? 'gap' : number))).toEqual([2, 4, 'gap', 7])
+  expect([1, 4, 5, 9].map(rows.indexOf)).toEqual([0, 1, 3, 4])
+})
+
+it('ticks stand where lines are, at most one for each place', () => {
+  const rows = buildRows(1_000_000, [])
+  const places = (lines: readonly number[]) =>
+    [...drawTicks(lines, rows, 400).matchAll(/M0 (\d+)/g)].map(([, at]) => Number(at))
+  expect(places([1, 2, 500_001, 1_000_000])).toEqual([1, 201, 399])
+  expect(places(Array.from({ length: 100_000 }, (_, i) => 10 * i + 1)).length).toBe(200)
+  expect(drawTicks([3], buildRows(4, []), 400)).toBe('M0 201h8')
+})
+
 describe('the scroll bar', () => {
-  const geometry = (rowCount: number) => ({ rowCount, rowPx: 18, windowPx: 600 })
+  const geometry = (rowCount: number, tall: ReadonlyMap<number, number> = new Map()) => ({
+    rowCount,
+    rowPx: 18,
+    windowPx: 600,
+    tall,
+  })
 
   it('is the place itself while a browser can lay out all rows', () => {
-    expect(toTop(1_234, geometry(10_000))).toBe(1_234)
+    expect(toPlace(1_800, geometry(10_000))).toBeCloseTo(100, 6)
     expect(barLength(geometry(10_000))).toBe(180_000)
   })
 
   it('reaches the first and the last of ten million lines, and comes back to each place', () => {
     const long = geometry(10_000_000)
-    expect(barLength(long)).toBe(nativePxMax)
-    expect(toTop(0, long)).toBe(0)
-    expect(toTop(nativePxMax - 600, long)).toBe(180_000_000 - 600)
-    for (const top of [18, 9_000_018, 179_999_000]) expect(toTop(toScrollTop(top, long), long)).toBeCloseTo(top, 3)
+    expect(barLength(long)).toBe(barPxMax)
+    expect(toPlace(0, long)).toBe(0)
+    expect(toPlace(barPxMax - 600, long)).toBe(10_000_000 - 600 / 18)
+    for (const place of [1, 500_000.5, 9_999_900]) expect(toPlace(toScrollTop(place, long), long)).toBeCloseTo(place, 3)
+  })
+
+  it('moves by pixels over rows of different heights', () => {
+    const mixed = geometry(
+      100,
+      new Map([
+        [10, 90],
+        [99, 180],
+      ]),
+    )
+    expect(movePlace(9, 18 + 45, mixed)).toBe(10.5)
+    expect(movePlace(10.5, -45 - 9, mixed)).toBe(9.5)
+    expect(movePlace(0, -50, mixed)).toBe(0)
+    expect(measureOffset(10.5, 12, mixed)).toBe(45 + 18)
+    expect(measureOffset(10.5, 9, mixed)).toBe(-45 - 18)
+    expect(measureOffset(findEndPlace(mixed), 99, mixed)).toBeCloseTo(600 - 180, 6)
   })
 })
 
 describe('the lines of a log', () => {
-  const line = (number: number, text = `line ${number}`) => ({
+  const line = (number: number, text = `line ${number}`, more: object = {}) => ({
     number,
     at: '2026-11-24T18:00:00Z',
     stream: 'STDOUT',
     text,
     truncated: false,
+    ...more,
   })
+  const gap = { startOffset: 100, endOffset: 150, reason: 'DISK_FULL', line: 322 }
 
-  /** `gapAfter`: output is missing after this line. */
-  function startLines(count: number, live: readonly object[] = [], gapAfter = 0) {
-    const asked: { fromLine?: number; last?: number }[] = []
+  /** A log of `count` lines; `live` are the messages of its stream. */
+  function startLines(count: number, { live = [], gaps = [] }: { live?: readonly object[]; gaps?: object[] } = {}) {
+    const asked: object[] = []
+    const messages = [...live]
     const client = {
       request: async (
         _: unknown,
         { fromLine, first = 0, last }: { fromLine?: number; first?: number; last?: number },
       ) => {
-        asked.push({ ...(fromLine !== undefined && { fromLine }), ...(last !== undefined && { last }) })
+        if (fromLine !== undefined || last !== undefined)
+          asked.push(fromLine === undefined ? { last } : { fromLine, first })
         const from = fromLine ?? Math.max(1, count - (last ?? 0) + 1)
         const to = Math.min(count, fromLine === undefined ? count : from + Math.min(first, 400) - 1)
         const lines = Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => line(from + i))
-        const isIn = gapAfter >= from && gapAfter < to
-        const gaps = isIn ? [{ startOffset: 100, endOffset: 150, reason: 'DISK_FULL' }] : []
-        return {
-          job: { id: 'job_1', logs: { lines, gaps, cursor: 'c', firstLine: from, isFinal: live.length === 0 } },
-        }
+        const runs = { nodes: [{ number: 1, logBytes: 9_000, logLines: count }] }
+        const logs = { lines, gaps: [], cursor: 'c', isFinal: live.length === 0 }
+        return { job: { id: 'job_1', logGaps: gaps, runs, logs } }
       },
       async *subscribe() {
-        for (const tail of live) yield { tail }
+        for (const tail of messages.splice(0)) yield { tail }
       },
     }
-    const lines = new LogLines({ client: client as never, jobId: 'job_1', run: 1, schedule: (run) => run() })
+    const options = { client: client as never, jobId: 'job_1', run: 1, lineCount: 0, nowMs: Date.now }
+    const lines = new LogLines({ ...options, schedule: (run) => run() })
     lines.start()
     return { lines, asked }
   }
+  const isRead = ({ lines }: ReturnType<typeof startLines>) =>
+    until(() => lines.state().bytes !== null, { what: 'the end is read' })
 
-  it('begin with the last page; others are read when they are shown, also by several answers', async () => {
-    const { lines, asked } = startLines(5_000)
-    await until(() => !lines.state().isLoading, { what: 'the end is read' })
+  it('begin with the last ones; others are read in pages when they are shown, also by several answers', async () => {
+    const log = startLines(5_000)
+    await isRead(log)
+    const { lines, asked } = log
     expect(lines.state().lineCount).toBe(5_000)
     expect(lines.line(5_000)?.text).toBe('line 5000')
-    expect(lines.line(1_500)).toBeUndefined()
-    lines.show(1_480, 1_520)
-    await until(() => lines.line(2_000), { what: 'the page is read' })
+    expect(lines.line(1_400)).toBeUndefined()
+    lines.show(1_380, 1_420)
+    await until(() => lines.line(1_500), { what: 'the page is read' })
     expect(lines.line(1_001)?.text).toBe('line 1001')
-    expect(asked).toEqual([{ last: 1_000 }, { fromLine: 1_001 }, { fromLine: 1_401 }, { fromLine: 1_801 }])
+    expect(asked).toEqual([{ last: 100 }, { fromLine: 1_001, first: 500 }, { fromLine: 1_401, first: 100 }])
   })
 
-  it('show a gap at its place, and are complete only when every page was read without one', async () => {
+  it('drop wishes for pages that a dragged bar has passed', async () => {
+    const log = startLines(100_000)
+    await isRead(log)
+    for (let from = 1; from < 90_000; from += 1_000) log.lines.show(from, from + 40)
+    await until(() => log.lines.line(89_001), { what: 'the page where the bar stops is read' })
+    expect(log.asked.length).toBeLessThan(10)
+  })
+
+  it('know all gaps from the start, and are complete without one', async () => {
     const whole = startLines(1_500)
-    await until(() => !whole.lines.state().isLoading, { what: 'the end is read' })
-    expect(whole.lines.state().isWhole).toBe(false)
-    whole.lines.show(1, 40)
-    await until(() => whole.lines.state().isWhole, { what: 'all pages are read' })
-    expect(whole.lines.state().gaps).toEqual([])
-
-    const { lines } = startLines(900, [], 321)
-    const placed = () => lines.state().gaps[0]?.beforeLine === 322
-    await until(placed, { what: 'the place is found' })
-    expect(lines.state().gaps).toEqual([{ startOffset: 100, beforeLine: 322, bytes: 50, reason: 'DISK_FULL' }])
+    await isRead(whole)
+    expect(whole.lines.state()).toMatchObject({ bytes: 9_000, gaps: [], isFinal: true })
+    const torn = startLines(900, { gaps: [gap] })
+    await isRead(torn)
+    expect(torn.lines.state().gaps).toEqual([{ startOffset: 100, beforeLine: 322, bytes: 50, reason: 'DISK_FULL' }])
   })
 
-  it('grow with the stream; a line that comes in parts is one line', async () => {
+  it('grow with the stream; parts of a line are one line, also between lines of another stream', async () => {
     const batch = (...rows: object[]) => ({ __typename: 'LogBatch', lines: rows, isFinal: false, cursor: 'c' })
-    const { lines } = startLines(2, [batch(line(3, 'a')), batch(line(3, 'b'), line(4, 'c')), batch(line(4, 'd'))])
-    await until(() => lines.state().isFinal, { what: 'the stream ends' })
-    expect([3, 4].map((number) => lines.line(number)?.text)).toEqual(['ab', 'cd'])
-    expect(lines.state().lineCount).toBe(4)
+    const open = { truncated: true }
+    const live = [
+      batch(line(3, 'a', open)),
+      batch(line(4, 'error', { stream: 'STDERR' }), line(3, 'b', open), line(5, 'c')),
+      { __typename: 'LogGap', ...gap, line: null },
+      batch(line(3, ''), line(6, 'd')),
+    ]
+    const log = startLines(2, { live })
+    await until(() => log.lines.state().isFinal, { what: 'the stream ends' })
+    expect([3, 4, 5, 6].map((number) => log.lines.line(number)?.text)).toEqual(['ab', 'error', 'c', 'd'])
+    expect(log.lines.state()).toMatchObject({ lineCount: 6, gaps: [{ beforeLine: 6 }] })
+  })
+
+  it('begin again when the log of the cursor is gone', async () => {
+    const reset = { __typename: 'StreamReset', resetReason: 'RETENTION', cursor: 'c' }
+    const log = startLines(3, { live: [reset] })
+    await until(() => log.asked.length > 1, { what: 'the end is read again' })
+    log.lines.stop()
+    expect(log.asked.slice(0, 2)).toEqual([{ last: 100 }, { last: 100 }])
   })
 })
 
 describe('a search', () => {
-  const query = { text: 'a.c', isRegex: false, ignoreCase: true }
+  const query = { text: 'a.c', isRegex: false, ignoreCase: true, streams: allStreams }
 
   it('goes on until the whole log was searched, and lists each line once', async () => {
     const answers = [
@@ -162,7 +289,7 @@ describe('a search', () => {
     for await (const step of searchLog({ client: client as never, jobId: 'job_1', run: 1, query, signal }))
       steps.push(step)
     expect(asked).toEqual([null, '1', '2'])
-    expect(steps.at(-1)).toMatchObject({ lines: [3, 9], scannedBytes: 25, isComplete: true })
+    expect(steps.at(-1)).toMatchObject({ lines: [3, 9], count: 2, scannedBytes: 25, isComplete: true })
   })
 
   it('moves from match to match, and around the ends', () => {

@@ -42,9 +42,11 @@ export interface JobSearch {
   run?: string | undefined
   /** A moment of the log. */
   at?: string | undefined
+  /** Streams of the log that are shown. */
+  streams?: string | undefined
 }
 
-const validateJobSearch = (search: Record<string, unknown>): JobSearch => readText(search, ['run', 'at'])
+const validateJobSearch = (search: Record<string, unknown>): JobSearch => readText(search, ['run', 'at', 'streams'])
 
 const job = createRoute({
   getParentRoute: () => root,

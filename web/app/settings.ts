@@ -8,9 +8,10 @@ export interface Settings {
   absoluteTimes: boolean
   /** Keys without Ctrl work outside of fields. */
   singleKeys: boolean
-  logShowsTimes: boolean
   /** Columns of the list of jobs; null: those that it has by default. */
   jobColumns: readonly string[] | null
+  logTimes: 'OFF' | 'EXACT' | 'RELATIVE'
+  logWraps: boolean
 }
 
 const storageKey = 'berth-settings'
@@ -19,8 +20,9 @@ const defaults: Settings = {
   density: 'NORMAL',
   absoluteTimes: false,
   singleKeys: true,
-  logShowsTimes: false,
   jobColumns: null,
+  logTimes: 'OFF',
+  logWraps: false,
 }
 
 function readStored(): Settings {

@@ -1912,17 +1912,49 @@ export type MakeDownloadMutation = { createDownload:
 
 export type LogRowFragment = { number: number, at: string, stream: LogStream, text: string, truncated: boolean };
 
+export type LogGapRowFragment = { startOffset: number, endOffset: number, reason: LogGapReason, line: number | null };
+
+export type LogSizeFragment = { logGaps: Array<{ startOffset: number, endOffset: number, reason: LogGapReason, line: number | null }>, runs: { nodes: Array<{ id: string, number: number, logBytes: number, logLines: number }> } };
+
+export type LogStartQueryVariables = Exact<{
+  id: string;
+  run: number;
+  last?: number | null | undefined;
+  streams?: Array<LogStream> | LogStream | null | undefined;
+}>;
+
+
+export type LogStartQuery = { job: { id: string, logs: { cursor: string, isFinal: boolean, lines: Array<{ number: number, at: string, stream: LogStream, text: string, truncated: boolean }> }, logGaps: Array<{ startOffset: number, endOffset: number, reason: LogGapReason, line: number | null }>, runs: { nodes: Array<{ id: string, number: number, logBytes: number, logLines: number }> } } | null };
+
+export type LogSizeQueryVariables = Exact<{
+  id: string;
+  run: number;
+}>;
+
+
+export type LogSizeQuery = { job: { id: string, logGaps: Array<{ startOffset: number, endOffset: number, reason: LogGapReason, line: number | null }>, runs: { nodes: Array<{ id: string, number: number, logBytes: number, logLines: number }> } } | null };
+
 export type LogLinesQueryVariables = Exact<{
   id: string;
   run: number;
   fromLine?: number | null | undefined;
-  last?: number | null | undefined;
+  after?: string | null | undefined;
   first?: number | null | undefined;
   streams?: Array<LogStream> | LogStream | null | undefined;
 }>;
 
 
-export type LogLinesQuery = { job: { id: string, logs: { cursor: string, firstLine: number | null, isFinal: boolean, gaps: Array<{ startOffset: number, endOffset: number, reason: LogGapReason }>, lines: Array<{ number: number, at: string, stream: LogStream, text: string, truncated: boolean }> } } | null };
+export type LogLinesQuery = { job: { id: string, logs: { cursor: string, isFinal: boolean, gaps: Array<{ startOffset: number, endOffset: number, reason: LogGapReason, line: number | null }>, lines: Array<{ number: number, at: string, stream: LogStream, text: string, truncated: boolean }> } } | null };
+
+export type FindMomentQueryVariables = Exact<{
+  id: string;
+  run: number;
+  at: string;
+  streams?: Array<LogStream> | LogStream | null | undefined;
+}>;
+
+
+export type FindMomentQuery = { job: { id: string, logs: { firstLine: number | null } } | null };
 
 export type LogTailSubscriptionVariables = Exact<{
   jobId: string;
@@ -1933,8 +1965,8 @@ export type LogTailSubscriptionVariables = Exact<{
 
 
 export type LogTailSubscription = { tail:
-    | { __typename: 'LogBatch', cursor: string, isFinal: boolean, runNumber: number, lines: Array<{ number: number, at: string, stream: LogStream, text: string, truncated: boolean }> }
-    | { __typename: 'LogGap', runNumber: number, startOffset: number, endOffset: number, reason: LogGapReason, cursor: string }
+    | { __typename: 'LogBatch', cursor: string, isFinal: boolean, lines: Array<{ number: number, at: string, stream: LogStream, text: string, truncated: boolean }> }
+    | { __typename: 'LogGap', cursor: string, startOffset: number, endOffset: number, reason: LogGapReason, line: number | null }
     | { __typename: 'RunChanged', cursor: string, run: { id: string, number: number } }
     | { __typename: 'StreamHeartbeat', cursor: string }
     | { __typename: 'StreamReset', resetReason: StreamResetReason, cursor: string }
@@ -3133,6 +3165,34 @@ export const LogRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   truncated
 }
     `, {"fragmentName":"LogRow"}) as unknown as TypedDocumentString<LogRowFragment, unknown>;
+export const LogGapRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment LogGapRow on LogGap {
+  startOffset
+  endOffset
+  reason
+  line
+}
+    `, {"fragmentName":"LogGapRow"}) as unknown as TypedDocumentString<LogGapRowFragment, unknown>;
+export const LogSizeFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment LogSize on Job {
+  logGaps(run: $run) {
+    ...LogGapRow
+  }
+  runs(last: 50) {
+    nodes {
+      id
+      number
+      logBytes
+      logLines
+    }
+  }
+}
+    fragment LogGapRow on LogGap {
+  startOffset
+  endOffset
+  reason
+  line
+}`, {"fragmentName":"LogSize"}) as unknown as TypedDocumentString<LogSizeFragment, unknown>;
 export const UserItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment UserItem on User {
   id
@@ -6154,24 +6214,87 @@ export const MakeDownloadDocument = /*#__PURE__*/ new TypedDocumentString(`
     requiredLevel
   }
 }`) as unknown as TypedDocumentString<MakeDownloadMutation, MakeDownloadMutationVariables>;
+export const LogStartDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query LogStart($id: ID!, $run: Int!, $last: Int, $streams: [LogStream!]) {
+  job(id: $id) {
+    id
+    ...LogSize
+    logs(run: $run, last: $last, streams: $streams) {
+      cursor
+      isFinal
+      lines {
+        ...LogRow
+      }
+    }
+  }
+}
+    fragment LogRow on LogLine {
+  number
+  at
+  stream
+  text
+  truncated
+}
+fragment LogGapRow on LogGap {
+  startOffset
+  endOffset
+  reason
+  line
+}
+fragment LogSize on Job {
+  logGaps(run: $run) {
+    ...LogGapRow
+  }
+  runs(last: 50) {
+    nodes {
+      id
+      number
+      logBytes
+      logLines
+    }
+  }
+}`) as unknown as TypedDocumentString<LogStartQuery, LogStartQueryVariables>;
+export const LogSizeDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query LogSize($id: ID!, $run: Int!) {
+  job(id: $id) {
+    id
+    ...LogSize
+  }
+}
+    fragment LogGapRow on LogGap {
+  startOffset
+  endOffset
+  reason
+  line
+}
+fragment LogSize on Job {
+  logGaps(run: $run) {
+    ...LogGapRow
+  }
+  runs(last: 50) {
+    nodes {
+      id
+      number
+      logBytes
+      logLines
+    }
+  }
+}`) as unknown as TypedDocumentString<LogSizeQuery, LogSizeQueryVariables>;
 export const LogLinesDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query LogLines($id: ID!, $run: Int!, $fromLine: UInt53, $last: Int, $first: Int, $streams: [LogStream!]) {
+    query LogLines($id: ID!, $run: Int!, $fromLine: UInt53, $after: Cursor, $first: Int, $streams: [LogStream!]) {
   job(id: $id) {
     id
     logs(
       run: $run
       fromLine: $fromLine
-      last: $last
+      after: $after
       first: $first
       streams: $streams
     ) {
       cursor
-      firstLine
       isFinal
       gaps {
-        startOffset
-        endOffset
-        reason
+        ...LogGapRow
       }
       lines {
         ...LogRow
@@ -6185,7 +6308,23 @@ export const LogLinesDocument = /*#__PURE__*/ new TypedDocumentString(`
   stream
   text
   truncated
+}
+fragment LogGapRow on LogGap {
+  startOffset
+  endOffset
+  reason
+  line
 }`) as unknown as TypedDocumentString<LogLinesQuery, LogLinesQueryVariables>;
+export const FindMomentDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query FindMoment($id: ID!, $run: Int!, $at: DateTime!, $streams: [LogStream!]) {
+  job(id: $id) {
+    id
+    logs(run: $run, at: $at, first: 1, streams: $streams) {
+      firstLine
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<FindMomentQuery, FindMomentQueryVariables>;
 export const LogTailDocument = /*#__PURE__*/ new TypedDocumentString(`
     subscription LogTail($jobId: ID!, $run: Int, $after: Cursor, $streams: [LogStream!]) {
   tail(jobId: $jobId, run: $run, after: $after, streams: $streams) {
@@ -6193,16 +6332,12 @@ export const LogTailDocument = /*#__PURE__*/ new TypedDocumentString(`
     ... on LogBatch {
       cursor
       isFinal
-      runNumber
       lines {
         ...LogRow
       }
     }
     ... on LogGap {
-      runNumber
-      startOffset
-      endOffset
-      reason
+      ...LogGapRow
       cursor
     }
     ... on RunChanged {
@@ -6227,6 +6362,12 @@ export const LogTailDocument = /*#__PURE__*/ new TypedDocumentString(`
   stream
   text
   truncated
+}
+fragment LogGapRow on LogGap {
+  startOffset
+  endOffset
+  reason
+  line
 }`) as unknown as TypedDocumentString<LogTailSubscription, LogTailSubscriptionVariables>;
 export const SearchLogDocument = /*#__PURE__*/ new TypedDocumentString(`
     query SearchLog($id: ID!, $run: Int!, $query: String!, $regex: Boolean, $ignoreCase: Boolean, $after: Cursor, $first: Int, $streams: [LogStream!]) {

@@ -31,46 +31,53 @@ const endCodes: Readonly<Record<number, readonly string[]>> = {
   29: ['strike'],
 }
 
-/** A style, a link, any other sequence, a return to the start of the line, or text. */
+/** A style, a link, any other sequence, a step back, or text. */
 const pieces =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters of a terminal
-  /\x1b\[([\d;]*)m|\x1b\]8;[^;\x07\x1b]*;([^\x07\x1b]*)(?:\x07|\x1b\\)|(\x1b\[[02]?K)|\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)|\r|[^\x1b\r]+/gs
+  /\x1b\[([\d;]*)m|\x1b\]8;[^;\x07\x1b]*;([^\x07\x1b]*)(?:\x07|\x1b\\)|\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|.|$)|[\b]|[^\x1b\b]+/gs
 
-export interface ParsedLine {
-  spans: readonly Span[]
-  /** How often the line was written over. */
-  updates: number
-}
+/** Characters that a page does not show, or that change the direction of the text behind them. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters of a terminal
+const hidden = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
 
-/** One line without its ending. Each line begins plain: a page may begin anywhere. */
-export function parseLine(text: string): ParsedLine {
+const controlPictures = 0x2400
+const deleteCode = 0x7f
+
+/** Control characters as pictures (␀), others by their number (⟨U+202E⟩). */
+const reveal = (text: string): string =>
+  text.replace(hidden, (character) => {
+    const code = character.charCodeAt(0)
+    if (code < 0x20) return String.fromCharCode(controlPictures + code)
+    return code === deleteCode ? '␡' : `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩`
+  })
+
+/** A line of more spans is a picture, not text: the rest has one look. */
+const spansMax = 400
+
+/** One line without its ending, in its last state. Each line begins plain: a page may begin anywhere. */
+export function parseLine(text: string): readonly Span[] {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters of a terminal
-  if (!/[\x1b\r\b]/.test(text)) return { spans: text === '' ? [] : [{ text, ...plainLook }], updates: 0 }
-  const line: DrawnLine = { spans: [], look: plainLook, isReturned: false, updates: 0 }
-  for (const [piece, codes, href, erase] of text.matchAll(pieces)) {
-    if (piece === '\r') line.isReturned = line.spans.length > 0
-    else if (codes !== undefined) line.look = applyCodes(line.look, codes.split(';').map(Number))
-    else if (href !== undefined) line.look = { ...line.look, href: /^https?:\/\//i.test(href) ? href : undefined }
-    else if (erase !== undefined && line.isReturned) line.spans = []
-    else if (!piece.startsWith('\x1b')) write(line, piece)
+  if (!/[\x1b\r\b]/.test(text)) return text === '' ? [] : [{ text: reveal(text), ...plainLook }]
+  const spans: Span[] = []
+  let look = plainLook
+  for (const [piece, codes, href] of lastState(text).text.matchAll(pieces)) {
+    if (codes !== undefined) look = applyCodes(look, codes.split(';').map(Number))
+    else if (href !== undefined) look = { ...look, href: /^https?:\/\//i.test(href) ? href : undefined }
+    else if (piece === '\b') eraseCharacter(spans)
+    else if (!piece.startsWith('\x1b')) write(spans, { text: reveal(piece), ...look })
   }
-  return { spans: line.spans, updates: line.updates }
+  return spans
 }
 
-interface DrawnLine {
-  spans: Span[]
-  look: Look
-  isReturned: boolean
-  updates: number
+function write(spans: Span[], span: Span) {
+  const last = spans.at(-1)
+  if (last && spans.length >= spansMax) spans[spansMax - 1] = { ...last, text: last.text + span.text }
+  else spans.push(span)
 }
 
-function write(line: DrawnLine, text: string) {
-  if (line.isReturned) {
-    line.spans = []
-    line.updates++
-  }
-  line.isReturned = false
-  line.spans.push({ text, ...line.look })
+function eraseCharacter(spans: Span[]) {
+  const last = spans.pop()
+  if (last && last.text.length > 1) spans.push({ ...last, text: last.text.slice(0, -1) })
 }
 
 function applyCodes(before: Look, codes: readonly number[]): Look {
@@ -120,8 +127,25 @@ function paletteColor(index: number): string {
   return `rgb(${[Math.floor(cube / 36), Math.floor(cube / 6) % 6, cube % 6].map(level).join(' ')})`
 }
 
+/** The last state of a line that was written over by `\r`, and how many states it had; 0: it was written once. */
+export function lastState(text: string): { text: string; updates: number } {
+  if (!text.includes('\r')) return { text, updates: 0 }
+  const states = text.split('\r').filter((state) => state !== '')
+  return { text: states.at(-1) ?? '', updates: states.length > 1 ? states.length : 0 }
+}
+
+/** The first characters; the same spans if there are no more. */
+export function foldSpans(spans: readonly Span[], charactersMax: number): readonly Span[] {
+  let left = charactersMax
+  for (const [i, span] of spans.entries()) {
+    if (span.text.length > left) return [...spans.slice(0, i), { ...span, text: span.text.slice(0, left) }]
+    left -= span.text.length
+  }
+  return spans
+}
+
 /** The text that a reader sees. */
 export const toPlainText = (text: string): string =>
   parseLine(text)
-    .spans.map((span) => span.text)
+    .map((span) => span.text)
     .join('')

@@ -1,19 +1,21 @@
 import { type Client, RequestFailed } from '@berth-jobs/berth/client'
 import {
+  FindMomentDocument,
   type LogGapReason,
+  type LogGapRowFragment,
   LogLinesDocument,
+  type LogLinesQueryVariables,
   type LogRowFragment,
+  LogSizeDocument,
+  type LogSizeFragment,
+  LogStartDocument,
   type LogStream,
   LogTailDocument,
   type LogTailSubscription,
 } from '../generated/graphql.ts'
-
-export interface Line {
-  number: number
-  at: string
-  stream: LogStream
-  text: string
-}
+import { type Line, LineStore, linesPerPage, pageOf } from './line-store.ts'
+import { allStreams } from './log-search.ts'
+import { pollTail } from './poll-tail.ts'
 
 export interface Gap {
   /** Of the bytes of the run; names the gap. */
@@ -28,11 +30,12 @@ export interface LogState {
   /** Lines of the run that are known to exist. */
   lineCount: number
   gaps: readonly Gap[]
+  /** Bytes of the output with its gaps, all of which are known; null: not known yet. */
+  bytes: number | null
   /** All output of the run has arrived. */
   isFinal: boolean
-  /** Every page was read: there are no other gaps. */
-  isWhole: boolean
-  isLoading: boolean
+  /** How late the newest live line arrived. */
+  behindMs: number | null
   failure: RequestFailed | null
   /** The job was deleted, or its log. */
   isGone: boolean
@@ -40,59 +43,52 @@ export interface LogState {
   version: number
 }
 
-type FoundGap = Pick<Gap, 'startOffset' | 'reason'> & { endOffset: number }
-
-interface Page {
-  lines: (Line | undefined)[]
-  bytes: number
-  isReading: boolean
-  /** The page was read; the stream feeds the last one from then on. */
-  isRead: boolean
-}
-
 export interface LogLinesOptions {
   client: Pick<Client, 'request' | 'subscribe'>
   jobId: string
   run: number
+  /** Lines that the run had when the page was opened: pages are read before the end of the log is known. */
+  lineCount: number
+  nowMs: () => number
   /** Runs a function before the next picture. */
   schedule: (run: () => void) => void
 }
 
-export const linesPerPage = 1_000
-const bytesMax = 64 * 1024 * 1024
-const streams: LogStream[] = ['STDOUT', 'STDERR', 'SYSTEM']
+const streams = [...allStreams]
+const lastLines = 100
+const sparseLines = 200
+/** Pages that are read at a time, so that a dragged bar does not ask for all that it passes. */
+const readsMax = 2
 const forever = { attempts: Number.POSITIVE_INFINITY }
-/** Two bytes for a character, and the object. */
-const estimateBytes = (text: string) => 2 * text.length + 120
 
 /**
- * The log of a run by line numbers, read in pages when they are looked at. Pages that were not used for longest are
- * forgotten. The stream of a live log feeds the end.
+ * The log of a run by line numbers, read in pages when they are looked at. The stream of a live log feeds the end.
  */
 export class LogLines {
   readonly #options: LogLinesOptions
   readonly #leave = new AbortController()
   readonly #listeners = new Set<() => void>()
-  /** In the order of their last use. */
-  readonly #pages = new Map<number, Page>()
-  readonly #wereRead = new Set<number>()
-  #bytes = 0
+  readonly #store = new LineStore()
+  readonly #reading = new Set<number>()
+  /** Reads for the lines in sight, in their order of need. */
+  #wanted: readonly number[] = []
   #isScheduled = false
-  /** Lines from here on come from the stream, which knows best where the last one ends. */
-  #liveFrom = Number.POSITIVE_INFINITY
-  #state: LogState = {
-    lineCount: 0,
-    gaps: [],
-    isFinal: false,
-    isWhole: false,
-    isLoading: true,
-    failure: null,
-    isGone: false,
-    version: 0,
-  }
+  /** Lines from here on came with the end of the log or its stream, which knows most of open lines. */
+  #streamFrom = Number.POSITIVE_INFINITY
+  #state: LogState
 
   constructor(options: LogLinesOptions) {
     this.#options = options
+    this.#state = {
+      lineCount: options.lineCount,
+      gaps: [],
+      bytes: null,
+      isFinal: false,
+      behindMs: null,
+      failure: null,
+      isGone: false,
+      version: 0,
+    }
   }
 
   readonly state = (): LogState => this.#state
@@ -103,6 +99,7 @@ export class LogLines {
   }
 
   start(): void {
+    this.#change({ failure: null })
     this.#follow().catch((error: unknown) => this.#fail(error))
   }
 
@@ -113,157 +110,180 @@ export class LogLines {
 
   /** A line, if it was read. */
   line(number: number): Line | undefined {
-    const index = Math.floor((number - 1) / linesPerPage)
-    return this.#pages.get(index)?.lines[(number - 1) % linesPerPage]
+    return this.#store.line(number)
   }
 
-  /** Reads the pages of these lines that are not there yet. */
+  /** Reads the pages of these lines that are not there yet; earlier wishes that did not begin are dropped. */
   show(from: number, to: number): void {
-    const [first, last] = [from, to].map((number) => Math.floor((number - 1) / linesPerPage)) as [number, number]
-    for (let index = Math.max(0, first); index <= last; index++) {
-      const page = this.#use(index)
-      if (!page.isRead && !page.isReading) void this.#readPage(index, page)
+    const last = Math.min(to, this.#state.lineCount)
+    const pages: number[] = []
+    for (let page = pageOf(Math.max(1, from)); page <= pageOf(last); page++) {
+      this.#store.use(page)
+      pages.push(page)
     }
-    this.#forget()
+    this.#wanted = pages
+    this.#readWanted()
+  }
+
+  /** Reads lines of some streams that lie far from each other. */
+  async showSparse(numbers: readonly number[], only: readonly LogStream[]): Promise<void> {
+    const missing = numbers.find((number) => !this.#store.line(number))
+    if (missing === undefined || this.#reading.size > 0) return
+    this.#reading.add(-1)
+    try {
+      const lines = await this.#read({ fromLine: missing, first: sparseLines, streams: [...only] })
+      this.#store.add(this.#withoutNewer(lines))
+      this.#change({})
+    } catch (error) {
+      this.#fail(error)
+    } finally {
+      this.#reading.delete(-1)
+    }
+  }
+
+  /** Texts of a range of lines, also of those that were not read. */
+  async readTexts(from: number, to: number): Promise<string[]> {
+    const texts: string[] = []
+    for (let number = from; number <= to; number++) {
+      if (!this.#store.line(number)) await this.#readPage(pageOf(number))
+      texts.push(this.#store.line(number)?.text ?? '')
+    }
+    return texts
+  }
+
+  /** The first line that was stored at a moment or later. */
+  async findMoment(at: string): Promise<number | null> {
+    const { client, jobId, run } = this.#options
+    const { signal } = this.#leave
+    const { job } = await client.request(FindMomentDocument, { id: jobId, run, at, streams }, { ...forever, signal })
+    return job?.logs.firstLine ?? null
   }
 
   /** The last lines first, because a reader of a live log wants them; then what the job prints. */
   async #follow() {
     const { client, jobId, run } = this.#options
     const { signal } = this.#leave
-    const variables = { id: jobId, run, last: linesPerPage, streams }
-    const { job } = await client.request(LogLinesDocument, variables, { ...forever, signal })
-    if (!job) throw new RequestFailed('NOT_FOUND', `Job ${jobId} not found`)
-    const { lines, gaps, cursor, isFinal } = job.logs
-    this.#add(lines)
-    this.#liveFrom = lines[0]?.number ?? 1
-    this.#addGaps(gaps, lines)
-    const lineCount = lines.at(-1)?.number ?? 0
-    this.#change({ isLoading: false, isFinal, lineCount, isWhole: this.#isWhole(lineCount) })
-    if (isFinal) return
-    const tail = { jobId, run, after: cursor, streams }
-    for await (const message of client.subscribe(LogTailDocument, tail, { signal })) this.#receive(message.tail)
+    for (;;) {
+      const variables = { id: jobId, run, last: lastLines, streams }
+      const { job } = await client.request(LogStartDocument, variables, { ...forever, signal })
+      if (!job) throw new RequestFailed('NOT_FOUND', `Job ${jobId} not found`)
+      const { lines, cursor, isFinal } = job.logs
+      this.#store.add(lines)
+      this.#streamFrom = lines[0]?.number ?? 1
+      const lineCount = Math.max(this.#state.lineCount, ...lines.map(({ number }) => number))
+      this.#change({ lineCount })
+      this.#takeSize(job)
+      if (isFinal) return this.#change({ isFinal })
+      if (!(await this.#readTail(cursor))) break
+      this.#store.clear()
+      this.#change({ lineCount: 0, gaps: [], bytes: null })
+    }
+    if (this.#state.isGone) return
+    const { job } = await client.request(LogSizeDocument, { id: jobId, run }, { ...forever, signal })
+    if (job) this.#takeSize(job)
     this.#change({ isFinal: true })
   }
 
-  #receive(message: LogTailSubscription['tail']) {
-    if (message.__typename === 'LogBatch') {
-      this.#add(message.lines, true)
-      const last = message.lines.at(-1)?.number ?? 0
-      this.#change({ lineCount: Math.max(this.#state.lineCount, last), isFinal: message.isFinal })
-    } else if (message.__typename === 'LogGap') this.#putGap(message, this.#state.lineCount + 1)
-    else if (message.__typename === 'StreamReset')
-      this.#change(message.resetReason === 'DELETED' ? { isGone: true } : { lineCount: this.#state.lineCount })
+  #takeSize({ logGaps, runs }: LogSizeFragment) {
+    for (const gap of logGaps) this.#putGap(gap, this.#state.lineCount + 1)
+    const size = runs.nodes.find(({ number }) => number === this.#options.run)
+    if (!size) return
+    this.#change({ bytes: size.logBytes, lineCount: Math.max(this.#state.lineCount, size.logLines) })
   }
 
-  async #readPage(index: number, page: Page) {
+  /** true: the log is another one now, and is read from its beginning. */
+  async #readTail(cursor: string): Promise<boolean> {
     const { client, jobId, run } = this.#options
-    page.isReading = true
-    let from = index * linesPerPage + 1
-    const end = from + linesPerPage
-    try {
-      while (from < end) {
-        const variables = { id: jobId, run, fromLine: from, first: end - from, streams }
-        const { job } = await client.request(LogLinesDocument, variables, { ...forever, signal: this.#leave.signal })
-        const { lines = [], gaps = [] } = job?.logs ?? {}
-        this.#add(lines)
-        this.#addGaps(gaps, lines)
-        const last = lines.at(-1)
-        if (!last) break
-        // A page of long lines may end within a line, which is read again.
-        from = last.truncated && last.number > from ? last.number : last.number + 1
+    const leave = new AbortController()
+    const signal = AbortSignal.any([leave.signal, this.#leave.signal])
+    const poll = pollTail(client)
+    const variables = { jobId, run, after: cursor, streams }
+    for await (const { tail } of client.subscribe(LogTailDocument, variables, { signal, poll })) {
+      if (tail.__typename !== 'StreamReset') this.#receive(tail)
+      else if (tail.resetReason === 'DELETED') this.#change({ isGone: true })
+      else {
+        leave.abort()
+        return true
       }
-      page.isRead = true
-      this.#wereRead.add(index)
-      const lineCount = Math.max(this.#state.lineCount, from - 1)
-      this.#change({ lineCount, failure: null, isWhole: this.#isWhole(lineCount) })
-    } catch (error) {
-      this.#fail(error)
-    } finally {
-      page.isReading = false
+    }
+    return false
+  }
+
+  #receive(message: LogTailSubscription['tail']) {
+    const { lineCount } = this.#state
+    if (message.__typename === 'LogGap') this.#putGap(message, lineCount + 1)
+    if (message.__typename !== 'LogBatch') return
+    const isUnknown = ({ number }: LogRowFragment) =>
+      number <= lineCount && (number < this.#streamFrom || !this.#store.line(number))
+    for (const { number } of message.lines.filter(isUnknown)) this.#store.drop(pageOf(number))
+    this.#store.add(
+      message.lines.filter((row) => !isUnknown(row)),
+      lineCount,
+    )
+    const last = message.lines.at(-1)
+    const behindMs = last ? Math.max(0, this.#options.nowMs() - Date.parse(last.at)) : this.#state.behindMs
+    const newest = message.lines.reduce((most, { number }) => Math.max(most, number), lineCount)
+    this.#change({ lineCount: newest, behindMs })
+    this.#store.forget(pageOf(Math.max(1, lineCount)))
+  }
+
+  #readWanted() {
+    for (const page of this.#wanted) {
+      if (this.#reading.size >= readsMax) return
+      if (this.#store.isRead(page) || this.#reading.has(page) || this.#isInStream(page)) continue
+      void this.#readPage(page).catch((error: unknown) => this.#fail(error))
     }
   }
 
-  #use(index: number): Page {
-    const page = this.#pages.get(index) ?? { lines: [], bytes: 0, isReading: false, isRead: false }
-    this.#pages.delete(index)
-    this.#pages.set(index, page)
-    return page
-  }
-
-  /** Parts of a long line have its number. `isLive`: a part without an end of line goes on with the next message. */
-  #add(rows: readonly LogRowFragment[], isLive = false) {
-    let previous = isLive ? this.#state.lineCount : 0
-    for (const { number, at, stream, text } of rows) {
-      const index = Math.floor((number - 1) / linesPerPage)
-      const page = this.#pages.get(index) ?? this.#use(index)
-      const place = (number - 1) % linesPerPage
-      const known = page.lines[place]
-      if (known && !isLive && number >= this.#liveFrom) continue
-      const isPart = number === previous
-      const line = { number, at: known?.at ?? at, stream, text: isPart ? `${known?.text ?? ''}${text}` : text }
-      page.lines[place] = line
-      const bytes = estimateBytes(line.text) - (known ? estimateBytes(known.text) : 0)
-      page.bytes += bytes
-      this.#bytes += bytes
-      previous = number
-    }
-  }
-
-  /** Whether every page was read, or came with the end of the log. */
-  #isWhole(lineCount: number): boolean {
-    for (let index = 0; index * linesPerPage < lineCount; index++)
-      if (!this.#wereRead.has(index) && index * linesPerPage + 1 < this.#liveFrom) return false
+  /** All lines of the page are there already. */
+  #isInStream(page: number): boolean {
+    const last = Math.min((page + 1) * linesPerPage, this.#state.lineCount)
+    for (let number = last; number > page * linesPerPage; number--) if (!this.#store.line(number)) return false
     return true
   }
 
-  /** A page lists its gaps without their places, which shorter pages from the same line find. */
-  #addGaps(gaps: readonly FoundGap[], lines: readonly LogRowFragment[]) {
-    const first = lines[0]?.number ?? 1
-    const last = lines.at(-1)?.number ?? first
-    for (const gap of gaps) {
-      if (this.#state.gaps.some(({ startOffset }) => startOffset === gap.startOffset)) continue
-      this.#putGap(gap, first)
-      void this.#placeGap(gap, first, last).catch((error: unknown) => this.#fail(error))
+  async #readPage(page: number): Promise<void> {
+    this.#reading.add(page)
+    const end = (page + 1) * linesPerPage
+    try {
+      for (let from = page * linesPerPage + 1; from <= end; ) {
+        const lines = await this.#read({ fromLine: from, first: end - from + 1, streams })
+        this.#store.add(this.#withoutNewer(lines))
+        const last = lines.at(-1)
+        if (!last) break
+        from = last.truncated && last.number > from ? last.number : last.number + 1
+      }
+      this.#store.markRead(page)
+      this.#change({ failure: null })
+    } finally {
+      this.#reading.delete(page)
+      this.#store.forget(pageOf(Math.max(1, this.#state.lineCount)))
     }
+    this.#readWanted()
   }
 
-  async #placeGap(gap: FoundGap, first: number, last: number) {
-    let [low, high] = [1, last - first + 2]
-    while (low < high) {
-      const count = Math.floor((low + high) / 2)
-      if (await this.#isWithin(gap, first, count)) high = count
-      else low = count + 1
-    }
-    this.#putGap(gap, first + low - 1)
+  /** Without lines of the stream, which knows more of those that were open when the page was read. */
+  #withoutNewer(lines: readonly LogRowFragment[]): LogRowFragment[] {
+    return lines.filter(({ number }) => number < this.#streamFrom || !this.#store.line(number))
   }
 
-  async #isWithin({ startOffset }: FoundGap, fromLine: number, first: number): Promise<boolean> {
+  async #read(place: Pick<LogLinesQueryVariables, 'fromLine' | 'first' | 'streams'>) {
     const { client, jobId, run } = this.#options
-    const variables = { id: jobId, run, fromLine, first, streams }
+    const variables = { id: jobId, run, ...place }
     const { job } = await client.request(LogLinesDocument, variables, { ...forever, signal: this.#leave.signal })
-    return job?.logs.gaps.some((gap) => gap.startOffset === startOffset) ?? false
+    return job?.logs.lines ?? []
   }
 
-  #putGap({ startOffset, endOffset, reason }: FoundGap, beforeLine: number) {
+  #putGap({ startOffset, endOffset, reason, line }: LogGapRowFragment, next: number) {
     const others = this.#state.gaps.filter((gap) => gap.startOffset !== startOffset)
-    const gap = { startOffset, beforeLine, bytes: endOffset - startOffset, reason }
+    const gap = { startOffset, beforeLine: line ?? next, bytes: endOffset - startOffset, reason }
     this.#change({ gaps: [...others, gap].toSorted((a, b) => a.startOffset - b.startOffset) })
-  }
-
-  #forget() {
-    for (const [index, page] of this.#pages) {
-      if (this.#bytes <= bytesMax) return
-      if (page.isReading) continue
-      this.#pages.delete(index)
-      this.#bytes -= page.bytes
-    }
   }
 
   #fail(error: unknown) {
     if (this.#leave.signal.aborted) return
     const failure = error instanceof RequestFailed ? error : new RequestFailed('INTERNAL', String(error))
-    this.#change(failure.code === 'NOT_FOUND' ? { isGone: true, isLoading: false } : { failure, isLoading: false })
+    this.#change(failure.code === 'NOT_FOUND' ? { isGone: true } : { failure })
   }
 
   /** Listeners are called once per picture. */

@@ -1,66 +1,115 @@
-import { type CSSProperties, type MouseEvent, memo, useState } from 'react'
-import { formatBytes, formatClockSeconds, formatExact } from '../parts/format.ts'
-import { parseLine, type Span } from './ansi.ts'
-import type { Gap, Line } from './log-lines.ts'
+import { type CSSProperties, type MouseEvent, memo } from 'react'
+import type { Settings } from '../app/settings.ts'
+import { formatBytes, formatCount, formatExact } from '../parts/format.ts'
+import { foldSpans, lastState, parseLine, type Span } from './ansi.ts'
+import { formatJsonLine, isJsonLine } from './json-line.ts'
+import type { Line } from './line-store.ts'
+import { formatElapsed, formatLineTime } from './line-time.ts'
+import type { Gap } from './log-lines.ts'
+import styles from './log-row.module.css'
 import { splitMatches } from './log-search.ts'
-import styles from './log-view.module.css'
-import type { Row } from './rows.ts'
 
 interface LogRowProps {
-  row: Row
+  number: number
+  gap: Gap | null
   /** undefined: not read yet. */
   line: Line | undefined
   isSelected: boolean
   /** The match that is shown. */
   isMatch: boolean
+  /** Formatted, or in its full length. */
+  isOpen: boolean
   highlighter: RegExp | null
-  showsTime: boolean
+  times: Settings['logTimes']
+  /** Start of the run. */
+  startMs: number | null
   onSelect: (number: number, isExtended: boolean) => void
+  onToggle: (number: number) => void
 }
 
 const charactersMax = 2_000
+/** With its escape sequences. */
+const parsedMax = 4 * charactersMax
+/** Longer ones would stop the page for seconds. */
+const openCharactersMax = 1_048_576
 
 export const LogRow = memo(function LogRow(props: LogRowProps) {
-  const { row, line, isSelected, isMatch, highlighter, showsTime, onSelect } = props
-  const [isOpen, setOpen] = useState(false)
-  if (row.gap) return <GapRow gap={row.gap} />
-  const { number } = row
+  const { number, gap, line, isSelected, isMatch, isOpen, times, onSelect } = props
+  if (gap) return <GapRow gap={gap} />
+  if (!line)
+    return (
+      <div className={styles.line} data-line={number}>
+        <span className={styles.number}>{number}</span>
+      </div>
+    )
   const select = (event: MouseEvent) => {
     event.preventDefault()
     onSelect(number, event.shiftKey)
   }
-  if (!line)
-    return (
-      <div className={styles.line}>
-        <span className={styles.number}>{number}</span>
-      </div>
-    )
-  const isLong = line.text.length > charactersMax && !isOpen
-  const { spans, updates } = parseLine(isLong ? line.text.slice(0, charactersMax) : line.text)
   return (
-    <div className={styles.line} data-selected={isSelected} data-match={isMatch} data-stream={line.stream}>
+    <div
+      className={styles.line}
+      data-line={number}
+      data-selected={isSelected}
+      data-match={isMatch}
+      data-open={isOpen}
+      data-stream={line.stream}
+    >
       <a className={styles.number} href={`#L${number}`} data-number={number} onClick={select} tabIndex={-1}>
         {number}
       </a>
-      {showsTime && (
-        <time className={styles.time} title={formatExact(Date.parse(line.at))}>
-          {formatClockSeconds(Date.parse(line.at))}
-        </time>
-      )}
-      <span className={styles.text}>
-        {spans.map((span, i) => (
-          <LogSpan key={i} span={span} highlighter={highlighter} />
-        ))}
-        {isLong && (
-          <button type="button" className={styles.more} onClick={() => setOpen(true)}>
-            {formatBytes(line.text.length - charactersMax)} more
-          </button>
-        )}
-        {updates > 0 && <span className={styles.updates}>{updates + 1} updates</span>}
-      </span>
+      {times !== 'OFF' && <LineTime line={line} times={times} startMs={props.startMs} />}
+      <LineText {...props} line={line} />
     </div>
   )
 })
+
+function LineTime({ line, times, startMs }: Pick<LogRowProps, 'times' | 'startMs'> & { line: Line }) {
+  const atMs = Date.parse(line.at)
+  return (
+    <time className={styles.time} dateTime={line.at} title={formatExact(atMs)}>
+      {times === 'RELATIVE' && startMs !== null ? formatElapsed(atMs - startMs) : formatLineTime(atMs)}
+    </time>
+  )
+}
+
+function LineText({ number, line, isOpen, highlighter, onToggle }: LogRowProps & { line: Line }) {
+  const isJson = isJsonLine(line.text)
+  const { text, updates } = lastState(line.text)
+  const shown = text.slice(0, isOpen ? openCharactersMax : parsedMax)
+  const parsed = parseLine((isOpen && isJson && formatJsonLine(text)) || shown)
+  const spans = isOpen ? parsed : foldSpans(parsed, charactersMax)
+  const isLong = text.length > parsedMax || spans !== parsed || (isOpen && text.length > charactersMax)
+  const toggle = () => onToggle(number)
+  return (
+    <>
+      {isJson && (
+        <button
+          type="button"
+          className={styles.fold}
+          aria-expanded={isOpen}
+          aria-label={`Format line ${number}`}
+          onClick={toggle}
+        >
+          {isOpen ? '▾' : '▸'}
+        </button>
+      )}
+      <span className={styles.content}>
+        <span className={styles.text} data-text>
+          {spans.map((span, i) => (
+            <LogSpan key={i} span={span} highlighter={highlighter} />
+          ))}
+        </span>
+        {isLong && !isJson && (
+          <button type="button" className={styles.more} aria-expanded={isOpen} onClick={toggle}>
+            {isOpen ? 'less' : `${formatBytes(text.length - charactersMax)} more`}
+          </button>
+        )}
+        {updates > 0 && <span className={styles.more}>{formatCount(updates)} updates</span>}
+      </span>
+    </>
+  )
+}
 
 function LogSpan({ span, highlighter }: { span: Span; highlighter: RegExp | null }) {
   const { color, background, marks, href } = span
@@ -98,10 +147,10 @@ const Highlighted = ({ text, highlighter }: { text: string; highlighter: RegExp 
 
 const gapReasons: Readonly<Record<Gap['reason'], string>> = {
   DISK_FULL: 'the disk was full',
-  LOST: 'they were lost with their node or its files',
-  NOT_VISIBLE: 'you may not see them',
+  LOST: 'lost with the node or its files',
+  NOT_VISIBLE: 'you may not see this output',
   OVER_LIMIT: 'the run printed more than the server keeps',
-  RETENTION: 'the server no longer keeps them',
+  RETENTION: 'deleted by age',
 }
 
 const GapRow = ({ gap: { bytes, reason } }: { gap: Gap }) => (

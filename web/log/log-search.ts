@@ -1,21 +1,27 @@
 import { type Client, RequestFailed } from '@berth-jobs/berth/client'
 import { type LogStream, SearchLogDocument, type SearchLogQueryVariables } from '../generated/graphql.ts'
+import { findFirst } from './rows.ts'
+
+export const allStreams: readonly LogStream[] = ['STDOUT', 'STDERR', 'SYSTEM']
 
 export interface Query {
   text: string
   isRegex: boolean
   ignoreCase: boolean
+  streams: readonly LogStream[]
 }
 
 export interface Found {
-  query: Query
-  /** Numbers of the lines that match, in order. */
+  /** Numbers of the lines that match, in order. The list grows in place. */
   lines: readonly number[]
+  count: number
   scannedBytes: number
   /** The whole log was searched. */
   isComplete: boolean
   /** Not all matches are kept. */
   isCut: boolean
+  /** Where a search of a log that has grown goes on. */
+  cursor: string | null
   failure: RequestFailed | null
 }
 
@@ -24,11 +30,13 @@ export const errorQuery: Query = {
   text: 'error|exception|traceback|fatal|panic|segmentation fault|out of memory',
   isRegex: true,
   ignoreCase: true,
+  streams: allStreams,
 }
+/** Matches every line. */
+export const anyText = '^'
 
 const matchesPerRequest = 1_000
-const linesMax = 100_000
-const streams: LogStream[] = ['STDOUT', 'STDERR', 'SYSTEM']
+export const linesMax = 1_000_000
 
 interface SearchOptions {
   client: Pick<Client, 'request'>
@@ -36,27 +44,44 @@ interface SearchOptions {
   run: number
   query: Query
   signal: AbortSignal
+  /** The result so far, of a log that has grown since. */
+  before?: Found | undefined
 }
 
-/** The server searches; each step tells how far it is. */
-export async function* searchLog({ client, jobId, run, query, signal }: SearchOptions): AsyncGenerator<Found> {
-  const { text, isRegex, ignoreCase } = query
-  let found: Found = { query, lines: [], scannedBytes: 0, isComplete: false, isCut: false, failure: null }
-  let after: string | null = null
-  const wanted = { id: jobId, run, query: text, regex: isRegex, ignoreCase, first: matchesPerRequest, streams }
+/** The server searches; each step reports how far it is. */
+export async function* searchLog({ client, jobId, run, query, signal, before }: SearchOptions): AsyncGenerator<Found> {
+  const { text, isRegex, ignoreCase, streams } = query
+  const lines = [...(before?.lines ?? [])]
+  let found: Found = before ?? {
+    lines,
+    count: 0,
+    scannedBytes: 0,
+    isComplete: false,
+    isCut: false,
+    cursor: null,
+    failure: null,
+  }
+  const first = matchesPerRequest
+  const wanted = { id: jobId, run, query: text, regex: isRegex, ignoreCase, first, streams: [...streams] }
   try {
-    while (!found.isComplete && !found.isCut) {
-      const variables: SearchLogQueryVariables = { ...wanted, after }
+    do {
+      const variables: SearchLogQueryVariables = { ...wanted, after: found.cursor }
       const { job } = await client.request(SearchLogDocument, variables, { attempts: 8, signal })
       if (!job) return
       const { cursor, isComplete, matches, scannedBytes } = job.logSearch
-      after = cursor
-      // A long line has several parts.
-      const lines = [...found.lines, ...matches.map(({ line }) => line)].filter((line, i, all) => line !== all[i - 1])
-      const scanned = found.scannedBytes + scannedBytes
-      found = { ...found, lines, scannedBytes: scanned, isComplete, isCut: lines.length > linesMax }
+      // A line without an end is found again when it has grown.
+      for (const { line } of matches) if (line > (lines.at(-1) ?? 0)) lines.push(line)
+      found = {
+        lines,
+        count: lines.length,
+        cursor,
+        scannedBytes: found.scannedBytes + scannedBytes,
+        isComplete,
+        isCut: lines.length >= linesMax,
+        failure: null,
+      }
       yield found
-    }
+    } while (!found.isComplete && !found.isCut)
   } catch (error) {
     if (signal.aborted) return
     yield { ...found, failure: error instanceof RequestFailed ? error : new RequestFailed('INTERNAL', String(error)) }
@@ -65,8 +90,8 @@ export async function* searchLog({ client, jobId, run, query, signal }: SearchOp
 
 /** The first match after a line, or the last one before it; at an end it begins at the other one. */
 export function findMatch(lines: readonly number[], from: number, direction: 1 | -1): number | undefined {
-  if (direction === 1) return lines.find((line) => line > from) ?? lines[0]
-  return lines.findLast((line) => line < from) ?? lines.at(-1)
+  if (direction === 1) return lines[findFirst(lines, from + 1)] ?? lines[0]
+  return lines[findFirst(lines, from) - 1] ?? lines.at(-1)
 }
 
 /** For the parts of a line that are drawn as matches; null: a browser cannot read the expression. */

@@ -12,3 +12,20 @@ export function parseRange(hash: string): Range | null {
 }
 
 export const formatRange = ({ from, to }: Range): string => (from === to ? `L${from}` : `L${from}-L${to}`)
+
+export type Target = { line: number } | { at: string }
+
+/** A line number, a date, or a time of day, which is the last one before `endMs`; null: neither. */
+export function parseTarget(text: string, endMs: number): Target | null {
+  const wanted = text.trim().replaceAll(',', '')
+  if (/^[Ll]?\d{1,12}$/.test(wanted)) return { line: Math.max(1, Number(wanted.replace(/^L/i, ''))) }
+  const [, hours, minutes, seconds = '0'] = wanted.match(/^(\d{1,2}):(\d{2})(?::(\d{2}))?$/) ?? []
+  if (hours === undefined) {
+    const ms = /^\d{4}-\d{2}/.test(wanted) ? Date.parse(wanted) : Number.NaN
+    return Number.isNaN(ms) ? null : { at: new Date(ms).toISOString() }
+  }
+  const at = new Date(endMs)
+  at.setHours(Number(hours), Number(minutes), Number(seconds), 0)
+  if (at.getTime() > endMs) at.setDate(at.getDate() - 1)
+  return { at: at.toISOString() }
+}

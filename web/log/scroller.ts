@@ -1,105 +1,182 @@
-import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 
 /**
- * Rows of fixed height, also more than a browser can lay out: elements end at 16.7 million pixels. Up to
- * `nativePxMax` the scroll bar is the place. Above it the bar moves by lines, and wheel and keys move by pixels.
+ * Rows of any number and height. The place is the row at the top of the window and the part of it that is above: 12.5 is
+ * half of row 12. Elements end at 16.7 million pixels, so the scroll bar has at most `barPxMax`. Without taller rows a bar
+ * below that scrolls natively; otherwise wheel and keys move by pixels, and the bar by rows.
  */
-export const nativePxMax = 8_000_000
+export const barPxMax = 8_000_000
+
+export interface Geometry {
+  rowCount: number
+  rowPx: number
+  windowPx: number
+  /** Rows that are not `rowPx` high. */
+  tall: ReadonlyMap<number, number>
+}
 
 export interface Scroller {
   box: (element: HTMLElement | null) => void
   /** Height of the element that makes the scroll bar. */
   barPx: number
-  /** Where the first row of `from` is drawn, from the top of the window. */
-  offsetPx: number
-  /** Rows in sight, from 0; `to` is behind the last one. */
+  place: number
+  geometry: Geometry
+  /** Rows to draw, from 0; `to` is behind the last one. */
   from: number
   to: number
   isAtEnd: boolean
-  scrollTo: (row: number, place?: 'START' | 'CENTER' | 'END') => void
+  scrollTo: (row: number, at?: 'START' | 'CENTER') => void
   scrollToEnd: () => void
+  scrollBy: (px: number) => void
+  /** Takes the measured heights of rows; 0: as high as others. */
+  measured: (heights: ReadonlyMap<number, number>) => void
 }
 
-interface Geometry {
-  rowCount: number
-  rowPx: number
-  windowPx: number
+const heightOf = ({ rowPx, tall }: Geometry, row: number) => tall.get(row) ?? rowPx
+
+/** The place at which the last row is at the bottom of the window. */
+export function findEndPlace(geometry: Geometry): number {
+  const { rowCount, rowPx, windowPx, tall } = geometry
+  if (tall.size === 0) return Math.max(0, rowCount - windowPx / rowPx)
+  let left = windowPx
+  for (let row = rowCount - 1; row >= 0; row--) {
+    const height = heightOf(geometry, row)
+    if (height >= left) return row + (height - left) / height
+    left -= height
+  }
+  return 0
 }
 
-export const totalPx = ({ rowCount, rowPx }: Geometry): number => rowCount * rowPx
-export const barLength = (geometry: Geometry): number => Math.min(totalPx(geometry), nativePxMax)
-export const topMax = (geometry: Geometry): number => Math.max(0, totalPx(geometry) - geometry.windowPx)
-
-/** From the place of the scroll bar to the place in the rows. */
-export function toTop(scrollTop: number, geometry: Geometry): number {
-  const barMax = Math.max(1, barLength(geometry) - geometry.windowPx)
-  if (totalPx(geometry) <= nativePxMax) return Math.min(scrollTop, topMax(geometry))
-  return Math.min(topMax(geometry), (scrollTop / barMax) * topMax(geometry))
+/** Moves a place by pixels. */
+export function movePlace(place: number, px: number, geometry: Geometry): number {
+  const { rowCount, rowPx, tall } = geometry
+  if (tall.size === 0) return place + px / rowPx
+  let row = Math.floor(place)
+  let left = px + (place - row) * heightOf(geometry, row)
+  while (left < 0 && row > 0) left += heightOf(geometry, --row)
+  while (row < rowCount && left >= heightOf(geometry, row)) left -= heightOf(geometry, row++)
+  return row + Math.max(0, left) / heightOf(geometry, row)
 }
 
-export function toScrollTop(top: number, geometry: Geometry): number {
-  const barMax = Math.max(1, barLength(geometry) - geometry.windowPx)
-  return totalPx(geometry) <= nativePxMax ? top : (top / Math.max(1, topMax(geometry))) * barMax
+/** Pixels from the top of the window to the top of a row. */
+export function measureOffset(place: number, row: number, geometry: Geometry): number {
+  const top = Math.floor(place)
+  const hidden = (place - top) * heightOf(geometry, top)
+  if (geometry.tall.size === 0) return (row - top) * geometry.rowPx - hidden
+  let offset = -hidden
+  for (let each = top; each < row; each++) offset += heightOf(geometry, each)
+  for (let each = top - 1; each >= row; each--) offset -= heightOf(geometry, each)
+  return offset
 }
 
-const endPx = 4
-const overscan = 20
+export const barLength = ({ rowCount, rowPx }: Geometry): number => Math.min(rowCount * rowPx, barPxMax)
+const barEnd = (geometry: Geometry) => Math.max(1, barLength(geometry) - geometry.windowPx)
 
-export function useScroller(rowCount: number, rowPx: number): Scroller {
+export const toPlace = (scrollTop: number, geometry: Geometry): number =>
+  Math.min(1, scrollTop / barEnd(geometry)) * findEndPlace(geometry)
+
+export const toScrollTop = (place: number, geometry: Geometry): number =>
+  (place / Math.max(Number.EPSILON, findEndPlace(geometry))) * barEnd(geometry)
+
+const isNative = ({ rowCount, rowPx, tall }: Geometry) => tall.size === 0 && rowCount * rowPx <= barPxMax
+
+const atEndPx = 4
+const overscan = 16
+const heightsMax = 5_000
+
+/** `wraps`: rows are of different heights before they are measured. A change of `key` forgets the heights. */
+export function useScroller(
+  rowCount: number,
+  rowPx: number,
+  { wraps, key }: { wraps: boolean; key: string },
+): Scroller {
   const [element, setElement] = useState<HTMLElement | null>(null)
   const [windowPx, setWindowPx] = useState(0)
-  const [top, setTop] = useState(0)
-  const geometry = { rowCount, rowPx, windowPx }
-  const latest = useRef({ geometry, top, ownScrollTop: -1 })
+  const [place, setPlace] = useState(0)
+  const { tall, measured } = useHeights(rowPx, key)
+  const geometry = useMemo(() => ({ rowCount, rowPx, windowPx, tall }), [rowCount, rowPx, windowPx, tall])
+  const latest = useRef({ geometry, place, ownScrollTop: -1 })
   latest.current.geometry = geometry
-  const isScaled = totalPx(geometry) > nativePxMax
 
   const move = useCallback(
     (wanted: number) => {
       const { geometry } = latest.current
-      const next = Math.max(0, Math.min(topMax(geometry), wanted))
-      latest.current.top = next
-      setTop(next)
+      const next = Math.max(0, Math.min(findEndPlace(geometry), wanted))
+      latest.current.place = next
+      setPlace(next)
       if (!element) return
       element.scrollTop = toScrollTop(next, geometry)
       latest.current.ownScrollTop = element.scrollTop
     },
     [element],
   )
-
-  const readPlace = useCallback((scrollTop: number) => {
+  const readBar = useCallback((scrollTop: number) => {
     // The bar was put there by `move`, whose place is more exact.
     if (Math.abs(scrollTop - latest.current.ownScrollTop) < 1) return
     latest.current.ownScrollTop = -1
-    latest.current.top = toTop(scrollTop, latest.current.geometry)
-    setTop(latest.current.top)
+    latest.current.place = toPlace(scrollTop, latest.current.geometry)
+    setPlace(latest.current.place)
   }, [])
-  const moveBy = useCallback((px: number) => move(latest.current.top + px), [move])
-  useWindow(element, { onScroll: readPlace, onResize: setWindowPx })
-  useWheel(isScaled ? element : null, { rowPx, windowPx, moveBy })
+  const scrollBy = useCallback(
+    (px: number) => move(movePlace(latest.current.place, px, latest.current.geometry)),
+    [move],
+  )
+  useWindow(element, { onScroll: readBar, onResize: setWindowPx })
+  useWheel(isNative(geometry) && !wraps ? null : element, { rowPx, windowPx, scrollBy })
 
-  // More rows make the bar longer: the place in the rows stays.
-  // Only the geometry matters.
+  // More rows make the bar longer: the place stays.
   useLayoutEffect(() => {
-    if (element && isScaled) move(latest.current.top)
-  }, [rowCount, windowPx])
+    if (element && windowPx > 0) move(latest.current.place)
+  }, [element, geometry, windowPx, move])
 
-  const shownTop = Math.min(top, topMax(geometry))
-  const from = Math.max(0, Math.floor(shownTop / rowPx) - overscan)
-  const to = Math.min(rowCount, Math.ceil((shownTop + windowPx) / rowPx) + overscan)
+  const shown = Math.min(place, findEndPlace(geometry))
+  const inSight = Math.ceil(windowPx / rowPx)
+  const scrollToEnd = useCallback(() => move(Number.MAX_SAFE_INTEGER), [move])
+  const scrollTo = useCallback(
+    (row: number, at: 'START' | 'CENTER' = 'CENTER') => {
+      const { geometry } = latest.current
+      // Rows above that wrap are measured later: few of them keep the wanted one in sight.
+      const above = at === 'START' ? 0 : wraps ? 3 * rowPx : (geometry.windowPx - rowPx) / 2
+      move(movePlace(row, -above, geometry))
+    },
+    [move, rowPx, wraps],
+  )
   return {
     box: setElement,
     barPx: barLength(geometry),
-    offsetPx: from * rowPx - shownTop,
-    from,
-    to,
-    isAtEnd: shownTop >= topMax(geometry) - endPx,
-    scrollTo: (row, place = 'CENTER') => {
-      const shift = place === 'START' ? 0 : place === 'END' ? windowPx - rowPx : (windowPx - rowPx) / 2
-      move(row * rowPx - shift)
-    },
-    scrollToEnd: () => move(Number.MAX_SAFE_INTEGER),
+    place: shown,
+    geometry,
+    // Heights above the place are needed to move up by pixels.
+    from: Math.max(0, Math.floor(shown) - (wraps ? inSight : overscan)),
+    to: Math.min(rowCount, Math.ceil(shown) + inSight + overscan),
+    isAtEnd: (findEndPlace(geometry) - shown) * rowPx <= atEndPx,
+    scrollTo,
+    scrollToEnd,
+    scrollBy,
+    measured,
   }
+}
+
+function useHeights(rowPx: number, key: string) {
+  const [heights, setHeights] = useState<{ key: string; tall: ReadonlyMap<number, number> }>({ key, tall: new Map() })
+  const known = useMemo(() => (heights.key === key ? heights.tall : new Map<number, number>()), [heights, key])
+  const latest = useRef(known)
+  latest.current = known
+  const measured = useCallback(
+    (changed: ReadonlyMap<number, number>) => {
+      const tall = new Map(latest.current.size < heightsMax ? latest.current : [])
+      for (const [row, height] of changed)
+        if (height === 0 || height === rowPx) tall.delete(row)
+        else tall.set(row, height)
+      const isSame =
+        tall.size === latest.current.size && [...changed].every(([row]) => tall.get(row) === latest.current.get(row))
+      if (isSame) return
+      latest.current = tall
+      setHeights({ key, tall })
+    },
+    [rowPx, key],
+  )
+  return { tall: known, measured }
 }
 
 interface WindowListeners {
@@ -125,20 +202,20 @@ function useWindow(element: HTMLElement | null, { onScroll, onResize }: WindowLi
 interface WheelUnits {
   rowPx: number
   windowPx: number
-  moveBy: (px: number) => void
+  scrollBy: (px: number) => void
 }
 
-/** Moves by the pixels of the wheel, of which the scaled bar would make many lines. */
-function useWheel(element: HTMLElement | null, { rowPx, windowPx, moveBy }: WheelUnits) {
+/** Moves by the pixels of the wheel, of which the bar would make other ones. */
+function useWheel(element: HTMLElement | null, { rowPx, windowPx, scrollBy }: WheelUnits) {
   useEffect(() => {
     if (!element) return undefined
     const onWheel = (event: WheelEvent) => {
-      if (event.deltaY === 0) return
+      if (event.deltaY === 0 || event.ctrlKey || event.shiftKey) return
       event.preventDefault()
       const unit = event.deltaMode === 1 ? rowPx : event.deltaMode === 2 ? windowPx : 1
-      moveBy(event.deltaY * unit)
+      scrollBy(event.deltaY * unit)
     }
     element.addEventListener('wheel', onWheel, { passive: false })
     return () => element.removeEventListener('wheel', onWheel)
-  }, [element, rowPx, windowPx, moveBy])
+  }, [element, rowPx, windowPx, scrollBy])
 }

@@ -3,6 +3,7 @@ import type { Ref } from 'react'
 import { Button } from '../parts/button.tsx'
 import { formatCount } from '../parts/format.ts'
 import type { Found, Query } from './log-search.ts'
+import { findFirst } from './rows.ts'
 import styles from './search-field.module.css'
 
 interface SearchFieldProps {
@@ -55,19 +56,24 @@ export function SearchField({ ref, query, found, current, onChange, onMove }: Se
   )
 }
 
-export function Matches({ found, current, onMove }: Pick<SearchFieldProps, 'found' | 'current' | 'onMove'>) {
+interface MatchesProps extends Pick<SearchFieldProps, 'found' | 'current' | 'onMove'> {
+  of?: 'match' | 'error'
+}
+
+export function Matches({ found, current, onMove, of = 'match' }: MatchesProps) {
   if (found?.failure) return <span className={styles.trouble}>{found.failure.message}</span>
-  const count = found?.lines.length ?? 0
-  const place = current === null ? -1 : (found?.lines.indexOf(current) ?? -1)
+  const count = found?.count ?? 0
+  const place = current === null ? -1 : findFirst(found?.lines ?? [], current)
+  const isAt = found?.lines[place] === current
   return (
     <span className={styles.matches} role="status">
-      {place >= 0 && `${formatCount(place + 1)} of `}
+      {isAt && `${formatCount(place + 1)} of `}
       {formatCount(count)}
-      {!found?.isComplete && '…'}
-      <Button look="quiet" aria-label="Previous match" disabled={count === 0} onClick={() => onMove(-1)}>
+      {found?.isCut ? '+' : !found?.isComplete && '…'}
+      <Button look="quiet" aria-label={`Previous ${of}`} disabled={count === 0} onClick={() => onMove(-1)}>
         <ChevronUp size={14} />
       </Button>
-      <Button look="quiet" aria-label="Next match" disabled={count === 0} onClick={() => onMove(1)}>
+      <Button look="quiet" aria-label={`Next ${of}`} disabled={count === 0} onClick={() => onMove(1)}>
         <ChevronDown size={14} />
       </Button>
     </span>

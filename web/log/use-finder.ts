@@ -1,5 +1,6 @@
 import { type RefObject, useMemo, useRef, useState } from 'react'
-import { errorQuery, type Found, findMatch, type Query, toHighlighter } from './log-search.ts'
+import type { LogLines } from './log-lines.ts'
+import { allStreams, errorQuery, type Found, findMatch, type Query, toHighlighter } from './log-search.ts'
 import { useLogSearch } from './use-log-search.ts'
 
 export interface Finder {
@@ -20,22 +21,25 @@ export interface Finder {
 interface FinderOptions {
   jobId: string
   run: number
-  isEnded: boolean
+  lines: LogLines
+  /** Errors are looked for without a click. */
+  findsErrors: boolean
   goTo: (line: number) => void
   /** The first line in sight. */
   from: number
 }
 
-const noQuery: Query = { text: '', isRegex: false, ignoreCase: true }
+const noQuery: Query = { text: '', isRegex: false, ignoreCase: true, streams: allStreams }
 
-/** Search and errors of a log, and the way from match to match. Errors of a log that has ended are found by themselves. */
-export function useFinder({ jobId, run, isEnded, goTo, from }: FinderOptions): Finder {
+/** Search and errors of a log, and the way from match to match. */
+export function useFinder({ jobId, run, lines, findsErrors, goTo, from }: FinderOptions): Finder {
   const field = useRef<HTMLInputElement>(null)
   const [query, setQuery] = useState(noQuery)
-  const [wantsErrors, setWantsErrors] = useState(isEnded)
+  const [wantsErrors, setWantsErrors] = useState(findsErrors)
   const [current, setCurrent] = useState<number | null>(null)
-  const found = useLogSearch(jobId, run, query.text === '' ? null : query)
-  const errors = useLogSearch(jobId, run, wantsErrors ? errorQuery : null)
+  const log = { jobId, run, lines }
+  const found = useLogSearch(log, query.text === '' ? null : query)
+  const errors = useLogSearch(log, wantsErrors ? errorQuery : null)
   const highlighter = useMemo(() => (query.text === '' ? null : toHighlighter(query)), [query])
   const moveIn = (list: Found | null, direction: 1 | -1) => {
     const line = findMatch(list?.lines ?? [], current ?? from - direction, direction)

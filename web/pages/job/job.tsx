@@ -57,10 +57,9 @@ function JobView({ state, job, tab }: { state: JobState; job: PageJob; tab: TabN
         <LogView
           key={shownRun}
           jobId={job.id}
-          run={shownRun}
+          run={job.runs.nodes.find(({ number }) => number === shownRun) ?? job.currentRun}
           isEnded={job.stateCategory === 'FINAL'}
-          bytes={job.runs.nodes.find(({ number }) => number === shownRun)?.logBytes ?? 0}
-          onDownload={() => void downloadLog(job.id, shownRun)}
+          onDownload={(format) => void downloadLog(job.id, shownRun, format)}
         />
       )}
       {tab === 'events' && <EventsTab events={state.events} hasEarlier={state.hasEarlierEvents} />}

@@ -1,0 +1,42 @@
+import { type MouseEvent, useMemo } from 'react'
+import type { Found } from './log-search.ts'
+import type { Rows } from './rows.ts'
+import styles from './tick-strip.module.css'
+import { drawTicks } from './ticks.ts'
+
+interface TickStripProps {
+  rows: Rows
+  /** The selected line or match. */
+  current: number | null
+  found: Found | null
+  errors: Found | null
+  gapLines: readonly number[]
+  heightPx: number
+  onGo: (line: number) => void
+}
+
+/** Places of matches, errors and gaps in the whole log, beside the scroll bar. A click goes there. */
+export function TickStrip({ rows, current, found, errors, gapLines, heightPx, onGo }: TickStripProps) {
+  const draw = (lines: readonly number[] = []) => drawTicks(lines, rows, heightPx)
+  const paths = {
+    error: useMemo(() => draw(errors?.lines), [errors, rows.count, heightPx]),
+    match: useMemo(() => draw(found?.lines), [found, rows.count, heightPx]),
+    gap: useMemo(() => draw(gapLines), [gapLines, rows.count, heightPx]),
+    current: useMemo(() => draw(current === null ? [] : [current]), [current, rows.count, heightPx]),
+  }
+  const go = ({ clientY, currentTarget }: MouseEvent) => {
+    const { top, height } = currentTarget.getBoundingClientRect()
+    const row = rows.at(Math.min(rows.count - 1, Math.floor(((clientY - top) / height) * rows.count)))
+    if (row) onGo(row.number)
+  }
+  return (
+    // Keys reach every tick: n, e and `:`.
+    <button type="button" className={styles.strip} tabIndex={-1} aria-label="Go to a place of the log" onClick={go}>
+      <svg className={styles.ticks} aria-hidden="true">
+        {Object.entries(paths).map(([kind, path]) => (
+          <path key={kind} className={styles[kind]} d={path} />
+        ))}
+      </svg>
+    </button>
+  )
+}
