@@ -1,5 +1,6 @@
 import { useLocation, useSearch } from '@tanstack/react-router'
 import { useCallback, useEffect, useRef, useState } from 'react'
+import { formatCount } from '../parts/format.ts'
 import { showToast } from '../parts/toasts.tsx'
 import type { LogLines } from './log-lines.ts'
 import { formatRange, parseRange, type Range, type Target } from './range.ts'
@@ -35,7 +36,8 @@ export function usePlace({ lines, rows, scroller, isReady }: PlaceOptions): Plac
   const { hash } = useLocation()
   const { at } = useSearch({ strict: false }) as { at?: string }
   const [range, setRange] = useState<Range | null>(() => parseRange(location.hash))
-  const [isFollowing, setFollowing] = useState(range === null && at === undefined)
+  const moment = at === undefined ? null : readMoment(at)
+  const [isFollowing, setFollowing] = useState(range === null && moment === null)
   const [isSettled, setSettled] = useState(false)
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set())
   const { scrollTo, scrollToEnd } = scroller
@@ -86,15 +88,19 @@ export function usePlace({ lines, rows, scroller, isReady }: PlaceOptions): Plac
   useEffect(() => {
     const wanted = parseRange(`#${hash.replace(/^#/, '')}`)
     if (!isPlaced || !wanted || formatRange(wanted) === ownHash.current) return
+    const { lineCount, isFinal } = lines.state()
+    if (isFinal && wanted.from > lineCount)
+      showToast(`This log has ${formatCount(lineCount)} lines`, { isTrouble: true })
     ownHash.current = formatRange(wanted)
     setRange(wanted)
     goTo(wanted.from)
-  }, [hash, isPlaced, goTo])
+  }, [hash, isPlaced, lines, goTo])
   useEffect(() => {
     // A reader who went on from there has selected lines.
-    if (location.hash !== '') return
-    if (isPlaced && at !== undefined && !Number.isNaN(Date.parse(at))) void jump({ at: new Date(at).toISOString() })
-  }, [at, isPlaced, jump])
+    if (!isPlaced || at === undefined || parseRange(location.hash)) return
+    if (moment) void jump({ at: moment })
+    else showToast(`The address has no moment, but “${at}”`, { isTrouble: true })
+  }, [at, moment, isPlaced, jump])
 
   const follow = useCallback(
     (wanted: boolean) => {
@@ -106,3 +112,5 @@ export function usePlace({ lines, rows, scroller, isReady }: PlaceOptions): Plac
   const toggle = useCallback((line: number) => setOpen((before) => before.symmetricDifference(new Set([line]))), [])
   return { range, select, isSettled, isFollowing, follow, goTo, jump, open, toggle }
 }
+
+const readMoment = (text: string) => (Number.isNaN(Date.parse(text)) ? null : new Date(text).toISOString())

@@ -43,7 +43,7 @@ export function SettingsPage() {
           text="By the clock, not relative"
           help="The key t switches. The exact time shows on hover."
         />
-        <Toggle name="logShowsTimes" text="Show the time of each line in logs" />
+        <Toggle name="logWraps" text="Wrap the lines of logs" help="The key w of a log switches." />
       </Section>
       <Section title="Notices">
         <Notices />
@@ -87,7 +87,7 @@ const Radios = <Name extends 'theme' | 'density'>({ label, name, value, options 
   </fieldset>
 )
 
-type ToggleName = 'absoluteTimes' | 'logShowsTimes' | 'singleKeys'
+type ToggleName = 'absoluteTimes' | 'logWraps' | 'singleKeys'
 
 function Toggle({ name, text, help }: { name: ToggleName; text: string; help?: string }) {
   const settings = useSettings()
