@@ -73,6 +73,7 @@ export class LogLines {
   /** Reads for the lines in sight, in their order of need. */
   #wanted: readonly number[] = []
   #isScheduled = false
+  #isFollowing = false
   /** Lines from here on came with the end of the log or its stream, which knows most of open lines. */
   #streamFrom = Number.POSITIVE_INFINITY
   #state: LogState
@@ -98,9 +99,17 @@ export class LogLines {
     return () => this.#listeners.delete(listener)
   }
 
+  /** Starts, or goes on after a failure. */
   start(): void {
     this.#change({ failure: null })
-    this.#follow().catch((error: unknown) => this.#fail(error))
+    this.#readWanted()
+    if (this.#isFollowing) return
+    this.#isFollowing = true
+    this.#follow()
+      .catch((error: unknown) => this.#fail(error))
+      .finally(() => {
+        this.#isFollowing = false
+      })
   }
 
   stop(): void {
@@ -128,7 +137,7 @@ export class LogLines {
   /** Reads lines of some streams that lie far from each other. */
   async showSparse(numbers: readonly number[], only: readonly LogStream[]): Promise<void> {
     const missing = numbers.find((number) => !this.#store.line(number))
-    if (missing === undefined || this.#reading.size > 0) return
+    if (missing === undefined || this.#reading.size > 0 || this.#state.failure) return
     this.#reading.add(-1)
     try {
       const lines = await this.#read({ fromLine: missing, first: sparseLines, streams: [...only] })
@@ -145,7 +154,8 @@ export class LogLines {
   async readTexts(from: number, to: number): Promise<string[]> {
     const texts: string[] = []
     for (let number = from; number <= to; number++) {
-      if (!this.#store.line(number)) await this.#readPage(pageOf(number))
+      const page = pageOf(number)
+      if (!this.#store.line(number) && !this.#store.isRead(page)) await this.#readPage(page)
       texts.push(this.#store.line(number)?.text ?? '')
     }
     return texts
@@ -228,6 +238,7 @@ export class LogLines {
   }
 
   #readWanted() {
+    if (this.#state.failure) return
     for (const page of this.#wanted) {
       if (this.#reading.size >= readsMax) return
       if (this.#store.isRead(page) || this.#reading.has(page) || this.#isInStream(page)) continue
@@ -254,7 +265,7 @@ export class LogLines {
         from = last.truncated && last.number > from ? last.number : last.number + 1
       }
       this.#store.markRead(page)
-      this.#change({ failure: null })
+      this.#change({})
     } finally {
       this.#reading.delete(page)
       this.#store.forget(pageOf(Math.max(1, this.#state.lineCount)))

@@ -64,7 +64,15 @@ function Lines({ lines, jobId, run, isEnded, onDownload }: LogViewProps & { line
   const place = usePlace({ lines, rows, scroller, isReady: rows.count > 0 || state.isFinal })
   const first = rows.at(Math.floor(scroller.place))?.number ?? 1
   const findsErrors = isEnded && (run.logLines ?? 0) <= searchedLinesMax
-  const finder = useFinder({ jobId, run: run.number, lines, findsErrors, goTo: place.goTo, from: first })
+  const finder = useFinder({
+    jobId,
+    run: run.number,
+    lines,
+    streams: filter.streams,
+    findsErrors,
+    goTo: place.goTo,
+    from: first,
+  })
   const events = useBoxEvents({ lines, scroller, place })
   useLogKeys({ place, scroller, finder, first })
 

@@ -105,7 +105,9 @@ export function useScroller(
       latest.current.place = next
       setPlace(next)
       if (!element) return
-      element.scrollTop = toScrollTop(next, geometry)
+      const scrollTop = toScrollTop(next, geometry)
+      // A bar that is there already may be in a smooth move, which a new value would end.
+      if (Math.abs(element.scrollTop - scrollTop) >= 1) element.scrollTop = scrollTop
       latest.current.ownScrollTop = element.scrollTop
     },
     [element],

@@ -1,6 +1,6 @@
 import { type RefObject, useMemo, useRef, useState } from 'react'
 import type { LogLines } from './log-lines.ts'
-import { allStreams, errorQuery, type Found, findMatch, type Query, toHighlighter } from './log-search.ts'
+import { errorQuery, type Found, findMatch, type Query, toHighlighter } from './log-search.ts'
 import { useLogSearch } from './use-log-search.ts'
 
 export interface Finder {
@@ -22,6 +22,8 @@ interface FinderOptions {
   jobId: string
   run: number
   lines: LogLines
+  /** Streams that are shown. */
+  streams: Query['streams']
   /** Errors are looked for without a click. */
   findsErrors: boolean
   goTo: (line: number) => void
@@ -29,17 +31,17 @@ interface FinderOptions {
   from: number
 }
 
-const noQuery: Query = { text: '', isRegex: false, ignoreCase: true, streams: allStreams }
+const noQuery = { ...errorQuery, text: '', isRegex: false }
 
 /** Search and errors of a log, and the way from match to match. */
-export function useFinder({ jobId, run, lines, findsErrors, goTo, from }: FinderOptions): Finder {
+export function useFinder({ jobId, run, lines, streams, findsErrors, goTo, from }: FinderOptions): Finder {
   const field = useRef<HTMLInputElement>(null)
   const [query, setQuery] = useState(noQuery)
   const [wantsErrors, setWantsErrors] = useState(findsErrors)
   const [current, setCurrent] = useState<number | null>(null)
   const log = { jobId, run, lines }
-  const found = useLogSearch(log, query.text === '' ? null : query)
-  const errors = useLogSearch(log, wantsErrors ? errorQuery : null)
+  const found = useLogSearch(log, query.text === '' ? null : { ...query, streams })
+  const errors = useLogSearch(log, wantsErrors ? { ...errorQuery, streams } : null)
   const highlighter = useMemo(() => (query.text === '' ? null : toHighlighter(query)), [query])
   const moveIn = (list: Found | null, direction: 1 | -1) => {
     const line = findMatch(list?.lines ?? [], current ?? from - direction, direction)
