@@ -1,95 +1,7 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
-import { type BerthProcess, freePort, startBerth } from '../../support/berth-process.ts'
-import { root } from '../../support/sources.ts'
+import { Console, hasChromium } from './stage.ts'
 
-/** The console in a browser, against real servers with real jobs: `npm run test:e2e`. */
-const executablePath = process.env['BERTH_TEST_CHROMIUM'] ?? '/usr/bin/chromium'
-const hasChromium = existsSync(executablePath)
-if (!hasChromium)
-  console.error(`SKIPPED: Chromium not found at ${executablePath}. Install it, or set BERTH_TEST_CHROMIUM to its path.`)
-
-const flags = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
-const waitMsMax = 30_000
-
-/** The secret of the administrator of a server that `startWithUsers` starts. */
-export const adminToken = 'a-secret-of-the-administrator-of-the-console'
-
-/** One node without a limit of the machine: jobs run as the account of the tests. */
-export const localPools = [
-  { name: 'local', executor: 'local', jobsAsRoot: true, nodes: [{ name: 'n1', cpu: 2, memoryGib: 2 }] },
-]
-
-/** A browser, and a folder for the servers of a test file. */
-export class Console {
-  browser!: Browser
-  directory!: string
-  /** Errors and warnings of all pages; each report of the content security policy is one of them. */
-  readonly complaints: string[] = []
-
-  async open(): Promise<void> {
-    execFileSync(process.execPath, [join(root, 'web/build.ts')])
-    this.directory = await mkdtemp(join(tmpdir(), 'berth-console-'))
-    this.browser = await chromium.launch({ executablePath, args: flags })
-  }
-
-  async close(): Promise<void> {
-    await this.browser?.close()
-    if (this.directory) await rm(this.directory, { recursive: true, force: true })
-  }
-
-  /** A fresh profile. With a token, its tabs are logged in to that server. */
-  async openContext(
-    options: Parameters<Browser['newContext']>[0] = {},
-    logIn?: { server: BerthProcess; token: string },
-  ): Promise<BrowserContext> {
-    const context = await this.browser.newContext({ viewport: { width: 1280, height: 860 }, ...options })
-    context.setDefaultTimeout(waitMsMax)
-    context.on('weberror', (error) => this.complaints.push(String(error.error())))
-    context.on('console', (message) => {
-      const isOfNetwork = /^(Failed to load resource|WebSocket connection to)/.test(message.text())
-      if (['warning', 'error'].includes(message.type()) && !isOfNetwork) this.complaints.push(message.text())
-    })
-    await context.addInitScript(`addEventListener('securitypolicyviolation', (event) =>
-      console.error('refused by the policy:', event.violatedDirective, event.blockedURI))`)
-    if (logIn)
-      await context.addInitScript(
-        `if (location.origin === '${logIn.server.url}') sessionStorage.setItem('berth-token', '${logIn.token}')`,
-      )
-    return context
-  }
-
-  /** A server with these settings of `berth.yaml`. `restart` starts it again with its data. */
-  async start(name: string, settings: object = {}, env: Record<string, string> = {}): Promise<BerthProcess> {
-    await writeFile(join(this.directory, `${name}.yaml`), JSON.stringify(settings))
-    return this.restart(name, await freePort(), env)
-  }
-
-  restart(name: string, port: number, env: Record<string, string> = {}): Promise<BerthProcess> {
-    const folder = join(this.directory, name)
-    const own = { BERTH_CONFIG: `${folder}.yaml`, BERTH_DATA_DIR: folder }
-    return startBerth({ dataDir: this.directory, port, env: { ...own, ...env } })
-  }
-
-  /** A server where each request needs a token; `adminToken` is the first. */
-  startWithUsers(name: string, settings: object = {}): Promise<BerthProcess> {
-    return this.start(name, { pools: localPools, ...settings }, { BERTH_BOOTSTRAP_TOKEN: adminToken })
-  }
-}
+export * from './stage.ts'
 
 /** A `describe` with an open console: skipped without Chromium, and failed by errors of the pages. */
 export function describeConsole(title: string, tests: (console: Console) => void): void {
@@ -101,16 +13,3 @@ export function describeConsole(title: string, tests: (console: Console) => void
     tests(subject)
   })
 }
-
-/** Runs the command line against a server. Returns its output. */
-export function berth(server: BerthProcess, args: readonly string[], token?: string): string {
-  const environment = { ...process.env, BERTH_URL: server.url, ...(token && { BERTH_TOKEN: token }) }
-  return execFileSync(join(root, 'berth'), args, { env: environment, encoding: 'utf8' }).trim()
-}
-
-/** Submits a small job of a shell script. Returns its id. */
-export function submit(server: BerthProcess, name: string, script: string, token?: string): string {
-  return berth(server, ['submit', '--name', name, '--cpu', '0.05', '--mem', '1', '--', 'sh', '-c', script], token)
-}
-
-export const row = (page: Page, text: string): Locator => page.getByRole('row').filter({ hasText: text })

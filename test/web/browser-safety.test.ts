@@ -1,0 +1,179 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { BerthProcess } from '../support/berth-process.ts'
+import { until } from '../support/until.ts'
+import { adminToken, berth, describeConsole, row, submit } from './support/console.ts'
+import { listPages, settle } from './support/pages.ts'
+
+describeConsole('the console and other pages', (subject) => {
+  let server: BerthProcess
+  beforeAll(async () => {
+    server = await subject.start('single')
+  })
+  afterAll(async () => void (await server?.end()))
+
+  it('opens by a link of another site, which may not embed, read or post', async () => {
+    const id = submit(server, 'linked', 'echo seen')
+    const html = `<a href="${server.url}/jobs/${id}">job</a> <img src="${server.url}/favicon.svg">
+      <iframe src="${server.url}/about"></iframe> <iframe name="target"></iframe>
+      <form method="post" action="${server.url}/graphql" enctype="text/plain" target="target"><button>send</button></form>
+      <script>globalThis.read = fetch('${server.url}/settings').then(() => 'read', () => 'refused')</script>`
+    const other = createServer((_request, response) => response.end(`<!doctype html>${html}`))
+    await new Promise<void>((resolve) => other.listen(0, 'localhost', resolve))
+    // Its console has the errors of the refused page.
+    const context = await subject.browser.newContext()
+    const page = await context.newPage()
+    const statuses = new Map<string, number>()
+    page.on('response', (response) => statuses.set(new URL(response.url()).pathname, response.status()))
+    await page.goto(`http://localhost:${(other.address() as AddressInfo).port}/`)
+    await page.getByRole('button', { name: 'send' }).click()
+    await until(() => ['/about', '/graphql'].every((path) => statuses.has(path)), { what: 'the server answers' })
+    expect([statuses.get('/about'), statuses.get('/graphql')]).toEqual([403, 403])
+    expect(await page.evaluate('read')).toBe('refused')
+    expect(await page.evaluate('document.images[0].naturalWidth')).toBe(0)
+    await page.getByRole('link', { name: 'job' }).click()
+    await page.getByRole('log').getByText('seen').waitFor()
+    await context.close()
+    await new Promise((resolve) => other.close(resolve))
+  })
+
+  it('loads the page again, once, when a part of it is gone after an update', async () => {
+    const context = await subject.openContext()
+    const page = await context.newPage()
+    await page.goto(server.url)
+    await settle(page)
+    let loads = 0
+    page.on('domcontentloaded', () => loads++)
+    await page.route(/assets\/jobs-[^/]+\.js/, (route) =>
+      loads === 0 ? route.fulfill({ status: 404 }) : route.continue(),
+    )
+    await page.keyboard.press('g')
+    await page.keyboard.press('j')
+    await row(page, 'linked').waitFor()
+    expect(page.url()).toBe(`${server.url}/jobs`)
+    expect(loads).toBe(1)
+    await context.close()
+  })
+
+  it('shows a sentence and a way on for each broken URL', async () => {
+    const id = submit(server, 'broken', 'echo one')
+    const context = await subject.openContext()
+    const page = await context.newPage()
+    const urls = [
+      '/jobs/nonsense',
+      '/jobs/job_00000000000000000000000000',
+      `/jobs/${id}/nonsense`,
+      `/jobs/${id}?run=99`,
+      `/jobs/${id}?run=x`,
+      `/jobs/${id}#L99999999`,
+      '/jobs?state=nonsense&since=never',
+      '/jobs?order=nonsense&group=nonsense&peek=nonsense',
+      '/jobs/compare?ids=nonsense',
+      '/jobs/new?from=nonsense',
+      '/sweeps/none/none?x=nonsense',
+      '/approvals?tab=nonsense',
+      '/queue/nonsense',
+      '/cluster/nonsense?node=none',
+      '/usage?from=nonsense&to=nonsense&by=nonsense',
+      '/people/nonsense',
+      '/policies/nonsense',
+      '/audit?since=nonsense',
+      '/jobs/a/b/c/d',
+    ]
+    const silent: string[] = []
+    for (const url of urls) {
+      await page.goto(server.url + url)
+      await settle(page).catch(() => silent.push(url))
+      const ways = page.locator('main').locator('a, button, input, select')
+      if ((await ways.count()) === 0) silent.push(`${url}: no way on`)
+    }
+    expect(silent).toEqual([])
+    await context.close()
+  })
+
+  it('counts times by the clock of the server', async () => {
+    submit(server, 'clock', 'sleep 600')
+    const context = await subject.openContext()
+    await context.addInitScript(`{
+      const offMs = 3 * 3_600_000, Real = Date
+      globalThis.Date = class extends Real {
+        constructor(...parts) { parts.length === 0 ? super(Real.now() + offMs) : super(...parts) }
+        static now() { return Real.now() + offMs }
+      }
+    }`)
+    const page = await context.newPage()
+    await page.goto(`${server.url}/jobs`)
+    await row(page, 'clock').getByText('Running').waitFor()
+    expect(await row(page, 'clock').innerText()).not.toMatch(/\b[23] h\b/)
+    await context.close()
+  })
+
+  const run = 'globalThis.hit = 1'
+  const hostile = [
+    `<img src=x onerror="${run}">`,
+    `<script>${run}</script>`,
+    `"><svg onload="${run}">`,
+    `javascript:${run}`,
+    `[link](javascript:${run})`,
+    '\u202egnp.exe',
+    '{{7*7}}',
+  ]
+
+  it('shows hostile texts as they are', async () => {
+    const script = `berth progress 0.5 -m "$0"
+      printf %s "$0" | berth artifact "$0" --media-type text/markdown --file -
+      echo "$0"; head -c 65536 /dev/zero | tr '\\0' x`
+    const ids = hostile.map((text) => {
+      const facts = ['--name', text, '--label', `sweep=${text}`, '--cpu', '0.01', '--mem', '1']
+      return berth(server, ['submit', ...facts, '--', 'sh', '-c', script, text])
+    })
+    const context = await subject.openContext()
+    const page = await context.newPage()
+    page.on('dialog', (dialog) => subject.complaints.push(`dialog: ${dialog.message()}`))
+    await page.goto(`${server.url}/jobs`)
+    for (const text of hostile) await row(page, text.trim()).first().waitFor()
+    const urls = [
+      ...listPages({ jobId: ids[0] ?? '' }),
+      ...ids.flatMap((id) => [`/jobs/${id}`, `/jobs/${id}/artifacts`]),
+    ]
+    for (const url of urls) {
+      await page.goto(server.url + url)
+      await settle(page)
+      const traces = `[globalThis.hit, document.querySelectorAll('img[src="x"], a[href^="javascript:"], main script').length,
+        document.documentElement.scrollWidth > innerWidth]`
+      expect([url, await page.evaluate(traces)]).toEqual([url, [null, 0, false]])
+    }
+    await context.close()
+  })
+})
+
+describeConsole('a token that ends', (subject) => {
+  let server: BerthProcess
+  beforeAll(async () => {
+    server = await subject.startWithUsers('tokens')
+  })
+  afterAll(async () => void (await server?.end()))
+
+  it('is asked for over the page, which stays with its input', async () => {
+    const token = berth(server, ['token', 'create', 'short', '--user', 'admin'], adminToken)
+    const context = await subject.openContext()
+    const page = await context.newPage()
+    await page.goto(`${server.url}/jobs`)
+    await page.getByLabel('Token').fill(token)
+    await page.getByRole('button', { name: 'Log in' }).click()
+    await page.getByText('No jobs yet').waitFor()
+    await page.getByRole('combobox', { name: 'Filter' }).fill('kept')
+    const listed = berth(server, ['token', 'ls', '--user', 'admin', '-o', 'json'], adminToken)
+    const { prefix } = JSON.parse(listed).find(({ name }: { name: string }) => name === 'short')
+    berth(server, ['token', 'revoke', prefix], adminToken)
+    await page.getByText('Your log-in has ended').waitFor()
+    await page.getByLabel('Token').fill(adminToken)
+    await page.keyboard.press('Enter')
+    await page.getByText('Your log-in has ended').waitFor({ state: 'detached' })
+    expect(await page.getByRole('combobox', { name: 'Filter' }).inputValue()).toBe('kept')
+    submit(server, 'kept', 'true', adminToken)
+    await row(page, 'kept').waitFor()
+    await context.close()
+  })
+})

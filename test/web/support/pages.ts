@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { root } from '../../support/sources.ts'
+import { until } from '../../support/until.ts'
+
+/** Parts of the pages that have some: the values of `$tab` and `$part` by the path before them. */
+const parts: Readonly<Record<string, readonly string[]>> = {
+  '/jobs/$id/$tab': ['log', 'events', 'spec', 'usage', 'artifacts', 'graph'],
+  '/people/$part': ['users', 'teams', 'tokens'],
+  '/policies/$part': ['limits', 'quotas', 'rules', 'reservations'],
+}
+
+const paths = [...readFileSync(join(root, 'web/app/router.tsx'), 'utf8').matchAll(/^ {2}path: '([^']+)',$/gm)].flatMap(
+  ([, path = '']) => (path.startsWith('/login') ? [] : [path]),
+)
+
+/** A URL of each page of the router, with the objects of a server. */
+export function listPages({ jobId }: { jobId: string }): string[] {
+  const values: Readonly<Record<string, string>> = { $id: jobId, $pool: 'local', $key: 'sweep', $value: 'lr' }
+  const fill = (path: string) =>
+    path
+      .split('/')
+      .map((part) => {
+        if (part.startsWith('$') && !(part in values)) throw new Error(`The tests have no value for ${part} of ${path}`)
+        return values[part] ?? part
+      })
+      .join('/')
+  return paths.flatMap((path) => {
+    const known = parts[path]
+    if (!known) return [path === '/jobs/compare' ? `${path}?ids=${jobId},${jobId}` : fill(path)]
+    return known.map((part) => fill(path.replace(/\$(tab|part)$/, part)))
+  })
+}
+
+/** Ends when the page shows data, or a sentence in its place. */
+export async function settle(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  const isReady = () =>
+    page.evaluate(`(document.querySelector('main')?.innerText ?? '').trim() !== '' &&
+      document.querySelector('[aria-label=Loading]') === null`)
+  await until(isReady, { what: `${page.url()} shows something`, timeoutMs: 30_000 })
+}
+
+/** Opens another page without a load of the document, also while the server is away. */
+export const goInside = (page: Page, url: string): Promise<unknown> =>
+  page.evaluate(`history.pushState({}, '', ${JSON.stringify(url)})`)
