@@ -30,6 +30,13 @@ export class Stop extends Error {
 
 export const usageError = (message: string, next?: string) => new Stop(exitCodes.usage, message, next)
 
+/** A verb needs a job and got none. */
+export class MissingJob extends Stop {
+  constructor(next: string) {
+    super(exitCodes.usage, 'the job is missing', next)
+  }
+}
+
 export const seeJobs = '"berth ls" lists your jobs'
 
 export function stopForProblem(problem: ProblemFragment | RefusalFragment, nextIfMissing?: string): Stop {

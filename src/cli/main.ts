@@ -1,49 +1,12 @@
 import { buffer } from 'node:stream/consumers'
-import { Command, CommanderError } from 'commander'
-import packageJson from '../../package.json' with { type: 'json' }
+import { type Command, CommanderError } from 'commander'
 import { RequestFailed } from '../client/connection/failure.ts'
 import { type Client, createClient } from '../client/jobs/client.ts'
 import type { Cli } from './cli.ts'
-import { registerApiCommand } from './commands/api.ts'
-import { registerApproveCommand } from './commands/approve.ts'
-import { registerArtifactCommand } from './commands/artifact.ts'
-import { registerAuditCommand } from './commands/audit.ts'
-import { registerCancelCommand } from './commands/cancel.ts'
-import { registerCleanupCommand } from './commands/cleanup.ts'
-import { registerClosureCommand } from './commands/closure.ts'
-import { registerDiffCommand } from './commands/diff.ts'
-import { registerDoctorCommand } from './commands/doctor.ts'
-import { registerEventsCommand } from './commands/events.ts'
-import { registerGpusCommand } from './commands/gpus.ts'
-import { registerInfoCommand } from './commands/info.ts'
-import { registerKeyCommand } from './commands/key.ts'
-import { registerLimitsCommand } from './commands/limits.ts'
-import { registerLogsCommand } from './commands/logs.ts'
-import { registerLsCommand } from './commands/ls.ts'
-import { registerNodeCommand } from './commands/node.ts'
-import { registerPriorityCommand } from './commands/priority.ts'
-import { registerProcessCommand } from './commands/process.ts'
-import { registerProgressCommand } from './commands/progress.ts'
-import { registerQueueCommand } from './commands/queue.ts'
-import { registerQuotaCommand } from './commands/quota.ts'
-import { registerRejectCommand } from './commands/reject.ts'
-import { registerReservationCommand } from './commands/reservation.ts'
-import { registerRetryCommand } from './commands/retry.ts'
-import { registerRmCommand } from './commands/rm.ts'
-import { registerRulesCommand } from './commands/rules.ts'
-import { registerServeCommand } from './commands/serve.ts'
-import { registerSlotCommand } from './commands/slot.ts'
-import { registerSpecCommand } from './commands/spec.ts'
-import { registerSubmitCommand } from './commands/submit.ts'
-import { registerTeamCommand } from './commands/team.ts'
-import { registerTokenCommand } from './commands/token.ts'
-import { registerTopCommand } from './commands/top.ts'
-import { registerUpCommand } from './commands/up.ts'
-import { registerUsageCommand } from './commands/usage.ts'
-import { registerUserCommand } from './commands/user.ts'
-import { registerWaitCommand } from './commands/wait.ts'
-import { registerWhyCommand } from './commands/why.ts'
-import { exitCodes, Stop, stopForFailure, usageError } from './exit.ts'
+import { exitCodes, MissingJob, Stop, stopForFailure, usageError } from './exit.ts'
+import { replaceLast } from './last-job.ts'
+import { pickJob } from './pick-job.ts'
+import { createProgram as createCommands } from './program.ts'
 import { createTerminal, readColour } from './terminal.ts'
 import { reportOutages } from './watch.ts'
 import { decodeUtf8 } from './yaml.ts'
@@ -55,7 +18,7 @@ const { BERTH_URL, BERTH_TOKEN } = env
 const defaultUrl = 'http://127.0.0.1:4000'
 
 const restores: (() => void)[] = []
-const words = readWords(process.argv.slice(2))
+let words = readWords(process.argv.slice(2))
 
 const terminal = createTerminal({ stdout, stderr, colour: readColour(env), onExit })
 let connection: Client | undefined
@@ -91,14 +54,14 @@ const cli: Cli = {
   exitWith: (code) => {
     process.exitCode = code
   },
-  ask: stdin.isTTY && stderr.isTTY ? ask : null,
+  ask: stdin.isTTY && stderr.isTTY ? async (text) => /^y(es)?$/i.test(await ask(`${text} [y/N] `)) : null,
 }
 
-async function ask(question: string): Promise<boolean> {
+async function ask(question: string): Promise<string> {
   const { createInterface } = await import('node:readline/promises')
   const lines = createInterface({ input: stdin, output: stderr })
-  const answer = await lines.question(`${question} [y/N] `).finally(() => lines.close())
-  return /^y(es)?$/i.test(answer.trim())
+  const answer = await lines.question(question).finally(() => lines.close())
+  return answer.trim()
 }
 
 /** The launcher `berth` hides the arguments and NODE_OPTIONS from Node. */
@@ -138,57 +101,7 @@ stdout.on('error', (error: NodeJS.ErrnoException) => {
 })
 stderr.on('error', () => undefined)
 
-const groups: Readonly<Record<string, readonly ((program: Command, cli: Cli) => void)[]>> = {
-  'Submit:': [registerSubmitCommand, registerRetryCommand, registerSlotCommand, registerKeyCommand],
-  'Look:': [registerLsCommand, registerInfoCommand, registerLogsCommand, registerEventsCommand, registerWaitCommand],
-  'Explain:': [registerWhyCommand, registerSpecCommand, registerDiffCommand, registerUsageCommand],
-  'Change:': [registerCancelCommand, registerPriorityCommand, registerRmCommand],
-  'Queue and machines:': [
-    registerQueueCommand,
-    registerTopCommand,
-    registerProcessCommand,
-    registerGpusCommand,
-    registerNodeCommand,
-    registerReservationCommand,
-    registerLimitsCommand,
-  ],
-  'Approvals and quotas:': [registerApproveCommand, registerRejectCommand, registerRulesCommand, registerQuotaCommand],
-  'Users:': [registerUserCommand, registerTeamCommand, registerTokenCommand, registerAuditCommand],
-  'Server:': [
-    registerUpCommand,
-    registerServeCommand,
-    registerDoctorCommand,
-    registerCleanupCommand,
-    registerApiCommand,
-  ],
-  'Inside a job:': [registerProgressCommand, registerArtifactCommand, registerClosureCommand],
-}
-
-function createProgram(): Command {
-  const program = new Command('berth')
-    .description('Submit jobs and watch them live.')
-    .usage('<command> [options]')
-    .configureHelp({ subcommandTerm: (command) => command.name() })
-    .enablePositionalOptions()
-    .exitOverride()
-    .version(packageJson.version)
-    .configureOutput({
-      outputError: (message, write) =>
-        write(
-          `${message
-            .replace(/^error: /, 'berth: ')
-            .trim()
-            .replace(/\.$/, '')
-            .replaceAll('\n', ' ')}; see "${named(program)} --help"\n`,
-        ),
-    })
-  for (const [heading, registers] of Object.entries(groups)) {
-    program.commandsGroup(heading)
-    for (const register of registers) register(program, cli)
-  }
-  program.commandsGroup('Help:').helpCommand('help [command]', 'show the help of a command')
-  return program
-}
+const createProgram = (): Command => createCommands(cli, () => named(createProgram()))
 
 /** The named command after its parents. */
 function findCommands(program: Command): [Command, ...Command[]] {
@@ -243,10 +156,37 @@ async function parse(program: Command): Promise<void> {
   await program.parseAsync(isUnknownHelp ? words.slice(1) : words, { from: 'user' })
 }
 
+/** On a terminal a person chooses the job that is missing. */
+async function parseOrPick(): Promise<void> {
+  const commands = findCommands(createProgram())
+  const pick = async () => {
+    const id = await pickJob(cli, ask)
+    const at = commands.length - 1
+    words = [...words.slice(0, at), id, ...words.slice(at)]
+    await parse(createProgram())
+  }
+  try {
+    if (cli.ask && isJobMissing(commands)) return await pick()
+    await parse(createProgram())
+  } catch (error) {
+    if (!cli.ask || !(error instanceof MissingJob)) throw error
+    await pick()
+  }
+}
+
+function isJobMissing(commands: readonly Command[]): boolean {
+  const command = commands.at(-1)
+  const [argument] = command?.registeredArguments ?? []
+  const rest = words.slice(commands.length - 1)
+  if (!argument?.required || argument.name() !== 'job' || rest.includes('--help') || rest.includes('-h')) return false
+  return command?.parseOptions(rest).operands.length === 0
+}
+
 try {
   if (typeof WebSocket === 'undefined')
     throw usageError(`Berth needs Node 22.22 or newer; this is ${process.version}`, 'install a newer Node')
-  await parse(createProgram())
+  words = await replaceLast(words, env, (BERTH_URL || defaultUrl).replace(/\/$/, ''))
+  await parseOrPick()
 } catch (error) {
   process.exitCode = report(error)
 }

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { JobSelection, RefusalFragment } from '../client/generated/graphql.ts'
 import type { Cli } from './cli.ts'
-import { exitCodes, Stop, seeJobs, stopForProblem, usageError } from './exit.ts'
+import { exitCodes, MissingJob, Stop, seeJobs, stopForProblem, usageError } from './exit.ts'
 import { addFilterFlags, pickFilterFlags, readFilter } from './filter.ts'
 
 /** Verbs that act on jobs by their ids, or on all that match filter flags. */
@@ -56,7 +56,7 @@ export async function actOnChosen<Done extends { __typename: string }>(
 ): Promise<ChosenJobs<Done>> {
   const isMatching = Object.keys(pickFilterFlags(command)).length > 0
   if (ids.length > 0 && isMatching) throw usageError('pass jobs or filters, not both')
-  if (ids.length === 0 && !isMatching) throw usageError('the job is missing', `pass its id or filters; ${seeJobs}`)
+  if (ids.length === 0 && !isMatching) throw new MissingJob(`pass its id or filters; ${seeJobs}`)
   const done = isMatching ? await actOnMatching(cli, act, command) : await actOnJobs(cli, act, ids)
   const count = done?.length ?? 0
   return { done: done ?? [], isMatching, summary: done ? `${countJobs(count)} ${act.past}\n` : '' }

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { type JobFilter, JobUpdatesDocument } from '../../client/generated/graphql.ts'
 import { createHistory } from '../../client/jobs/events.ts'
 import type { Cli } from '../cli.ts'
-import { seeJobs, usageError } from '../exit.ts'
+import { MissingJob, seeJobs } from '../exit.ts'
 import { addFilterFlags, pickFilterFlags, readFilter } from '../filter.ts'
 import { addOutputOption, isTable, type Output, type OutputOptions, serialize } from '../output.ts'
 import { eventText } from '../render.ts'
@@ -22,7 +22,7 @@ export function registerEventsCommand(program: Command, cli: Cli): void {
       const filter = await readFilter(cli, pickFilterFlags(events))
       return followEvents(cli, ids.length > 0 ? { ...filter, ids } : filter, output)
     }
-    if (ids.length === 0) throw usageError('the job is missing', `${seeJobs}; -f follows all jobs`)
+    if (ids.length === 0) throw new MissingJob(`${seeJobs}; -f follows all jobs`)
     for (const id of ids) await printHistory(cli, id, output)
   })
 }

@@ -9,7 +9,7 @@ import {
 import { createHistory } from '../../client/jobs/events.ts'
 import { readChoices } from '../choices.ts'
 import type { Cli } from '../cli.ts'
-import { exitCodes, seeJobs, usageError } from '../exit.ts'
+import { exitCodes, MissingJob, seeJobs, usageError } from '../exit.ts'
 import { LinePrefix } from '../line-prefix.ts'
 import { errorPattern, printMatches } from '../log-search.ts'
 import { readCount, readUpTo } from '../numbers.ts'
@@ -74,7 +74,8 @@ interface Named {
 }
 
 async function findJobs(cli: Cli, given: readonly string[], { tag }: LogsOptions): Promise<Named[]> {
-  if ((given.length === 0) === (tag === undefined)) throw usageError('pass jobs or --tag', seeJobs)
+  if (given.length === 0 && !tag) throw new MissingJob(`pass its id or --tag; ${seeJobs}`)
+  if (given.length > 0 && tag) throw usageError('pass jobs or --tag, not both')
   const found = tag ? await findTagged(cli, tag) : await Promise.all(given.map((id) => findJob(cli, id)))
   return found.map(({ id, name }) => ({ id, prefix: found.length > 1 ? `${name ?? id} | ` : '' }))
 }

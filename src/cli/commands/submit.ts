@@ -9,6 +9,7 @@ import type {
 import type { PreviewJobAnswer, RetryJobAnswer, SubmitJobAnswer } from '../../client/jobs/client.ts'
 import { type Cli, expectSuccess } from '../cli.ts'
 import { jobExitCode, usageError } from '../exit.ts'
+import { rememberJob } from '../last-job.ts'
 import { readAmount, readCount, readWhole } from '../numbers.ts'
 import { addOutputOption, isTable, type OutputOptions, printObject } from '../output.ts'
 import { memoryText, sheet, startText, structured } from '../render.ts'
@@ -206,6 +207,7 @@ async function tell(
   for (const warning of warnings) cli.terminal.say(`berth: ${warning}`)
   if (job.state === 'BLOCKED' && job.stateInfo) cli.terminal.say(`berth: ${job.id} is BLOCKED: ${job.stateInfo}`)
   const { output } = options
+  await rememberJob(cli.env, cli.connection().url, job.id)
   if (!isTable(output) && output.format !== 'ids')
     await printObject(cli, { job, idempotentHit, warnings }, output, () => '')
   else if (options.follow) cli.terminal.say(job.id)

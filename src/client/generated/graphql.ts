@@ -1604,6 +1604,11 @@ export type DeleteNodeMutation = { deleteNode:
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
+export type SubmissionQueuesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type SubmissionQueuesQuery = { submissionQueues: Array<{ id: string, name: string, pool: { id: string, name: string } | null }> };
+
 export type JobRowFragment = { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, queue: { id: string, name: string }, user: { id: string, name: string } };
 
 export type FollowedJobFragment = { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } };
@@ -1776,7 +1781,7 @@ export type JobLogsQuery = { job: { id: string, logs: { text: string, cursor: st
 export type ServerInfoQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ServerInfoQuery = { serverInfo: { id: string, name: string, version: string, at: string, singleUser: boolean, oidcIssuer: string | null } };
+export type ServerInfoQuery = { serverInfo: { id: string, name: string, version: string, at: string, singleUser: boolean, oidcIssuer: string | null, publicUrl: string | null } };
 
 export type JobStatusSubscriptionVariables = Exact<{
   jobId: string;
@@ -4036,6 +4041,18 @@ export const DeleteNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
     requiredLevel
   }
 }`) as unknown as TypedDocumentString<DeleteNodeMutation, DeleteNodeMutationVariables>;
+export const SubmissionQueuesDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query SubmissionQueues {
+  submissionQueues {
+    id
+    name
+    pool {
+      id
+      name
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<SubmissionQueuesQuery, SubmissionQueuesQueryVariables>;
 export const SubmitJobDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation SubmitJob($input: SubmitJobInput!) {
   submitJob(input: $input) {
@@ -4588,6 +4605,7 @@ export const ServerInfoDocument = /*#__PURE__*/ new TypedDocumentString(`
     at
     singleUser
     oidcIssuer
+    publicUrl
   }
 }
     `) as unknown as TypedDocumentString<ServerInfoQuery, ServerInfoQueryVariables>;

@@ -1,0 +1,21 @@
+import { Argument, type Command } from 'commander'
+import type { Cli } from '../cli.ts'
+import { complete, completionScripts, type Shell, shells } from '../completion.ts'
+import { printable } from '../terminal.ts'
+
+export function registerCompletionCommand(program: Command, cli: Cli): void {
+  program
+    .command('completion')
+    .addArgument(new Argument('<shell>', shells.join(', ')).choices([...shells]))
+    .description('print the script that completes commands, flags, jobs and names in a shell')
+    .action((shell: Shell) => cli.terminal.write(completionScripts[shell]))
+  program
+    .command('__complete', { hidden: true })
+    .argument('[word...]')
+    .action(async (words: string[]) => {
+      // A server that is away has no live values.
+      const found = await complete(cli, program, words).catch(() => [])
+      const lines = found.map(({ value, about }) => `${printable(value)}\t${printable(about).replaceAll('\t', ' ')}\n`)
+      await cli.terminal.write(lines.join(''))
+    })
+}

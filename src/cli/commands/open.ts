@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process'
+import type { Command } from 'commander'
+import { ServerInfoDocument } from '../../client/generated/graphql.ts'
+import type { Cli } from '../cli.ts'
+import { findJob } from '../watch.ts'
+
+const pages: Readonly<Record<string, string>> = {
+  jobs: '/jobs',
+  queue: '/queue',
+  cluster: '/cluster',
+  approvals: '/approvals',
+  usage: '/usage',
+  audit: '/audit',
+}
+
+export function registerOpenCommand(program: Command, cli: Cli): void {
+  program
+    .command('open')
+    .argument('[page]', `a job, or ${Object.keys(pages).join(', ')}`)
+    .description('open the console in the browser, and print its address')
+    .action(async (page: string | undefined) => {
+      const { serverInfo } = await cli.connection().request(ServerInfoDocument, {})
+      const path = page === undefined ? '/' : (pages[page] ?? `/jobs/${(await findJob(cli, page)).id}`)
+      const address = new URL(`.${path}`, `${(serverInfo.publicUrl ?? cli.connection().url).replace(/\/$/, '')}/`).href
+      if (Number.isFinite(cli.terminal.columns)) openBrowser(address)
+      await cli.terminal.write(`${address}\n`)
+    })
+}
+
+/** A machine without a browser only prints the address. */
+function openBrowser(address: string): void {
+  const opener = process.platform === 'darwin' ? 'open' : 'xdg-open'
+  spawn(opener, [address], { stdio: 'ignore', detached: true })
+    .on('error', () => undefined)
+    .unref()
+}

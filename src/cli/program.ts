@@ -1,0 +1,100 @@
+import { Command } from 'commander'
+import packageJson from '../../package.json' with { type: 'json' }
+import type { Cli } from './cli.ts'
+import { registerApiCommand } from './commands/api.ts'
+import { registerApproveCommand } from './commands/approve.ts'
+import { registerArtifactCommand } from './commands/artifact.ts'
+import { registerAuditCommand } from './commands/audit.ts'
+import { registerCancelCommand } from './commands/cancel.ts'
+import { registerCleanupCommand } from './commands/cleanup.ts'
+import { registerClosureCommand } from './commands/closure.ts'
+import { registerCompletionCommand } from './commands/completion.ts'
+import { registerDiffCommand } from './commands/diff.ts'
+import { registerDoctorCommand } from './commands/doctor.ts'
+import { registerEventsCommand } from './commands/events.ts'
+import { registerGpusCommand } from './commands/gpus.ts'
+import { registerInfoCommand } from './commands/info.ts'
+import { registerKeyCommand } from './commands/key.ts'
+import { registerLimitsCommand } from './commands/limits.ts'
+import { registerLogsCommand } from './commands/logs.ts'
+import { registerLsCommand } from './commands/ls.ts'
+import { registerNodeCommand } from './commands/node.ts'
+import { registerOpenCommand } from './commands/open.ts'
+import { registerPriorityCommand } from './commands/priority.ts'
+import { registerProcessCommand } from './commands/process.ts'
+import { registerProgressCommand } from './commands/progress.ts'
+import { registerQueueCommand } from './commands/queue.ts'
+import { registerQuotaCommand } from './commands/quota.ts'
+import { registerRejectCommand } from './commands/reject.ts'
+import { registerReservationCommand } from './commands/reservation.ts'
+import { registerRetryCommand } from './commands/retry.ts'
+import { registerRmCommand } from './commands/rm.ts'
+import { registerRulesCommand } from './commands/rules.ts'
+import { registerServeCommand } from './commands/serve.ts'
+import { registerSlotCommand } from './commands/slot.ts'
+import { registerSpecCommand } from './commands/spec.ts'
+import { registerSubmitCommand } from './commands/submit.ts'
+import { registerTeamCommand } from './commands/team.ts'
+import { registerTokenCommand } from './commands/token.ts'
+import { registerTopCommand } from './commands/top.ts'
+import { registerUpCommand } from './commands/up.ts'
+import { registerUsageCommand } from './commands/usage.ts'
+import { registerUserCommand } from './commands/user.ts'
+import { registerWaitCommand } from './commands/wait.ts'
+import { registerWhyCommand } from './commands/why.ts'
+import { addExamples } from './examples.ts'
+
+const groups: Readonly<Record<string, readonly ((program: Command, cli: Cli) => void)[]>> = {
+  'Submit:': [registerSubmitCommand, registerRetryCommand, registerSlotCommand, registerKeyCommand],
+  'Look:': [registerLsCommand, registerInfoCommand, registerLogsCommand, registerEventsCommand, registerWaitCommand],
+  'Explain:': [registerWhyCommand, registerSpecCommand, registerDiffCommand, registerUsageCommand, registerOpenCommand],
+  'Change:': [registerCancelCommand, registerPriorityCommand, registerRmCommand],
+  'Queue and machines:': [
+    registerQueueCommand,
+    registerTopCommand,
+    registerProcessCommand,
+    registerGpusCommand,
+    registerNodeCommand,
+    registerReservationCommand,
+    registerLimitsCommand,
+  ],
+  'Approvals and quotas:': [registerApproveCommand, registerRejectCommand, registerRulesCommand, registerQuotaCommand],
+  'Users:': [registerUserCommand, registerTeamCommand, registerTokenCommand, registerAuditCommand],
+  'Server:': [
+    registerUpCommand,
+    registerServeCommand,
+    registerDoctorCommand,
+    registerCleanupCommand,
+    registerApiCommand,
+    registerCompletionCommand,
+  ],
+  'Inside a job:': [registerProgressCommand, registerArtifactCommand, registerClosureCommand],
+}
+
+/** `named` is the command that was called, for messages. */
+export function createProgram(cli: Cli, named: () => string): Command {
+  const program = new Command('berth')
+    .description('Submit jobs and watch them live.')
+    .usage('<command> [options]')
+    .configureHelp({ subcommandTerm: (command) => command.name() })
+    .enablePositionalOptions()
+    .exitOverride()
+    .version(packageJson.version)
+    .configureOutput({
+      outputError: (message, write) =>
+        write(
+          `${message
+            .replace(/^error: /, 'berth: ')
+            .trim()
+            .replace(/\.$/, '')
+            .replaceAll('\n', ' ')}; see "${named()} --help"\n`,
+        ),
+    })
+  for (const [heading, registers] of Object.entries(groups)) {
+    program.commandsGroup(heading)
+    for (const register of registers) register(program, cli)
+  }
+  addExamples(program)
+  program.commandsGroup('Help:').helpCommand('help [command]', 'show the help of a command')
+  return program
+}
