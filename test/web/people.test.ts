@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createViewer, listPermissions as permissionsOfLevel, userLevels } from '../../src/domain/access.ts'
-import { describeChanges } from '../../web/actions/changed-values.ts'
+import { describeChanges, mergeDraft } from '../../web/actions/changed-values.ts'
 import { formatPermission, levels, listPermissions, needs, permissions, scopes } from '../../web/app/permissions.ts'
 
 const person = { id: 'user_a', name: 'ann', allow: [], deny: [] }
@@ -32,4 +32,11 @@ it('a conflict names the values that differ', () => {
     'level was LEAD and is ADMIN; teams was empty and is ml',
   )
   expect(describeChanges(before, before)).toBe('')
+})
+
+it('a conflict keeps the edited fields, and takes those of others for the rest', () => {
+  const before = { name: 'ann', email: '', teams: ['ml'] }
+  const now = { name: 'ann', email: 'ann@example.org', teams: [] }
+  expect(mergeDraft({ ...before, teams: ['ml'] }, before, now)).toEqual(now)
+  expect(mergeDraft({ ...before, teams: ['vision'] }, before, now)).toEqual({ ...now, teams: ['vision'] })
 })

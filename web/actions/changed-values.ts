@@ -6,3 +6,14 @@ export function describeChanges(before: Values, now: Values): string {
   const changed = Object.keys(now).filter((name) => before[name] !== now[name])
   return changed.map((name) => `${name} was ${before[name] || 'empty'} and is ${now[name] || 'empty'}`).join('; ')
 }
+
+const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
+
+/** The fields of a form that were edited, and those that others changed since `before` for the rest. */
+export function mergeDraft<Draft extends object>(draft: Draft, before: Draft, now: Draft): Draft {
+  const keys = Object.keys(draft) as (keyof Draft)[]
+  return {
+    ...now,
+    ...Object.fromEntries(keys.filter((key) => !isSame(draft[key], before[key])).map((key) => [key, draft[key]])),
+  }
+}

@@ -21,5 +21,5 @@ export async function describeConflict({ objectId, before, now }: Conflict): Pro
     ? `${newest.actorName} changed this ${formatRelative(Date.parse(newest.at), serverNowMs())}`
     : 'This was changed meanwhile'
   const changes = describeChanges(before, now)
-  return refusal(`${who}${changes && `: ${changes}`}. Save again to put your values in their place.`)
+  return refusal(`${who}${changes && `: ${changes}`}. Your input is kept: save again to store it.`)
 }

@@ -138,7 +138,7 @@ const describeObject = ({ detail, objectId }: AuditItemFragment) =>
   typeof detail?.['name'] === 'string' ? detail['name'] : objectId
 
 const columns: readonly Column<AuditItemFragment>[] = [
-  { title: 'Action', cell: ({ action }) => action },
+  { title: 'Action', cell: ({ action }) => <span className={styles.nowrap}>{action}</span> },
   { title: 'When', cell: ({ at }) => <Time at={at} /> },
   { title: 'Who', cell: ({ actorName }) => actorName },
   {

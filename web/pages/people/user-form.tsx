@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import type { Values } from '../../actions/changed-values.ts'
+import { mergeDraft, type Values } from '../../actions/changed-values.ts'
 import { describeConflict } from '../../actions/conflict.ts'
 import { isRefused, toRefusal } from '../../actions/refusal.ts'
 import { client } from '../../app/connection.ts'
@@ -110,6 +110,7 @@ export function UserForm({ user = null, onCancel, onDone }: UserFormProps) {
       if (!now) return toRefusal(updateUser)
       const next = toDraft(now, draft.issuer)
       setBase({ version: now.version, draft: next })
+      setDraft(mergeDraft(draft, base.draft, next))
       return describeConflict({ objectId: userId, before: toValues(base.draft), now: toValues(next) })
     }
     if (isRefused(updateUser)) return toRefusal(updateUser)

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import type { Values } from '../../actions/changed-values.ts'
+import { mergeDraft, type Values } from '../../actions/changed-values.ts'
 import { describeConflict } from '../../actions/conflict.ts'
 import { isRefused, toRefusal } from '../../actions/refusal.ts'
 import { client } from '../../app/connection.ts'
@@ -64,6 +64,8 @@ export function LimitsForm({ limits, use, onCancel, onDone }: LimitsFormProps) {
       if (!now) return toRefusal(updateLimits)
       const next = toDraft(now)
       setBase({ version: now.version, draft: next })
+      const limitsNow = mergeDraft(draft.limits, base.draft.limits, next.limits)
+      setDraft({ ...mergeDraft(draft, base.draft, next), limits: limitsNow })
       return describeConflict({ objectId: limits.pool.id, before: toValues(base.draft), now: toValues(next) })
     }
     if (isRefused(updateLimits)) return toRefusal(updateLimits)

@@ -90,12 +90,13 @@ interface LimitPanelProps {
 function LimitPanel({ value: { limits, use }, open, onClose, onSave }: LimitPanelProps) {
   const may = useMay()
   if (!open || !may('LIMITS_WRITE')) return null
-  const forms = { key: `${limits.pool.name} ${open}`, limits, onCancel: onClose, onDone: onSave }
+  const forms = { limits, onCancel: onClose, onDone: onSave }
+  const key = `${limits.pool.name} ${open}`
   const chosen = limits.scopes.find((each) => keyOf(each) === open)
   return (
     <SidePanel title={open === 'pool' ? `Limits of ${limits.pool.name}` : 'Limit'} onClose={onClose}>
-      {open === 'pool' && <LimitsForm {...forms} use={use} />}
-      {open !== 'pool' && (chosen || open === 'new') && <ScopeLimitForm {...forms} limit={chosen} />}
+      {open === 'pool' && <LimitsForm key={key} {...forms} use={use} />}
+      {open !== 'pool' && (chosen || open === 'new') && <ScopeLimitForm key={key} {...forms} limit={chosen} />}
       {open !== 'pool' && !chosen && open !== 'new' && (
         <Empty title="This limit does not exist">It was removed, or belongs to another pool.</Empty>
       )}
@@ -150,7 +151,7 @@ const poolColumns = ({
         : formatLimit(limits[name]),
   },
   {
-    title: 'Largest use now',
+    title: 'In use now',
     isNumber: true,
     cell: (name) =>
       name === 'maxConcurrent' ? (

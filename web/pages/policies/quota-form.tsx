@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { mergeDraft } from '../../actions/changed-values.ts'
 import { describeConflict } from '../../actions/conflict.ts'
 import { isRefused, toRefusal } from '../../actions/refusal.ts'
 import { client } from '../../app/connection.ts'
@@ -78,6 +79,7 @@ export function QuotaForm({ quota = null, onCancel, onDone }: QuotaFormProps) {
       const now = await readQuota(before.id)
       if (!now) return toRefusal(updateQuota)
       setBase(now)
+      setDraft(mergeDraft(draft, toDraft(before), toDraft(now)))
       return describeConflict({ objectId: now.id, before: toValues(before), now: toValues(now) })
     }
     if (isRefused(updateQuota)) return toRefusal(updateQuota)

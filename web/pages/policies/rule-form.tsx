@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import type { Values } from '../../actions/changed-values.ts'
+import { mergeDraft, type Values } from '../../actions/changed-values.ts'
 import { describeConflict } from '../../actions/conflict.ts'
 import { isRefused, toRefusal } from '../../actions/refusal.ts'
 import { client } from '../../app/connection.ts'
@@ -105,6 +105,7 @@ export function RuleForm({ rule = null, onCancel, onDone }: RuleFormProps) {
       const now = await readRule(before.id)
       if (!now) return toRefusal(updateApprovalRule)
       setBase(now)
+      setDraft(mergeDraft(draft, toDraft(before), toDraft(now)))
       return describeConflict({ objectId: now.id, before: toValues(before), now: toValues(now) })
     }
     if (isRefused(updateApprovalRule)) return toRefusal(updateApprovalRule)

@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { mergeDraft } from '../../actions/changed-values.ts'
 import { describeConflict } from '../../actions/conflict.ts'
 import { isRefused, toRefusal } from '../../actions/refusal.ts'
 import { client } from '../../app/connection.ts'
@@ -48,11 +49,15 @@ const toDraft = (limit: ScopeLimit | undefined): Draft => ({
   gpus: toText(limit?.maxGpus),
 })
 
+const isSameTarget = (one: ScopeLimit, other: ScopeLimit) =>
+  one.scope === other.scope && one.name === other.name && one.gpuModel === other.gpuModel
+
 /** A limit of one queue, project, team or user. */
 export function ScopeLimitForm({ limits, limit, onCancel, onDone }: ScopeLimitFormProps) {
   const [base, setBase] = useState(limits)
   const [draft, setDraft] = useState(() => toDraft(limit))
   const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }))
+  const find = ({ scopes: all }: PoolLimitsNow) => all.find((each) => limit && isSameTarget(each, limit))
   const save = async (): Promise<Refusal | null> => {
     const { scope, name, gpuModel, jobs, gpus } = draft
     const input = {
@@ -65,6 +70,7 @@ export function ScopeLimitForm({ limits, limit, onCancel, onDone }: ScopeLimitFo
     if (setScopeLimit.__typename === 'VersionConflictProblem') {
       const now = (await readLimits(base.pool.name)) ?? base
       setBase(now)
+      setDraft(mergeDraft(draft, toDraft(find(base)), toDraft(find(now))))
       return describeConflict({ objectId: base.pool.id, before: toValues(base), now: toValues(now) })
     }
     if (isRefused(setScopeLimit)) return toRefusal(setScopeLimit)
