@@ -1,4 +1,13 @@
-import { cloneElement, type FormEvent, type ReactElement, type ReactNode, useId, useRef, useState } from 'react'
+import {
+  cloneElement,
+  type FormEvent,
+  type ReactElement,
+  type ReactNode,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+} from 'react'
 import { Button } from './button.tsx'
 import styles from './form.module.css'
 
@@ -61,6 +70,8 @@ export function Field({ label, help, path, refusal: found = null, children }: Fi
 
 interface FormProps {
   submitText: string
+  /** The form was opened on request: its first field has the focus. */
+  takesFocus?: boolean
   onCancel?: () => void
   /** Does it; a refusal stays in the form, with the input. */
   onSubmit: () => Promise<Refusal | null>
@@ -71,10 +82,13 @@ interface FormProps {
 const toRefusal = (error: unknown) => refusal(error instanceof Error ? error.message : String(error))
 
 /** Sends once at a time. Refusals that belong to no field stand above the buttons. */
-export function Form({ submitText, onCancel, onSubmit, children }: FormProps) {
+export function Form({ submitText, takesFocus = false, onCancel, onSubmit, children }: FormProps) {
   const [found, setFound] = useState<Refusal | null>(null)
   const [isBusy, setBusy] = useState(false)
   const form = useRef<HTMLFormElement>(null)
+  useEffect(() => {
+    if (takesFocus) form.current?.querySelector<HTMLElement>('input, select, textarea')?.focus()
+  }, [takesFocus])
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     if (isBusy) return

@@ -223,7 +223,7 @@ function RenameForm({ team, onCancel, onDone }: RenameFormProps) {
     return null
   }
   return (
-    <Form submitText="Rename" onCancel={onCancel} onSubmit={rename}>
+    <Form takesFocus submitText="Rename" onCancel={onCancel} onSubmit={rename}>
       {(found) => (
         <Field
           label="Name"

@@ -136,7 +136,7 @@ function TeamForm({ onCancel, onDone }: { onCancel: () => void; onDone: (id: str
     return null
   }
   return (
-    <Form submitText="Create team" onCancel={onCancel} onSubmit={create}>
+    <Form takesFocus submitText="Create team" onCancel={onCancel} onSubmit={create}>
       {(refusal) => (
         <Field label="Name" help="Its account, which is charged, has the same name." path="name" refusal={refusal}>
           <input

@@ -60,7 +60,7 @@ export function TokenForm({ userName, userId, onCreate, onClose }: TokenFormProp
   }
   if (created) return <Secret {...created} onClose={onClose} />
   return (
-    <Form submitText="Create token" onCancel={onClose} onSubmit={create}>
+    <Form takesFocus submitText="Create token" onCancel={onClose} onSubmit={create}>
       {(found) => (
         <>
           {may('TOKEN_ANY') && (

@@ -120,6 +120,7 @@ export function UserForm({ user = null, onCancel, onDone }: UserFormProps) {
   }
   return (
     <Form
+      takesFocus
       submitText={user ? 'Save' : 'Create user'}
       onCancel={onCancel}
       onSubmit={() => (user ? change(user.id) : create())}

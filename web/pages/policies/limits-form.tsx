@@ -74,7 +74,7 @@ export function LimitsForm({ limits, use, onCancel, onDone }: LimitsFormProps) {
     return null
   }
   return (
-    <Form submitText="Save" onCancel={onCancel} onSubmit={save}>
+    <Form takesFocus submitText="Save" onCancel={onCancel} onSubmit={save}>
       {(refusal) => (
         <>
           {limitNames.map((name) => (

@@ -89,6 +89,7 @@ export function QuotaForm({ quota = null, onCancel, onDone }: QuotaFormProps) {
   }
   return (
     <Form
+      takesFocus
       submitText={base ? 'Save' : 'Create quota'}
       onCancel={onCancel}
       onSubmit={() => (base ? change(base) : create())}

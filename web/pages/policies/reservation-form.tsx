@@ -56,7 +56,7 @@ export function ReservationForm({ onCancel, onDone }: ReservationFormProps) {
     return null
   }
   return (
-    <Form submitText="Create reservation" onCancel={onCancel} onSubmit={create}>
+    <Form takesFocus submitText="Create reservation" onCancel={onCancel} onSubmit={create}>
       {(refusal) => (
         <>
           <div className={styles.pair}>

@@ -116,6 +116,7 @@ export function RuleForm({ rule = null, onCancel, onDone }: RuleFormProps) {
   const condition = toCondition(draft.condition)
   return (
     <Form
+      takesFocus
       submitText={base ? 'Save' : 'Create rule'}
       onCancel={onCancel}
       onSubmit={() => (base ? change(base) : create())}

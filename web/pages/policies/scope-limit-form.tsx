@@ -79,7 +79,7 @@ export function ScopeLimitForm({ limits, limit, onCancel, onDone }: ScopeLimitFo
     return null
   }
   return (
-    <Form submitText="Save" onCancel={onCancel} onSubmit={save}>
+    <Form takesFocus submitText="Save" onCancel={onCancel} onSubmit={save}>
       {(refusal) => (
         <>
           <TargetFields draft={draft} isFixed={limit !== undefined} refusal={refusal} set={set} />
