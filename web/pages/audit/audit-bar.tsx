@@ -34,18 +34,18 @@ export function AuditBar({ search, onChange }: AuditBarProps) {
           <option key={action} value={action} />
         ))}
       </datalist>
+      <SearchField
+        label="Id of an object"
+        text={search.object ?? ''}
+        hasKey={false}
+        onChange={(object) => onChange({ object }, true)}
+      />
       <Choice
         label="Who"
         any="Anyone"
         value={search.actor}
         options={users.value?.users.nodes.map(({ name }) => [name, name] as const) ?? []}
         onChange={(actor) => onChange({ actor })}
-      />
-      <SearchField
-        label="Id of an object"
-        text={search.object ?? ''}
-        hasKey={false}
-        onChange={(object) => onChange({ object }, true)}
       />
       <Choice
         label="Since"

@@ -139,8 +139,15 @@ const describeObject = ({ detail, objectId }: AuditItemFragment) =>
 
 const columns: readonly Column<AuditItemFragment>[] = [
   { title: 'Action', cell: ({ action }) => <span className={styles.nowrap}>{action}</span> },
-  { title: 'When', cell: ({ at }) => <Time at={at} /> },
-  { title: 'Who', cell: ({ actorName }) => actorName },
+  {
+    title: 'When',
+    cell: ({ at }) => (
+      <span className={styles.nowrap}>
+        <Time at={at} />
+      </span>
+    ),
+  },
+  { title: 'Who', cell: ({ actorName }) => <span className={styles.nowrap}>{actorName}</span> },
   {
     title: 'Object',
     cell: (entry) =>

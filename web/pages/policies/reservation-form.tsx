@@ -100,24 +100,17 @@ interface FieldsProps {
 
 const WindowFields = ({ draft, refusal, set }: FieldsProps) => (
   <>
-    <div className={styles.pair}>
-      <Field label="From" path="startsAt" refusal={refusal}>
-        <input
-          type="datetime-local"
-          required
-          value={draft.from}
-          onChange={({ target }) => set({ from: target.value })}
-        />
-      </Field>
-      <Field label="Until" path="endsAt" refusal={refusal}>
-        <input
-          type="datetime-local"
-          required
-          value={draft.until}
-          onChange={({ target }) => set({ until: target.value })}
-        />
-      </Field>
-    </div>
+    <Field label="From" path="startsAt" refusal={refusal}>
+      <input type="datetime-local" required value={draft.from} onChange={({ target }) => set({ from: target.value })} />
+    </Field>
+    <Field label="Until" path="endsAt" refusal={refusal}>
+      <input
+        type="datetime-local"
+        required
+        value={draft.until}
+        onChange={({ target }) => set({ until: target.value })}
+      />
+    </Field>
     <label className={styles.check}>
       <input type="checkbox" checked={draft.hard} onChange={({ target }) => set({ hard: target.checked })} />
       End running jobs at its end
