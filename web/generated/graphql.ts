@@ -3,53 +3,6 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
-/** A machine to add to a pool. */
-export type AddNodeInput = {
-  /** Number of cores. */
-  cpu: number;
-  /** Processor model, matched by `cpuModel` filters. */
-  cpuModel?: string | null | undefined;
-  /** Its GPUs. At most 1,024. */
-  gpus?: Array<DeviceInput> | null | undefined;
-  /** Whether it has InfiniBand. */
-  infiniband?: boolean | null | undefined;
-  /** GiB of memory. */
-  memoryGib: number;
-  /** Name, unique in the pool. */
-  name: string;
-  /** Name of the pool. Pools that are bound to one machine cannot get nodes. */
-  pool: string;
-};
-
-/** A condition on submissions; set exactly one field. */
-export type ApprovalConditionInput =
-  {   /** Matches when the submission costs more than this amount. */
-  costAbove: number; executor?: never; firstJob?: never; hardware?: never; jobsPerDayAbove?: never; levelNotIn?: never; name?: never; }
-  |  { costAbove?: never;   /** Matches jobs that run on this executor. */
-  executor: string; firstJob?: never; hardware?: never; jobsPerDayAbove?: never; levelNotIn?: never; name?: never; }
-  |  { costAbove?: never; executor?: never;   /** true: matches the first job of a user. false: matches all later ones. */
-  firstJob: boolean; hardware?: never; jobsPerDayAbove?: never; levelNotIn?: never; name?: never; }
-  |  { costAbove?: never; executor?: never; firstJob?: never;   /** Glob on the requested GPU and CPU models; case-insensitive. */
-  hardware: string; jobsPerDayAbove?: never; levelNotIn?: never; name?: never; }
-  |  { costAbove?: never; executor?: never; firstJob?: never; hardware?: never;   /** Matches when the user submitted more than this number of jobs in the last 24 hours, including this one. */
-  jobsPerDayAbove: number; levelNotIn?: never; name?: never; }
-  |  { costAbove?: never; executor?: never; firstJob?: never; hardware?: never; jobsPerDayAbove?: never;   /** Matches when the level of the user is not in this list. At most 4. */
-  levelNotIn: Array<UserLevel>; name?: never; }
-  |  { costAbove?: never; executor?: never; firstJob?: never; hardware?: never; jobsPerDayAbove?: never; levelNotIn?: never;   /** Glob on the job name, or a regular expression if written as ^…$. */
-  name: string; };
-
-/** Filter for approvals. An approval must match all fields, and one entry of each list. */
-export type ApprovalFilter = {
-  /** true: approvals that you may decide now. false: all others. */
-  decidable?: boolean | null | undefined;
-  /** Approvals of jobs that one of these users submitted. At most 1,000. */
-  requestedBy?: Array<string> | null | undefined;
-  /** Approvals that one of these rules requires. At most 1,000. */
-  ruleNames?: Array<string> | null | undefined;
-  /** Approvals in one of these states. At most 5. */
-  statuses?: Array<ApprovalStatus> | null | undefined;
-};
-
 /** State of an approval request. */
 export type ApprovalStatus =
   /** Approved: the job was queued. */
@@ -62,36 +15,6 @@ export type ApprovalStatus =
   | 'PENDING'
   /** Rejected: the job failed. */
   | 'REJECTED';
-
-/** An approval decision. */
-export type ApproveJobInput = {
-  /** Comment on the decision; at most 1,000 characters. */
-  comment?: string | null | undefined;
-  /** Fails with a version conflict unless the job has this version. */
-  expectedVersion: number;
-  /** The BLOCKED job whose approval you decide. */
-  jobId: string;
-};
-
-/** Approval decisions for several jobs. */
-export type ApproveJobsInput = {
-  /** The decisions. At most 100. */
-  decisions: Array<ApproveJobInput>;
-};
-
-/** Filter for audit entries. All fields must match. */
-export type AuditFilter = {
-  /** Entries with one of these actions; job.* matches all actions of jobs. At most 1,000. */
-  actions?: Array<string> | null | undefined;
-  /** Entries of one of these users. At most 1,000. */
-  actors?: Array<string> | null | undefined;
-  /** Entries about one of these objects. At most 1,000. */
-  objectIds?: Array<string> | null | undefined;
-  /** Entries of this time or later. */
-  since?: string | null | undefined;
-  /** Entries earlier than this time. */
-  until?: string | null | undefined;
-};
 
 /** The job to cancel. */
 export type CancelJobInput = {
@@ -111,50 +34,6 @@ export type CancelJobsInput = {
   selection: JobSelection;
 };
 
-/** The jobs to delete. */
-export type CleanupJobsInput = {
-  /** Minimum age in days since the end of the job, 1 … 365. */
-  olderThanDays?: number | null | undefined;
-};
-
-/** A new approval rule. */
-export type CreateApprovalRuleInput = {
-  /** The submissions that the rule applies to. */
-  condition: ApprovalConditionInput;
-  /** Whether the rule is evaluated. */
-  enabled?: boolean | null | undefined;
-  /** User levels that the rule does not apply to. At most 4. */
-  exemptLevels?: Array<UserLevel> | null | undefined;
-  /** Seconds until an undecided request expires. */
-  expiresAfterSeconds?: number | null | undefined;
-  /** Display name, unique. */
-  name: string;
-  /** Rules with a higher priority are evaluated first. */
-  priority?: number | null | undefined;
-  /** Lowest user level that may decide. */
-  requiredLevel?: UserLevel | null | undefined;
-};
-
-/** A new capacity reservation. Reservations of the same node must not overlap. */
-export type CreateCapacityReservationInput = {
-  /** End of the window. */
-  endsAt: string;
-  /** End jobs at the end of the window; otherwise they run to completion. */
-  hard?: boolean | null | undefined;
-  /** Display name, unique in the pool. */
-  name: string;
-  /** Name of the reservation in the backend. */
-  nativeId?: string | null | undefined;
-  /** Names of the nodes, 1 or more. At most 1,000. */
-  nodes: Array<string>;
-  /** Name of the pool whose nodes are reserved. */
-  pool: string;
-  /** Project whose jobs may use the reservation. */
-  project: string;
-  /** Start of the window. */
-  startsAt: string;
-};
-
 /** The file to download: the log of a job, or the body of an artifact. */
 export type CreateDownloadInput = {
   /** artifact_…; its body. */
@@ -169,110 +48,10 @@ export type CreateDownloadInput = {
   streams?: Array<LogStream> | null | undefined;
 };
 
-/** A new quota. The combination of type, action, scope and key is unique. */
-export type CreateQuotaInput = {
-  /** Action when a submission exceeds the limit. */
-  action: QuotaAction;
-  /** Name of the level, user, team or account; omit for GLOBAL. */
-  key?: string | null | undefined;
-  /** Highest allowed value; 0: nothing is allowed. */
-  limit: number;
-  /** Kind of object whose usage the quota limits. */
-  scope: QuotaScope;
-  /** Quantity that the quota limits. */
-  type: QuotaType;
-};
-
-/** A new team. */
-export type CreateTeamInput = {
-  /** Unique name; the account of the team has the same name. `users` is reserved. */
-  name: string;
-};
-
-/** A new token. */
-export type CreateTokenInput = {
-  /** When the token expires; not later than your own credentials. Default: the expiry of your credentials. */
-  expiresAt?: string | null | undefined;
-  /** Name that says what the token is for, 1 … 255 characters. */
-  name: string;
-  /** Scopes of the token (default: the scopes of your own credentials). At most 4. */
-  scopes?: Array<TokenScope> | null | undefined;
-  /** The user of the token; default: you. Other users need the permission token.any. */
-  userId?: string | null | undefined;
-};
-
-/** A new user. */
-export type CreateUserInput = {
-  /** Permissions in addition to those of the level. At most 22. */
-  allow?: Array<Permission> | null | undefined;
-  /** Team for submissions that name no team; must be one of `teams`. */
-  defaultTeam?: string | null | undefined;
-  /** Permissions to deny; deny overrides allow. At most 22. */
-  deny?: Array<Permission> | null | undefined;
-  /** Name that pages show; default: the log-in name. */
-  displayName?: string | null | undefined;
-  /** Email address. */
-  email?: string | null | undefined;
-  /** Level; determines base priority and permissions. */
-  level: UserLevel;
-  /** Login name, unique; cannot be changed later. */
-  name: string;
-  /** Names of all teams of the user. At most 50. */
-  teams?: Array<string> | null | undefined;
-  /** Unix account that the jobs of the user run as. */
-  unixUser?: string | null | undefined;
-};
-
-/** The rule to delete. */
-export type DeleteApprovalRuleInput = {
-  /** The rule to delete. */
-  approvalRuleId: string;
-  /** Fails with a version conflict unless the rule has this version. */
-  expectedVersion?: number | null | undefined;
-};
-
-/** The reservation to delete. */
-export type DeleteCapacityReservationInput = {
-  /** The reservation to delete. */
-  capacityReservationId: string;
-};
-
 /** The jobs to delete. */
 export type DeleteJobsInput = {
   /** The jobs. */
   selection: JobSelection;
-};
-
-/** The node to delete. */
-export type DeleteNodeInput = {
-  /** Fails with a version conflict unless the node has this version. */
-  expectedVersion?: number | null | undefined;
-  /** The node to delete. */
-  nodeId: string;
-};
-
-/** The quota to delete. */
-export type DeleteQuotaInput = {
-  /** Fails with a version conflict unless the quota has this version. */
-  expectedVersion?: number | null | undefined;
-  /** The quota to delete. */
-  quotaId: string;
-};
-
-/** The team to delete. */
-export type DeleteTeamInput = {
-  /** Fails with a version conflict unless the team has this version. */
-  expectedVersion?: number | null | undefined;
-  /** The team to delete. */
-  teamId: string;
-};
-
-/** The user to delete. */
-export type DeleteUserInput = {
-  /** Fails with a version conflict unless the user has this version. */
-  expectedVersion?: number | null | undefined;
-  /** The user to disable. */
-  userId: string;
 };
 
 /** The saved view to delete. */
@@ -616,17 +395,6 @@ export type LabelInput = {
   value: string;
 };
 
-/** Kind of object that a limit applies to. */
-export type LimitScope =
-  /** Jobs of a project. */
-  | 'PROJECT'
-  /** Jobs of a submission queue. */
-  | 'QUEUE'
-  /** Jobs of a team. */
-  | 'TEAM'
-  /** Jobs of a user. */
-  | 'USER';
-
 /** Where a page shows a link of the installation. */
 export type LinkTarget =
   /** The page of a job; {id} in the URL stands for its id. */
@@ -747,13 +515,6 @@ export type PendingReasonCode =
   /** Preempted jobs must leave first. */
   | 'WAITING_FOR_PREEMPTION';
 
-/** Order of users and teams. */
-export type PeopleOrder =
-  /** Oldest first. */
-  | 'CREATED_AT'
-  /** By name. */
-  | 'NAME';
-
 /** A permission of a user. The configuration and the command line write JOB_VIEW_OWN as job.view.own. */
 export type Permission =
   /** Read the audit log. */
@@ -812,21 +573,6 @@ export type PoolNodeState =
   /** Accepts new runs. */
   | 'READY';
 
-/** Order of the queue of a pool. */
-export type PoolPolicy =
-  /** By usage: accounts with the smallest share per weight first. */
-  | 'FAIR_SHARE'
-  /** By priority, then by submission time. */
-  | 'PRIORITY';
-
-/** A rule that is not stored. */
-export type PreviewApprovalRuleInput = {
-  /** The submissions that the rule would apply to. */
-  condition: ApprovalConditionInput;
-  /** User levels that the rule would not apply to. At most 4. */
-  exemptLevels?: Array<UserLevel> | null | undefined;
-};
-
 /** The submission or retry to preview; set exactly one field. */
 export type PreviewJobInput =
   {   /** Previews a retry: the input of `retryJob`. */
@@ -862,77 +608,6 @@ export type ProblemCode =
   | 'UNAVAILABLE'
   /** The object has changed since the expected version. */
   | 'VERSION_CONFLICT';
-
-/** The pools to schedule. */
-export type ProcessQueueInput = {
-  /** Name of the pool; default: all pools that have a leader. */
-  pool?: string | null | undefined;
-};
-
-/** Action when a submission exceeds a quota. */
-export type QuotaAction =
-  /** The submission is refused. */
-  | 'BLOCK'
-  /** The submission is accepted and needs an approval. */
-  | 'REQUIRE_APPROVAL'
-  /** The submission is accepted with a warning. */
-  | 'WARN';
-
-/** Filter for quotas. A quota must match all fields, and one entry of each list. */
-export type QuotaFilter = {
-  /** Quotas with one of these actions. At most 3. */
-  actions?: Array<QuotaAction> | null | undefined;
-  /** Quotas with one of these keys. At most 1,000. */
-  keys?: Array<string> | null | undefined;
-  /** Quotas of one of these scopes. At most 5. */
-  scopes?: Array<QuotaScope> | null | undefined;
-  /** Quotas of one of these types. At most 6. */
-  types?: Array<QuotaType> | null | undefined;
-};
-
-/** Kind of object whose usage a quota limits. USER overrides LEVEL, and LEVEL overrides GLOBAL; TEAM and ACCOUNT apply in addition. */
-export type QuotaScope =
-  /** The usage of an account and the accounts below it together. */
-  | 'ACCOUNT'
-  /** The usage of each user. */
-  | 'GLOBAL'
-  /** The usage of each user of a level. */
-  | 'LEVEL'
-  /** The usage of all members of a team together. */
-  | 'TEAM'
-  /** The usage of one user. */
-  | 'USER';
-
-/** Quantity that a quota limits. */
-export type QuotaType =
-  /** Jobs that are not final, and active slot reservations. */
-  | 'CONCURRENT_JOBS'
-  /** Cost of the jobs submitted in the last 24 hours. */
-  | 'COST_PER_DAY'
-  /** Cost of the jobs submitted in the last 30 days. */
-  | 'COST_PER_MONTH'
-  /** Submissions in the last 24 hours. */
-  | 'JOBS_PER_DAY'
-  /** Submissions in the last 60 minutes. */
-  | 'JOBS_PER_HOUR'
-  /** GPUs requested by jobs that are not final, in pools with the executor `local` or `handler`. */
-  | 'LOCAL_GPUS';
-
-/** A rejection. */
-export type RejectJobInput = {
-  /** Fails with a version conflict unless the job has this version. */
-  expectedVersion: number;
-  /** The BLOCKED job whose approval you decide. */
-  jobId: string;
-  /** Reason, shown to the submitter; at most 1,000 characters. */
-  reason: string;
-};
-
-/** Rejections of several jobs. */
-export type RejectJobsInput = {
-  /** The decisions. At most 100. */
-  decisions: Array<RejectJobInput>;
-};
 
 /** Requested resources; amounts are per replica. */
 export type ResourcesInput = {
@@ -1018,12 +693,6 @@ export type RetryJobsInput = {
   selection: JobSelection;
 };
 
-/** The token to revoke. */
-export type RevokeTokenInput = {
-  /** The token to revoke. */
-  tokenId: string;
-};
-
 /** A view to save. */
 export type SaveViewInput = {
   /** Fails with a version conflict unless the view has this version. */
@@ -1050,24 +719,6 @@ export type SetJobPrioritiesInput = {
   priority?: number | null | undefined;
   /** The jobs. */
   selection: JobSelection;
-};
-
-/** A limit of a queue, a project, a team or a user. Omit `maxJobs` and `maxGpus` to remove it. */
-export type SetScopeLimitInput = {
-  /** Fails with a version conflict unless `Limits` of the pool has this version. */
-  expectedVersion?: number | null | undefined;
-  /** Count only GPUs whose model contains this text, case-insensitive; default: all GPUs. */
-  gpuModel?: string | null | undefined;
-  /** Limit on GPUs in use; default: unlimited. */
-  maxGpus?: number | null | undefined;
-  /** Limit on running jobs; default: unlimited. */
-  maxJobs?: number | null | undefined;
-  /** Name of the queue, project, team or user. */
-  name: string;
-  /** Name of the pool; default: the pool of the default queue. */
-  pool?: string | null | undefined;
-  /** Kind of object that the limit applies to. */
-  scope: LimitScope;
 };
 
 /** Category of a state. */
@@ -1147,18 +798,6 @@ export type SubmitJobInput = {
   spec: JobSpecInput;
 };
 
-/** Several submissions. */
-export type SubmitJobsInput = {
-  /** The submissions. At most 1,000. */
-  submissions: Array<SubmitJobInput>;
-};
-
-/** Filter for teams. */
-export type TeamFilter = {
-  /** Teams whose name or account contains this text; the case of ASCII letters does not matter. At most 255 characters. Reads all rows. */
-  text?: string | null | undefined;
-};
-
 /** Permitted use of a token; a token never permits more than its user may do. */
 export type TokenScope =
   /** Everything else: users, teams, tokens, quotas, limits, rules, nodes, reservations, deleting jobs of others. */
@@ -1169,153 +808,6 @@ export type TokenScope =
   | 'READ'
   /** Submit and retry jobs, reserve and release slots, cancel and delete own jobs. */
   | 'SUBMIT';
-
-/** Changes to an approval rule; omitted fields stay. */
-export type UpdateApprovalRuleInput = {
-  /** The rule to change. */
-  approvalRuleId: string;
-  /** The submissions that the rule applies to. */
-  condition?: ApprovalConditionInput | null | undefined;
-  /** Whether the rule is evaluated. */
-  enabled?: boolean | null | undefined;
-  /** User levels that the rule does not apply to. At most 4. */
-  exemptLevels?: Array<UserLevel> | null | undefined;
-  /** Fails with a version conflict unless the rule has this version. */
-  expectedVersion?: number | null | undefined;
-  /** Seconds until an undecided request expires. */
-  expiresAfterSeconds?: number | null | undefined;
-  /** Display name, unique. */
-  name?: string | null | undefined;
-  /** Rules with a higher priority are evaluated first. */
-  priority?: number | null | undefined;
-  /** Lowest user level that may decide. */
-  requiredLevel?: UserLevel | null | undefined;
-};
-
-/** Changes to the limits of a pool. Omitted fields stay; null: unlimited; 0: none. */
-export type UpdateLimitsInput = {
-  /** Whether `teamMaxConcurrent` is enforced. */
-  enableFairShare?: boolean | null | undefined;
-  /** Fails with a version conflict unless `Limits` of the pool has this version. */
-  expectedVersion?: number | null | undefined;
-  /** GPUs in use in the pool. */
-  localGpuMaxConcurrent?: number | null | undefined;
-  /** Running jobs with GPUs in the pool. */
-  localJobMaxConcurrent?: number | null | undefined;
-  /** Running jobs of the pool. */
-  maxConcurrent?: number | null | undefined;
-  /** Name of the pool; default: the pool of the default queue. */
-  pool?: string | null | undefined;
-  /** Waiting time in seconds that raises a priority by 10, up to 30; 0: never. No effect in pools with fair share. */
-  starvationThresholdSeconds?: number | null | undefined;
-  /** Running jobs of each team, enforced with `enableFairShare`. */
-  teamMaxConcurrent?: number | null | undefined;
-  /** Jobs of a user that are not final, checked at submission. */
-  userMaxActive?: number | null | undefined;
-  /** Jobs of a user that wait for an approval. */
-  userMaxBlocked?: number | null | undefined;
-  /** Running jobs of each user. */
-  userMaxConcurrent?: number | null | undefined;
-};
-
-/** A change of the state of a node. */
-export type UpdateNodeInput = {
-  /** Fails with a version conflict unless the node has this version. */
-  expectedVersion?: number | null | undefined;
-  /** The node to change. */
-  nodeId: string;
-  /** Why the node accepts no runs, for other users; at most 500 characters; only with CORDONED or DRAINING. */
-  reason?: string | null | undefined;
-  /** The new state: READY, CORDONED or DRAINING. LOST cannot be set. */
-  state: PoolNodeState;
-};
-
-/** Changes to a quota; omitted fields stay. */
-export type UpdateQuotaInput = {
-  /** Action when a submission exceeds the limit. */
-  action?: QuotaAction | null | undefined;
-  /** Fails with a version conflict unless the quota has this version. */
-  expectedVersion?: number | null | undefined;
-  /** Highest allowed value. */
-  limit?: number | null | undefined;
-  /** The quota to change. */
-  quotaId: string;
-};
-
-/** Changes to a team; omitted fields stay. */
-export type UpdateTeamInput = {
-  /** Ids of users to add. At most 1,000. */
-  addMembers?: Array<string> | null | undefined;
-  /** Fails with a version conflict unless the team has this version. */
-  expectedVersion?: number | null | undefined;
-  /** New name. Later submissions are charged to the account of the new name. */
-  name?: string | null | undefined;
-  /** Ids of users to remove. At most 1,000. */
-  removeMembers?: Array<string> | null | undefined;
-  /** The team to change. */
-  teamId: string;
-};
-
-/** Changes to a user; omitted fields stay. */
-export type UpdateUserInput = {
-  /** Permissions in addition to those of the level. At most 22. */
-  allow?: Array<Permission> | null | undefined;
-  /** Team for submissions that name no team; must be one of `teams`. */
-  defaultTeam?: string | null | undefined;
-  /** Permissions to deny; deny overrides allow. At most 22. */
-  deny?: Array<Permission> | null | undefined;
-  /** Whether the user is disabled. A disabled user cannot log in; running jobs continue, and waiting jobs are held. */
-  disabled?: boolean | null | undefined;
-  /** Name that pages show; default: the log-in name. */
-  displayName?: string | null | undefined;
-  /** Email address. */
-  email?: string | null | undefined;
-  /** Fails with a version conflict unless the user has this version. */
-  expectedVersion?: number | null | undefined;
-  /** Identity of the user at the OpenID provider; null: removes it. */
-  identity?: UserIdentityInput | null | undefined;
-  /** Level; determines base priority and permissions. */
-  level?: UserLevel | null | undefined;
-  /** Names of all teams of the user. At most 50. */
-  teams?: Array<string> | null | undefined;
-  /** Unix account that the jobs of the user run as. */
-  unixUser?: string | null | undefined;
-  /** The user to change. */
-  userId: string;
-};
-
-/** Key by which `usage` groups its points. */
-export type UsageBy =
-  /** The account that the job is charged to. */
-  | 'ACCOUNT'
-  /** The pool; every measured time has a point, also without jobs. */
-  | 'POOL'
-  /** The submission queue of the job. */
-  | 'QUEUE'
-  /** The team of the job. */
-  | 'TEAM'
-  /** The user of the job. */
-  | 'USER';
-
-/** Filter for users. A user must match all fields, and one entry of each list. */
-export type UserFilter = {
-  /** true: disabled users. false: all others. */
-  disabled?: boolean | null | undefined;
-  /** Users with one of these levels. At most 4. */
-  levels?: Array<UserLevel> | null | undefined;
-  /** Members of one of these teams. At most 1,000. */
-  teams?: Array<string> | null | undefined;
-  /** Users whose name, display name or email address contains this text; the case of ASCII letters does not matter. At most 255 characters. Reads all rows. */
-  text?: string | null | undefined;
-};
-
-/** Identity of a user at an OpenID provider. */
-export type UserIdentityInput = {
-  /** Issuer: auth.oidc.issuer in the configuration. */
-  issuer: string;
-  /** Subject: `sub` in the tokens of the provider. */
-  subject: string;
-};
 
 /** Level of a user. Each level includes the permissions of the levels below. */
 export type UserLevel =
@@ -1343,192 +835,42 @@ export type X11Input = {
   gpu?: boolean | null | undefined;
 };
 
-export type AboutServerQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type AboutServerQuery = { serverInfo: { id: string, name: string, title: string, version: string, publicUrl: string | null, singleUser: boolean, oidcIssuer: string | null, logRetentionDays: number, eventRetentionDays: number, maxPageSize: number, maxQueryCost: number, maxSubscriptionsPerConnection: number, at: string, links: Array<{ title: string, url: string, on: LinkTarget }> }, system: { id: string, at: string, loadAvg5Min: number | null, memoryPercent: number | null, executors: Array<{ name: string, available: boolean, message: string | null, version: string | null, launchers: Array<string>, specFields: Array<string>, pool: { id: string, name: string } }> }, pools: Array<{ id: string, name: string, paused: boolean, policy: PoolPolicy, executors: Array<string>, capacity: { cpu: number, gpu: number, memoryBytes: number }, queue: { id: string, running: number, depth: number }, leader: { epoch: number, host: string | null, process: string | null, renewedAt: string } | null }> };
-
-export type ServerTimeQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type ServerTimeQuery = { serverInfo: { id: string, at: string } };
-
-export type CheckDataQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type CheckDataQuery = { selfCheck: { ok: boolean, at: string, findings: Array<{ rule: string, message: string, objectId: string | null }> } };
-
-export type WhoGrantsQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type WhoGrantsQuery = { viewer: { id: string, scopes: Array<TokenScope>, user: { id: string, level: UserLevel, permissions: Array<Permission> } }, users: { nodes: Array<{ id: string, name: string }> } };
-
-export type ApprovalRowFragment = { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } };
-
-export type ListApprovalsQueryVariables = Exact<{
-  first?: number | null | undefined;
-  after?: string | null | undefined;
-  filter?: ApprovalFilter | null | undefined;
+export type CompareJobsQueryVariables = Exact<{
+  ids: Array<string> | string;
+  points: number;
 }>;
 
 
-export type ListApprovalsQuery = { approvals: { totalCount: number, nodes: Array<{ id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type CompareJobsQuery = { nodes: Array<
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: string, maxRunTimeSeconds: number, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null }, runs: { nodes: Array<{ id: string, number: number, logLines: number, startedAt: string | null, finishedAt: string | null, samples: Array<{ at: string, cpuCores: number | null, memoryBytes: number | null, gpuPercent: number | null, gpuMemoryBytes: number | null }> }> }, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+   | null> };
 
-export type ApprovalsNowQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type ApprovalsNowQuery = { jobs: { asOf: string } };
-
-export type ApprovalUpdatesSubscriptionVariables = Exact<{
-  after?: string | null | undefined;
-}>;
-
-
-export type ApprovalUpdatesSubscription = { jobUpdates:
-    | { __typename: 'JobTransitions', cursor: string, matches: boolean, job: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } }
-    | { __typename: 'StreamHeartbeat', cursor: string }
-    | { __typename: 'StreamReset', resetReason: StreamResetReason, jobIds: Array<string>, cursor: string }
-   };
-
-export type ApprovalPageQueryVariables = Exact<{
+export type CompareLinesQueryVariables = Exact<{
   id: string;
+  run: number;
+  fromLine: number;
+  first: number;
 }>;
 
 
-export type ApprovalPageQuery = { node:
-    | { __typename: 'ApiToken' }
-    | { __typename: 'Approval', id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, level: UserLevel, name: string, displayName: string | null, teams: Array<{ id: string, name: string }> }, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: string, maxRunTimeSeconds: number, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null }, scheduling: { fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> }, reasons: Array<{ code: PendingReasonCode, message: string }> } | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null }, decidedBy: { id: string, name: string } | null }
-    | { __typename: 'ApprovalRule' }
-    | { __typename: 'Artifact' }
-    | { __typename: 'AuditEntry' }
-    | { __typename: 'CapacityReservation' }
-    | { __typename: 'Hold' }
-    | { __typename: 'Job' }
-    | { __typename: 'JobEvent' }
-    | { __typename: 'Pool' }
-    | { __typename: 'PoolNode' }
-    | { __typename: 'Quota' }
-    | { __typename: 'Run' }
-    | { __typename: 'SavedView' }
-    | { __typename: 'SlotReservation' }
-    | { __typename: 'SubmissionQueue' }
-    | { __typename: 'Team' }
-    | { __typename: 'User' }
-   | null };
-
-export type RequesterFactsQueryVariables = Exact<{
-  user: string;
-  since: string;
-}>;
-
-
-export type RequesterFactsQuery = { now: { rows: Array<{ key: string | null, count: number }> }, lately: { rows: Array<{ key: string | null, count: number }> }, approvals: { totalCount: number, nodes: Array<{ id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } }> } };
-
-export type ApprovalRulesQueryVariables = Exact<{
-  first?: number | null | undefined;
-}>;
-
-
-export type ApprovalRulesQuery = { approvalRules: { nodes: Array<{ id: string, name: string, enabled: boolean, requiredLevel: UserLevel, exemptLevels: Array<UserLevel>, expiresAfterSeconds: number, condition: { costAbove: number | null, executor: string | null, firstJob: boolean | null, hardware: string | null, jobsPerDayAbove: number | null, levelNotIn: Array<UserLevel> | null, name: string | null } }> } };
-
-export type PendingDecisionsQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type PendingDecisionsQuery = { viewer: { id: string, pendingDecisions: number } };
-
-export type ApproveManyMutationVariables = Exact<{
-  input: ApproveJobsInput;
-}>;
-
-
-export type ApproveManyMutation = { approveJobs:
-    | { __typename: 'ApproveJobsSuccess', results: Array<
-        | { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'ApproveJobSuccess', approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } }
-        | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-        | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean, job: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } }
-        | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean, currentJob: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } | null }
-      > }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-   };
-
-export type RejectManyMutationVariables = Exact<{
-  input: RejectJobsInput;
-}>;
-
-
-export type RejectManyMutation = { rejectJobs:
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'RejectJobsSuccess', results: Array<
-        | { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-        | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean, job: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } }
-        | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'RejectJobSuccess', approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } }
-        | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean, currentJob: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } | null }
-      > }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-   };
-
-export type AuditItemFragment = { id: string, seq: number, at: string, action: string, actorName: string, objectId: string | null, ip: string | null, token: string | null, hash: string, detail: Record<string, unknown> | null, actor: { id: string, name: string } | null };
-
-export type ListAuditQueryVariables = Exact<{
-  filter?: AuditFilter | null | undefined;
-  after?: string | null | undefined;
-  first?: number | null | undefined;
-}>;
-
-
-export type ListAuditQuery = { auditLog: { nodes: Array<{ id: string, seq: number, at: string, action: string, actorName: string, objectId: string | null, ip: string | null, token: string | null, hash: string, detail: Record<string, unknown> | null, actor: { id: string, name: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
-
-export type OneAuditEntryQueryVariables = Exact<{
-  id: string;
-}>;
-
-
-export type OneAuditEntryQuery = { node:
-    | { __typename: 'ApiToken' }
-    | { __typename: 'Approval' }
-    | { __typename: 'ApprovalRule' }
-    | { __typename: 'Artifact' }
-    | { __typename: 'AuditEntry', id: string, seq: number, at: string, action: string, actorName: string, objectId: string | null, ip: string | null, token: string | null, hash: string, detail: Record<string, unknown> | null, actor: { id: string, name: string } | null }
-    | { __typename: 'CapacityReservation' }
-    | { __typename: 'Hold' }
-    | { __typename: 'Job' }
-    | { __typename: 'JobEvent' }
-    | { __typename: 'Pool' }
-    | { __typename: 'PoolNode' }
-    | { __typename: 'Quota' }
-    | { __typename: 'Run' }
-    | { __typename: 'SavedView' }
-    | { __typename: 'SlotReservation' }
-    | { __typename: 'SubmissionQueue' }
-    | { __typename: 'Team' }
-    | { __typename: 'User' }
-   | null };
-
-export type VerifyAuditLogQueryVariables = Exact<{
-  fromSeq?: number | null | undefined;
-  toSeq?: number | null | undefined;
-}>;
-
-
-export type VerifyAuditLogQuery = { verifyAudit: { ok: boolean, fromSeq: number, toSeq: number, headSeq: number, firstBadSeq: number | null, message: string | null } };
-
-export type NewestChangeQueryVariables = Exact<{
-  objectId: string;
-}>;
-
-
-export type NewestChangeQuery = { auditLog: { nodes: Array<{ id: string, at: string, actorName: string }> } };
+export type CompareLinesQuery = { job: { id: string, logs: { lines: Array<{ number: number, text: string, truncated: boolean }> } } | null };
 
 export type MapNodeFragment = { id: string, name: string, state: PoolNodeState, stateReason: string | null, stateAt: string, version: number, backsOffUntil: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number }, devices: Array<{ index: number, name: string, memoryBytes: number, allocated: boolean, job: { id: string, name: string | null, state: JobState, account: string } | null, run: { id: string, startedAt: string | null } | null }> };
 
@@ -1670,12 +1012,12 @@ export type PreviewChangeQuery = { previewJob:
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
-export type PoolRoomQueryVariables = Exact<{
+export type PoolNodesQueryVariables = Exact<{
   name: string;
 }>;
 
 
-export type PoolRoomQuery = { queue: { id: string, pool: { id: string, nodes: { totalCount: number, nodes: Array<{ id: string, name: string, state: PoolNodeState, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number }, devices: Array<{ name: string, memoryBytes: number, allocated: boolean }> }> } } } | null };
+export type PoolNodesQuery = { submissionQueues: Array<{ id: string, name: string, pool: { id: string, name: string } | null }>, queue: { id: string, pool: { id: string, nodes: { totalCount: number, nodes: Array<{ id: string, name: string, state: PoolNodeState, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number }, devices: Array<{ name: string, memoryBytes: number, allocated: boolean }> }> } } } | null };
 
 export type LastErrorsQueryVariables = Exact<{
   id: string;
@@ -1686,6 +1028,99 @@ export type LastErrorsQueryVariables = Exact<{
 
 
 export type LastErrorsQuery = { job: { id: string, logSearch: { isComplete: boolean, matches: Array<{ line: number, stream: LogStream, text: string }> } } | null };
+
+export type RunUsageQueryVariables = Exact<{
+  id: string;
+  points: number;
+}>;
+
+
+export type RunUsageQuery = { node:
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string, samples: Array<{ at: string, cpuCores: number | null, memoryBytes: number | null, gpuPercent: number | null, gpuMemoryBytes: number | null }> }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+   | null };
+
+export type ArtifactRowFragment = { id: string, name: string, mediaType: string, sizeBytes: number | null, uri: string | null, createdAt: string, run: { id: string, number: number } };
+
+export type JobArtifactsQueryVariables = Exact<{
+  id: string;
+  last: number;
+  before?: string | null | undefined;
+}>;
+
+
+export type JobArtifactsQuery = { job: { id: string, artifacts: { totalCount: number, nodes: Array<{ id: string, name: string, mediaType: string, sizeBytes: number | null, uri: string | null, createdAt: string, run: { id: string, number: number } }>, pageInfo: { hasPreviousPage: boolean, startCursor: string | null } } } | null };
+
+export type ArtifactContentQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type ArtifactContentQuery = { node:
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { body: string | null, metadata: Record<string, unknown> | null, id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+   | null };
+
+export type GraphBoxFragment = { id: string, name: string | null, state: JobState, user: { id: string, name: string } };
+
+export type JobNeighboursQueryVariables = Exact<{
+  ids: Array<string> | string;
+  first: number;
+}>;
+
+
+export type JobNeighboursQuery = { nodes: Array<
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string, name: string | null, state: JobState, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, name: string | null, state: JobState, user: { id: string, name: string } } }>, dependents: { totalCount: number, nodes: Array<{ id: string, name: string | null, state: JobState, user: { id: string, name: string } }> }, user: { id: string, name: string } }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+   | null> };
 
 export type ListRowFragment = { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null };
 
@@ -1986,583 +1421,6 @@ export type SearchLogQueryVariables = Exact<{
 
 export type SearchLogQuery = { job: { id: string, logSearch: { cursor: string, isComplete: boolean, scannedBytes: number, matches: Array<{ line: number }> } } | null };
 
-export type OverviewQueryVariables = Exact<{
-  failed: JobFilter;
-}>;
-
-
-export type OverviewQuery = { viewer: { id: string, pendingDecisions: number, queue: { runningCount: number, pendingCount: number, blockedCount: number } }, jobs: { nodes: Array<{ id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } }, pools: Array<{ id: string, name: string, paused: boolean, capacity: { cpu: number, memoryBytes: number, gpu: number }, used: { cpu: number, memoryBytes: number, gpu: number }, queue: { id: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, byReason: Array<{ code: PendingReasonCode, count: number }> }, leader: { renewedAt: string } | null }> };
-
-export type OpenApprovalsQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type OpenApprovalsQuery = { approvals: { nodes: Array<{ id: string, requestedAt: string, expiresAt: string }> } };
-
-export type TroubledNodesQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type TroubledNodesQuery = { pools: Array<{ id: string, name: string, nodes: { nodes: Array<{ id: string, name: string, state: PoolNodeState, stateReason: string | null, backsOffUntil: string | null, backsOffBecause: string | null }> } }> };
-
-export type PoolHistoryQueryVariables = Exact<{
-  from: string;
-  bucketSeconds: number;
-}>;
-
-
-export type PoolHistoryQuery = { usage: Array<{ at: string, key: string | null, running: number, queued: number, cpu: number, cpuCapacity: number, gpu: number, gpuCapacity: number }> };
-
-export type AnyJobQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type AnyJobQuery = { jobs: { nodes: Array<{ id: string }> } };
-
-export type RunFirstJobMutationVariables = Exact<{
-  input: SubmitJobInput;
-}>;
-
-
-export type RunFirstJobMutation = { submitJob:
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'SubmitJobSuccess', job: { id: string } }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-   };
-
-export type UserItemFragment = { id: string, version: number, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, unixUser: string | null, allow: Array<Permission>, deny: Array<Permission>, permissions: Array<Permission>, identity: { issuer: string, subject: string } | null, defaultTeam: { id: string, name: string } | null, teams: Array<{ id: string, name: string }> };
-
-export type ListUsersQueryVariables = Exact<{
-  filter?: UserFilter | null | undefined;
-  orderBy?: PeopleOrder | null | undefined;
-  after?: string | null | undefined;
-  first?: number | null | undefined;
-}>;
-
-
-export type ListUsersQuery = { users: { nodes: Array<{ id: string, version: number, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, unixUser: string | null, allow: Array<Permission>, deny: Array<Permission>, permissions: Array<Permission>, identity: { issuer: string, subject: string } | null, defaultTeam: { id: string, name: string } | null, teams: Array<{ id: string, name: string }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
-
-export type OneUserQueryVariables = Exact<{
-  id: string;
-}>;
-
-
-export type OneUserQuery = { node:
-    | { __typename: 'ApiToken' }
-    | { __typename: 'Approval' }
-    | { __typename: 'ApprovalRule' }
-    | { __typename: 'Artifact' }
-    | { __typename: 'AuditEntry' }
-    | { __typename: 'CapacityReservation' }
-    | { __typename: 'Hold' }
-    | { __typename: 'Job' }
-    | { __typename: 'JobEvent' }
-    | { __typename: 'Pool' }
-    | { __typename: 'PoolNode' }
-    | { __typename: 'Quota' }
-    | { __typename: 'Run' }
-    | { __typename: 'SavedView' }
-    | { __typename: 'SlotReservation' }
-    | { __typename: 'SubmissionQueue' }
-    | { __typename: 'Team' }
-    | { __typename: 'User', id: string, version: number, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, unixUser: string | null, allow: Array<Permission>, deny: Array<Permission>, permissions: Array<Permission>, identity: { issuer: string, subject: string } | null, defaultTeam: { id: string, name: string } | null, teams: Array<{ id: string, name: string }> }
-   | null };
-
-export type CountJobsQueryVariables = Exact<{
-  by: JobCountBy;
-  filter?: JobFilter | null | undefined;
-  first?: number;
-}>;
-
-
-export type CountJobsQuery = { jobCounts: { isExact: boolean, rows: Array<{ key: string | null, count: number, byState: Array<{ state: JobState, count: number }> }> } };
-
-export type TeamItemFragment = { id: string, version: number, name: string, account: string, createdAt: string, members: { nodes: Array<{ id: string, name: string, displayName: string | null, level: UserLevel }>, pageInfo: { hasNextPage: boolean } } };
-
-export type ListTeamsQueryVariables = Exact<{
-  filter?: TeamFilter | null | undefined;
-  orderBy?: PeopleOrder | null | undefined;
-  after?: string | null | undefined;
-  first?: number | null | undefined;
-}>;
-
-
-export type ListTeamsQuery = { teams: { nodes: Array<{ id: string, version: number, name: string, account: string, createdAt: string, members: { nodes: Array<{ id: string, name: string, displayName: string | null, level: UserLevel }>, pageInfo: { hasNextPage: boolean } } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
-
-export type OneTeamQueryVariables = Exact<{
-  id: string;
-}>;
-
-
-export type OneTeamQuery = { node:
-    | { __typename: 'ApiToken' }
-    | { __typename: 'Approval' }
-    | { __typename: 'ApprovalRule' }
-    | { __typename: 'Artifact' }
-    | { __typename: 'AuditEntry' }
-    | { __typename: 'CapacityReservation' }
-    | { __typename: 'Hold' }
-    | { __typename: 'Job' }
-    | { __typename: 'JobEvent' }
-    | { __typename: 'Pool' }
-    | { __typename: 'PoolNode' }
-    | { __typename: 'Quota' }
-    | { __typename: 'Run' }
-    | { __typename: 'SavedView' }
-    | { __typename: 'SlotReservation' }
-    | { __typename: 'SubmissionQueue' }
-    | { __typename: 'Team', id: string, version: number, name: string, account: string, createdAt: string, members: { nodes: Array<{ id: string, name: string, displayName: string | null, level: UserLevel }>, pageInfo: { hasNextPage: boolean } } }
-    | { __typename: 'User' }
-   | null };
-
-export type TeamNamesQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type TeamNamesQuery = { teams: { nodes: Array<{ id: string, name: string }> } };
-
-export type FindUsersQueryVariables = Exact<{
-  filter?: UserFilter | null | undefined;
-  first?: number | null | undefined;
-}>;
-
-
-export type FindUsersQuery = { users: { nodes: Array<{ id: string, name: string, displayName: string | null, level: UserLevel, disabled: boolean }> } };
-
-export type TokenItemFragment = { id: string, name: string, prefix: string, scopes: Array<TokenScope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, user: { id: string, name: string, disabled: boolean } };
-
-export type ListTokensQueryVariables = Exact<{
-  userId?: string | null | undefined;
-  after?: string | null | undefined;
-  first?: number | null | undefined;
-}>;
-
-
-export type ListTokensQuery = { tokens: { nodes: Array<{ id: string, name: string, prefix: string, scopes: Array<TokenScope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, user: { id: string, name: string, disabled: boolean } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
-
-export type MakeUserMutationVariables = Exact<{
-  input: CreateUserInput;
-}>;
-
-
-export type MakeUserMutation = { createUser:
-    | { __typename: 'CreateUserSuccess', user: { id: string, name: string } }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-   };
-
-export type ChangeUserMutationVariables = Exact<{
-  input: UpdateUserInput;
-}>;
-
-
-export type ChangeUserMutation = { updateUser:
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UpdateUserSuccess', user: { id: string, name: string, disabled: boolean } }
-    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
-   };
-
-export type DisableUserMutationVariables = Exact<{
-  input: DeleteUserInput;
-}>;
-
-
-export type DisableUserMutation = { deleteUser:
-    | { __typename: 'DeleteUserSuccess', user: { id: string, name: string } }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
-   };
-
-export type MakeTeamMutationVariables = Exact<{
-  input: CreateTeamInput;
-}>;
-
-
-export type MakeTeamMutation = { createTeam:
-    | { __typename: 'CreateTeamSuccess', team: { id: string, name: string } }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-   };
-
-export type ChangeTeamMutationVariables = Exact<{
-  input: UpdateTeamInput;
-}>;
-
-
-export type ChangeTeamMutation = { updateTeam:
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UpdateTeamSuccess', team: { id: string, name: string } }
-    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
-   };
-
-export type RemoveTeamMutationVariables = Exact<{
-  input: DeleteTeamInput;
-}>;
-
-
-export type RemoveTeamMutation = { deleteTeam:
-    | { __typename: 'DeleteTeamSuccess', deletedId: string }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
-   };
-
-export type MakeTokenMutationVariables = Exact<{
-  input: CreateTokenInput;
-}>;
-
-
-export type MakeTokenMutation = { createToken:
-    | { __typename: 'CreateTokenSuccess', secret: string, token: { id: string, name: string, prefix: string, scopes: Array<TokenScope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, user: { id: string, name: string, disabled: boolean } } }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-   };
-
-export type EndTokenMutationVariables = Exact<{
-  input: RevokeTokenInput;
-}>;
-
-
-export type EndTokenMutation = { revokeToken:
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'RevokeTokenSuccess', token: { id: string, revokedAt: string | null } }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-   };
-
-export type PoolLimitsFragment = { id: string, version: number, maxConcurrent: number | null, userMaxConcurrent: number | null, enableFairShare: boolean, teamMaxConcurrent: number | null, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> };
-
-export type PoolLimitsNowQueryVariables = Exact<{
-  pool: string;
-}>;
-
-
-export type PoolLimitsNowQuery = { limits: { id: string, version: number, maxConcurrent: number | null, userMaxConcurrent: number | null, enableFairShare: boolean, teamMaxConcurrent: number | null, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, pool: { id: string, name: string, policy: PoolPolicy, capacity: { gpu: number }, used: { gpu: number }, queue: { id: string, running: number, depth: number, blocked: number } }, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> } | null };
-
-export type PoolNamesQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type PoolNamesQuery = { pools: Array<{ id: string, name: string, paused: boolean }> };
-
-export type ChangeLimitsMutationVariables = Exact<{
-  input: UpdateLimitsInput;
-}>;
-
-
-export type ChangeLimitsMutation = { updateLimits:
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UpdateLimitsSuccess', limits: { id: string, version: number } }
-    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
-   };
-
-export type ChangeScopeLimitMutationVariables = Exact<{
-  input: SetScopeLimitInput;
-}>;
-
-
-export type ChangeScopeLimitMutation = { setScopeLimit:
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'SetScopeLimitSuccess', limits: { id: string, version: number } }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
-   };
-
-export type QuotaItemFragment = { id: string, version: number, type: QuotaType, action: QuotaAction, scope: QuotaScope, key: string | null, limit: number, createdAt: string };
-
-export type ListQuotasQueryVariables = Exact<{
-  filter?: QuotaFilter | null | undefined;
-  after?: string | null | undefined;
-  first?: number | null | undefined;
-}>;
-
-
-export type ListQuotasQuery = { quotas: { nodes: Array<{ id: string, version: number, type: QuotaType, action: QuotaAction, scope: QuotaScope, key: string | null, limit: number, createdAt: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
-
-export type OneQuotaQueryVariables = Exact<{
-  id: string;
-}>;
-
-
-export type OneQuotaQuery = { node:
-    | { __typename: 'ApiToken' }
-    | { __typename: 'Approval' }
-    | { __typename: 'ApprovalRule' }
-    | { __typename: 'Artifact' }
-    | { __typename: 'AuditEntry' }
-    | { __typename: 'CapacityReservation' }
-    | { __typename: 'Hold' }
-    | { __typename: 'Job' }
-    | { __typename: 'JobEvent' }
-    | { __typename: 'Pool' }
-    | { __typename: 'PoolNode' }
-    | { __typename: 'Quota', id: string, version: number, type: QuotaType, action: QuotaAction, scope: QuotaScope, key: string | null, limit: number, createdAt: string }
-    | { __typename: 'Run' }
-    | { __typename: 'SavedView' }
-    | { __typename: 'SlotReservation' }
-    | { __typename: 'SubmissionQueue' }
-    | { __typename: 'Team' }
-    | { __typename: 'User' }
-   | null };
-
-export type OwnQuotasQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type OwnQuotasQuery = { viewer: { id: string, activeSlots: number, quotas: Array<{ type: QuotaType, action: QuotaAction, scope: string, ceiling: string | null, limit: number, used: number, warning: boolean }> } };
-
-export type MakeQuotaMutationVariables = Exact<{
-  input: CreateQuotaInput;
-}>;
-
-
-export type MakeQuotaMutation = { createQuota:
-    | { __typename: 'CreateQuotaSuccess', quota: { id: string } }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-   };
-
-export type ChangeQuotaMutationVariables = Exact<{
-  input: UpdateQuotaInput;
-}>;
-
-
-export type ChangeQuotaMutation = { updateQuota:
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UpdateQuotaSuccess', quota: { id: string } }
-    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
-   };
-
-export type RemoveQuotaMutationVariables = Exact<{
-  input: DeleteQuotaInput;
-}>;
-
-
-export type RemoveQuotaMutation = { deleteQuota:
-    | { __typename: 'DeleteQuotaSuccess', deletedId: string }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
-   };
-
-export type RuleItemFragment = { id: string, version: number, name: string, priority: number, enabled: boolean, requiredLevel: UserLevel, exemptLevels: Array<UserLevel>, expiresAfterSeconds: number, condition: { costAbove: number | null, executor: string | null, firstJob: boolean | null, hardware: string | null, jobsPerDayAbove: number | null, levelNotIn: Array<UserLevel> | null, name: string | null } };
-
-export type ListRulesQueryVariables = Exact<{
-  after?: string | null | undefined;
-  first?: number | null | undefined;
-}>;
-
-
-export type ListRulesQuery = { approvalRules: { nodes: Array<{ id: string, version: number, name: string, priority: number, enabled: boolean, requiredLevel: UserLevel, exemptLevels: Array<UserLevel>, expiresAfterSeconds: number, condition: { costAbove: number | null, executor: string | null, firstJob: boolean | null, hardware: string | null, jobsPerDayAbove: number | null, levelNotIn: Array<UserLevel> | null, name: string | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
-
-export type OneRuleQueryVariables = Exact<{
-  id: string;
-}>;
-
-
-export type OneRuleQuery = { node:
-    | { __typename: 'ApiToken' }
-    | { __typename: 'Approval' }
-    | { __typename: 'ApprovalRule', id: string, version: number, name: string, priority: number, enabled: boolean, requiredLevel: UserLevel, exemptLevels: Array<UserLevel>, expiresAfterSeconds: number, condition: { costAbove: number | null, executor: string | null, firstJob: boolean | null, hardware: string | null, jobsPerDayAbove: number | null, levelNotIn: Array<UserLevel> | null, name: string | null } }
-    | { __typename: 'Artifact' }
-    | { __typename: 'AuditEntry' }
-    | { __typename: 'CapacityReservation' }
-    | { __typename: 'Hold' }
-    | { __typename: 'Job' }
-    | { __typename: 'JobEvent' }
-    | { __typename: 'Pool' }
-    | { __typename: 'PoolNode' }
-    | { __typename: 'Quota' }
-    | { __typename: 'Run' }
-    | { __typename: 'SavedView' }
-    | { __typename: 'SlotReservation' }
-    | { __typename: 'SubmissionQueue' }
-    | { __typename: 'Team' }
-    | { __typename: 'User' }
-   | null };
-
-export type PreviewRuleQueryVariables = Exact<{
-  input: PreviewApprovalRuleInput;
-}>;
-
-
-export type PreviewRuleQuery = { previewApprovalRule:
-    | { __typename: 'ApprovalRulePreview', consideredCount: number, matchedCount: number, jobs: Array<{ id: string, name: string | null, state: JobState, createdAt: string, user: { id: string, name: string } }> }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-   };
-
-export type PendingOfRuleQueryVariables = Exact<{
-  ruleName: string;
-}>;
-
-
-export type PendingOfRuleQuery = { approvals: { nodes: Array<{ id: string }>, pageInfo: { hasNextPage: boolean } } };
-
-export type MakeRuleMutationVariables = Exact<{
-  input: CreateApprovalRuleInput;
-}>;
-
-
-export type MakeRuleMutation = { createApprovalRule:
-    | { __typename: 'CreateApprovalRuleSuccess', rule: { id: string } }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-   };
-
-export type ChangeRuleMutationVariables = Exact<{
-  input: UpdateApprovalRuleInput;
-}>;
-
-
-export type ChangeRuleMutation = { updateApprovalRule:
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UpdateApprovalRuleSuccess', rule: { id: string, enabled: boolean } }
-    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
-   };
-
-export type RemoveRuleMutationVariables = Exact<{
-  input: DeleteApprovalRuleInput;
-}>;
-
-
-export type RemoveRuleMutation = { deleteApprovalRule:
-    | { __typename: 'DeleteApprovalRuleSuccess', deletedId: string }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
-   };
-
-export type ListReservationsQueryVariables = Exact<{
-  after?: string | null | undefined;
-  first?: number | null | undefined;
-}>;
-
-
-export type ListReservationsQuery = { capacityReservations: { nodes: Array<{ id: string, name: string, project: string, startsAt: string, endsAt: string, hard: boolean, nativeId: string | null, pool: { id: string, name: string }, nodes: Array<{ id: string, name: string, state: PoolNodeState, capacity: { cpu: number, gpu: number, memoryBytes: number } }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
-
-export type NodesOfPoolsQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type NodesOfPoolsQuery = { pools: Array<{ id: string, name: string, nodes: { nodes: Array<{ id: string, name: string, state: PoolNodeState, capacity: { cpu: number, gpu: number, memoryBytes: number } }>, pageInfo: { hasNextPage: boolean } } }> };
-
-export type MakeReservationMutationVariables = Exact<{
-  input: CreateCapacityReservationInput;
-}>;
-
-
-export type MakeReservationMutation = { createCapacityReservation:
-    | { __typename: 'CreateCapacityReservationSuccess', capacityReservation: { id: string } }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-   };
-
-export type RemoveReservationMutationVariables = Exact<{
-  input: DeleteCapacityReservationInput;
-}>;
-
-
-export type RemoveReservationMutation = { deleteCapacityReservation:
-    | { __typename: 'DeleteCapacityReservationSuccess', deletedId: string }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-   };
-
-export type QueuePanelFragment = { id: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, byState: Array<{ state: JobState, count: number }>, byUser: Array<{ count: number, user: { id: string, name: string } }>, byReason: Array<{ code: PendingReasonCode, count: number }>, local: { allocatedGpus: Array<number>, availableGpus: Array<number> } | null, pool: { id: string, name: string, paused: boolean, policy: PoolPolicy, leader: { renewedAt: string } | null, limits: { id: string, version: number, maxConcurrent: number | null, userMaxConcurrent: number | null, enableFairShare: boolean, teamMaxConcurrent: number | null, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> }, holds: Array<{ id: string, since: string, expectedAt: string | null, waitingForVictims: number, job: { id: string, name: string | null } | null, nodes: Array<{ id: string, name: string }> }> } };
-
-export type QueueChangesSubscriptionVariables = Exact<{
-  pool?: string | null | undefined;
-}>;
-
-
-export type QueueChangesSubscription = { queueStatus: { id: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, byState: Array<{ state: JobState, count: number }>, byUser: Array<{ count: number, user: { id: string, name: string } }>, byReason: Array<{ code: PendingReasonCode, count: number }>, local: { allocatedGpus: Array<number>, availableGpus: Array<number> } | null, pool: { id: string, name: string, paused: boolean, policy: PoolPolicy, leader: { renewedAt: string } | null, limits: { id: string, version: number, maxConcurrent: number | null, userMaxConcurrent: number | null, enableFairShare: boolean, teamMaxConcurrent: number | null, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> }, holds: Array<{ id: string, since: string, expectedAt: string | null, waitingForVictims: number, job: { id: string, name: string | null } | null, nodes: Array<{ id: string, name: string }> }> } } };
-
-export type QueueLineQueryVariables = Exact<{
-  pool: string;
-  first: number;
-  after?: string | null | undefined;
-}>;
-
-
-export type QueueLineQuery = { queue: { id: string, entries: { nodes: Array<{ id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
-
-export type MyQueueQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type MyQueueQuery = { viewer: { id: string, queue: { pendingCount: number, runningCount: number, blockedCount: number, bestPosition: number | null } } };
-
-export type PoolReservationsQueryVariables = Exact<{
-  first: number;
-  after?: string | null | undefined;
-}>;
-
-
-export type PoolReservationsQuery = { capacityReservations: { nodes: Array<{ id: string, name: string, project: string, startsAt: string, endsAt: string, pool: { id: string, name: string }, nodes: Array<{ id: string, name: string }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
-
-export type CountOldJobsQueryVariables = Exact<{
-  filter?: JobFilter | null | undefined;
-}>;
-
-
-export type CountOldJobsQuery = { jobs: { totalCount: number, isTotalExact: boolean } };
-
-export type ProcessPoolMutationVariables = Exact<{
-  input: ProcessQueueInput;
-}>;
-
-
-export type ProcessPoolMutation = { processQueue:
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'ProcessQueueSuccess', considered: number, started: number, preempted: number }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-   };
-
-export type CleanUpJobsMutationVariables = Exact<{
-  input: CleanupJobsInput;
-}>;
-
-
-export type CleanUpJobsMutation = { cleanupJobs:
-    | { __typename: 'CleanupJobsSuccess', deletedCount: number }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-   };
-
 export type ServerFactsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -2720,117 +1578,6 @@ export class TypedDocumentString<TResult, TVariables>
     return this.value;
   }
 }
-export const ApprovalRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
-    fragment ApprovalRow on Approval {
-  id
-  status
-  reason
-  ruleName
-  requiredLevel
-  requestedAt
-  expiresAt
-  decidedAt
-  decidable
-  comment
-  requestedBy {
-    id
-    name
-    displayName
-  }
-  decidedBy {
-    id
-    name
-  }
-  job {
-    id
-    version
-    name
-    state
-    account
-    maxAttempts
-    maxRunTimeSeconds
-    estimatedCost
-    pool {
-      id
-      name
-      rates {
-        cpuHour
-        gpuHour
-        currency
-      }
-    }
-    queue {
-      id
-      name
-    }
-    resources {
-      cpu
-      memoryBytes
-      gpu
-      gpuModel
-      replicas
-      processCount
-      nodeCount
-      exclusiveNodeUse
-    }
-  }
-}
-    `, {"fragmentName":"ApprovalRow"}) as unknown as TypedDocumentString<ApprovalRowFragment, unknown>;
-export const AuditItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
-    fragment AuditItem on AuditEntry {
-  id
-  seq
-  at
-  action
-  actorName
-  actor {
-    id
-    name
-  }
-  objectId
-  ip
-  token
-  hash
-  detail
-}
-    `, {"fragmentName":"AuditItem"}) as unknown as TypedDocumentString<AuditItemFragment, unknown>;
-export const MapNodeFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
-    fragment MapNode on PoolNode {
-  id
-  name
-  state
-  stateReason
-  stateAt
-  version
-  backsOffUntil
-  capacity {
-    cpu
-    memoryBytes
-    gpu
-  }
-  free {
-    cpu
-    memoryBytes
-    gpu
-  }
-  devices {
-    index
-    name
-    memoryBytes
-    allocated
-    job {
-      id
-      name
-      state
-      account
-    }
-    run {
-      id
-      startedAt
-    }
-  }
-}
-    `, {"fragmentName":"MapNode"}) as unknown as TypedDocumentString<MapNodeFragment, unknown>;
 export const EventRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment EventRow on JobEvent {
   id
@@ -3132,6 +1879,31 @@ fragment ListRow on Job {
     }
   }
 }`, {"fragmentName":"PageJob"}) as unknown as TypedDocumentString<PageJobFragment, unknown>;
+export const ArtifactRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment ArtifactRow on Artifact {
+  id
+  name
+  mediaType
+  sizeBytes
+  uri
+  createdAt
+  run {
+    id
+    number
+  }
+}
+    `, {"fragmentName":"ArtifactRow"}) as unknown as TypedDocumentString<ArtifactRowFragment, unknown>;
+export const GraphBoxFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment GraphBox on Job {
+  id
+  name
+  state
+  user {
+    id
+    name
+  }
+}
+    `, {"fragmentName":"GraphBox"}) as unknown as TypedDocumentString<GraphBoxFragment, unknown>;
 export const RefusedFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment Refused on Problem {
   __typename
@@ -3165,232 +1937,6 @@ export const LogRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   truncated
 }
     `, {"fragmentName":"LogRow"}) as unknown as TypedDocumentString<LogRowFragment, unknown>;
-export const LogGapRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
-    fragment LogGapRow on LogGap {
-  startOffset
-  endOffset
-  reason
-  line
-}
-    `, {"fragmentName":"LogGapRow"}) as unknown as TypedDocumentString<LogGapRowFragment, unknown>;
-export const LogSizeFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
-    fragment LogSize on Job {
-  logGaps(run: $run) {
-    ...LogGapRow
-  }
-  runs(last: 50) {
-    nodes {
-      id
-      number
-      logBytes
-      logLines
-    }
-  }
-}
-    fragment LogGapRow on LogGap {
-  startOffset
-  endOffset
-  reason
-  line
-}`, {"fragmentName":"LogSize"}) as unknown as TypedDocumentString<LogSizeFragment, unknown>;
-export const UserItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
-    fragment UserItem on User {
-  id
-  version
-  name
-  displayName
-  email
-  level
-  disabled
-  createdAt
-  unixUser
-  allow
-  deny
-  permissions
-  identity {
-    issuer
-    subject
-  }
-  defaultTeam {
-    id
-    name
-  }
-  teams {
-    id
-    name
-  }
-}
-    `, {"fragmentName":"UserItem"}) as unknown as TypedDocumentString<UserItemFragment, unknown>;
-export const TeamItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
-    fragment TeamItem on Team {
-  id
-  version
-  name
-  account
-  createdAt
-  members(first: 100) {
-    nodes {
-      id
-      name
-      displayName
-      level
-    }
-    pageInfo {
-      hasNextPage
-    }
-  }
-}
-    `, {"fragmentName":"TeamItem"}) as unknown as TypedDocumentString<TeamItemFragment, unknown>;
-export const TokenItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
-    fragment TokenItem on ApiToken {
-  id
-  name
-  prefix
-  scopes
-  createdAt
-  expiresAt
-  lastUsedAt
-  revokedAt
-  user {
-    id
-    name
-    disabled
-  }
-}
-    `, {"fragmentName":"TokenItem"}) as unknown as TypedDocumentString<TokenItemFragment, unknown>;
-export const QuotaItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
-    fragment QuotaItem on Quota {
-  id
-  version
-  type
-  action
-  scope
-  key
-  limit
-  createdAt
-}
-    `, {"fragmentName":"QuotaItem"}) as unknown as TypedDocumentString<QuotaItemFragment, unknown>;
-export const RuleItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
-    fragment RuleItem on ApprovalRule {
-  id
-  version
-  name
-  priority
-  enabled
-  requiredLevel
-  exemptLevels
-  expiresAfterSeconds
-  condition {
-    costAbove
-    executor
-    firstJob
-    hardware
-    jobsPerDayAbove
-    levelNotIn
-    name
-  }
-}
-    `, {"fragmentName":"RuleItem"}) as unknown as TypedDocumentString<RuleItemFragment, unknown>;
-export const PoolLimitsFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
-    fragment PoolLimits on Limits {
-  id
-  version
-  maxConcurrent
-  userMaxConcurrent
-  enableFairShare
-  teamMaxConcurrent
-  localJobMaxConcurrent
-  localGpuMaxConcurrent
-  userMaxActive
-  userMaxBlocked
-  starvationThresholdSeconds
-  scopes {
-    scope
-    name
-    gpuModel
-    maxJobs
-    maxGpus
-    jobsInUse
-    gpusInUse
-  }
-}
-    `, {"fragmentName":"PoolLimits"}) as unknown as TypedDocumentString<PoolLimitsFragment, unknown>;
-export const QueuePanelFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
-    fragment QueuePanel on Queue {
-  id
-  at
-  depth
-  running
-  blocked
-  avgWaitSeconds
-  byState {
-    state
-    count
-  }
-  byUser {
-    count
-    user {
-      id
-      name
-    }
-  }
-  byReason {
-    code
-    count
-  }
-  local {
-    allocatedGpus
-    availableGpus
-  }
-  pool {
-    id
-    name
-    paused
-    policy
-    leader {
-      renewedAt
-    }
-    limits {
-      ...PoolLimits
-    }
-    holds {
-      id
-      since
-      expectedAt
-      waitingForVictims
-      job {
-        id
-        name
-      }
-      nodes {
-        id
-        name
-      }
-    }
-  }
-}
-    fragment PoolLimits on Limits {
-  id
-  version
-  maxConcurrent
-  userMaxConcurrent
-  enableFairShare
-  teamMaxConcurrent
-  localJobMaxConcurrent
-  localGpuMaxConcurrent
-  userMaxActive
-  userMaxBlocked
-  starvationThresholdSeconds
-  scopes {
-    scope
-    name
-    gpuModel
-    maxJobs
-    maxGpus
-    jobsInUse
-    gpusInUse
-  }
-}`, {"fragmentName":"QueuePanel"}) as unknown as TypedDocumentString<QueuePanelFragment, unknown>;
 export const WholeSpecFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment WholeSpec on JobSpec {
   name
@@ -3497,348 +2043,107 @@ export const ViewRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"ViewRow"}) as unknown as TypedDocumentString<ViewRowFragment, unknown>;
-export const AboutServerDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query AboutServer {
-  serverInfo {
+export const CompareJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query CompareJobs($ids: [ID!]!, $points: Int!) {
+  nodes(ids: $ids) {
     id
-    name
-    title
-    version
-    publicUrl
-    singleUser
-    oidcIssuer
-    logRetentionDays
-    eventRetentionDays
-    maxPageSize
-    maxQueryCost
-    maxSubscriptionsPerConnection
-    at
-    links {
-      title
-      url
-      on
-    }
-  }
-  system {
-    id
-    at
-    loadAvg5Min
-    memoryPercent
-    executors {
-      name
-      available
-      message
-      version
-      launchers
-      specFields
-      pool {
-        id
-        name
+    ... on Job {
+      ...ListRow
+      spec {
+        ...WholeSpec
       }
-    }
-  }
-  pools {
-    id
-    name
-    paused
-    policy
-    executors
-    capacity {
-      cpu
-      gpu
-      memoryBytes
-    }
-    queue {
-      id
-      running
-      depth
-    }
-    leader {
-      epoch
-      host
-      process
-      renewedAt
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<AboutServerQuery, AboutServerQueryVariables>;
-export const ServerTimeDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query ServerTime {
-  serverInfo {
-    id
-    at
-  }
-}
-    `) as unknown as TypedDocumentString<ServerTimeQuery, ServerTimeQueryVariables>;
-export const CheckDataDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query CheckData {
-  selfCheck {
-    ok
-    at
-    findings {
-      rule
-      message
-      objectId
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<CheckDataQuery, CheckDataQueryVariables>;
-export const WhoGrantsDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query WhoGrants {
-  viewer {
-    id
-    scopes
-    user {
-      id
-      level
-      permissions
-    }
-  }
-  users(filter: {levels: [ADMIN], disabled: false}, orderBy: NAME, first: 6) {
-    nodes {
-      id
-      name
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<WhoGrantsQuery, WhoGrantsQueryVariables>;
-export const ListApprovalsDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query ListApprovals($first: Int, $after: Cursor, $filter: ApprovalFilter) {
-  approvals(first: $first, after: $after, filter: $filter) {
-    totalCount
-    nodes {
-      ...ApprovalRow
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-    }
-  }
-}
-    fragment ApprovalRow on Approval {
-  id
-  status
-  reason
-  ruleName
-  requiredLevel
-  requestedAt
-  expiresAt
-  decidedAt
-  decidable
-  comment
-  requestedBy {
-    id
-    name
-    displayName
-  }
-  decidedBy {
-    id
-    name
-  }
-  job {
-    id
-    version
-    name
-    state
-    account
-    maxAttempts
-    maxRunTimeSeconds
-    estimatedCost
-    pool {
-      id
-      name
-      rates {
-        cpuHour
-        gpuHour
-        currency
-      }
-    }
-    queue {
-      id
-      name
-    }
-    resources {
-      cpu
-      memoryBytes
-      gpu
-      gpuModel
-      replicas
-      processCount
-      nodeCount
-      exclusiveNodeUse
-    }
-  }
-}`) as unknown as TypedDocumentString<ListApprovalsQuery, ListApprovalsQueryVariables>;
-export const ApprovalsNowDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query ApprovalsNow {
-  jobs(first: 1, filter: {states: [BLOCKED]}) {
-    asOf
-  }
-}
-    `) as unknown as TypedDocumentString<ApprovalsNowQuery, ApprovalsNowQueryVariables>;
-export const ApprovalUpdatesDocument = /*#__PURE__*/ new TypedDocumentString(`
-    subscription ApprovalUpdates($after: Cursor) {
-  jobUpdates(filter: {states: [BLOCKED]}, after: $after) {
-    __typename
-    ... on JobTransitions {
-      cursor
-      matches
-      job {
-        id
-        approval {
-          ...ApprovalRow
-        }
-      }
-    }
-    ... on StreamReset {
-      resetReason
-      jobIds
-      cursor
-    }
-    ... on StreamHeartbeat {
-      cursor
-    }
-  }
-}
-    fragment ApprovalRow on Approval {
-  id
-  status
-  reason
-  ruleName
-  requiredLevel
-  requestedAt
-  expiresAt
-  decidedAt
-  decidable
-  comment
-  requestedBy {
-    id
-    name
-    displayName
-  }
-  decidedBy {
-    id
-    name
-  }
-  job {
-    id
-    version
-    name
-    state
-    account
-    maxAttempts
-    maxRunTimeSeconds
-    estimatedCost
-    pool {
-      id
-      name
-      rates {
-        cpuHour
-        gpuHour
-        currency
-      }
-    }
-    queue {
-      id
-      name
-    }
-    resources {
-      cpu
-      memoryBytes
-      gpu
-      gpuModel
-      replicas
-      processCount
-      nodeCount
-      exclusiveNodeUse
-    }
-  }
-}`) as unknown as TypedDocumentString<ApprovalUpdatesSubscription, ApprovalUpdatesSubscriptionVariables>;
-export const ApprovalPageDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query ApprovalPage($id: ID!) {
-  node(id: $id) {
-    __typename
-    ... on Approval {
-      ...ApprovalRow
-      requestedBy {
-        id
-        level
-        teams {
+      runs(last: 1) {
+        nodes {
           id
-          name
-        }
-      }
-      job {
-        id
-        spec {
-          ...WholeSpec
-        }
-        scheduling {
-          fit {
-            freeNow
-            couldEverFit
-            missing
-          }
-          reasons {
-            code
-            message
+          number
+          logLines
+          startedAt
+          finishedAt
+          samples(points: $points) {
+            at
+            cpuCores
+            memoryBytes
+            gpuPercent
+            gpuMemoryBytes
           }
         }
       }
     }
   }
 }
-    fragment ApprovalRow on Approval {
+    fragment ListRow on Job {
   id
-  status
-  reason
-  ruleName
-  requiredLevel
-  requestedAt
-  expiresAt
-  decidedAt
-  decidable
-  comment
-  requestedBy {
-    id
-    name
-    displayName
+  version
+  name
+  state
+  stateCategory
+  stateReason
+  stateInfo
+  exitCode
+  attempt
+  executor
+  account
+  project
+  labels {
+    key
+    value
   }
-  decidedBy {
+  user {
     id
     name
   }
-  job {
+  pool {
     id
-    version
     name
-    state
-    account
-    maxAttempts
-    maxRunTimeSeconds
-    estimatedCost
-    pool {
-      id
-      name
-      rates {
-        cpuHour
-        gpuHour
-        currency
-      }
+  }
+  queue {
+    id
+    name
+  }
+  queuePosition
+  priority
+  basePriority
+  priorityOverride
+  allowedActions
+  resources {
+    cpu
+    memoryBytes
+    gpu
+    gpuModel
+    gpuMemoryBytes
+    replicas
+  }
+  maxRunTimeSeconds
+  createdAt
+  eligibleAt
+  startedAt
+  finishedAt
+  cost {
+    amount
+    currency
+  }
+  progress {
+    fraction
+    message
+    at
+  }
+  currentRun {
+    id
+    number
+    nodeNames
+    gpuIds
+    startedAt
+  }
+  scheduling {
+    reasons {
+      code
+      message
     }
-    queue {
-      id
-      name
-    }
-    resources {
-      cpu
-      memoryBytes
-      gpu
-      gpuModel
-      replicas
-      processCount
-      nodeCount
-      exclusiveNodeUse
+    estimatedStart {
+      p50
+      p90
+      earliest
+      latest
     }
   }
 }
@@ -3925,745 +2230,21 @@ fragment WholeSpec on JobSpec {
   bid
   estimatedCost
   customAttributes
-}`) as unknown as TypedDocumentString<ApprovalPageQuery, ApprovalPageQueryVariables>;
-export const RequesterFactsDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query RequesterFacts($user: ID!, $since: DateTime!) {
-  now: jobCounts(
-    by: STATE
-    filter: {users: [$user], stateCategories: [WAITING, ACTIVE]}
-  ) {
-    rows {
-      key
-      count
-    }
-  }
-  lately: jobCounts(by: STATE, filter: {users: [$user], createdAfter: $since}) {
-    rows {
-      key
-      count
-    }
-  }
-  approvals(
-    first: 6
-    filter: {requestedBy: [$user], statuses: [APPROVED, REJECTED, EXPIRED]}
-  ) {
-    totalCount
-    nodes {
-      ...ApprovalRow
-    }
-  }
-}
-    fragment ApprovalRow on Approval {
-  id
-  status
-  reason
-  ruleName
-  requiredLevel
-  requestedAt
-  expiresAt
-  decidedAt
-  decidable
-  comment
-  requestedBy {
+}`) as unknown as TypedDocumentString<CompareJobsQuery, CompareJobsQueryVariables>;
+export const CompareLinesDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query CompareLines($id: ID!, $run: Int!, $fromLine: UInt53!, $first: Int!) {
+  job(id: $id) {
     id
-    name
-    displayName
-  }
-  decidedBy {
-    id
-    name
-  }
-  job {
-    id
-    version
-    name
-    state
-    account
-    maxAttempts
-    maxRunTimeSeconds
-    estimatedCost
-    pool {
-      id
-      name
-      rates {
-        cpuHour
-        gpuHour
-        currency
-      }
-    }
-    queue {
-      id
-      name
-    }
-    resources {
-      cpu
-      memoryBytes
-      gpu
-      gpuModel
-      replicas
-      processCount
-      nodeCount
-      exclusiveNodeUse
-    }
-  }
-}`) as unknown as TypedDocumentString<RequesterFactsQuery, RequesterFactsQueryVariables>;
-export const ApprovalRulesDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query ApprovalRules($first: Int) {
-  approvalRules(first: $first) {
-    nodes {
-      id
-      name
-      enabled
-      requiredLevel
-      exemptLevels
-      expiresAfterSeconds
-      condition {
-        costAbove
-        executor
-        firstJob
-        hardware
-        jobsPerDayAbove
-        levelNotIn
-        name
+    logs(run: $run, fromLine: $fromLine, first: $first) {
+      lines {
+        number
+        text
+        truncated
       }
     }
   }
 }
-    `) as unknown as TypedDocumentString<ApprovalRulesQuery, ApprovalRulesQueryVariables>;
-export const PendingDecisionsDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query PendingDecisions {
-  viewer {
-    id
-    pendingDecisions
-  }
-}
-    `) as unknown as TypedDocumentString<PendingDecisionsQuery, PendingDecisionsQueryVariables>;
-export const ApproveManyDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation ApproveMany($input: ApproveJobsInput!) {
-  approveJobs(input: $input) {
-    __typename
-    ... on ApproveJobsSuccess {
-      results {
-        __typename
-        ... on ApproveJobSuccess {
-          approval {
-            ...ApprovalRow
-          }
-        }
-        ... on InvalidStateProblem {
-          job {
-            id
-            approval {
-              ...ApprovalRow
-            }
-          }
-        }
-        ... on VersionConflictProblem {
-          currentJob {
-            id
-            approval {
-              ...ApprovalRow
-            }
-          }
-        }
-        ...Refused
-      }
-    }
-    ...Refused
-  }
-}
-    fragment ApprovalRow on Approval {
-  id
-  status
-  reason
-  ruleName
-  requiredLevel
-  requestedAt
-  expiresAt
-  decidedAt
-  decidable
-  comment
-  requestedBy {
-    id
-    name
-    displayName
-  }
-  decidedBy {
-    id
-    name
-  }
-  job {
-    id
-    version
-    name
-    state
-    account
-    maxAttempts
-    maxRunTimeSeconds
-    estimatedCost
-    pool {
-      id
-      name
-      rates {
-        cpuHour
-        gpuHour
-        currency
-      }
-    }
-    queue {
-      id
-      name
-    }
-    resources {
-      cpu
-      memoryBytes
-      gpu
-      gpuModel
-      replicas
-      processCount
-      nodeCount
-      exclusiveNodeUse
-    }
-  }
-}
-fragment Refused on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
-}`) as unknown as TypedDocumentString<ApproveManyMutation, ApproveManyMutationVariables>;
-export const RejectManyDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation RejectMany($input: RejectJobsInput!) {
-  rejectJobs(input: $input) {
-    __typename
-    ... on RejectJobsSuccess {
-      results {
-        __typename
-        ... on RejectJobSuccess {
-          approval {
-            ...ApprovalRow
-          }
-        }
-        ... on InvalidStateProblem {
-          job {
-            id
-            approval {
-              ...ApprovalRow
-            }
-          }
-        }
-        ... on VersionConflictProblem {
-          currentJob {
-            id
-            approval {
-              ...ApprovalRow
-            }
-          }
-        }
-        ...Refused
-      }
-    }
-    ...Refused
-  }
-}
-    fragment ApprovalRow on Approval {
-  id
-  status
-  reason
-  ruleName
-  requiredLevel
-  requestedAt
-  expiresAt
-  decidedAt
-  decidable
-  comment
-  requestedBy {
-    id
-    name
-    displayName
-  }
-  decidedBy {
-    id
-    name
-  }
-  job {
-    id
-    version
-    name
-    state
-    account
-    maxAttempts
-    maxRunTimeSeconds
-    estimatedCost
-    pool {
-      id
-      name
-      rates {
-        cpuHour
-        gpuHour
-        currency
-      }
-    }
-    queue {
-      id
-      name
-    }
-    resources {
-      cpu
-      memoryBytes
-      gpu
-      gpuModel
-      replicas
-      processCount
-      nodeCount
-      exclusiveNodeUse
-    }
-  }
-}
-fragment Refused on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
-}`) as unknown as TypedDocumentString<RejectManyMutation, RejectManyMutationVariables>;
-export const ListAuditDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query ListAudit($filter: AuditFilter, $after: Cursor, $first: Int) {
-  auditLog(filter: $filter, after: $after, first: $first) {
-    nodes {
-      ...AuditItem
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-    }
-  }
-}
-    fragment AuditItem on AuditEntry {
-  id
-  seq
-  at
-  action
-  actorName
-  actor {
-    id
-    name
-  }
-  objectId
-  ip
-  token
-  hash
-  detail
-}`) as unknown as TypedDocumentString<ListAuditQuery, ListAuditQueryVariables>;
-export const OneAuditEntryDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query OneAuditEntry($id: ID!) {
-  node(id: $id) {
-    __typename
-    ... on AuditEntry {
-      ...AuditItem
-    }
-  }
-}
-    fragment AuditItem on AuditEntry {
-  id
-  seq
-  at
-  action
-  actorName
-  actor {
-    id
-    name
-  }
-  objectId
-  ip
-  token
-  hash
-  detail
-}`) as unknown as TypedDocumentString<OneAuditEntryQuery, OneAuditEntryQueryVariables>;
-export const VerifyAuditLogDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query VerifyAuditLog($fromSeq: UInt53, $toSeq: UInt53) {
-  verifyAudit(fromSeq: $fromSeq, toSeq: $toSeq) {
-    ok
-    fromSeq
-    toSeq
-    headSeq
-    firstBadSeq
-    message
-  }
-}
-    `) as unknown as TypedDocumentString<VerifyAuditLogQuery, VerifyAuditLogQueryVariables>;
-export const NewestChangeDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query NewestChange($objectId: ID!) {
-  auditLog(filter: {objectIds: [$objectId]}, first: 1) {
-    nodes {
-      id
-      at
-      actorName
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<NewestChangeQuery, NewestChangeQueryVariables>;
-export const ClusterChangesDocument = /*#__PURE__*/ new TypedDocumentString(`
-    subscription ClusterChanges($pool: String!, $after: Cursor) {
-  nodeUpdates(pool: $pool, after: $after) {
-    __typename
-    ... on NodesChanged {
-      isStart
-      cursor
-      removedIds
-      nodes {
-        ...MapNode
-      }
-      pool {
-        id
-        name
-        executors
-        used {
-          cpu
-          memoryBytes
-          gpu
-        }
-        capacity {
-          cpu
-          memoryBytes
-          gpu
-        }
-        holds {
-          id
-          expectedAt
-          job {
-            id
-            name
-          }
-          nodes {
-            id
-          }
-        }
-      }
-    }
-    ... on StreamHeartbeat {
-      cursor
-    }
-  }
-}
-    fragment MapNode on PoolNode {
-  id
-  name
-  state
-  stateReason
-  stateAt
-  version
-  backsOffUntil
-  capacity {
-    cpu
-    memoryBytes
-    gpu
-  }
-  free {
-    cpu
-    memoryBytes
-    gpu
-  }
-  devices {
-    index
-    name
-    memoryBytes
-    allocated
-    job {
-      id
-      name
-      state
-      account
-    }
-    run {
-      id
-      startedAt
-    }
-  }
-}`) as unknown as TypedDocumentString<ClusterChangesSubscription, ClusterChangesSubscriptionVariables>;
-export const NodeDetailsDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query NodeDetails($id: ID!, $first: Int!) {
-  node(id: $id) {
-    id
-    ... on PoolNode {
-      cpuModel
-      infiniband
-      gpuJobsOnly
-      lastSeenAt
-      backsOffBecause
-      stateBy {
-        id
-        name
-      }
-      runs(first: $first) {
-        totalCount
-        nodes {
-          id
-          number
-          state
-          startedAt
-          scheduledAt
-          gpuIds
-          job {
-            ...ListRow
-          }
-        }
-      }
-    }
-  }
-}
-    fragment ListRow on Job {
-  id
-  version
-  name
-  state
-  stateCategory
-  stateReason
-  stateInfo
-  exitCode
-  attempt
-  executor
-  account
-  project
-  labels {
-    key
-    value
-  }
-  user {
-    id
-    name
-  }
-  pool {
-    id
-    name
-  }
-  queue {
-    id
-    name
-  }
-  queuePosition
-  priority
-  basePriority
-  priorityOverride
-  allowedActions
-  resources {
-    cpu
-    memoryBytes
-    gpu
-    gpuModel
-    gpuMemoryBytes
-    replicas
-  }
-  maxRunTimeSeconds
-  createdAt
-  eligibleAt
-  startedAt
-  finishedAt
-  cost {
-    amount
-    currency
-  }
-  progress {
-    fraction
-    message
-    at
-  }
-  currentRun {
-    id
-    number
-    nodeNames
-    gpuIds
-    startedAt
-  }
-  scheduling {
-    reasons {
-      code
-      message
-    }
-    estimatedStart {
-      p50
-      p90
-      earliest
-      latest
-    }
-  }
-}`) as unknown as TypedDocumentString<NodeDetailsQuery, NodeDetailsQueryVariables>;
-export const ChangeNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation ChangeNode($input: UpdateNodeInput!) {
-  updateNode(input: $input) {
-    __typename
-    ... on UpdateNodeSuccess {
-      node {
-        ...MapNode
-      }
-    }
-    ...Refused
-  }
-}
-    fragment MapNode on PoolNode {
-  id
-  name
-  state
-  stateReason
-  stateAt
-  version
-  backsOffUntil
-  capacity {
-    cpu
-    memoryBytes
-    gpu
-  }
-  free {
-    cpu
-    memoryBytes
-    gpu
-  }
-  devices {
-    index
-    name
-    memoryBytes
-    allocated
-    job {
-      id
-      name
-      state
-      account
-    }
-    run {
-      id
-      startedAt
-    }
-  }
-}
-fragment Refused on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
-}`) as unknown as TypedDocumentString<ChangeNodeMutation, ChangeNodeMutationVariables>;
-export const RemoveNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation RemoveNode($input: DeleteNodeInput!) {
-  deleteNode(input: $input) {
-    __typename
-    ... on DeleteNodeSuccess {
-      deletedId
-    }
-    ...Refused
-  }
-}
-    fragment Refused on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
-}`) as unknown as TypedDocumentString<RemoveNodeMutation, RemoveNodeMutationVariables>;
-export const AddPoolNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation AddPoolNode($input: AddNodeInput!) {
-  addNode(input: $input) {
-    __typename
-    ... on AddNodeSuccess {
-      node {
-        ...MapNode
-      }
-    }
-    ...Refused
-  }
-}
-    fragment MapNode on PoolNode {
-  id
-  name
-  state
-  stateReason
-  stateAt
-  version
-  backsOffUntil
-  capacity {
-    cpu
-    memoryBytes
-    gpu
-  }
-  free {
-    cpu
-    memoryBytes
-    gpu
-  }
-  devices {
-    index
-    name
-    memoryBytes
-    allocated
-    job {
-      id
-      name
-      state
-      account
-    }
-    run {
-      id
-      startedAt
-    }
-  }
-}
-fragment Refused on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
-}`) as unknown as TypedDocumentString<AddPoolNodeMutation, AddPoolNodeMutationVariables>;
+    `) as unknown as TypedDocumentString<CompareLinesQuery, CompareLinesQueryVariables>;
 export const JobPageDocument = /*#__PURE__*/ new TypedDocumentString(`
     query JobPage($id: ID!) {
   job(id: $id) {
@@ -5432,8 +3013,16 @@ export const PreviewChangeDocument = /*#__PURE__*/ new TypedDocumentString(`
     requiredLevel
   }
 }`) as unknown as TypedDocumentString<PreviewChangeQuery, PreviewChangeQueryVariables>;
-export const PoolRoomDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query PoolRoom($name: String!) {
+export const PoolNodesDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query PoolNodes($name: String!) {
+  submissionQueues {
+    id
+    name
+    pool {
+      id
+      name
+    }
+  }
   queue(pool: $name) {
     id
     pool {
@@ -5464,7 +3053,7 @@ export const PoolRoomDocument = /*#__PURE__*/ new TypedDocumentString(`
     }
   }
 }
-    `) as unknown as TypedDocumentString<PoolRoomQuery, PoolRoomQueryVariables>;
+    `) as unknown as TypedDocumentString<PoolNodesQuery, PoolNodesQueryVariables>;
 export const LastErrorsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query LastErrors($id: ID!, $run: Int!, $query: String!, $first: Int!) {
   job(id: $id) {
@@ -5480,6 +3069,92 @@ export const LastErrorsDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<LastErrorsQuery, LastErrorsQueryVariables>;
+export const RunUsageDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query RunUsage($id: ID!, $points: Int!) {
+  node(id: $id) {
+    id
+    ... on Run {
+      samples(points: $points) {
+        at
+        cpuCores
+        memoryBytes
+        gpuPercent
+        gpuMemoryBytes
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<RunUsageQuery, RunUsageQueryVariables>;
+export const JobArtifactsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query JobArtifacts($id: ID!, $last: Int!, $before: Cursor) {
+  job(id: $id) {
+    id
+    artifacts(last: $last, before: $before) {
+      totalCount
+      nodes {
+        ...ArtifactRow
+      }
+      pageInfo {
+        hasPreviousPage
+        startCursor
+      }
+    }
+  }
+}
+    fragment ArtifactRow on Artifact {
+  id
+  name
+  mediaType
+  sizeBytes
+  uri
+  createdAt
+  run {
+    id
+    number
+  }
+}`) as unknown as TypedDocumentString<JobArtifactsQuery, JobArtifactsQueryVariables>;
+export const ArtifactContentDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query ArtifactContent($id: ID!) {
+  node(id: $id) {
+    id
+    ... on Artifact {
+      body
+      metadata
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<ArtifactContentQuery, ArtifactContentQueryVariables>;
+export const JobNeighboursDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query JobNeighbours($ids: [ID!]!, $first: Int!) {
+  nodes(ids: $ids) {
+    id
+    ... on Job {
+      ...GraphBox
+      dependencies {
+        on
+        satisfied
+        job {
+          ...GraphBox
+        }
+      }
+      dependents(first: $first) {
+        totalCount
+        nodes {
+          ...GraphBox
+        }
+      }
+    }
+  }
+}
+    fragment GraphBox on Job {
+  id
+  name
+  state
+  user {
+    id
+    name
+  }
+}`) as unknown as TypedDocumentString<JobNeighboursQuery, JobNeighboursQueryVariables>;
 export const ListJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query ListJobs($first: Int, $after: Cursor, $last: Int, $before: Cursor, $filter: JobFilter, $orderBy: JobOrder) {
   jobs(
@@ -6392,1498 +4067,6 @@ export const SearchLogDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<SearchLogQuery, SearchLogQueryVariables>;
-export const OverviewDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query Overview($failed: JobFilter!) {
-  viewer {
-    id
-    pendingDecisions
-    queue {
-      runningCount
-      pendingCount
-      blockedCount
-    }
-  }
-  jobs(first: 20, filter: $failed) {
-    nodes {
-      ...ListRow
-    }
-    pageInfo {
-      hasNextPage
-    }
-  }
-  pools {
-    id
-    name
-    paused
-    capacity {
-      cpu
-      memoryBytes
-      gpu
-    }
-    used {
-      cpu
-      memoryBytes
-      gpu
-    }
-    queue {
-      id
-      depth
-      running
-      blocked
-      avgWaitSeconds
-      byReason {
-        code
-        count
-      }
-    }
-    leader {
-      renewedAt
-    }
-  }
-}
-    fragment ListRow on Job {
-  id
-  version
-  name
-  state
-  stateCategory
-  stateReason
-  stateInfo
-  exitCode
-  attempt
-  executor
-  account
-  project
-  labels {
-    key
-    value
-  }
-  user {
-    id
-    name
-  }
-  pool {
-    id
-    name
-  }
-  queue {
-    id
-    name
-  }
-  queuePosition
-  priority
-  basePriority
-  priorityOverride
-  allowedActions
-  resources {
-    cpu
-    memoryBytes
-    gpu
-    gpuModel
-    gpuMemoryBytes
-    replicas
-  }
-  maxRunTimeSeconds
-  createdAt
-  eligibleAt
-  startedAt
-  finishedAt
-  cost {
-    amount
-    currency
-  }
-  progress {
-    fraction
-    message
-    at
-  }
-  currentRun {
-    id
-    number
-    nodeNames
-    gpuIds
-    startedAt
-  }
-  scheduling {
-    reasons {
-      code
-      message
-    }
-    estimatedStart {
-      p50
-      p90
-      earliest
-      latest
-    }
-  }
-}`) as unknown as TypedDocumentString<OverviewQuery, OverviewQueryVariables>;
-export const OpenApprovalsDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query OpenApprovals {
-  approvals(first: 100, filter: {decidable: true, statuses: [PENDING]}) {
-    nodes {
-      id
-      requestedAt
-      expiresAt
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<OpenApprovalsQuery, OpenApprovalsQueryVariables>;
-export const TroubledNodesDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query TroubledNodes {
-  pools {
-    id
-    name
-    nodes(first: 100) {
-      nodes {
-        id
-        name
-        state
-        stateReason
-        backsOffUntil
-        backsOffBecause
-      }
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<TroubledNodesQuery, TroubledNodesQueryVariables>;
-export const PoolHistoryDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query PoolHistory($from: DateTime!, $bucketSeconds: Int!) {
-  usage(from: $from, bucketSeconds: $bucketSeconds, by: POOL) {
-    at
-    key
-    running
-    queued
-    cpu
-    cpuCapacity
-    gpu
-    gpuCapacity
-  }
-}
-    `) as unknown as TypedDocumentString<PoolHistoryQuery, PoolHistoryQueryVariables>;
-export const AnyJobDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query AnyJob {
-  jobs(first: 1) {
-    nodes {
-      id
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<AnyJobQuery, AnyJobQueryVariables>;
-export const RunFirstJobDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation RunFirstJob($input: SubmitJobInput!) {
-  submitJob(input: $input) {
-    __typename
-    ... on SubmitJobSuccess {
-      job {
-        id
-      }
-    }
-    ...Refused
-  }
-}
-    fragment Refused on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
-}`) as unknown as TypedDocumentString<RunFirstJobMutation, RunFirstJobMutationVariables>;
-export const ListUsersDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query ListUsers($filter: UserFilter, $orderBy: PeopleOrder, $after: Cursor, $first: Int) {
-  users(filter: $filter, orderBy: $orderBy, after: $after, first: $first) {
-    nodes {
-      ...UserItem
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-    }
-  }
-}
-    fragment UserItem on User {
-  id
-  version
-  name
-  displayName
-  email
-  level
-  disabled
-  createdAt
-  unixUser
-  allow
-  deny
-  permissions
-  identity {
-    issuer
-    subject
-  }
-  defaultTeam {
-    id
-    name
-  }
-  teams {
-    id
-    name
-  }
-}`) as unknown as TypedDocumentString<ListUsersQuery, ListUsersQueryVariables>;
-export const OneUserDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query OneUser($id: ID!) {
-  node(id: $id) {
-    __typename
-    ... on User {
-      ...UserItem
-    }
-  }
-}
-    fragment UserItem on User {
-  id
-  version
-  name
-  displayName
-  email
-  level
-  disabled
-  createdAt
-  unixUser
-  allow
-  deny
-  permissions
-  identity {
-    issuer
-    subject
-  }
-  defaultTeam {
-    id
-    name
-  }
-  teams {
-    id
-    name
-  }
-}`) as unknown as TypedDocumentString<OneUserQuery, OneUserQueryVariables>;
-export const CountJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query CountJobs($by: JobCountBy!, $filter: JobFilter, $first: Int! = 100) {
-  jobCounts(by: $by, filter: $filter, first: $first) {
-    isExact
-    rows {
-      key
-      count
-      byState {
-        state
-        count
-      }
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<CountJobsQuery, CountJobsQueryVariables>;
-export const ListTeamsDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query ListTeams($filter: TeamFilter, $orderBy: PeopleOrder, $after: Cursor, $first: Int) {
-  teams(filter: $filter, orderBy: $orderBy, after: $after, first: $first) {
-    nodes {
-      ...TeamItem
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-    }
-  }
-}
-    fragment TeamItem on Team {
-  id
-  version
-  name
-  account
-  createdAt
-  members(first: 100) {
-    nodes {
-      id
-      name
-      displayName
-      level
-    }
-    pageInfo {
-      hasNextPage
-    }
-  }
-}`) as unknown as TypedDocumentString<ListTeamsQuery, ListTeamsQueryVariables>;
-export const OneTeamDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query OneTeam($id: ID!) {
-  node(id: $id) {
-    __typename
-    ... on Team {
-      ...TeamItem
-    }
-  }
-}
-    fragment TeamItem on Team {
-  id
-  version
-  name
-  account
-  createdAt
-  members(first: 100) {
-    nodes {
-      id
-      name
-      displayName
-      level
-    }
-    pageInfo {
-      hasNextPage
-    }
-  }
-}`) as unknown as TypedDocumentString<OneTeamQuery, OneTeamQueryVariables>;
-export const TeamNamesDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query TeamNames {
-  teams(first: 100, orderBy: NAME) {
-    nodes {
-      id
-      name
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<TeamNamesQuery, TeamNamesQueryVariables>;
-export const FindUsersDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query FindUsers($filter: UserFilter, $first: Int) {
-  users(filter: $filter, orderBy: NAME, first: $first) {
-    nodes {
-      id
-      name
-      displayName
-      level
-      disabled
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<FindUsersQuery, FindUsersQueryVariables>;
-export const ListTokensDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query ListTokens($userId: ID, $after: Cursor, $first: Int) {
-  tokens(userId: $userId, after: $after, first: $first) {
-    nodes {
-      ...TokenItem
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-    }
-  }
-}
-    fragment TokenItem on ApiToken {
-  id
-  name
-  prefix
-  scopes
-  createdAt
-  expiresAt
-  lastUsedAt
-  revokedAt
-  user {
-    id
-    name
-    disabled
-  }
-}`) as unknown as TypedDocumentString<ListTokensQuery, ListTokensQueryVariables>;
-export const MakeUserDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation MakeUser($input: CreateUserInput!) {
-  createUser(input: $input) {
-    __typename
-    ... on CreateUserSuccess {
-      user {
-        id
-        name
-      }
-    }
-    ...Refused
-  }
-}
-    fragment Refused on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
-}`) as unknown as TypedDocumentString<MakeUserMutation, MakeUserMutationVariables>;
-export const ChangeUserDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation ChangeUser($input: UpdateUserInput!) {
-  updateUser(input: $input) {
-    __typename
-    ... on UpdateUserSuccess {
-      user {
-        id
-        name
-        disabled
-      }
-    }
-    ...Refused
-  }
-}
-    fragment Refused on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
-}`) as unknown as TypedDocumentString<ChangeUserMutation, ChangeUserMutationVariables>;
-export const DisableUserDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation DisableUser($input: DeleteUserInput!) {
-  deleteUser(input: $input) {
-    __typename
-    ... on DeleteUserSuccess {
-      user {
-        id
-        name
-      }
-    }
-    ...Refused
-  }
-}
-    fragment Refused on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
-}`) as unknown as TypedDocumentString<DisableUserMutation, DisableUserMutationVariables>;
-export const MakeTeamDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation MakeTeam($input: CreateTeamInput!) {
-  createTeam(input: $input) {
-    __typename
-    ... on CreateTeamSuccess {
-      team {
-        id
-        name
-      }
-    }
-    ...Refused
-  }
-}
-    fragment Refused on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
-}`) as unknown as TypedDocumentString<MakeTeamMutation, MakeTeamMutationVariables>;
-export const ChangeTeamDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation ChangeTeam($input: UpdateTeamInput!) {
-  updateTeam(input: $input) {
-    __typename
-    ... on UpdateTeamSuccess {
-      team {
-        id
-        name
-      }
-    }
-    ...Refused
-  }
-}
-    fragment Refused on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
-}`) as unknown as TypedDocumentString<ChangeTeamMutation, ChangeTeamMutationVariables>;
-export const RemoveTeamDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation RemoveTeam($input: DeleteTeamInput!) {
-  deleteTeam(input: $input) {
-    __typename
-    ... on DeleteTeamSuccess {
-      deletedId
-    }
-    ...Refused
-  }
-}
-    fragment Refused on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
-}`) as unknown as TypedDocumentString<RemoveTeamMutation, RemoveTeamMutationVariables>;
-export const MakeTokenDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation MakeToken($input: CreateTokenInput!) {
-  createToken(input: $input) {
-    __typename
-    ... on CreateTokenSuccess {
-      secret
-      token {
-        ...TokenItem
-      }
-    }
-    ...Refused
-  }
-}
-    fragment Refused on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
-}
-fragment TokenItem on ApiToken {
-  id
-  name
-  prefix
-  scopes
-  createdAt
-  expiresAt
-  lastUsedAt
-  revokedAt
-  user {
-    id
-    name
-    disabled
-  }
-}`) as unknown as TypedDocumentString<MakeTokenMutation, MakeTokenMutationVariables>;
-export const EndTokenDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation EndToken($input: RevokeTokenInput!) {
-  revokeToken(input: $input) {
-    __typename
-    ... on RevokeTokenSuccess {
-      token {
-        id
-        revokedAt
-      }
-    }
-    ...Refused
-  }
-}
-    fragment Refused on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
-}`) as unknown as TypedDocumentString<EndTokenMutation, EndTokenMutationVariables>;
-export const PoolLimitsNowDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query PoolLimitsNow($pool: String!) {
-  limits(pool: $pool) {
-    ...PoolLimits
-    pool {
-      id
-      name
-      policy
-      capacity {
-        gpu
-      }
-      used {
-        gpu
-      }
-      queue {
-        id
-        running
-        depth
-        blocked
-      }
-    }
-  }
-}
-    fragment PoolLimits on Limits {
-  id
-  version
-  maxConcurrent
-  userMaxConcurrent
-  enableFairShare
-  teamMaxConcurrent
-  localJobMaxConcurrent
-  localGpuMaxConcurrent
-  userMaxActive
-  userMaxBlocked
-  starvationThresholdSeconds
-  scopes {
-    scope
-    name
-    gpuModel
-    maxJobs
-    maxGpus
-    jobsInUse
-    gpusInUse
-  }
-}`) as unknown as TypedDocumentString<PoolLimitsNowQuery, PoolLimitsNowQueryVariables>;
-export const PoolNamesDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query PoolNames {
-  pools {
-    id
-    name
-    paused
-  }
-}
-    `) as unknown as TypedDocumentString<PoolNamesQuery, PoolNamesQueryVariables>;
-export const ChangeLimitsDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation ChangeLimits($input: UpdateLimitsInput!) {
-  updateLimits(input: $input) {
-    __typename
-    ... on UpdateLimitsSuccess {
-      limits {
-        id
-        version
-      }
-    }
-    ...Refused
-  }
-}
-    fragment Refused on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
-}`) as unknown as TypedDocumentString<ChangeLimitsMutation, ChangeLimitsMutationVariables>;
-export const ChangeScopeLimitDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation ChangeScopeLimit($input: SetScopeLimitInput!) {
-  setScopeLimit(input: $input) {
-    __typename
-    ... on SetScopeLimitSuccess {
-      limits {
-        id
-        version
-      }
-    }
-    ...Refused
-  }
-}
-    fragment Refused on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
-}`) as unknown as TypedDocumentString<ChangeScopeLimitMutation, ChangeScopeLimitMutationVariables>;
-export const ListQuotasDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query ListQuotas($filter: QuotaFilter, $after: Cursor, $first: Int) {
-  quotas(filter: $filter, after: $after, first: $first) {
-    nodes {
-      ...QuotaItem
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-    }
-  }
-}
-    fragment QuotaItem on Quota {
-  id
-  version
-  type
-  action
-  scope
-  key
-  limit
-  createdAt
-}`) as unknown as TypedDocumentString<ListQuotasQuery, ListQuotasQueryVariables>;
-export const OneQuotaDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query OneQuota($id: ID!) {
-  node(id: $id) {
-    __typename
-    ... on Quota {
-      ...QuotaItem
-    }
-  }
-}
-    fragment QuotaItem on Quota {
-  id
-  version
-  type
-  action
-  scope
-  key
-  limit
-  createdAt
-}`) as unknown as TypedDocumentString<OneQuotaQuery, OneQuotaQueryVariables>;
-export const OwnQuotasDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query OwnQuotas {
-  viewer {
-    id
-    activeSlots
-    quotas {
-      type
-      action
-      scope
-      ceiling
-      limit
-      used
-      warning
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<OwnQuotasQuery, OwnQuotasQueryVariables>;
-export const MakeQuotaDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation MakeQuota($input: CreateQuotaInput!) {
-  createQuota(input: $input) {
-    __typename
-    ... on CreateQuotaSuccess {
-      quota {
-        id
-      }
-    }
-    ...Refused
-  }
-}
-    fragment Refused on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
-}`) as unknown as TypedDocumentString<MakeQuotaMutation, MakeQuotaMutationVariables>;
-export const ChangeQuotaDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation ChangeQuota($input: UpdateQuotaInput!) {
-  updateQuota(input: $input) {
-    __typename
-    ... on UpdateQuotaSuccess {
-      quota {
-        id
-      }
-    }
-    ...Refused
-  }
-}
-    fragment Refused on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
-}`) as unknown as TypedDocumentString<ChangeQuotaMutation, ChangeQuotaMutationVariables>;
-export const RemoveQuotaDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation RemoveQuota($input: DeleteQuotaInput!) {
-  deleteQuota(input: $input) {
-    __typename
-    ... on DeleteQuotaSuccess {
-      deletedId
-    }
-    ...Refused
-  }
-}
-    fragment Refused on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
-}`) as unknown as TypedDocumentString<RemoveQuotaMutation, RemoveQuotaMutationVariables>;
-export const ListRulesDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query ListRules($after: Cursor, $first: Int) {
-  approvalRules(after: $after, first: $first) {
-    nodes {
-      ...RuleItem
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-    }
-  }
-}
-    fragment RuleItem on ApprovalRule {
-  id
-  version
-  name
-  priority
-  enabled
-  requiredLevel
-  exemptLevels
-  expiresAfterSeconds
-  condition {
-    costAbove
-    executor
-    firstJob
-    hardware
-    jobsPerDayAbove
-    levelNotIn
-    name
-  }
-}`) as unknown as TypedDocumentString<ListRulesQuery, ListRulesQueryVariables>;
-export const OneRuleDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query OneRule($id: ID!) {
-  node(id: $id) {
-    __typename
-    ... on ApprovalRule {
-      ...RuleItem
-    }
-  }
-}
-    fragment RuleItem on ApprovalRule {
-  id
-  version
-  name
-  priority
-  enabled
-  requiredLevel
-  exemptLevels
-  expiresAfterSeconds
-  condition {
-    costAbove
-    executor
-    firstJob
-    hardware
-    jobsPerDayAbove
-    levelNotIn
-    name
-  }
-}`) as unknown as TypedDocumentString<OneRuleQuery, OneRuleQueryVariables>;
-export const PreviewRuleDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query PreviewRule($input: PreviewApprovalRuleInput!) {
-  previewApprovalRule(input: $input) {
-    __typename
-    ... on ApprovalRulePreview {
-      consideredCount
-      matchedCount
-      jobs {
-        id
-        name
-        state
-        createdAt
-        user {
-          id
-          name
-        }
-      }
-    }
-    ...Refused
-  }
-}
-    fragment Refused on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
-}`) as unknown as TypedDocumentString<PreviewRuleQuery, PreviewRuleQueryVariables>;
-export const PendingOfRuleDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query PendingOfRule($ruleName: String!) {
-  approvals(filter: {ruleNames: [$ruleName], statuses: [PENDING]}, first: 100) {
-    nodes {
-      id
-    }
-    pageInfo {
-      hasNextPage
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<PendingOfRuleQuery, PendingOfRuleQueryVariables>;
-export const MakeRuleDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation MakeRule($input: CreateApprovalRuleInput!) {
-  createApprovalRule(input: $input) {
-    __typename
-    ... on CreateApprovalRuleSuccess {
-      rule {
-        id
-      }
-    }
-    ...Refused
-  }
-}
-    fragment Refused on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
-}`) as unknown as TypedDocumentString<MakeRuleMutation, MakeRuleMutationVariables>;
-export const ChangeRuleDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation ChangeRule($input: UpdateApprovalRuleInput!) {
-  updateApprovalRule(input: $input) {
-    __typename
-    ... on UpdateApprovalRuleSuccess {
-      rule {
-        id
-        enabled
-      }
-    }
-    ...Refused
-  }
-}
-    fragment Refused on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
-}`) as unknown as TypedDocumentString<ChangeRuleMutation, ChangeRuleMutationVariables>;
-export const RemoveRuleDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation RemoveRule($input: DeleteApprovalRuleInput!) {
-  deleteApprovalRule(input: $input) {
-    __typename
-    ... on DeleteApprovalRuleSuccess {
-      deletedId
-    }
-    ...Refused
-  }
-}
-    fragment Refused on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
-}`) as unknown as TypedDocumentString<RemoveRuleMutation, RemoveRuleMutationVariables>;
-export const ListReservationsDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query ListReservations($after: Cursor, $first: Int) {
-  capacityReservations(after: $after, first: $first) {
-    nodes {
-      id
-      name
-      project
-      startsAt
-      endsAt
-      hard
-      nativeId
-      pool {
-        id
-        name
-      }
-      nodes {
-        id
-        name
-        state
-        capacity {
-          cpu
-          gpu
-          memoryBytes
-        }
-      }
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<ListReservationsQuery, ListReservationsQueryVariables>;
-export const NodesOfPoolsDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query NodesOfPools {
-  pools {
-    id
-    name
-    nodes(first: 100) {
-      nodes {
-        id
-        name
-        state
-        capacity {
-          cpu
-          gpu
-          memoryBytes
-        }
-      }
-      pageInfo {
-        hasNextPage
-      }
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<NodesOfPoolsQuery, NodesOfPoolsQueryVariables>;
-export const MakeReservationDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation MakeReservation($input: CreateCapacityReservationInput!) {
-  createCapacityReservation(input: $input) {
-    __typename
-    ... on CreateCapacityReservationSuccess {
-      capacityReservation {
-        id
-      }
-    }
-    ...Refused
-  }
-}
-    fragment Refused on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
-}`) as unknown as TypedDocumentString<MakeReservationMutation, MakeReservationMutationVariables>;
-export const RemoveReservationDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation RemoveReservation($input: DeleteCapacityReservationInput!) {
-  deleteCapacityReservation(input: $input) {
-    __typename
-    ... on DeleteCapacityReservationSuccess {
-      deletedId
-    }
-    ...Refused
-  }
-}
-    fragment Refused on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
-}`) as unknown as TypedDocumentString<RemoveReservationMutation, RemoveReservationMutationVariables>;
-export const QueueChangesDocument = /*#__PURE__*/ new TypedDocumentString(`
-    subscription QueueChanges($pool: String) {
-  queueStatus(pool: $pool) {
-    ...QueuePanel
-  }
-}
-    fragment PoolLimits on Limits {
-  id
-  version
-  maxConcurrent
-  userMaxConcurrent
-  enableFairShare
-  teamMaxConcurrent
-  localJobMaxConcurrent
-  localGpuMaxConcurrent
-  userMaxActive
-  userMaxBlocked
-  starvationThresholdSeconds
-  scopes {
-    scope
-    name
-    gpuModel
-    maxJobs
-    maxGpus
-    jobsInUse
-    gpusInUse
-  }
-}
-fragment QueuePanel on Queue {
-  id
-  at
-  depth
-  running
-  blocked
-  avgWaitSeconds
-  byState {
-    state
-    count
-  }
-  byUser {
-    count
-    user {
-      id
-      name
-    }
-  }
-  byReason {
-    code
-    count
-  }
-  local {
-    allocatedGpus
-    availableGpus
-  }
-  pool {
-    id
-    name
-    paused
-    policy
-    leader {
-      renewedAt
-    }
-    limits {
-      ...PoolLimits
-    }
-    holds {
-      id
-      since
-      expectedAt
-      waitingForVictims
-      job {
-        id
-        name
-      }
-      nodes {
-        id
-        name
-      }
-    }
-  }
-}`) as unknown as TypedDocumentString<QueueChangesSubscription, QueueChangesSubscriptionVariables>;
-export const QueueLineDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query QueueLine($pool: String!, $first: Int!, $after: Cursor) {
-  queue(pool: $pool) {
-    id
-    entries(first: $first, after: $after) {
-      nodes {
-        ...ListRow
-      }
-      pageInfo {
-        hasNextPage
-        endCursor
-      }
-    }
-  }
-}
-    fragment ListRow on Job {
-  id
-  version
-  name
-  state
-  stateCategory
-  stateReason
-  stateInfo
-  exitCode
-  attempt
-  executor
-  account
-  project
-  labels {
-    key
-    value
-  }
-  user {
-    id
-    name
-  }
-  pool {
-    id
-    name
-  }
-  queue {
-    id
-    name
-  }
-  queuePosition
-  priority
-  basePriority
-  priorityOverride
-  allowedActions
-  resources {
-    cpu
-    memoryBytes
-    gpu
-    gpuModel
-    gpuMemoryBytes
-    replicas
-  }
-  maxRunTimeSeconds
-  createdAt
-  eligibleAt
-  startedAt
-  finishedAt
-  cost {
-    amount
-    currency
-  }
-  progress {
-    fraction
-    message
-    at
-  }
-  currentRun {
-    id
-    number
-    nodeNames
-    gpuIds
-    startedAt
-  }
-  scheduling {
-    reasons {
-      code
-      message
-    }
-    estimatedStart {
-      p50
-      p90
-      earliest
-      latest
-    }
-  }
-}`) as unknown as TypedDocumentString<QueueLineQuery, QueueLineQueryVariables>;
-export const MyQueueDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query MyQueue {
-  viewer {
-    id
-    queue {
-      pendingCount
-      runningCount
-      blockedCount
-      bestPosition
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<MyQueueQuery, MyQueueQueryVariables>;
-export const PoolReservationsDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query PoolReservations($first: Int!, $after: Cursor) {
-  capacityReservations(first: $first, after: $after) {
-    nodes {
-      id
-      name
-      project
-      startsAt
-      endsAt
-      pool {
-        id
-        name
-      }
-      nodes {
-        id
-        name
-      }
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<PoolReservationsQuery, PoolReservationsQueryVariables>;
-export const CountOldJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query CountOldJobs($filter: JobFilter) {
-  jobs(first: 1, filter: $filter) {
-    totalCount
-    isTotalExact
-  }
-}
-    `) as unknown as TypedDocumentString<CountOldJobsQuery, CountOldJobsQueryVariables>;
-export const ProcessPoolDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation ProcessPool($input: ProcessQueueInput!) {
-  processQueue(input: $input) {
-    __typename
-    ... on ProcessQueueSuccess {
-      considered
-      started
-      preempted
-    }
-    ...Refused
-  }
-}
-    fragment Refused on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
-}`) as unknown as TypedDocumentString<ProcessPoolMutation, ProcessPoolMutationVariables>;
-export const CleanUpJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation CleanUpJobs($input: CleanupJobsInput!) {
-  cleanupJobs(input: $input) {
-    __typename
-    ... on CleanupJobsSuccess {
-      deletedCount
-    }
-    ...Refused
-  }
-}
-    fragment Refused on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
-}`) as unknown as TypedDocumentString<CleanUpJobsMutation, CleanUpJobsMutationVariables>;
 export const ServerFactsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query ServerFacts {
   serverInfo {

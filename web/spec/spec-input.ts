@@ -53,9 +53,19 @@ export function toSpecInput(spec: Spec): JobSpecInput {
   return input as JobSpecInput
 }
 
-/** The spec with all values that the server filled in, for those who want to see them. */
-export function toWholeInput(spec: Spec): Record<string, unknown> {
-  const fields = Object.entries(spec).filter(([name, value]) => name !== '__typename' && value !== null)
-  const resources = Object.entries(spec.resources).filter(([name, value]) => name !== '__typename' && value !== null)
-  return { ...Object.fromEntries(fields), resources: Object.fromEntries(resources) }
+const isSaid = (said: object, name: string) =>
+  name in said || `${name.replace(/Bytes$/, '')}Gib` in said || name === '__typename'
+
+const omitSaid = (fields: object, said: object) =>
+  Object.fromEntries(
+    Object.entries(fields).filter(
+      ([name, value]) =>
+        !isSaid(said, name) && value !== null && !(Array.isArray(value) && value.length === 0) && name !== 'resources',
+    ),
+  )
+
+/** The values that the server filled in: what `toSpecInput` leaves out. */
+export function toFilledIn(spec: Spec): Record<string, unknown> {
+  const said = toSpecInput(spec)
+  return { ...omitSaid(spec, said), resources: omitSaid(spec.resources, said.resources ?? {}) }
 }

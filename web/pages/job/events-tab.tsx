@@ -1,67 +1,67 @@
-import { formatExact } from '../../parts/format.ts'
+import { Link } from '@tanstack/react-router'
+import { Button } from '../../parts/button.tsx'
+import { formatCount } from '../../parts/format.ts'
 import { StateChip } from '../../parts/state-glyph.tsx'
-import { describeReason } from '../../parts/states.ts'
+import { type Column, Table } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
+import { explainEvent, nameEvent } from './event-words.ts'
 import styles from './events-tab.module.css'
+import { useEarlierEvents } from './use-earlier-events.ts'
 import type { JobEvent } from './use-job.ts'
 
-const typeWords: Readonly<Record<string, string>> = {
-  APPROVAL_DECIDED: 'Approval decided',
-  APPROVAL_REQUESTED: 'Approval requested',
-  ARTIFACT_PUBLISHED: 'Artifact published',
-  CREATED: 'Submitted',
-  LATE_REPORT: 'Late report',
-  PREEMPT_REQUESTED: 'Preemption requested',
-  PREEMPT_WITHDRAWN: 'Preemption withdrawn',
-  PRIORITY_CHANGED: 'Priority changed',
+interface EventsTabProps {
+  jobId: string
+  events: readonly JobEvent[]
+  /** Where the known events begin. */
+  start: string | null
 }
 
-/** What happened to the job, newest first. */
-export function EventsTab({ events, hasEarlier }: { events: readonly JobEvent[]; hasEarlier: boolean }) {
+/** Everything that happened to the job, newest first; live. */
+export function EventsTab({ jobId, events, start }: EventsTabProps) {
+  const earlier = useEarlierEvents(jobId, start)
+  const all = [...earlier.events, ...events]
+  const missing = (all[0]?.seq ?? 1) - 1
   return (
     <div className={styles.box}>
-      <table className={styles.table}>
-        <thead>
-          <tr>
-            <th className={styles.seq}>#</th>
-            <th>Time</th>
-            <th>What</th>
-            <th>Who</th>
-            <th>Why</th>
-          </tr>
-        </thead>
-        <tbody>
-          {events.toReversed().map((event) => (
-            <tr key={event.seq}>
-              <td className={styles.seq}>{event.seq}</td>
-              <td title={formatExact(Date.parse(event.at))}>
-                <Time at={event.at} />
-              </td>
-              <td>
-                {event.type === 'STATE_CHANGED' && event.to ? (
-                  <StateChip state={event.to} />
-                ) : (
-                  (typeWords[event.type] ?? event.type)
-                )}
-                {event.runNumber !== null && event.runNumber > 1 && (
-                  <span className={styles.faint}> run {event.runNumber}</span>
-                )}
-              </td>
-              <td>{event.actor?.name ?? <span className={styles.faint}>Berth</span>}</td>
-              <td className={styles.why}>
-                {[
-                  event.reason && event.reason !== 'EXIT_CODE' && describeReason(event.reason),
-                  event.exitCode !== null && `exit code ${event.exitCode}`,
-                  event.message,
-                ]
-                  .filter(Boolean)
-                  .join(' · ')}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {hasEarlier && <p className={styles.faint}>The newest 100 events are shown.</p>}
+      <Table label="Events" columns={listColumns(jobId)} rows={all.toReversed()} getKey={({ id }) => id} />
+      {earlier.hasMore && (
+        <Button onClick={earlier.read} disabled={earlier.isReading}>
+          Show earlier events ({formatCount(missing)})
+        </Button>
+      )}
+      {missing > 0 && !earlier.hasMore && (
+        <p className={styles.faint}>Events 1 to {formatCount(missing)} were deleted by the retention of events.</p>
+      )}
     </div>
   )
 }
+
+const listColumns = (jobId: string): readonly Column<JobEvent>[] => [
+  { title: '#', isNumber: true, cell: ({ seq }) => <span className={styles.faint}>{seq}</span> },
+  {
+    title: 'Time',
+    cell: ({ at, runNumber }) => (
+      <Link
+        to="/jobs/$id/$tab"
+        params={{ id: jobId, tab: 'log' }}
+        search={{ run: runNumber === null ? undefined : String(runNumber), at }}
+        className={styles.time}
+      >
+        <Time at={at} />
+      </Link>
+    ),
+  },
+  {
+    title: 'What',
+    cell: (event) => (
+      <>
+        {event.type === 'STATE_CHANGED' && event.to ? <StateChip state={event.to} /> : nameEvent(event)}
+        {event.runNumber !== null && event.runNumber > 1 && (
+          <span className={styles.faint}> run {event.runNumber}</span>
+        )}
+      </>
+    ),
+  },
+  { title: 'Who', cell: ({ actor }) => actor?.name ?? <span className={styles.faint}>Berth</span> },
+  { title: 'Why', cell: (event) => <span className={styles.why}>{explainEvent(event)}</span> },
+]

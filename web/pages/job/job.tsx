@@ -1,4 +1,4 @@
-import { Link, useParams, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { downloadLog } from '../../actions/download-log.ts'
 import { usePageTitle } from '../../app/page-title.ts'
 import { useStateIcon } from '../../app/state-icon.ts'
@@ -6,16 +6,19 @@ import { LogView } from '../../log/log-view.tsx'
 import { Failed, Loading, Missing } from '../../parts/page-states.tsx'
 import { stateWords } from '../../parts/states.ts'
 import { Tabs } from '../../parts/tabs.tsx'
+import { ArtifactsTab } from './artifacts-tab.tsx'
 import { EventsTab } from './events-tab.tsx'
+import { GraphTab } from './graph-tab.tsx'
 import styles from './job.module.css'
 import { JobHeader } from './job-header.tsx'
 import { LastErrors } from './last-errors.tsx'
 import { SpecTab } from './spec-tab.tsx'
 import { Timeline } from './timeline.tsx'
-import { type JobState, type PageJob, useJob } from './use-job.ts'
+import { UsageTab } from './usage-tab.tsx'
+import { type JobState, type PageJob, type Spec, useJob } from './use-job.ts'
 import { WhyItWaits } from './why-it-waits.tsx'
 
-const tabNames = ['log', 'events', 'spec'] as const
+const tabNames = ['log', 'events', 'spec', 'usage', 'artifacts', 'graph'] as const
 type TabName = (typeof tabNames)[number]
 
 export function JobPage() {
@@ -51,20 +54,63 @@ function JobView({ state, job, tab }: { state: JobState; job: PageJob; tab: TabN
           This job has no run {run}. Run {shownRun} is shown.
         </p>
       )}
-      {tab === 'log' && job.stateCategory === 'WAITING' && <WhyItWaits job={job} />}
-      {tab === 'log' && hasTrouble(job) && <LastErrors job={job} run={shownRun} />}
-      {tab === 'log' && (job.stateCategory !== 'WAITING' || job.attempt > 1) && (
+      <Part state={state} job={job} tab={tab} run={shownRun} />
+    </div>
+  )
+}
+
+interface PartProps {
+  state: JobState
+  job: PageJob
+  tab: TabName
+  run: number
+}
+
+function Part({ state: { spec, events, eventsStart }, job, tab, run }: PartProps) {
+  const navigate = useNavigate()
+  const { open } = useSearch({ strict: false }) as { open?: string }
+  switch (tab) {
+    case 'log':
+      return <LogPart job={job} spec={spec} run={run} />
+    case 'events':
+      return <EventsTab jobId={job.id} events={events} start={eventsStart} />
+    case 'spec':
+      return spec && <SpecTab job={job} spec={spec} />
+    case 'usage':
+      return spec && <UsageTab job={job} spec={spec} run={run} />
+    case 'artifacts':
+      return (
+        <ArtifactsTab
+          job={job}
+          openId={open}
+          onOpen={(id) =>
+            void navigate({ to: '/jobs/$id/$tab', params: { id: job.id, tab }, search: { open: id }, replace: true })
+          }
+        />
+      )
+    case 'graph':
+      return <GraphTab job={job} />
+  }
+}
+
+/** Why it waits, or the log; a job between two runs has both. */
+function LogPart({ job, spec, run }: { job: PageJob; spec: Spec | null; run: number }) {
+  const waits = job.stateCategory === 'WAITING'
+  return (
+    <>
+      {waits && <WhyItWaits job={job} spec={spec} />}
+      {hasTrouble(job) && <LastErrors job={job} run={run} />}
+      {(!waits || job.attempt > 1) && (
         <LogView
-          key={shownRun}
+          key={run}
           jobId={job.id}
-          run={job.runs.nodes.find(({ number }) => number === shownRun) ?? job.currentRun}
+          run={run}
           isEnded={job.stateCategory === 'FINAL'}
-          onDownload={(format) => void downloadLog(job.id, shownRun, format)}
+          bytes={job.runs.nodes.find(({ number }) => number === run)?.logBytes ?? 0}
+          onDownload={() => void downloadLog(job.id, run)}
         />
       )}
-      {tab === 'events' && <EventsTab events={state.events} hasEarlier={state.hasEarlierEvents} />}
-      {tab === 'spec' && state.spec && <SpecTab job={job} spec={state.spec} />}
-    </div>
+    </>
   )
 }
 
@@ -74,12 +120,19 @@ const tabWords: Readonly<Record<TabName, string>> = {
   log: 'Log',
   events: 'Events',
   spec: 'Spec',
+  usage: 'Usage',
+  artifacts: 'Artifacts',
+  graph: 'Graph',
 }
 
 /** The parts of the job, each with its URL; beside the log its runs. */
 function JobTabs({ job, tab, shownRun }: { job: PageJob; tab: TabName; shownRun: number }) {
   const { run } = useSearch({ strict: false }) as { run?: string }
-  const counts: Partial<Record<TabName, number>> = { events: job.version }
+  const counts: Partial<Record<TabName, number>> = {
+    events: job.version,
+    artifacts: job.artifacts.totalCount,
+    graph: job.dependencies.length + job.dependents.totalCount,
+  }
   const target = (name: TabName) => ({ to: '/jobs/$id/$tab', params: { id: job.id, tab: name } })
   const tabs = tabNames.map((name) => ({
     title: name === 'log' && job.stateCategory === 'WAITING' ? 'Why it waits' : tabWords[name],
@@ -91,13 +144,13 @@ function JobTabs({ job, tab, shownRun }: { job: PageJob; tab: TabName; shownRun:
   const runs = job.runs.nodes
   return (
     <Tabs label="Parts of the job" tabs={tabs}>
-      {tab === 'log' && runs.length > 1 && (
+      {(tab === 'log' || tab === 'usage') && runs.length > 1 && (
         <span className={styles.runs}>
           run
           {runs.map(({ id, number }) => (
             <Link
               key={id}
-              {...target('log')}
+              {...target(tab)}
               search={{ run: String(number) }}
               className={styles.run}
               aria-current={number === shownRun ? 'true' : undefined}

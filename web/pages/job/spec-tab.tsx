@@ -1,71 +1,75 @@
-import { useState } from 'react'
-import { stringify } from 'yaml'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useMemo } from 'react'
 import { baseUrl } from '../../app/connection.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
-import { quoteShell } from '../../parts/format.ts'
+import { formatPsij } from '../../spec/psij-copy.ts'
+import { formatCommandLine, formatCurl, formatPython, formatTypeScript, formatYaml } from '../../spec/spec-copies.ts'
+import { type Spec, toFilledIn, toSpecInput } from '../../spec/spec-input.ts'
 import styles from './spec-tab.module.css'
-import type { PageJob, Spec } from './use-job.ts'
+import type { PageJob } from './use-job.ts'
 
-const forms = ['YAML', 'CLI', 'curl'] as const
-type Form = (typeof forms)[number]
+const forms = {
+  yaml: { title: 'YAML', format: formatYaml, file: 'yaml' },
+  cli: { title: 'CLI', format: formatCommandLine, file: 'sh' },
+  curl: { title: 'curl', format: formatCurl, file: 'sh' },
+  ts: { title: 'TypeScript', format: formatTypeScript, file: 'ts' },
+  python: { title: 'Python', format: formatPython, file: 'py' },
+  psij: { title: 'PSI/J', format: formatPsij, file: 'ts' },
+} as const
+type Form = keyof typeof forms
 
-/** Fields that say something: null, false and empty lists are defaults. */
-export function trimSpec(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(trimSpec)
-  if (value === null || typeof value !== 'object') return value
-  const entries = Object.entries(value)
-    .map(([key, each]) => [key, trimSpec(each)] as const)
-    .filter(([key, each]) => key !== '__typename' && each !== null && each !== false && !isEmpty(each))
-  return Object.fromEntries(entries)
-}
+const isForm = (text: string | undefined): text is Form => text !== undefined && text in forms
 
-const isEmpty = (value: unknown) => typeof value === 'object' && value !== null && Object.keys(value).length === 0
-
-export function formatCommand(spec: Spec, job: Pick<PageJob, 'name'>): string {
-  const { command, executable, resources, image, queue, maxRunTimeSeconds } = spec
-  const gib = resources.memoryBytes / 1024 ** 3
-  const options = [
-    job.name !== null && `--name ${quoteShell(job.name)}`,
-    `--queue ${quoteShell(queue)}`,
-    `--cpu ${resources.cpu}`,
-    Number.isInteger(gib) && `--mem ${gib}`,
-    resources.gpu > 0 && `--gpu ${resources.gpu}`,
-    image !== null && `--image ${quoteShell(image)}`,
-    maxRunTimeSeconds > 0 && `--max-run-time ${maxRunTimeSeconds}`,
-  ]
-  const words = command ?? (executable === null ? [] : [executable, ...(spec.arguments ?? [])])
-  return `berth submit ${options.filter(Boolean).join(' ')} -- ${words.map(quoteShell).join(' ')}`
-}
-
-const mutation =
-  'mutation ($input: SubmitJobInput!) { submitJob(input: $input) { ... on SubmitJobSuccess { job { id state } } ... on Problem { code message } } }'
-
-export function formatCurl(spec: Spec, job: Pick<PageJob, 'name'>, url: string): string {
-  const input = { spec: { ...(job.name !== null && { name: job.name }), ...(trimSpec(spec) as object) } }
-  const body = JSON.stringify({ query: mutation, variables: { input } })
-  return `curl -s ${url}graphql -H 'content-type: application/json' -d ${quoteShell(body)}`
-}
-
+/** The spec as it was submitted, in the languages that can submit it again, and the values that Berth filled in. */
 export function SpecTab({ job, spec }: { job: PageJob; spec: Spec }) {
-  const [form, setForm] = useState<Form>('YAML')
-  const text = {
-    YAML: () =>
-      stringify({ ...(job.name !== null && { name: job.name }), ...(trimSpec(spec) as object) }, { lineWidth: 0 }),
-    CLI: () => formatCommand(spec, job),
-    curl: () => formatCurl(spec, job, baseUrl),
-  }[form]()
+  const navigate = useNavigate()
+  const search = useSearch({ strict: false }) as { as?: string }
+  const shown: Form = isForm(search.as) ? search.as : 'yaml'
+  const input = useMemo(() => toSpecInput(spec), [spec])
+  const { title, format, file } = forms[shown]
+  const text = format(input, baseUrl)
+  const save = () => {
+    const url = URL.createObjectURL(new Blob([text], { type: 'text/plain' }))
+    const link = document.createElement('a')
+    link.href = url
+    link.download = `${job.name ?? job.id}.${file}`
+    link.click()
+    URL.revokeObjectURL(url)
+  }
   return (
     <section className={styles.box} aria-label="Spec">
-      <div className={styles.bar}>
-        {forms.map((each) => (
-          <Button key={each} look="quiet" aria-pressed={each === form} onClick={() => setForm(each)}>
-            {each}
+      <div className={styles.bar} role="toolbar" aria-label="Copy as">
+        {Object.entries(forms).map(([name, each]) => (
+          <Button
+            key={name}
+            look="quiet"
+            aria-pressed={name === shown}
+            onClick={() =>
+              void navigate({
+                to: '/jobs/$id/$tab',
+                params: { id: job.id, tab: 'spec' },
+                search: { as: name === 'yaml' ? undefined : name },
+                replace: true,
+              })
+            }
+          >
+            {each.title}
           </Button>
         ))}
-        <CopyButton text={text} what={form} />
+        <span className={styles.space} />
+        <CopyButton text={text} what={title} />
+        <Button look="quiet" onClick={save}>
+          Save file
+        </Button>
       </div>
       <pre className={styles.text}>{text}</pre>
+      {shown === 'yaml' && (
+        <>
+          <h3 className={styles.heading}>Filled in by Berth</h3>
+          <pre className={`${styles.text} ${styles.filled}`}>{formatYaml(toFilledIn(spec))}</pre>
+        </>
+      )}
     </section>
   )
 }

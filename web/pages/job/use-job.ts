@@ -20,7 +20,8 @@ export interface JobState {
   job: PageJob | null
   spec: Spec | null
   events: readonly JobEvent[]
-  hasEarlierEvents: boolean
+  /** Where the first read of events began; null: no older event exists. */
+  eventsStart: string | null
   isLoading: boolean
   isGone: boolean
   failure: RequestFailed | null
@@ -30,7 +31,7 @@ const nothing: JobState = {
   job: null,
   spec: null,
   events: [],
-  hasEarlierEvents: false,
+  eventsStart: null,
   isLoading: true,
   isGone: false,
   failure: null,
@@ -72,7 +73,7 @@ async function follow(id: string, change: Change, signal: AbortSignal) {
     job,
     spec: job.spec,
     events: nodes,
-    hasEarlierEvents: pageInfo?.hasPreviousPage ?? false,
+    eventsStart: pageInfo?.hasPreviousPage ? pageInfo.startCursor : null,
     isLoading: false,
   }))
   if (job.stateCategory === 'FINAL') return

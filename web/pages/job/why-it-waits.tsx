@@ -1,42 +1,43 @@
 import { Link } from '@tanstack/react-router'
 import { Circle, CircleCheck } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { client } from '../../app/connection.ts'
+import { useResource } from '../../app/resource.ts'
 import { useNow } from '../../app/server-clock.ts'
-import type { GateCode } from '../../generated/graphql.ts'
-import { formatClock, plural } from '../../parts/format.ts'
+import { type GateCode, PoolNodesDocument } from '../../generated/graphql.ts'
+import { formatBytes, formatClock, formatCount, plural } from '../../parts/format.ts'
 import { StateGlyph } from '../../parts/state-glyph.tsx'
 import { Time } from '../../parts/time.tsx'
-import { StartEstimate } from '../jobs/estimates.tsx'
-import type { PageJob } from './use-job.ts'
+import { describeAsked } from './job-facts.tsx'
+import { type FitNode, judgeNodes } from './node-fit.ts'
+import type { PageJob, Spec } from './use-job.ts'
+import { WhatIf } from './what-if.tsx'
 import styles from './why-it-waits.module.css'
 
 type Scheduling = NonNullable<PageJob['scheduling']>
+type Reason = Scheduling['reasons'][number]
+
+const readAgainMs = 10_000
 
 /** Why a job waits, with numbers and a time. */
-export function WhyItWaits({ job }: { job: PageJob }) {
-  const { scheduling } = job
+export function WhyItWaits({ job, spec }: { job: PageJob; spec: Spec | null }) {
+  const { scheduling, pool } = job
+  const { value } = useResource(
+    `nodes of ${pool.name}`,
+    (signal) => client.request(PoolNodesDocument, { name: pool.name }, { attempts: 4, signal }),
+    { everyMs: readAgainMs },
+  )
   if (!scheduling) return <p className={styles.panel}>The scheduler has not looked at this job yet.</p>
-  const [decisive, ...others] = scheduling.reasons
+  const [decisive] = scheduling.reasons
   return (
     <section className={styles.panel} aria-label="Why it waits">
       <p className={styles.lead}>
-        {decisive?.message ?? 'The scheduler has not looked at this job yet.'}
-        {decisive?.job && <JobLink job={decisive.job} />}
+        {decisive ? <Message reason={decisive} /> : 'The scheduler has not looked at this job yet.'}
       </p>
       <Estimate job={job} />
-      {others.length > 0 && (
-        <div>
-          <h3>Also</h3>
-          <ul>
-            {others.map(({ code, message, job: cause }) => (
-              <li key={`${code} ${message}`}>
-                {message} {cause && <JobLink job={cause} />}
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
-      <Gates job={job} gates={scheduling.gates} />
-      <Fit scheduling={scheduling} />
+      <Conditions job={job} scheduling={scheduling} />
+      <Resources job={job} spec={spec} nodes={value?.queue?.pool.nodes.nodes} />
+      {spec && value && <WhatIf job={job} spec={spec} queues={value.submissionQueues} />}
       {scheduling.lastConsideredAt && (
         <p className={styles.faint}>
           Considered <Time at={scheduling.lastConsideredAt} />
@@ -52,33 +53,54 @@ const JobLink = ({ job: { id, name } }: { job: { id: string; name: string | null
   </Link>
 )
 
-function Estimate({ job }: { job: PageJob }) {
-  const { scheduling, queuePosition, pool } = job
-  const ahead = scheduling?.jobsAhead ?? 0
+/** The words of the scheduler; the id of the other job becomes a link with its name. */
+function Message({ reason: { message, job } }: { reason: Reason }) {
+  if (!job) return message
+  const [before = '', ...after] = message.split(job.id)
   return (
-    <dl className={styles.numbers}>
-      <div>
-        <dt>Starts</dt>
-        <dd>{scheduling?.estimatedStart ? <StartEstimate job={job} /> : 'no estimate yet'}</dd>
-      </div>
-      {queuePosition !== null && (
-        <div>
-          <dt>Position</dt>
-          <dd>{queuePosition}</dd>
-        </div>
-      )}
-      {queuePosition !== null && (
-        <div>
-          <dt>Ahead</dt>
-          <dd>
-            <Link to="/jobs" search={{ state: 'queued', pool: pool.name, order: 'oldest' }} className={styles.link}>
+    <>
+      {before.trimEnd()} <JobLink job={job} />
+      {after.join(job.id)}
+    </>
+  )
+}
+
+const Figure = ({ name, children }: { name: string; children: ReactNode }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+)
+
+function Estimate({ job: { scheduling, queuePosition, pool } }: { job: PageJob }) {
+  const nowMs = useNow()
+  const estimate = scheduling?.estimatedStart
+  const clock = (at: string) => formatClock(Math.max(Date.parse(at), nowMs), nowMs)
+  const first = estimate?.p50 ?? estimate?.earliest
+  const last = estimate?.p90 ?? estimate?.latest
+  return (
+    <div>
+      <dl className={styles.numbers}>
+        <Figure name="Starts">
+          {first ? `${clock(first)}${last && clock(last) !== clock(first) ? `–${clock(last)}` : ''}` : 'no estimate'}
+        </Figure>
+        {queuePosition !== null && <Figure name="Position">{formatCount(queuePosition)}</Figure>}
+        {queuePosition !== null && (
+          <Figure name="Ahead">
+            <Link to="/queue/$pool" params={{ pool: pool.name }} className={styles.link}>
               {scheduling?.positionIsExact === false && 'about '}
-              {plural(ahead, 'job')}
+              {plural(scheduling?.jobsAhead ?? 0, 'job')}
             </Link>
-          </dd>
-        </div>
+          </Figure>
+        )}
+      </dl>
+      {estimate && (
+        <p className={styles.faint}>
+          {estimate.basis}. Not before {clock(estimate.earliest)}
+          {estimate.latest ? `, at the latest ${clock(estimate.latest)}.` : '; a job ahead has no known end.'}
+        </p>
       )}
-    </dl>
+    </div>
   )
 }
 
@@ -90,37 +112,108 @@ const gateWords: Readonly<Record<GateCode, readonly [open: string, closed: strin
   RESTART_BACKOFF: ['pause before the next run is over', 'pause before the next run'],
 }
 
-function Gates({ job, gates }: { job: PageJob; gates: Scheduling['gates'] }) {
-  const nowMs = useNow()
-  if (gates.length === 0) return null
+/** Conditions that hold or do not hold yet, and the limits that are reached. */
+function Conditions({ job, scheduling: { gates, reasons } }: { job: PageJob; scheduling: Scheduling }) {
+  const reached = reasons.slice(1).concat(reasons[0]?.limit == null ? [] : reasons[0])
+  if (gates.length === 0 && reached.length === 0) return null
   return (
     <div>
       <h3>Conditions</h3>
       <ul>
-        {gates.map(({ code, open, opensAt, detail }) => {
-          const dependency = job.dependencies.find((each) => each.job.id === detail)?.job
-          return (
-            <li key={`${code} ${detail}`} className={styles.gate}>
-              {open ? <CircleCheck size={14} className={styles.open} /> : <Circle size={14} />}
-              {gateWords[code][open ? 0 : 1]}
-              {dependency && <StateGlyph state={dependency.state} />}
-              {dependency && <JobLink job={dependency} />}
-              {opensAt && <span className={styles.faint}>{formatClock(Date.parse(opensAt), nowMs)}</span>}
-            </li>
-          )
-        })}
+        {gates.map((gate) => (
+          <GateLine key={`${gate.code} ${gate.detail}`} job={job} gate={gate} />
+        ))}
+        {reached.map((reason) => (
+          <li key={`${reason.code} ${reason.message}`} className={styles.gate}>
+            <Circle size={14} />
+            <span>
+              <Message reason={reason} />
+            </span>
+            {reason.limit !== null && reason.used !== null && (
+              <span className={styles.faint}>
+                {formatCount(reason.used)} of {formatCount(reason.limit)} used
+              </span>
+            )}
+          </li>
+        ))}
       </ul>
     </div>
   )
 }
 
-function Fit({ scheduling: { fit, hold } }: { scheduling: Scheduling }) {
-  if (fit.missing.length === 0 && !hold && fit.couldEverFit) return null
+function GateLine({ job, gate: { code, open, opensAt, detail } }: { job: PageJob; gate: Scheduling['gates'][number] }) {
+  const nowMs = useNow()
+  const dependency = job.dependencies.find((each) => each.job.id === detail)?.job
+  return (
+    <li className={styles.gate}>
+      {open ? <CircleCheck size={14} className={styles.open} /> : <Circle size={14} />}
+      {gateWords[code][open ? 0 : 1]}
+      {dependency && <StateGlyph state={dependency.state} />}
+      {dependency && <JobLink job={dependency} />}
+      {opensAt && <span className={styles.faint}>{formatClock(Date.parse(opensAt), nowMs)}</span>}
+      {code === 'APPROVAL' && job.approval && <ApprovalWords approval={job.approval} />}
+    </li>
+  )
+}
+
+function ApprovalWords({ approval }: { approval: NonNullable<PageJob['approval']> }) {
+  const { status, reason, requiredLevel, expiresAt, decidedBy } = approval
+  if (status !== 'PENDING') return decidedBy && <span className={styles.faint}>by {decidedBy.name}</span>
+  return (
+    <>
+      <span className={styles.faint}>
+        {reason}. A {requiredLevel.toLowerCase()} or higher decides; it expires <Time at={expiresAt} />.
+      </span>
+      <Link to="/approvals" search={{ tab: 'pending' }} className={styles.link}>
+        Approvals
+      </Link>
+    </>
+  )
+}
+
+const namesMax = 8
+
+interface ResourcesProps {
+  job: PageJob
+  spec: Spec | null
+  nodes: readonly FitNode[] | undefined
+}
+
+/** Asked, free and missing, and the nodes that could run it. */
+function Resources({ job, spec, nodes }: ResourcesProps) {
+  const { fit, hold } = job.scheduling ?? {}
+  if (!spec || !fit) return null
+  const { gpu, gpuModel, gpuMemoryBytes } = spec.resources
+  const found = nodes && judgeNodes(nodes, spec.resources)
+  const unit = gpu > 0 ? 'GPU' : 'core'
+  const wanted = [gpuMemoryBytes !== null && `each with ${formatBytes(gpuMemoryBytes)}`, ...gpuModel].filter(Boolean)
+  const names = found?.fitting ?? []
   return (
     <div>
       <h3>Resources</h3>
-      {!fit.couldEverFit && <p className={styles.never}>No node of the pool could ever run this job as it is.</p>}
       <ul>
+        <li>
+          Asked: {describeAsked(spec.resources)}
+          {wanted.length > 0 && ` (${wanted.join(', ')})`}
+        </li>
+        {found && (
+          <li>
+            Free now: {plural(found.free, unit)}
+            {found.largest < found.free && `, at most ${formatCount(found.largest)} on one node`}
+          </li>
+        )}
+        {found && (
+          <li className={names.length === 0 ? styles.never : undefined}>
+            Nodes that fit:{' '}
+            <Link to="/cluster/$pool" params={{ pool: job.pool.name }} className={styles.link}>
+              {names.slice(0, namesMax).join(', ') || 'none that takes runs now'}
+              {names.length > namesMax && ` and ${formatCount(names.length - namesMax)} more`}
+            </Link>
+          </li>
+        )}
+        {!fit.couldEverFit && (
+          <li className={styles.never}>It cannot start until nodes, limits or settings of the pool change.</li>
+        )}
         {fit.missing.map((each) => (
           <li key={each}>{each}</li>
         ))}
