@@ -11,6 +11,8 @@ const usual: Readonly<Record<string, unknown>> = {
   launcher: 'single',
   onDependencyFailure: 'CANCEL',
 }
+/** The account of a user is the default of that user. */
+const ownAccount = /^users\.[^.]+$/
 const usualResources: Readonly<Record<string, unknown>> = { cpu: 1, gpu: 0, replicas: 1 }
 
 const isEmpty = (value: unknown) =>
@@ -37,7 +39,7 @@ export function toSpecInput(spec: Spec): JobSpecInput {
   const isUsualTime = maxRunTimeSeconds === usualRunTimeSeconds && !spec.preemptable && !spec.interactive
   const input = {
     ...pickSaid({ name: others.name }, {}),
-    ...pickSaid({ ...others, name: null, resources: null }, usual),
+    ...pickSaid({ ...others, name: null, account: ownAccount.test(others.account) ? null : others.account }, usual),
     resources: {
       ...pickSaid({ cpu }, usualResources),
       ...sayBytes('memory', memoryBytes),

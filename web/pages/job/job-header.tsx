@@ -1,5 +1,6 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { confirmCancel } from '../../actions/cancel-jobs.ts'
+import { confirmBulk } from '../../actions/confirm-bulk.tsx'
 import { retryJob } from '../../actions/retry-job.ts'
 import { useKeys } from '../../app/keys.ts'
 import { useStart } from '../../app/server-facts.ts'
@@ -62,6 +63,8 @@ function Remedy({ job, spec }: { job: PageJob; spec: Spec }) {
 interface Actions {
   cancel: (() => void) | null
   again: (() => void) | null
+  prioritize: (() => void) | null
+  remove: (() => void) | null
   edit: () => void
   compare: () => void
   links: readonly { text: string; run: () => void }[]
@@ -80,6 +83,8 @@ function useActions(job: PageJob, isGone: boolean): Actions {
   return {
     cancel: may('CANCEL') ? () => confirmCancel([job]) : null,
     again: may('RETRY') ? () => void again() : null,
+    prioritize: may('SET_PRIORITY') ? () => confirmBulk('SET_PRIORITY', [job]) : null,
+    remove: may('DELETE') ? () => confirmBulk('DELETE', [job]) : null,
     edit: () => void navigate({ to: '/jobs/new', search: { from: job.id } }),
     compare: () =>
       void navigate({ to: '/jobs/compare', search: { ids: [job.id, job.retryOf?.id].filter(Boolean).join(',') } }),
@@ -90,7 +95,9 @@ function useActions(job: PageJob, isGone: boolean): Actions {
 }
 
 function listMore(job: PageJob, actions: Actions, notice: EndNotice) {
+  const { prioritize, remove } = actions
   return [
+    ...(prioritize ? [{ text: 'Set the priority', detail: 'p', run: prioritize }] : []),
     { text: 'Submit a changed copy', run: actions.edit },
     { text: 'Compare with another job', run: actions.compare },
     ...(job.stateCategory === 'FINAL'
@@ -104,14 +111,16 @@ function listMore(job: PageJob, actions: Actions, notice: EndNotice) {
         ]),
     { text: 'Copy link', run: () => void navigator.clipboard.writeText(location.href) },
     ...actions.links,
+    ...(remove ? [{ text: 'Delete', isDangerous: true, run: remove }] : []),
   ]
 }
 
-function useActionKeys(job: PageJob, { cancel, again }: Actions, notice: EndNotice) {
+function useActionKeys(job: PageJob, { cancel, again, prioritize }: Actions, notice: EndNotice) {
   const navigate = useNavigate()
   useKeys('Job', [
     ...(cancel ? [{ keys: 'c', help: 'Cancel the job', run: cancel }] : []),
     ...(again ? [{ keys: 'r', help: 'Submit it again', run: again }] : []),
+    ...(prioritize ? [{ keys: 'p', help: 'Set its priority', run: prioritize }] : []),
     ...(job.stateCategory === 'FINAL' ? [] : [{ keys: 'b', help: 'Tell me when it ends', run: notice.toggle }]),
     { keys: 'Escape', help: 'All jobs', run: () => void navigate({ to: '/jobs' }) },
   ])
