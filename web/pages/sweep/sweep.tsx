@@ -1,7 +1,184 @@
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { usePageTitle } from '../../app/page-title.ts'
-import { Empty } from '../../parts/page-states.tsx'
+import { useNow } from '../../app/server-clock.ts'
+import { buttonClasses } from '../../parts/button.tsx'
+import { formatCount, formatDuration, plural } from '../../parts/format.ts'
+import { Empty, Failed, Loading } from '../../parts/page-states.tsx'
+import { StateChip } from '../../parts/state-glyph.tsx'
+import { describeEnd, states } from '../../parts/states.ts'
+import { type Column, Table } from '../../parts/table.tsx'
+import type { JobRow } from '../../rows/job-store.ts'
+import { Matrix, type Show, shows } from './matrix.tsx'
+import styles from './sweep.module.css'
+import { findAxes, labelOf, runTimeMs } from './sweep-axes.ts'
+import { useLabelJobs } from './use-label-jobs.ts'
 
+interface SweepSearch {
+  x?: string
+  y?: string
+  by?: string
+}
+
+/** All jobs of a label: what differs between them, and how they went. */
 export function SweepPage() {
-  usePageTitle('Sweep')
-  return <Empty title="Sweep" />
+  const { key = '', value = '' } = useParams({ strict: false }) as { key?: string; value?: string }
+  usePageTitle(`${key}=${value}`, { isJob: true })
+  const { jobs, isCut, isLoading, failure } = useLabelJobs(key, value)
+  if (failure && jobs.length === 0) return <Failed failure={failure} onRetry={() => location.reload()} />
+  if (isLoading) return <Loading />
+  if (jobs.length === 0)
+    return (
+      <Empty
+        title={`No job has the label ${key}=${value}`}
+        actions={
+          <Link to="/jobs" className={buttonClasses('plain')}>
+            All jobs
+          </Link>
+        }
+      >
+        The sweep of the form gives all of its jobs a label, and <code>berth submit --label {`${key}=${value}`}</code>{' '}
+        does.
+      </Empty>
+    )
+  return <Sweep label={`${key}=${value}`} exceptKey={key} jobs={jobs} isCut={isCut} />
+}
+
+interface SweepProps {
+  label: string
+  exceptKey: string
+  jobs: readonly JobRow[]
+  isCut: boolean
+}
+
+function Sweep({ label, exceptKey, jobs, isCut }: SweepProps) {
+  const axes = findAxes(jobs, exceptKey)
+  const search = useSearch({ strict: false }) as SweepSearch
+  const keys = [...axes.keys()]
+  const x = search.x !== undefined && axes.has(search.x) ? search.x : keys[0]
+  const y = search.y !== undefined && axes.has(search.y) ? search.y : keys.find((key) => key !== x)
+  const unknown = [search.x, search.y].filter((key) => key !== undefined && !axes.has(key))
+  const by: Show = shows.find((each) => each.name === search.by)?.name ?? 'state'
+  return (
+    <div className={styles.page}>
+      <p className={styles.counts}>
+        <Link to="/jobs" search={{ label }} className={styles.total}>
+          {plural(jobs.length, 'job')}
+        </Link>
+        {states.map((state) => {
+          const count = jobs.filter((job) => job.state === state).length
+          return (
+            count > 0 && (
+              <Link key={state} to="/jobs" search={{ label, state: state.toLowerCase() }}>
+                <StateChip state={state} detail={formatCount(count)} />
+              </Link>
+            )
+          )
+        })}
+        {isCut && <span>These are the newest; older ones are left out.</span>}
+      </p>
+      {unknown.length > 0 && (
+        <p className={styles.faint} role="alert">
+          No label {unknown.join(', ')} differs between these jobs. Another one is shown.
+        </p>
+      )}
+      {x !== undefined && (
+        <section aria-label="Matrix">
+          <AxisChoices keys={keys} x={x} y={y} by={by} />
+          <Matrix
+            jobs={jobs}
+            label={label}
+            x={{ key: x, values: axes.get(x) ?? [] }}
+            y={y === undefined ? null : { key: y, values: axes.get(y) ?? [] }}
+            by={by}
+          />
+        </section>
+      )}
+      {x === undefined && <p className={styles.faint}>The jobs have the same labels, so there is no matrix.</p>}
+      <JobTable jobs={jobs} keys={keys} />
+    </div>
+  )
+}
+
+interface AxisChoicesProps {
+  keys: readonly string[]
+  x: string
+  y: string | undefined
+  by: Show
+}
+
+function AxisChoices({ keys, x, y, by }: AxisChoicesProps) {
+  const navigate = useNavigate()
+  const params = useParams({ strict: false }) as { key: string; value: string }
+  const change = (next: SweepSearch) =>
+    void navigate({ to: '/sweeps/$key/$value', params, search: (before) => ({ ...before, ...next }), replace: true })
+  const options = keys.map((key) => <option key={key}>{key}</option>)
+  return (
+    <div className={styles.choices}>
+      <label>
+        Across
+        <select value={x} onChange={({ target }) => change({ x: target.value })}>
+          {options}
+        </select>
+      </label>
+      {y !== undefined && (
+        <label>
+          Down
+          <select value={y} onChange={({ target }) => change({ y: target.value })}>
+            {options}
+          </select>
+        </label>
+      )}
+      <label>
+        Colour by
+        <select value={by} onChange={({ target }) => change({ by: target.value })}>
+          {shows.map(({ name, title }) => (
+            <option key={name} value={name}>
+              {title}
+            </option>
+          ))}
+        </select>
+      </label>
+    </div>
+  )
+}
+
+function JobTable({ jobs, keys }: { jobs: readonly JobRow[]; keys: readonly string[] }) {
+  const nowMs = useNow()
+  const columns: readonly Column<JobRow>[] = [
+    {
+      title: 'Name',
+      cell: ({ id, name }) => (
+        <Link to="/jobs/$id" params={{ id }} className={styles.link}>
+          {name ?? id}
+        </Link>
+      ),
+    },
+    ...keys.map((key): Column<JobRow> => ({ title: key, cell: (job) => labelOf(job, key) })),
+    {
+      title: 'State',
+      cell: (job) => <StateChip state={job.state} fraction={job.progress?.fraction} detail={describeEnd(job)} />,
+    },
+    {
+      title: 'Ran',
+      isNumber: true,
+      cell: (job) => {
+        const ms = runTimeMs(job, nowMs)
+        return ms !== null && formatDuration(ms)
+      },
+    },
+    { title: 'Progress', isSecondary: true, cell: ({ progress }) => progress?.message },
+  ]
+  const order = (job: JobRow) => keys.map((key) => labelOf(job, key) ?? '')
+  const rows = jobs.toSorted((a, b) => {
+    const [left, right] = [order(a), order(b)]
+    const at = left.findIndex((value, i) => value !== right[i])
+    return at === -1
+      ? a.id.localeCompare(b.id)
+      : (left[at] ?? '').localeCompare(right[at] ?? '', 'en', { numeric: true })
+  })
+  return (
+    <div className={styles.wide}>
+      <Table label="Jobs" columns={columns} rows={rows} getKey={({ id }) => id} />
+    </div>
+  )
 }

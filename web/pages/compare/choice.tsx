@@ -1,0 +1,51 @@
+import { Link } from '@tanstack/react-router'
+import { client } from '../../app/connection.ts'
+import { useResource } from '../../app/resource.ts'
+import { useStart } from '../../app/server-facts.ts'
+import { ListJobsDocument } from '../../generated/graphql.ts'
+import { Empty, Failed, Loading } from '../../parts/page-states.tsx'
+import { StateChip } from '../../parts/state-glyph.tsx'
+import { Table } from '../../parts/table.tsx'
+import { Time } from '../../parts/time.tsx'
+import styles from './compare.module.css'
+
+const jobsShown = 50
+
+/** The newest jobs of the reader, to compare one of them with the first. */
+export function Choice({ ids }: { ids: readonly string[] }) {
+  const { viewer } = useStart()
+  const { value, failure, read } = useResource('jobs to compare', async (signal) => {
+    const filter = { users: [viewer.user.id] }
+    const { jobs } = await client.request(ListJobsDocument, { first: jobsShown, filter }, { attempts: 4, signal })
+    return jobs.nodes
+  })
+  if (!value) return failure ? <Failed failure={failure} onRetry={read} /> : <Loading />
+  const others = value.filter(({ id }) => !ids.includes(id))
+  if (others.length === 0) return <Empty title="No other job to compare with">Your jobs would be listed here.</Empty>
+  return (
+    <section className={styles.page}>
+      <p className={styles.lead}>
+        {ids.length === 0
+          ? 'Choose the first of two jobs. The list of jobs can compare up to four: select them there.'
+          : 'Choose the job to compare with.'}
+      </p>
+      <Table
+        label="Your newest jobs"
+        rows={others}
+        getKey={({ id }) => id}
+        columns={[
+          {
+            title: 'Name',
+            cell: ({ id, name }) => (
+              <Link to="/jobs/compare" search={{ ids: [...ids, id].join(',') }} className={styles.link}>
+                {name ?? id}
+              </Link>
+            ),
+          },
+          { title: 'State', cell: ({ state }) => <StateChip state={state} /> },
+          { title: 'Submitted', cell: ({ createdAt }) => <Time at={createdAt} /> },
+        ]}
+      />
+    </section>
+  )
+}

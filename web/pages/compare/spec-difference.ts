@@ -1,0 +1,36 @@
+/** A value of the specs that is not the same in all of them; undefined: absent. */
+export interface Difference {
+  path: string
+  values: readonly (string | undefined)[]
+}
+
+const isFields = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Lists of names and values read as fields: the order of variables and labels rarely matters. */
+function readNamed(value: unknown): Record<string, unknown> | null {
+  if (!Array.isArray(value) || value.length === 0) return null
+  const pairs = value.map((each) =>
+    isFields(each) ? [each['name'] ?? each['key'], each['value']] : [undefined, undefined],
+  )
+  return pairs.every(([name, text]) => typeof name === 'string' && typeof text === 'string')
+    ? Object.fromEntries(pairs)
+    : null
+}
+
+function* flatten(value: unknown, path: string): Generator<readonly [string, string]> {
+  const fields = isFields(value) ? value : readNamed(value)
+  if (fields) {
+    for (const [name, each] of Object.entries(fields)) yield* flatten(each, path === '' ? name : `${path}.${name}`)
+  } else if (value !== undefined && value !== null)
+    yield [path, typeof value === 'string' ? value : JSON.stringify(value)]
+}
+
+/** The fields in which specs differ, in the order of the specs. */
+export function findDifferences(specs: readonly object[]): readonly Difference[] {
+  const flat = specs.map((spec) => new Map(flatten(spec, '')))
+  const paths = new Set(flat.flatMap((each) => [...each.keys()]))
+  return [...paths]
+    .map((path) => ({ path, values: flat.map((each) => each.get(path)) }))
+    .filter(({ values }) => new Set(values).size > 1)
+}

@@ -1,0 +1,52 @@
+import { useMemo } from 'react'
+import { seriesColors } from '../../parts/chart-series.ts'
+import { TimeChart } from '../../parts/time-chart.tsx'
+import { measures } from '../job/measures.ts'
+import { alignSeries } from './common-axis.ts'
+import styles from './compare.module.css'
+import { type ComparedJob, letters } from './compared-job.ts'
+
+/** The usage of the last runs, each from its own start. */
+export function UsageTogether({ jobs }: { jobs: readonly ComparedJob[] }) {
+  const charts = useMemo(
+    () =>
+      measures.map((measure) => {
+        const series = jobs.map(({ runs }) => {
+          const [run] = runs.nodes
+          const startMs = run?.startedAt ? Date.parse(run.startedAt) : 0
+          return (run?.samples ?? []).map((sample) => ({
+            atMs: Date.parse(sample.at) - startMs,
+            value: measure.read(sample),
+          }))
+        })
+        const isMeasured = series.some((each) => each.some(({ value }) => value !== null))
+        return { measure, isMeasured, ...alignSeries(series) }
+      }),
+    [jobs],
+  )
+  const shown = charts.filter(({ isMeasured }) => isMeasured)
+  return (
+    <section aria-label="Usage">
+      <h2 className={styles.heading}>Usage</h2>
+      {shown.length === 0 && (
+        <p className={styles.faint}>Nothing was measured: the runs were shorter than 10 seconds.</p>
+      )}
+      <div className={styles.charts}>
+        {shown.map(({ measure, at, values }) => (
+          <TimeChart
+            key={measure.title}
+            title={measure.title}
+            at={at}
+            isElapsed
+            unit={measure.unit}
+            series={jobs.map(({ name, id }, i) => ({
+              name: `${letters[i]} ${name ?? id}`,
+              color: seriesColors[i] ?? 'var(--accent)',
+              values: values[i] ?? [],
+            }))}
+          />
+        ))}
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,124 @@
+import { Link } from '@tanstack/react-router'
+import { useNow } from '../../app/server-clock.ts'
+import { formatDuration, plural } from '../../parts/format.ts'
+import { StateGlyph } from '../../parts/state-glyph.tsx'
+import { stateWords } from '../../parts/states.ts'
+import type { JobRow } from '../../rows/job-store.ts'
+import styles from './sweep.module.css'
+import { heatOf, labelOf, runTimeMs } from './sweep-axes.ts'
+
+export const shows = [
+  { name: 'state', title: 'state' },
+  { name: 'duration', title: 'run time' },
+  { name: 'progress', title: 'progress' },
+] as const
+export type Show = (typeof shows)[number]['name']
+
+interface Axis {
+  key: string
+  values: readonly string[]
+}
+
+interface MatrixProps {
+  jobs: readonly JobRow[]
+  label: string
+  x: Axis
+  /** null: one label differs, and there is one line. */
+  y: Axis | null
+  by: Show
+}
+
+const percent = 100
+
+/** A cell for each pair of values. Several jobs in a cell: the mean of their numbers. */
+export function Matrix({ jobs, label, x, y, by }: MatrixProps) {
+  const nowMs = useNow()
+  const lines = y?.values ?? [null]
+  const read = (job: JobRow) =>
+    by === 'duration' ? runTimeMs(job, nowMs) : by === 'progress' ? (job.progress?.fraction ?? null) : null
+  const cells = lines.map((line) =>
+    x.values.map((column) => {
+      const found = jobs.filter(
+        (job) => labelOf(job, x.key) === column && (!y || line === null || labelOf(job, y.key) === line),
+      )
+      const numbers = found.map(read).filter((each) => each !== null)
+      const mean = numbers.length === 0 ? null : numbers.reduce((sum, each) => sum + each, 0) / numbers.length
+      return { column, found, mean }
+    }),
+  )
+  const all = cells.flat().map(({ mean }) => mean)
+  return (
+    <div className={styles.wide}>
+      <table className={styles.matrix} aria-label={`Jobs by ${[x.key, y?.key].filter(Boolean).join(' and ')}`}>
+        <thead>
+          <tr>
+            <th scope="col">{y ? `${y.key} \\ ${x.key}` : x.key}</th>
+            {x.values.map((value) => (
+              <th key={value} scope="col">
+                {value}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {cells.map((line, i) => (
+            <tr key={lines[i] ?? ''}>
+              <th scope="row">{lines[i]}</th>
+              {line.map(({ column, found, mean }) => (
+                <td key={column}>
+                  <Cell
+                    jobs={found}
+                    search={[label, `${x.key}=${column}`, y && `${y.key}=${lines[i]}`].filter(Boolean).join(',')}
+                    by={by}
+                    mean={mean}
+                    heat={heatOf(mean, all)}
+                  />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+interface CellProps {
+  jobs: readonly JobRow[]
+  search: string
+  by: Show
+  mean: number | null
+  heat: number | null
+}
+
+function Cell({ jobs, search, by, mean, heat }: CellProps) {
+  const [job] = jobs
+  if (!job) return <span className={styles.faint}>–</span>
+  const words = [...new Set(jobs.map(({ state }) => stateWords[state]))].join(', ')
+  const text =
+    by === 'state'
+      ? words
+      : mean === null
+        ? '–'
+        : by === 'duration'
+          ? formatDuration(mean)
+          : `${Math.round(mean * percent)} %`
+  const target =
+    jobs.length === 1
+      ? ({ to: '/jobs/$id', params: { id: job.id } } as const)
+      : ({ to: '/jobs', search: { label: search } } as const)
+  const states = new Set(jobs.map(({ state }) => state))
+  return (
+    <Link
+      {...target}
+      className={styles.cell}
+      data-state={by === 'state' && states.size === 1 ? job.state : undefined}
+      data-heat={by === 'state' ? undefined : (heat ?? 0)}
+      title={jobs.length === 1 ? `${job.name ?? job.id}: ${words}` : `${plural(jobs.length, 'job')}: ${words}`}
+    >
+      {by === 'state' && states.size === 1 && <StateGlyph state={job.state} fraction={job.progress?.fraction} />}
+      {text}
+      {jobs.length > 1 && <small>× {jobs.length}</small>}
+    </Link>
+  )
+}
