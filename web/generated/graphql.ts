@@ -1003,7 +1003,7 @@ export type PreviewChangeQuery = { previewJob:
     | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'JobPreview', wouldBe: JobState, nodeNames: Array<string>, queuePosition: number | null, warnings: Array<string>, reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null }
+    | { __typename: 'JobPreview', wouldBe: JobState, nodeNames: Array<string>, queuePosition: number | null, warnings: Array<string>, reasons: Array<{ code: PendingReasonCode, message: string, job: { id: string, name: string | null } | null }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -2985,6 +2985,10 @@ export const PreviewChangeDocument = /*#__PURE__*/ new TypedDocumentString(`
       reasons {
         code
         message
+        job {
+          id
+          name
+        }
       }
       estimatedStart {
         p50

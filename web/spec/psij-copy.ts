@@ -41,6 +41,8 @@ const translated = new Set([
   'durationSeconds',
 ])
 
+const library = '@berth-jobs/berth/psij'
+
 /** The submission as a PSI/J program, which names the fields that PSI/J does not have. */
 export function formatPsij(spec: JobSpecInput, url: string): string {
   const { command, executable, resources, environment, workdir, executor } = spec
@@ -72,7 +74,7 @@ export function formatPsij(spec: JobSpecInput, url: string): string {
     `    resources: new ResourceSpecV1(${JSON.stringify(Object.fromEntries(known))}),`,
     `    attributes: new JobAttributes({ ${attributes.join(', ')} }),`,
   ]
-  return `import { Job, JobAttributes, JobExecutor, JobSpec, ResourceSpecV1, TimeInterval } from '@berth-jobs/berth/psij'
+  return `import { Job, JobAttributes, JobExecutor, JobSpec, ResourceSpecV1, TimeInterval } from '${library}'
 
 ${lost.length > 0 ? `// PSI/J has no field for: ${lost.join(', ')}\n` : ''}const jex = JobExecutor.getInstance(${JSON.stringify(executor ?? undefined)}, { url: ${JSON.stringify(url)}, token: process.env.BERTH_TOKEN })
 const job = new Job(

@@ -1,8 +1,17 @@
+import { quoteShell } from '../../parts/format.ts'
+
 /** A value of the specs that is not the same in all of them; undefined: absent. */
 export interface Difference {
   path: string
   values: readonly (string | undefined)[]
 }
+
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((each) => typeof each === 'string')
+
+/** Lists of words as a shell takes them. */
+const show = (value: unknown): string =>
+  typeof value === 'string' ? value : isTexts(value) ? value.map(quoteShell).join(' ') : JSON.stringify(value)
 
 const isFields = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -22,8 +31,7 @@ function* flatten(value: unknown, path: string): Generator<readonly [string, str
   const fields = isFields(value) ? value : readNamed(value)
   if (fields) {
     for (const [name, each] of Object.entries(fields)) yield* flatten(each, path === '' ? name : `${path}.${name}`)
-  } else if (value !== undefined && value !== null)
-    yield [path, typeof value === 'string' ? value : JSON.stringify(value)]
+  } else if (value !== undefined && value !== null) yield [path, show(value)]
 }
 
 /** The fields in which specs differ, in the order of the specs. */

@@ -19,7 +19,7 @@ export function UsageTogether({ jobs }: { jobs: readonly ComparedJob[] }) {
             value: measure.read(sample),
           }))
         })
-        const isMeasured = series.some((each) => each.some(({ value }) => value !== null))
+        const isMeasured = series.some((each) => each.filter(({ value }) => value !== null).length > 1)
         return { measure, isMeasured, ...alignSeries(series) }
       }),
     [jobs],
@@ -29,7 +29,9 @@ export function UsageTogether({ jobs }: { jobs: readonly ComparedJob[] }) {
     <section aria-label="Usage">
       <h2 className={styles.heading}>Usage</h2>
       {shown.length === 0 && (
-        <p className={styles.faint}>Nothing was measured: the runs were shorter than 10 seconds.</p>
+        <p className={styles.faint}>
+          Too little was measured: the runs were short, or their executors cannot measure them.
+        </p>
       )}
       <div className={styles.charts}>
         {shown.map(({ measure, at, values }) => (

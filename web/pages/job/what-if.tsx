@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { client } from '../../app/connection.ts'
 import { type Resource, useResource } from '../../app/resource.ts'
 import { useNow } from '../../app/server-clock.ts'
@@ -11,6 +12,7 @@ import { Table } from '../../parts/table.tsx'
 import { toSpecInput } from '../../spec/spec-input.ts'
 import { linkToSubmit } from '../../spec/spec-link.ts'
 import { listProposals } from './proposals.ts'
+import { ReasonText } from './reason-text.tsx'
 import type { PageJob, Spec } from './use-job.ts'
 import styles from './why-it-waits.module.css'
 
@@ -98,11 +100,20 @@ function Answers({ job, answers }: { job: PageJob; answers: Resource<Answer[]> }
   )
 }
 
-function describeStart({ preview, startMs }: Answer, nowMs: number): string {
+const soonMs = 60_000
+
+function describeStart({ preview, startMs }: Answer, nowMs: number): ReactNode {
   if (preview.__typename !== 'JobPreview') return `refused: ${preview.message}`
   if (preview.wouldBe === 'STARTING') return `now, on ${preview.nodeNames.join(', ')}`
   if (preview.wouldBe === 'BLOCKED') return 'after an approval'
   const [reason] = preview.reasons
-  if (startMs === null) return `unknown: ${reason?.message ?? 'no estimate is possible'}`
-  return `${formatClock(Math.max(startMs, nowMs), nowMs)}${reason ? `: ${reason.message}` : ''}`
+  const start =
+    startMs === null ? 'unknown' : startMs - nowMs < soonMs ? 'within a minute' : formatClock(startMs, nowMs)
+  return (
+    <>
+      {start}
+      {reason && ': '}
+      {reason && <ReasonText message={reason.message} job={reason.job} />}
+    </>
+  )
 }

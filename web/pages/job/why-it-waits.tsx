@@ -10,12 +10,12 @@ import { StateGlyph } from '../../parts/state-glyph.tsx'
 import { Time } from '../../parts/time.tsx'
 import { describeAsked } from './job-facts.tsx'
 import { type FitNode, judgeNodes } from './node-fit.ts'
+import { JobLink, ReasonText } from './reason-text.tsx'
 import type { PageJob, Spec } from './use-job.ts'
 import { WhatIf } from './what-if.tsx'
 import styles from './why-it-waits.module.css'
 
 type Scheduling = NonNullable<PageJob['scheduling']>
-type Reason = Scheduling['reasons'][number]
 
 const readAgainMs = 10_000
 
@@ -32,7 +32,7 @@ export function WhyItWaits({ job, spec }: { job: PageJob; spec: Spec | null }) {
   return (
     <section className={styles.panel} aria-label="Why it waits">
       <p className={styles.lead}>
-        {decisive ? <Message reason={decisive} /> : 'The scheduler has not looked at this job yet.'}
+        {decisive ? <ReasonText {...decisive} /> : 'The scheduler has not looked at this job yet.'}
       </p>
       <Estimate job={job} />
       <Conditions job={job} scheduling={scheduling} />
@@ -44,24 +44,6 @@ export function WhyItWaits({ job, spec }: { job: PageJob; spec: Spec | null }) {
         </p>
       )}
     </section>
-  )
-}
-
-const JobLink = ({ job: { id, name } }: { job: { id: string; name: string | null } }) => (
-  <Link to="/jobs/$id" params={{ id }} className={styles.link}>
-    {name ?? id}
-  </Link>
-)
-
-/** The words of the scheduler; the id of the other job becomes a link with its name. */
-function Message({ reason: { message, job } }: { reason: Reason }) {
-  if (!job) return message
-  const [before = '', ...after] = message.split(job.id)
-  return (
-    <>
-      {before.trimEnd()} <JobLink job={job} />
-      {after.join(job.id)}
-    </>
   )
 }
 
@@ -127,7 +109,7 @@ function Conditions({ job, scheduling: { gates, reasons } }: { job: PageJob; sch
           <li key={`${reason.code} ${reason.message}`} className={styles.gate}>
             <Circle size={14} />
             <span>
-              <Message reason={reason} />
+              <ReasonText {...reason} />
             </span>
             {reason.limit !== null && reason.used !== null && (
               <span className={styles.faint}>

@@ -1,0 +1,89 @@
+import { expect, it } from 'vitest'
+import { alignSeries } from '../../web/pages/compare/common-axis.ts'
+import { findLogDifference, type LogPart, linesPerRead } from '../../web/pages/compare/log-difference.ts'
+import { findDifferences } from '../../web/pages/compare/spec-difference.ts'
+import { findAxes, heatOf, sortValues } from '../../web/pages/sweep/sweep-axes.ts'
+
+it('specs are compared field by field, and lists of names by name', () => {
+  const a = { command: ['sh', '-c', 'x y'], resources: { gpu: 1, cpu: 2 }, environment: [{ name: 'A', value: '1' }] }
+  const b = {
+    command: ['sh', '-c', 'x y'],
+    resources: { gpu: 2, cpu: 2 },
+    environment: [
+      { name: 'B', value: '2' },
+      { name: 'A', value: '1' },
+    ],
+  }
+  expect(findDifferences([a, b])).toEqual([
+    { path: 'resources.gpu', values: ['1', '2'] },
+    { path: 'environment.B', values: [undefined, '2'] },
+  ])
+  expect(findDifferences([a, a])).toEqual([])
+})
+
+const logs = (...texts: readonly (readonly string[])[]) => {
+  const lines = texts.map((each) => each.map((text, i): LogPart => ({ number: i + 1, text })))
+  return async (source: number, from: number) => (lines[source] ?? []).slice(from - 1, from - 1 + linesPerRead)
+}
+const many = Array.from({ length: 2_500 }, (_, i) => `step ${i}`)
+
+it('finds the first line in which logs differ, also far behind', async () => {
+  const read = logs(many, many.with(2_400, 'nan'))
+  expect(await findLogDifference(2, read)).toMatchObject({ line: 2_401, texts: ['step 2400', 'nan'] })
+})
+
+it('a log that ends earlier differs there; equal logs do not differ', async () => {
+  expect(await findLogDifference(2, logs(['a', 'b'], ['a']))).toMatchObject({ line: 2, texts: ['b', undefined] })
+  expect(await findLogDifference(2, logs(many, many))).toMatchObject({ line: null, compared: 2_500, isWhole: true })
+})
+
+it('parts of a long line are one line', async () => {
+  const read = async (source: number, from: number): Promise<LogPart[]> => {
+    if (from > 1) return []
+    return source === 0
+      ? [
+          { number: 1, text: 'ab' },
+          { number: 1, text: 'cd' },
+        ]
+      : [{ number: 1, text: 'abcd' }]
+  }
+  expect(await findLogDifference(2, read)).toMatchObject({ line: null, isWhole: true })
+})
+
+it('series have one axis, and no values outside of their time', () => {
+  const { at, values } = alignSeries([
+    [
+      { atMs: 0, value: 0 },
+      { atMs: 240, value: 240 },
+    ],
+    [
+      { atMs: 0, value: 5 },
+      { atMs: 120, value: 5 },
+    ],
+  ])
+  expect(at.at(-1)).toBe(240)
+  expect(values[0]?.[100]).toBe(100)
+  expect([values[1]?.[120], values[1]?.[121]]).toEqual([5, null])
+})
+
+it('the labels that differ are the axes of a sweep; numbers stand in their order', () => {
+  const job = (lr: string, seed: string) => ({
+    labels: [
+      { key: 'sweep', value: 'a' },
+      { key: 'lr', value: lr },
+      { key: 'seed', value: seed },
+      { key: 'same', value: 'x' },
+    ],
+  })
+  const axes = findAxes([job('0.1', '10'), job('0.01', '9')], 'sweep')
+  expect([...axes]).toEqual([
+    ['lr', ['0.01', '0.1']],
+    ['seed', ['9', '10']],
+  ])
+  expect(sortValues(['adam', 'Sgd', 'adam2'])).toEqual(['adam', 'adam2', 'Sgd'])
+})
+
+it('heat goes from the lowest to the highest value', () => {
+  expect([1, 2, 5, null].map((each) => heatOf(each, [1, 2, 5, null]))).toEqual([1, 2, 5, null])
+  expect(heatOf(3, [3, 3])).toBe(1)
+})

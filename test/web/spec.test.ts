@@ -1,0 +1,124 @@
+import { expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { buildSpec } from '../../src/cli/spec.ts'
+import { formatPsij } from '../../web/spec/psij-copy.ts'
+import { formatCommandLine, formatPython, formatYaml } from '../../web/spec/spec-copies.ts'
+import { type Spec, toFilledIn, toSpecInput } from '../../web/spec/spec-input.ts'
+
+const gib = 1024 ** 3
+
+/** As the server stores `berth submit --gpu 2 --mem 16 -- python train.py`. */
+const stored = {
+  name: null,
+  command: ['python', 'train.py', 'a b'],
+  executable: null,
+  arguments: null,
+  queue: 'gpu',
+  executor: 'slurm',
+  account: 'users.ann',
+  resources: {
+    cpu: 1,
+    memoryBytes: 16 * gib,
+    gpu: 2,
+    gpuModel: ['v100'],
+    gpuMemoryBytes: null,
+    anyGpu: false,
+    replicas: 1,
+  },
+  maxRunTimeSeconds: 172_800,
+  dependsOn: [],
+  onDependencyFailure: 'CANCEL',
+  retry: null,
+  interactive: false,
+  preemptable: false,
+  restartable: false,
+  inheritEnvironment: true,
+  environment: [{ name: 'LR', value: '0.1' }],
+  labels: [
+    { key: 'sweep', value: 'lr' },
+    { key: 'tag', value: '' },
+  ],
+  launcher: 'single',
+  internalDns: null,
+  x11: null,
+} as unknown as Spec
+
+const short = {
+  command: ['python', 'train.py', 'a b'],
+  queue: 'gpu',
+  executor: 'slurm',
+  environment: [{ name: 'LR', value: '0.1' }],
+  labels: [
+    { key: 'sweep', value: 'lr' },
+    { key: 'tag', value: '' },
+  ],
+  resources: { memoryGib: 16, gpu: 2, gpuModel: ['v100'] },
+}
+
+it('a stored spec becomes a submission without the values that the server fills in', () => {
+  expect(toSpecInput(stored)).toEqual(short)
+})
+
+it('values that differ from those of the server are kept', () => {
+  const spec = { ...stored, inheritEnvironment: false, account: 'ml.nlp', preemptable: true }
+  expect(toSpecInput(spec)).toEqual({
+    ...short,
+    inheritEnvironment: false,
+    account: 'ml.nlp',
+    preemptable: true,
+    maxRunTimeSeconds: 172_800,
+  })
+})
+
+it('the values that were filled in are the others', () => {
+  expect(toFilledIn(stored)).toEqual({
+    account: 'users.ann',
+    maxRunTimeSeconds: 172_800,
+    onDependencyFailure: 'CANCEL',
+    interactive: false,
+    preemptable: false,
+    restartable: false,
+    inheritEnvironment: true,
+    launcher: 'single',
+    resources: { cpu: 1, anyGpu: false, replicas: 1 },
+  })
+})
+
+it('the YAML is a job file of the command line', () => {
+  const spec = buildSpec({
+    yaml: formatYaml(short),
+    flags: { inheritEnv: true },
+    command: [],
+    env: {},
+    warn: () => undefined,
+  })
+  expect(spec).toEqual(short)
+})
+
+it('the command line has a flag for each field, and quotes its words', () => {
+  expect(
+    formatCommandLine({ ...short, maxRunTimeSeconds: 7_200, resources: { ...short.resources, anyGpu: true } } as never),
+  ).toBe(
+    "berth submit --queue gpu --executor slurm --env LR=0.1 --label sweep=lr --tag tag --mem 16 --gpu 2 --set 'resources.gpuModel=[\"v100\"]' --set resources.anyGpu=true --max-run-time 7200s -- python train.py 'a b'",
+  )
+})
+
+it('Python has its own words for JSON', () => {
+  const text = formatPython({ command: ['x'], preemptable: true }, 'http://127.0.0.1:4000/')
+  expect(text).toContain('"preemptable": True')
+  expect(text).toContain('"http://127.0.0.1:4000/graphql"')
+})
+
+it('a PSI/J program names the fields that PSI/J does not have', () => {
+  const text = formatPsij(short as never, 'http://127.0.0.1:4000/')
+  expect(text).toContain('// PSI/J has no field for: labels, resources.memoryGib, resources.gpuModel')
+  expect(text).toContain('"gpuCoresPerProcess":2')
+  expect(text).toContain('arguments: ["train.py","a b"]')
+})
+
+it('texts of a spec stay texts in YAML', () => {
+  expect(parse(formatYaml({ name: '0.1', command: ['yes', 'a: b'] }))).toEqual({
+    name: '0.1',
+    command: ['yes', 'a: b'],
+  })
+})

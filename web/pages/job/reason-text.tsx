@@ -1,0 +1,25 @@
+import { Link } from '@tanstack/react-router'
+import styles from './why-it-waits.module.css'
+
+export const JobLink = ({ job: { id, name } }: { job: { id: string; name: string | null } }) => (
+  <Link to="/jobs/$id" params={{ id }} className={styles.link}>
+    {name ?? id}
+  </Link>
+)
+
+interface ReasonTextProps {
+  message: string
+  job: { id: string; name: string | null } | null
+}
+
+/** The words of the scheduler; the id of the other job becomes a link with its name. */
+export function ReasonText({ message, job }: ReasonTextProps) {
+  if (!job) return message
+  const [before = '', ...after] = message.split(job.id)
+  return (
+    <>
+      {before.trimEnd()} <JobLink job={job} />
+      {after.join(job.id)}
+    </>
+  )
+}
