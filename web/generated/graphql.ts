@@ -3,6 +3,23 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
+/** A condition on submissions; set exactly one field. */
+export type ApprovalConditionInput =
+  {   /** Matches when the submission costs more than this amount. */
+  costAbove: number; executor?: never; firstJob?: never; hardware?: never; jobsPerDayAbove?: never; levelNotIn?: never; name?: never; }
+  |  { costAbove?: never;   /** Matches jobs that run on this executor. */
+  executor: string; firstJob?: never; hardware?: never; jobsPerDayAbove?: never; levelNotIn?: never; name?: never; }
+  |  { costAbove?: never; executor?: never;   /** true: matches the first job of a user. false: matches all later ones. */
+  firstJob: boolean; hardware?: never; jobsPerDayAbove?: never; levelNotIn?: never; name?: never; }
+  |  { costAbove?: never; executor?: never; firstJob?: never;   /** Glob on the requested GPU and CPU models; case-insensitive. */
+  hardware: string; jobsPerDayAbove?: never; levelNotIn?: never; name?: never; }
+  |  { costAbove?: never; executor?: never; firstJob?: never; hardware?: never;   /** Matches when the user submitted more than this number of jobs in the last 24 hours, including this one. */
+  jobsPerDayAbove: number; levelNotIn?: never; name?: never; }
+  |  { costAbove?: never; executor?: never; firstJob?: never; hardware?: never; jobsPerDayAbove?: never;   /** Matches when the level of the user is not in this list. At most 4. */
+  levelNotIn: Array<UserLevel>; name?: never; }
+  |  { costAbove?: never; executor?: never; firstJob?: never; hardware?: never; jobsPerDayAbove?: never; levelNotIn?: never;   /** Glob on the job name, or a regular expression if written as ^…$. */
+  name: string; };
+
 /** State of an approval request. */
 export type ApprovalStatus =
   /** Approved: the job was queued. */
@@ -15,6 +32,20 @@ export type ApprovalStatus =
   | 'PENDING'
   /** Rejected: the job failed. */
   | 'REJECTED';
+
+/** Filter for audit entries. All fields must match. */
+export type AuditFilter = {
+  /** Entries with one of these actions; job.* matches all actions of jobs. At most 1,000. */
+  actions?: Array<string> | null | undefined;
+  /** Entries of one of these users. At most 1,000. */
+  actors?: Array<string> | null | undefined;
+  /** Entries about one of these objects. At most 1,000. */
+  objectIds?: Array<string> | null | undefined;
+  /** Entries of this time or later. */
+  since?: string | null | undefined;
+  /** Entries earlier than this time. */
+  until?: string | null | undefined;
+};
 
 /** The job to cancel. */
 export type CancelJobInput = {
@@ -34,6 +65,44 @@ export type CancelJobsInput = {
   selection: JobSelection;
 };
 
+/** A new approval rule. */
+export type CreateApprovalRuleInput = {
+  /** The submissions that the rule applies to. */
+  condition: ApprovalConditionInput;
+  /** Whether the rule is evaluated. */
+  enabled?: boolean | null | undefined;
+  /** User levels that the rule does not apply to. At most 4. */
+  exemptLevels?: Array<UserLevel> | null | undefined;
+  /** Seconds until an undecided request expires. */
+  expiresAfterSeconds?: number | null | undefined;
+  /** Display name, unique. */
+  name: string;
+  /** Rules with a higher priority are evaluated first. */
+  priority?: number | null | undefined;
+  /** Lowest user level that may decide. */
+  requiredLevel?: UserLevel | null | undefined;
+};
+
+/** A new capacity reservation. Reservations of the same node must not overlap. */
+export type CreateCapacityReservationInput = {
+  /** End of the window. */
+  endsAt: string;
+  /** End jobs at the end of the window; otherwise they run to completion. */
+  hard?: boolean | null | undefined;
+  /** Display name, unique in the pool. */
+  name: string;
+  /** Name of the reservation in the backend. */
+  nativeId?: string | null | undefined;
+  /** Names of the nodes, 1 or more. At most 1,000. */
+  nodes: Array<string>;
+  /** Name of the pool whose nodes are reserved. */
+  pool: string;
+  /** Project whose jobs may use the reservation. */
+  project: string;
+  /** Start of the window. */
+  startsAt: string;
+};
+
 /** The file to download: the log of a job, or the body of an artifact. */
 export type CreateDownloadInput = {
   /** artifact_…; its body. */
@@ -48,10 +117,102 @@ export type CreateDownloadInput = {
   streams?: Array<LogStream> | null | undefined;
 };
 
+/** A new quota. The combination of type, action, scope and key is unique. */
+export type CreateQuotaInput = {
+  /** Action when a submission exceeds the limit. */
+  action: QuotaAction;
+  /** Name of the level, user, team or account; omit for GLOBAL. */
+  key?: string | null | undefined;
+  /** Highest allowed value; 0: nothing is allowed. */
+  limit: number;
+  /** Kind of object whose usage the quota limits. */
+  scope: QuotaScope;
+  /** Quantity that the quota limits. */
+  type: QuotaType;
+};
+
+/** A new team. */
+export type CreateTeamInput = {
+  /** Unique name; the account of the team has the same name. `users` is reserved. */
+  name: string;
+};
+
+/** A new token. */
+export type CreateTokenInput = {
+  /** When the token expires; not later than your own credentials. Default: the expiry of your credentials. */
+  expiresAt?: string | null | undefined;
+  /** Name that says what the token is for, 1 … 255 characters. */
+  name: string;
+  /** Scopes of the token (default: the scopes of your own credentials). At most 4. */
+  scopes?: Array<TokenScope> | null | undefined;
+  /** The user of the token; default: you. Other users need the permission token.any. */
+  userId?: string | null | undefined;
+};
+
+/** A new user. */
+export type CreateUserInput = {
+  /** Permissions in addition to those of the level. At most 22. */
+  allow?: Array<Permission> | null | undefined;
+  /** Team for submissions that name no team; must be one of `teams`. */
+  defaultTeam?: string | null | undefined;
+  /** Permissions to deny; deny overrides allow. At most 22. */
+  deny?: Array<Permission> | null | undefined;
+  /** Name that pages show; default: the log-in name. */
+  displayName?: string | null | undefined;
+  /** Email address. */
+  email?: string | null | undefined;
+  /** Level; determines base priority and permissions. */
+  level: UserLevel;
+  /** Login name, unique; cannot be changed later. */
+  name: string;
+  /** Names of all teams of the user. At most 50. */
+  teams?: Array<string> | null | undefined;
+  /** Unix account that the jobs of the user run as. */
+  unixUser?: string | null | undefined;
+};
+
+/** The rule to delete. */
+export type DeleteApprovalRuleInput = {
+  /** The rule to delete. */
+  approvalRuleId: string;
+  /** Fails with a version conflict unless the rule has this version. */
+  expectedVersion?: number | null | undefined;
+};
+
+/** The reservation to delete. */
+export type DeleteCapacityReservationInput = {
+  /** The reservation to delete. */
+  capacityReservationId: string;
+};
+
 /** The jobs to delete. */
 export type DeleteJobsInput = {
   /** The jobs. */
   selection: JobSelection;
+};
+
+/** The quota to delete. */
+export type DeleteQuotaInput = {
+  /** Fails with a version conflict unless the quota has this version. */
+  expectedVersion?: number | null | undefined;
+  /** The quota to delete. */
+  quotaId: string;
+};
+
+/** The team to delete. */
+export type DeleteTeamInput = {
+  /** Fails with a version conflict unless the team has this version. */
+  expectedVersion?: number | null | undefined;
+  /** The team to delete. */
+  teamId: string;
+};
+
+/** The user to delete. */
+export type DeleteUserInput = {
+  /** Fails with a version conflict unless the user has this version. */
+  expectedVersion?: number | null | undefined;
+  /** The user to disable. */
+  userId: string;
 };
 
 /** The saved view to delete. */
@@ -395,6 +556,17 @@ export type LabelInput = {
   value: string;
 };
 
+/** Kind of object that a limit applies to. */
+export type LimitScope =
+  /** Jobs of a project. */
+  | 'PROJECT'
+  /** Jobs of a submission queue. */
+  | 'QUEUE'
+  /** Jobs of a team. */
+  | 'TEAM'
+  /** Jobs of a user. */
+  | 'USER';
+
 /** Where a page shows a link of the installation. */
 export type LinkTarget =
   /** The page of a job; {id} in the URL stands for its id. */
@@ -515,6 +687,13 @@ export type PendingReasonCode =
   /** Preempted jobs must leave first. */
   | 'WAITING_FOR_PREEMPTION';
 
+/** Order of users and teams. */
+export type PeopleOrder =
+  /** Oldest first. */
+  | 'CREATED_AT'
+  /** By name. */
+  | 'NAME';
+
 /** A permission of a user. The configuration and the command line write JOB_VIEW_OWN as job.view.own. */
 export type Permission =
   /** Read the audit log. */
@@ -573,6 +752,21 @@ export type PoolNodeState =
   /** Accepts new runs. */
   | 'READY';
 
+/** Order of the queue of a pool. */
+export type PoolPolicy =
+  /** By usage: accounts with the smallest share per weight first. */
+  | 'FAIR_SHARE'
+  /** By priority, then by submission time. */
+  | 'PRIORITY';
+
+/** A rule that is not stored. */
+export type PreviewApprovalRuleInput = {
+  /** The submissions that the rule would apply to. */
+  condition: ApprovalConditionInput;
+  /** User levels that the rule would not apply to. At most 4. */
+  exemptLevels?: Array<UserLevel> | null | undefined;
+};
+
 /** The submission or retry to preview; set exactly one field. */
 export type PreviewJobInput =
   {   /** Previews a retry: the input of `retryJob`. */
@@ -608,6 +802,55 @@ export type ProblemCode =
   | 'UNAVAILABLE'
   /** The object has changed since the expected version. */
   | 'VERSION_CONFLICT';
+
+/** Action when a submission exceeds a quota. */
+export type QuotaAction =
+  /** The submission is refused. */
+  | 'BLOCK'
+  /** The submission is accepted and needs an approval. */
+  | 'REQUIRE_APPROVAL'
+  /** The submission is accepted with a warning. */
+  | 'WARN';
+
+/** Filter for quotas. A quota must match all fields, and one entry of each list. */
+export type QuotaFilter = {
+  /** Quotas with one of these actions. At most 3. */
+  actions?: Array<QuotaAction> | null | undefined;
+  /** Quotas with one of these keys. At most 1,000. */
+  keys?: Array<string> | null | undefined;
+  /** Quotas of one of these scopes. At most 5. */
+  scopes?: Array<QuotaScope> | null | undefined;
+  /** Quotas of one of these types. At most 6. */
+  types?: Array<QuotaType> | null | undefined;
+};
+
+/** Kind of object whose usage a quota limits. USER overrides LEVEL, and LEVEL overrides GLOBAL; TEAM and ACCOUNT apply in addition. */
+export type QuotaScope =
+  /** The usage of an account and the accounts below it together. */
+  | 'ACCOUNT'
+  /** The usage of each user. */
+  | 'GLOBAL'
+  /** The usage of each user of a level. */
+  | 'LEVEL'
+  /** The usage of all members of a team together. */
+  | 'TEAM'
+  /** The usage of one user. */
+  | 'USER';
+
+/** Quantity that a quota limits. */
+export type QuotaType =
+  /** Jobs that are not final, and active slot reservations. */
+  | 'CONCURRENT_JOBS'
+  /** Cost of the jobs submitted in the last 24 hours. */
+  | 'COST_PER_DAY'
+  /** Cost of the jobs submitted in the last 30 days. */
+  | 'COST_PER_MONTH'
+  /** Submissions in the last 24 hours. */
+  | 'JOBS_PER_DAY'
+  /** Submissions in the last 60 minutes. */
+  | 'JOBS_PER_HOUR'
+  /** GPUs requested by jobs that are not final, in pools with the executor `local` or `handler`. */
+  | 'LOCAL_GPUS';
 
 /** Requested resources; amounts are per replica. */
 export type ResourcesInput = {
@@ -693,6 +936,12 @@ export type RetryJobsInput = {
   selection: JobSelection;
 };
 
+/** The token to revoke. */
+export type RevokeTokenInput = {
+  /** The token to revoke. */
+  tokenId: string;
+};
+
 /** A view to save. */
 export type SaveViewInput = {
   /** Fails with a version conflict unless the view has this version. */
@@ -719,6 +968,24 @@ export type SetJobPrioritiesInput = {
   priority?: number | null | undefined;
   /** The jobs. */
   selection: JobSelection;
+};
+
+/** A limit of a queue, a project, a team or a user. Omit `maxJobs` and `maxGpus` to remove it. */
+export type SetScopeLimitInput = {
+  /** Fails with a version conflict unless `Limits` of the pool has this version. */
+  expectedVersion?: number | null | undefined;
+  /** Count only GPUs whose model contains this text, case-insensitive; default: all GPUs. */
+  gpuModel?: string | null | undefined;
+  /** Limit on GPUs in use; default: unlimited. */
+  maxGpus?: number | null | undefined;
+  /** Limit on running jobs; default: unlimited. */
+  maxJobs?: number | null | undefined;
+  /** Name of the queue, project, team or user. */
+  name: string;
+  /** Name of the pool; default: the pool of the default queue. */
+  pool?: string | null | undefined;
+  /** Kind of object that the limit applies to. */
+  scope: LimitScope;
 };
 
 /** Category of a state. */
@@ -798,6 +1065,12 @@ export type SubmitJobInput = {
   spec: JobSpecInput;
 };
 
+/** Filter for teams. */
+export type TeamFilter = {
+  /** Teams whose name or account contains this text; the case of ASCII letters does not matter. At most 255 characters. Reads all rows. */
+  text?: string | null | undefined;
+};
+
 /** Permitted use of a token; a token never permits more than its user may do. */
 export type TokenScope =
   /** Everything else: users, teams, tokens, quotas, limits, rules, nodes, reservations, deleting jobs of others. */
@@ -808,6 +1081,128 @@ export type TokenScope =
   | 'READ'
   /** Submit and retry jobs, reserve and release slots, cancel and delete own jobs. */
   | 'SUBMIT';
+
+/** Changes to an approval rule; omitted fields stay. */
+export type UpdateApprovalRuleInput = {
+  /** The rule to change. */
+  approvalRuleId: string;
+  /** The submissions that the rule applies to. */
+  condition?: ApprovalConditionInput | null | undefined;
+  /** Whether the rule is evaluated. */
+  enabled?: boolean | null | undefined;
+  /** User levels that the rule does not apply to. At most 4. */
+  exemptLevels?: Array<UserLevel> | null | undefined;
+  /** Fails with a version conflict unless the rule has this version. */
+  expectedVersion?: number | null | undefined;
+  /** Seconds until an undecided request expires. */
+  expiresAfterSeconds?: number | null | undefined;
+  /** Display name, unique. */
+  name?: string | null | undefined;
+  /** Rules with a higher priority are evaluated first. */
+  priority?: number | null | undefined;
+  /** Lowest user level that may decide. */
+  requiredLevel?: UserLevel | null | undefined;
+};
+
+/** Changes to the limits of a pool. Omitted fields stay; null: unlimited; 0: none. */
+export type UpdateLimitsInput = {
+  /** Whether `teamMaxConcurrent` is enforced. */
+  enableFairShare?: boolean | null | undefined;
+  /** Fails with a version conflict unless `Limits` of the pool has this version. */
+  expectedVersion?: number | null | undefined;
+  /** GPUs in use in the pool. */
+  localGpuMaxConcurrent?: number | null | undefined;
+  /** Running jobs with GPUs in the pool. */
+  localJobMaxConcurrent?: number | null | undefined;
+  /** Running jobs of the pool. */
+  maxConcurrent?: number | null | undefined;
+  /** Name of the pool; default: the pool of the default queue. */
+  pool?: string | null | undefined;
+  /** Waiting time in seconds that raises a priority by 10, up to 30; 0: never. No effect in pools with fair share. */
+  starvationThresholdSeconds?: number | null | undefined;
+  /** Running jobs of each team, enforced with `enableFairShare`. */
+  teamMaxConcurrent?: number | null | undefined;
+  /** Jobs of a user that are not final, checked at submission. */
+  userMaxActive?: number | null | undefined;
+  /** Jobs of a user that wait for an approval. */
+  userMaxBlocked?: number | null | undefined;
+  /** Running jobs of each user. */
+  userMaxConcurrent?: number | null | undefined;
+};
+
+/** Changes to a quota; omitted fields stay. */
+export type UpdateQuotaInput = {
+  /** Action when a submission exceeds the limit. */
+  action?: QuotaAction | null | undefined;
+  /** Fails with a version conflict unless the quota has this version. */
+  expectedVersion?: number | null | undefined;
+  /** Highest allowed value. */
+  limit?: number | null | undefined;
+  /** The quota to change. */
+  quotaId: string;
+};
+
+/** Changes to a team; omitted fields stay. */
+export type UpdateTeamInput = {
+  /** Ids of users to add. At most 1,000. */
+  addMembers?: Array<string> | null | undefined;
+  /** Fails with a version conflict unless the team has this version. */
+  expectedVersion?: number | null | undefined;
+  /** New name. Later submissions are charged to the account of the new name. */
+  name?: string | null | undefined;
+  /** Ids of users to remove. At most 1,000. */
+  removeMembers?: Array<string> | null | undefined;
+  /** The team to change. */
+  teamId: string;
+};
+
+/** Changes to a user; omitted fields stay. */
+export type UpdateUserInput = {
+  /** Permissions in addition to those of the level. At most 22. */
+  allow?: Array<Permission> | null | undefined;
+  /** Team for submissions that name no team; must be one of `teams`. */
+  defaultTeam?: string | null | undefined;
+  /** Permissions to deny; deny overrides allow. At most 22. */
+  deny?: Array<Permission> | null | undefined;
+  /** Whether the user is disabled. A disabled user cannot log in; running jobs continue, and waiting jobs are held. */
+  disabled?: boolean | null | undefined;
+  /** Name that pages show; default: the log-in name. */
+  displayName?: string | null | undefined;
+  /** Email address. */
+  email?: string | null | undefined;
+  /** Fails with a version conflict unless the user has this version. */
+  expectedVersion?: number | null | undefined;
+  /** Identity of the user at the OpenID provider; null: removes it. */
+  identity?: UserIdentityInput | null | undefined;
+  /** Level; determines base priority and permissions. */
+  level?: UserLevel | null | undefined;
+  /** Names of all teams of the user. At most 50. */
+  teams?: Array<string> | null | undefined;
+  /** Unix account that the jobs of the user run as. */
+  unixUser?: string | null | undefined;
+  /** The user to change. */
+  userId: string;
+};
+
+/** Filter for users. A user must match all fields, and one entry of each list. */
+export type UserFilter = {
+  /** true: disabled users. false: all others. */
+  disabled?: boolean | null | undefined;
+  /** Users with one of these levels. At most 4. */
+  levels?: Array<UserLevel> | null | undefined;
+  /** Members of one of these teams. At most 1,000. */
+  teams?: Array<string> | null | undefined;
+  /** Users whose name, display name or email address contains this text; the case of ASCII letters does not matter. At most 255 characters. Reads all rows. */
+  text?: string | null | undefined;
+};
+
+/** Identity of a user at an OpenID provider. */
+export type UserIdentityInput = {
+  /** Issuer: auth.oidc.issuer in the configuration. */
+  issuer: string;
+  /** Subject: `sub` in the tokens of the provider. */
+  subject: string;
+};
 
 /** Level of a user. Each level includes the permissions of the levels below. */
 export type UserLevel =
@@ -834,6 +1229,78 @@ export type X11Input = {
   /** Whether the display is rendered by a GPU. */
   gpu?: boolean | null | undefined;
 };
+
+export type AboutServerQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type AboutServerQuery = { serverInfo: { id: string, name: string, title: string, version: string, publicUrl: string | null, singleUser: boolean, oidcIssuer: string | null, logRetentionDays: number, eventRetentionDays: number, maxPageSize: number, maxQueryCost: number, maxSubscriptionsPerConnection: number, at: string, links: Array<{ title: string, url: string, on: LinkTarget }> }, system: { id: string, at: string, loadAvg5Min: number | null, memoryPercent: number | null, executors: Array<{ name: string, available: boolean, message: string | null, version: string | null, launchers: Array<string>, specFields: Array<string>, pool: { id: string, name: string } }> }, pools: Array<{ id: string, name: string, paused: boolean, policy: PoolPolicy, executors: Array<string>, capacity: { cpu: number, gpu: number, memoryBytes: number }, queue: { id: string, running: number, depth: number }, leader: { epoch: number, host: string | null, process: string | null, renewedAt: string } | null }> };
+
+export type ServerTimeQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ServerTimeQuery = { serverInfo: { id: string, at: string } };
+
+export type CheckDataQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type CheckDataQuery = { selfCheck: { ok: boolean, at: string, findings: Array<{ rule: string, message: string, objectId: string | null }> } };
+
+export type WhoGrantsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type WhoGrantsQuery = { viewer: { id: string, scopes: Array<TokenScope>, user: { id: string, level: UserLevel, permissions: Array<Permission> } }, users: { nodes: Array<{ id: string, name: string }> } };
+
+export type AuditItemFragment = { id: string, seq: number, at: string, action: string, actorName: string, objectId: string | null, ip: string | null, token: string | null, hash: string, detail: Record<string, unknown> | null, actor: { id: string, name: string } | null };
+
+export type ListAuditQueryVariables = Exact<{
+  filter?: AuditFilter | null | undefined;
+  after?: string | null | undefined;
+  first?: number | null | undefined;
+}>;
+
+
+export type ListAuditQuery = { auditLog: { nodes: Array<{ id: string, seq: number, at: string, action: string, actorName: string, objectId: string | null, ip: string | null, token: string | null, hash: string, detail: Record<string, unknown> | null, actor: { id: string, name: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type OneAuditEntryQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type OneAuditEntryQuery = { node:
+    | { __typename: 'ApiToken' }
+    | { __typename: 'Approval' }
+    | { __typename: 'ApprovalRule' }
+    | { __typename: 'Artifact' }
+    | { __typename: 'AuditEntry', id: string, seq: number, at: string, action: string, actorName: string, objectId: string | null, ip: string | null, token: string | null, hash: string, detail: Record<string, unknown> | null, actor: { id: string, name: string } | null }
+    | { __typename: 'CapacityReservation' }
+    | { __typename: 'Hold' }
+    | { __typename: 'Job' }
+    | { __typename: 'JobEvent' }
+    | { __typename: 'Pool' }
+    | { __typename: 'PoolNode' }
+    | { __typename: 'Quota' }
+    | { __typename: 'Run' }
+    | { __typename: 'SavedView' }
+    | { __typename: 'SlotReservation' }
+    | { __typename: 'SubmissionQueue' }
+    | { __typename: 'Team' }
+    | { __typename: 'User' }
+   | null };
+
+export type VerifyAuditLogQueryVariables = Exact<{
+  fromSeq?: number | null | undefined;
+  toSeq?: number | null | undefined;
+}>;
+
+
+export type VerifyAuditLogQuery = { verifyAudit: { ok: boolean, fromSeq: number, toSeq: number, headSeq: number, firstBadSeq: number | null, message: string | null } };
+
+export type NewestChangeQueryVariables = Exact<{
+  objectId: string;
+}>;
+
+
+export type NewestChangeQuery = { auditLog: { nodes: Array<{ id: string, at: string, actorName: string }> } };
 
 export type CompareJobsQueryVariables = Exact<{
   ids: Array<string> | string;
@@ -1421,6 +1888,475 @@ export type SearchLogQueryVariables = Exact<{
 
 export type SearchLogQuery = { job: { id: string, logSearch: { cursor: string, isComplete: boolean, scannedBytes: number, matches: Array<{ line: number }> } } | null };
 
+export type UserItemFragment = { id: string, version: number, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, unixUser: string | null, allow: Array<Permission>, deny: Array<Permission>, permissions: Array<Permission>, identity: { issuer: string, subject: string } | null, defaultTeam: { id: string, name: string } | null, teams: Array<{ id: string, name: string }> };
+
+export type ListUsersQueryVariables = Exact<{
+  filter?: UserFilter | null | undefined;
+  orderBy?: PeopleOrder | null | undefined;
+  after?: string | null | undefined;
+  first?: number | null | undefined;
+}>;
+
+
+export type ListUsersQuery = { users: { nodes: Array<{ id: string, version: number, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, unixUser: string | null, allow: Array<Permission>, deny: Array<Permission>, permissions: Array<Permission>, identity: { issuer: string, subject: string } | null, defaultTeam: { id: string, name: string } | null, teams: Array<{ id: string, name: string }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type OneUserQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type OneUserQuery = { node:
+    | { __typename: 'ApiToken' }
+    | { __typename: 'Approval' }
+    | { __typename: 'ApprovalRule' }
+    | { __typename: 'Artifact' }
+    | { __typename: 'AuditEntry' }
+    | { __typename: 'CapacityReservation' }
+    | { __typename: 'Hold' }
+    | { __typename: 'Job' }
+    | { __typename: 'JobEvent' }
+    | { __typename: 'Pool' }
+    | { __typename: 'PoolNode' }
+    | { __typename: 'Quota' }
+    | { __typename: 'Run' }
+    | { __typename: 'SavedView' }
+    | { __typename: 'SlotReservation' }
+    | { __typename: 'SubmissionQueue' }
+    | { __typename: 'Team' }
+    | { __typename: 'User', id: string, version: number, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, unixUser: string | null, allow: Array<Permission>, deny: Array<Permission>, permissions: Array<Permission>, identity: { issuer: string, subject: string } | null, defaultTeam: { id: string, name: string } | null, teams: Array<{ id: string, name: string }> }
+   | null };
+
+export type CountJobsQueryVariables = Exact<{
+  by: JobCountBy;
+  filter?: JobFilter | null | undefined;
+  first?: number;
+}>;
+
+
+export type CountJobsQuery = { jobCounts: { isExact: boolean, rows: Array<{ key: string | null, count: number, byState: Array<{ state: JobState, count: number }> }> } };
+
+export type TeamItemFragment = { id: string, version: number, name: string, account: string, createdAt: string, members: { nodes: Array<{ id: string, name: string, displayName: string | null, level: UserLevel }>, pageInfo: { hasNextPage: boolean } } };
+
+export type ListTeamsQueryVariables = Exact<{
+  filter?: TeamFilter | null | undefined;
+  orderBy?: PeopleOrder | null | undefined;
+  after?: string | null | undefined;
+  first?: number | null | undefined;
+}>;
+
+
+export type ListTeamsQuery = { teams: { nodes: Array<{ id: string, version: number, name: string, account: string, createdAt: string, members: { nodes: Array<{ id: string, name: string, displayName: string | null, level: UserLevel }>, pageInfo: { hasNextPage: boolean } } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type OneTeamQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type OneTeamQuery = { node:
+    | { __typename: 'ApiToken' }
+    | { __typename: 'Approval' }
+    | { __typename: 'ApprovalRule' }
+    | { __typename: 'Artifact' }
+    | { __typename: 'AuditEntry' }
+    | { __typename: 'CapacityReservation' }
+    | { __typename: 'Hold' }
+    | { __typename: 'Job' }
+    | { __typename: 'JobEvent' }
+    | { __typename: 'Pool' }
+    | { __typename: 'PoolNode' }
+    | { __typename: 'Quota' }
+    | { __typename: 'Run' }
+    | { __typename: 'SavedView' }
+    | { __typename: 'SlotReservation' }
+    | { __typename: 'SubmissionQueue' }
+    | { __typename: 'Team', id: string, version: number, name: string, account: string, createdAt: string, members: { nodes: Array<{ id: string, name: string, displayName: string | null, level: UserLevel }>, pageInfo: { hasNextPage: boolean } } }
+    | { __typename: 'User' }
+   | null };
+
+export type TeamNamesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type TeamNamesQuery = { teams: { nodes: Array<{ id: string, name: string }> } };
+
+export type FindUsersQueryVariables = Exact<{
+  filter?: UserFilter | null | undefined;
+  first?: number | null | undefined;
+}>;
+
+
+export type FindUsersQuery = { users: { nodes: Array<{ id: string, name: string, displayName: string | null, level: UserLevel, disabled: boolean }> } };
+
+export type TokenItemFragment = { id: string, name: string, prefix: string, scopes: Array<TokenScope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, user: { id: string, name: string, disabled: boolean } };
+
+export type ListTokensQueryVariables = Exact<{
+  userId?: string | null | undefined;
+  after?: string | null | undefined;
+  first?: number | null | undefined;
+}>;
+
+
+export type ListTokensQuery = { tokens: { nodes: Array<{ id: string, name: string, prefix: string, scopes: Array<TokenScope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, user: { id: string, name: string, disabled: boolean } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type MakeUserMutationVariables = Exact<{
+  input: CreateUserInput;
+}>;
+
+
+export type MakeUserMutation = { createUser:
+    | { __typename: 'CreateUserSuccess', user: { id: string, name: string } }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type ChangeUserMutationVariables = Exact<{
+  input: UpdateUserInput;
+}>;
+
+
+export type ChangeUserMutation = { updateUser:
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UpdateUserSuccess', user: { id: string, name: string, disabled: boolean } }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type DisableUserMutationVariables = Exact<{
+  input: DeleteUserInput;
+}>;
+
+
+export type DisableUserMutation = { deleteUser:
+    | { __typename: 'DeleteUserSuccess', user: { id: string, name: string } }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type MakeTeamMutationVariables = Exact<{
+  input: CreateTeamInput;
+}>;
+
+
+export type MakeTeamMutation = { createTeam:
+    | { __typename: 'CreateTeamSuccess', team: { id: string, name: string } }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type ChangeTeamMutationVariables = Exact<{
+  input: UpdateTeamInput;
+}>;
+
+
+export type ChangeTeamMutation = { updateTeam:
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UpdateTeamSuccess', team: { id: string, name: string } }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type RemoveTeamMutationVariables = Exact<{
+  input: DeleteTeamInput;
+}>;
+
+
+export type RemoveTeamMutation = { deleteTeam:
+    | { __typename: 'DeleteTeamSuccess', deletedId: string }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type MakeTokenMutationVariables = Exact<{
+  input: CreateTokenInput;
+}>;
+
+
+export type MakeTokenMutation = { createToken:
+    | { __typename: 'CreateTokenSuccess', secret: string, token: { id: string, name: string, prefix: string, scopes: Array<TokenScope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, user: { id: string, name: string, disabled: boolean } } }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type EndTokenMutationVariables = Exact<{
+  input: RevokeTokenInput;
+}>;
+
+
+export type EndTokenMutation = { revokeToken:
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'RevokeTokenSuccess', token: { id: string, revokedAt: string | null } }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type PoolLimitsFragment = { id: string, version: number, maxConcurrent: number | null, userMaxConcurrent: number | null, enableFairShare: boolean, teamMaxConcurrent: number | null, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> };
+
+export type PoolLimitsNowQueryVariables = Exact<{
+  pool: string;
+}>;
+
+
+export type PoolLimitsNowQuery = { limits: { id: string, version: number, maxConcurrent: number | null, userMaxConcurrent: number | null, enableFairShare: boolean, teamMaxConcurrent: number | null, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, pool: { id: string, name: string, policy: PoolPolicy, capacity: { gpu: number }, used: { gpu: number }, queue: { id: string, running: number, depth: number, blocked: number } }, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> } | null };
+
+export type PoolNamesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type PoolNamesQuery = { pools: Array<{ id: string, name: string, paused: boolean }> };
+
+export type ChangeLimitsMutationVariables = Exact<{
+  input: UpdateLimitsInput;
+}>;
+
+
+export type ChangeLimitsMutation = { updateLimits:
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UpdateLimitsSuccess', limits: { id: string, version: number } }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type ChangeScopeLimitMutationVariables = Exact<{
+  input: SetScopeLimitInput;
+}>;
+
+
+export type ChangeScopeLimitMutation = { setScopeLimit:
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'SetScopeLimitSuccess', limits: { id: string, version: number } }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type QuotaItemFragment = { id: string, version: number, type: QuotaType, action: QuotaAction, scope: QuotaScope, key: string | null, limit: number, createdAt: string };
+
+export type ListQuotasQueryVariables = Exact<{
+  filter?: QuotaFilter | null | undefined;
+  after?: string | null | undefined;
+  first?: number | null | undefined;
+}>;
+
+
+export type ListQuotasQuery = { quotas: { nodes: Array<{ id: string, version: number, type: QuotaType, action: QuotaAction, scope: QuotaScope, key: string | null, limit: number, createdAt: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type OneQuotaQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type OneQuotaQuery = { node:
+    | { __typename: 'ApiToken' }
+    | { __typename: 'Approval' }
+    | { __typename: 'ApprovalRule' }
+    | { __typename: 'Artifact' }
+    | { __typename: 'AuditEntry' }
+    | { __typename: 'CapacityReservation' }
+    | { __typename: 'Hold' }
+    | { __typename: 'Job' }
+    | { __typename: 'JobEvent' }
+    | { __typename: 'Pool' }
+    | { __typename: 'PoolNode' }
+    | { __typename: 'Quota', id: string, version: number, type: QuotaType, action: QuotaAction, scope: QuotaScope, key: string | null, limit: number, createdAt: string }
+    | { __typename: 'Run' }
+    | { __typename: 'SavedView' }
+    | { __typename: 'SlotReservation' }
+    | { __typename: 'SubmissionQueue' }
+    | { __typename: 'Team' }
+    | { __typename: 'User' }
+   | null };
+
+export type OwnQuotasQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type OwnQuotasQuery = { viewer: { id: string, activeSlots: number, quotas: Array<{ type: QuotaType, action: QuotaAction, scope: string, ceiling: string | null, limit: number, used: number, warning: boolean }> } };
+
+export type MakeQuotaMutationVariables = Exact<{
+  input: CreateQuotaInput;
+}>;
+
+
+export type MakeQuotaMutation = { createQuota:
+    | { __typename: 'CreateQuotaSuccess', quota: { id: string } }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type ChangeQuotaMutationVariables = Exact<{
+  input: UpdateQuotaInput;
+}>;
+
+
+export type ChangeQuotaMutation = { updateQuota:
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UpdateQuotaSuccess', quota: { id: string } }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type RemoveQuotaMutationVariables = Exact<{
+  input: DeleteQuotaInput;
+}>;
+
+
+export type RemoveQuotaMutation = { deleteQuota:
+    | { __typename: 'DeleteQuotaSuccess', deletedId: string }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type RuleItemFragment = { id: string, version: number, name: string, priority: number, enabled: boolean, requiredLevel: UserLevel, exemptLevels: Array<UserLevel>, expiresAfterSeconds: number, condition: { costAbove: number | null, executor: string | null, firstJob: boolean | null, hardware: string | null, jobsPerDayAbove: number | null, levelNotIn: Array<UserLevel> | null, name: string | null } };
+
+export type ListRulesQueryVariables = Exact<{
+  after?: string | null | undefined;
+  first?: number | null | undefined;
+}>;
+
+
+export type ListRulesQuery = { approvalRules: { nodes: Array<{ id: string, version: number, name: string, priority: number, enabled: boolean, requiredLevel: UserLevel, exemptLevels: Array<UserLevel>, expiresAfterSeconds: number, condition: { costAbove: number | null, executor: string | null, firstJob: boolean | null, hardware: string | null, jobsPerDayAbove: number | null, levelNotIn: Array<UserLevel> | null, name: string | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type OneRuleQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type OneRuleQuery = { node:
+    | { __typename: 'ApiToken' }
+    | { __typename: 'Approval' }
+    | { __typename: 'ApprovalRule', id: string, version: number, name: string, priority: number, enabled: boolean, requiredLevel: UserLevel, exemptLevels: Array<UserLevel>, expiresAfterSeconds: number, condition: { costAbove: number | null, executor: string | null, firstJob: boolean | null, hardware: string | null, jobsPerDayAbove: number | null, levelNotIn: Array<UserLevel> | null, name: string | null } }
+    | { __typename: 'Artifact' }
+    | { __typename: 'AuditEntry' }
+    | { __typename: 'CapacityReservation' }
+    | { __typename: 'Hold' }
+    | { __typename: 'Job' }
+    | { __typename: 'JobEvent' }
+    | { __typename: 'Pool' }
+    | { __typename: 'PoolNode' }
+    | { __typename: 'Quota' }
+    | { __typename: 'Run' }
+    | { __typename: 'SavedView' }
+    | { __typename: 'SlotReservation' }
+    | { __typename: 'SubmissionQueue' }
+    | { __typename: 'Team' }
+    | { __typename: 'User' }
+   | null };
+
+export type PreviewRuleQueryVariables = Exact<{
+  input: PreviewApprovalRuleInput;
+}>;
+
+
+export type PreviewRuleQuery = { previewApprovalRule:
+    | { __typename: 'ApprovalRulePreview', consideredCount: number, matchedCount: number, jobs: Array<{ id: string, name: string | null, state: JobState, createdAt: string, user: { id: string, name: string } }> }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type PendingOfRuleQueryVariables = Exact<{
+  ruleName: string;
+}>;
+
+
+export type PendingOfRuleQuery = { approvals: { nodes: Array<{ id: string }>, pageInfo: { hasNextPage: boolean } } };
+
+export type MakeRuleMutationVariables = Exact<{
+  input: CreateApprovalRuleInput;
+}>;
+
+
+export type MakeRuleMutation = { createApprovalRule:
+    | { __typename: 'CreateApprovalRuleSuccess', rule: { id: string } }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type ChangeRuleMutationVariables = Exact<{
+  input: UpdateApprovalRuleInput;
+}>;
+
+
+export type ChangeRuleMutation = { updateApprovalRule:
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UpdateApprovalRuleSuccess', rule: { id: string, enabled: boolean } }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type RemoveRuleMutationVariables = Exact<{
+  input: DeleteApprovalRuleInput;
+}>;
+
+
+export type RemoveRuleMutation = { deleteApprovalRule:
+    | { __typename: 'DeleteApprovalRuleSuccess', deletedId: string }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type ListReservationsQueryVariables = Exact<{
+  after?: string | null | undefined;
+  first?: number | null | undefined;
+}>;
+
+
+export type ListReservationsQuery = { capacityReservations: { nodes: Array<{ id: string, name: string, project: string, startsAt: string, endsAt: string, hard: boolean, nativeId: string | null, pool: { id: string, name: string }, nodes: Array<{ id: string, name: string, state: PoolNodeState, capacity: { cpu: number, gpu: number, memoryBytes: number } }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type NodesOfPoolsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type NodesOfPoolsQuery = { pools: Array<{ id: string, name: string, nodes: { nodes: Array<{ id: string, name: string, state: PoolNodeState, capacity: { cpu: number, gpu: number, memoryBytes: number } }>, pageInfo: { hasNextPage: boolean } } }> };
+
+export type MakeReservationMutationVariables = Exact<{
+  input: CreateCapacityReservationInput;
+}>;
+
+
+export type MakeReservationMutation = { createCapacityReservation:
+    | { __typename: 'CreateCapacityReservationSuccess', capacityReservation: { id: string } }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type RemoveReservationMutationVariables = Exact<{
+  input: DeleteCapacityReservationInput;
+}>;
+
+
+export type RemoveReservationMutation = { deleteCapacityReservation:
+    | { __typename: 'DeleteCapacityReservationSuccess', deletedId: string }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
 export type ServerFactsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -1578,6 +2514,24 @@ export class TypedDocumentString<TResult, TVariables>
     return this.value;
   }
 }
+export const AuditItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment AuditItem on AuditEntry {
+  id
+  seq
+  at
+  action
+  actorName
+  actor {
+    id
+    name
+  }
+  objectId
+  ip
+  token
+  hash
+  detail
+}
+    `, {"fragmentName":"AuditItem"}) as unknown as TypedDocumentString<AuditItemFragment, unknown>;
 export const EventRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment EventRow on JobEvent {
   id
@@ -1937,6 +2891,128 @@ export const LogRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   truncated
 }
     `, {"fragmentName":"LogRow"}) as unknown as TypedDocumentString<LogRowFragment, unknown>;
+export const UserItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment UserItem on User {
+  id
+  version
+  name
+  displayName
+  email
+  level
+  disabled
+  createdAt
+  unixUser
+  allow
+  deny
+  permissions
+  identity {
+    issuer
+    subject
+  }
+  defaultTeam {
+    id
+    name
+  }
+  teams {
+    id
+    name
+  }
+}
+    `, {"fragmentName":"UserItem"}) as unknown as TypedDocumentString<UserItemFragment, unknown>;
+export const TeamItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment TeamItem on Team {
+  id
+  version
+  name
+  account
+  createdAt
+  members(first: 100) {
+    nodes {
+      id
+      name
+      displayName
+      level
+    }
+    pageInfo {
+      hasNextPage
+    }
+  }
+}
+    `, {"fragmentName":"TeamItem"}) as unknown as TypedDocumentString<TeamItemFragment, unknown>;
+export const TokenItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment TokenItem on ApiToken {
+  id
+  name
+  prefix
+  scopes
+  createdAt
+  expiresAt
+  lastUsedAt
+  revokedAt
+  user {
+    id
+    name
+    disabled
+  }
+}
+    `, {"fragmentName":"TokenItem"}) as unknown as TypedDocumentString<TokenItemFragment, unknown>;
+export const PoolLimitsFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment PoolLimits on Limits {
+  id
+  version
+  maxConcurrent
+  userMaxConcurrent
+  enableFairShare
+  teamMaxConcurrent
+  localJobMaxConcurrent
+  localGpuMaxConcurrent
+  userMaxActive
+  userMaxBlocked
+  starvationThresholdSeconds
+  scopes {
+    scope
+    name
+    gpuModel
+    maxJobs
+    maxGpus
+    jobsInUse
+    gpusInUse
+  }
+}
+    `, {"fragmentName":"PoolLimits"}) as unknown as TypedDocumentString<PoolLimitsFragment, unknown>;
+export const QuotaItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment QuotaItem on Quota {
+  id
+  version
+  type
+  action
+  scope
+  key
+  limit
+  createdAt
+}
+    `, {"fragmentName":"QuotaItem"}) as unknown as TypedDocumentString<QuotaItemFragment, unknown>;
+export const RuleItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment RuleItem on ApprovalRule {
+  id
+  version
+  name
+  priority
+  enabled
+  requiredLevel
+  exemptLevels
+  expiresAfterSeconds
+  condition {
+    costAbove
+    executor
+    firstJob
+    hardware
+    jobsPerDayAbove
+    levelNotIn
+    name
+  }
+}
+    `, {"fragmentName":"RuleItem"}) as unknown as TypedDocumentString<RuleItemFragment, unknown>;
 export const WholeSpecFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment WholeSpec on JobSpec {
   name
@@ -2043,6 +3119,187 @@ export const ViewRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"ViewRow"}) as unknown as TypedDocumentString<ViewRowFragment, unknown>;
+export const AboutServerDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query AboutServer {
+  serverInfo {
+    id
+    name
+    title
+    version
+    publicUrl
+    singleUser
+    oidcIssuer
+    logRetentionDays
+    eventRetentionDays
+    maxPageSize
+    maxQueryCost
+    maxSubscriptionsPerConnection
+    at
+    links {
+      title
+      url
+      on
+    }
+  }
+  system {
+    id
+    at
+    loadAvg5Min
+    memoryPercent
+    executors {
+      name
+      available
+      message
+      version
+      launchers
+      specFields
+      pool {
+        id
+        name
+      }
+    }
+  }
+  pools {
+    id
+    name
+    paused
+    policy
+    executors
+    capacity {
+      cpu
+      gpu
+      memoryBytes
+    }
+    queue {
+      id
+      running
+      depth
+    }
+    leader {
+      epoch
+      host
+      process
+      renewedAt
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<AboutServerQuery, AboutServerQueryVariables>;
+export const ServerTimeDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query ServerTime {
+  serverInfo {
+    id
+    at
+  }
+}
+    `) as unknown as TypedDocumentString<ServerTimeQuery, ServerTimeQueryVariables>;
+export const CheckDataDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query CheckData {
+  selfCheck {
+    ok
+    at
+    findings {
+      rule
+      message
+      objectId
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<CheckDataQuery, CheckDataQueryVariables>;
+export const WhoGrantsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query WhoGrants {
+  viewer {
+    id
+    scopes
+    user {
+      id
+      level
+      permissions
+    }
+  }
+  users(filter: {levels: [ADMIN], disabled: false}, orderBy: NAME, first: 6) {
+    nodes {
+      id
+      name
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<WhoGrantsQuery, WhoGrantsQueryVariables>;
+export const ListAuditDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query ListAudit($filter: AuditFilter, $after: Cursor, $first: Int) {
+  auditLog(filter: $filter, after: $after, first: $first) {
+    nodes {
+      ...AuditItem
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment AuditItem on AuditEntry {
+  id
+  seq
+  at
+  action
+  actorName
+  actor {
+    id
+    name
+  }
+  objectId
+  ip
+  token
+  hash
+  detail
+}`) as unknown as TypedDocumentString<ListAuditQuery, ListAuditQueryVariables>;
+export const OneAuditEntryDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query OneAuditEntry($id: ID!) {
+  node(id: $id) {
+    __typename
+    ... on AuditEntry {
+      ...AuditItem
+    }
+  }
+}
+    fragment AuditItem on AuditEntry {
+  id
+  seq
+  at
+  action
+  actorName
+  actor {
+    id
+    name
+  }
+  objectId
+  ip
+  token
+  hash
+  detail
+}`) as unknown as TypedDocumentString<OneAuditEntryQuery, OneAuditEntryQueryVariables>;
+export const VerifyAuditLogDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query VerifyAuditLog($fromSeq: UInt53, $toSeq: UInt53) {
+  verifyAudit(fromSeq: $fromSeq, toSeq: $toSeq) {
+    ok
+    fromSeq
+    toSeq
+    headSeq
+    firstBadSeq
+    message
+  }
+}
+    `) as unknown as TypedDocumentString<VerifyAuditLogQuery, VerifyAuditLogQueryVariables>;
+export const NewestChangeDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query NewestChange($objectId: ID!) {
+  auditLog(filter: {objectIds: [$objectId]}, first: 1) {
+    nodes {
+      id
+      at
+      actorName
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<NewestChangeQuery, NewestChangeQueryVariables>;
 export const CompareJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query CompareJobs($ids: [ID!]!, $points: Int!) {
   nodes(ids: $ids) {
@@ -4071,6 +5328,1018 @@ export const SearchLogDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<SearchLogQuery, SearchLogQueryVariables>;
+export const ListUsersDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query ListUsers($filter: UserFilter, $orderBy: PeopleOrder, $after: Cursor, $first: Int) {
+  users(filter: $filter, orderBy: $orderBy, after: $after, first: $first) {
+    nodes {
+      ...UserItem
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment UserItem on User {
+  id
+  version
+  name
+  displayName
+  email
+  level
+  disabled
+  createdAt
+  unixUser
+  allow
+  deny
+  permissions
+  identity {
+    issuer
+    subject
+  }
+  defaultTeam {
+    id
+    name
+  }
+  teams {
+    id
+    name
+  }
+}`) as unknown as TypedDocumentString<ListUsersQuery, ListUsersQueryVariables>;
+export const OneUserDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query OneUser($id: ID!) {
+  node(id: $id) {
+    __typename
+    ... on User {
+      ...UserItem
+    }
+  }
+}
+    fragment UserItem on User {
+  id
+  version
+  name
+  displayName
+  email
+  level
+  disabled
+  createdAt
+  unixUser
+  allow
+  deny
+  permissions
+  identity {
+    issuer
+    subject
+  }
+  defaultTeam {
+    id
+    name
+  }
+  teams {
+    id
+    name
+  }
+}`) as unknown as TypedDocumentString<OneUserQuery, OneUserQueryVariables>;
+export const CountJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query CountJobs($by: JobCountBy!, $filter: JobFilter, $first: Int! = 100) {
+  jobCounts(by: $by, filter: $filter, first: $first) {
+    isExact
+    rows {
+      key
+      count
+      byState {
+        state
+        count
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<CountJobsQuery, CountJobsQueryVariables>;
+export const ListTeamsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query ListTeams($filter: TeamFilter, $orderBy: PeopleOrder, $after: Cursor, $first: Int) {
+  teams(filter: $filter, orderBy: $orderBy, after: $after, first: $first) {
+    nodes {
+      ...TeamItem
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment TeamItem on Team {
+  id
+  version
+  name
+  account
+  createdAt
+  members(first: 100) {
+    nodes {
+      id
+      name
+      displayName
+      level
+    }
+    pageInfo {
+      hasNextPage
+    }
+  }
+}`) as unknown as TypedDocumentString<ListTeamsQuery, ListTeamsQueryVariables>;
+export const OneTeamDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query OneTeam($id: ID!) {
+  node(id: $id) {
+    __typename
+    ... on Team {
+      ...TeamItem
+    }
+  }
+}
+    fragment TeamItem on Team {
+  id
+  version
+  name
+  account
+  createdAt
+  members(first: 100) {
+    nodes {
+      id
+      name
+      displayName
+      level
+    }
+    pageInfo {
+      hasNextPage
+    }
+  }
+}`) as unknown as TypedDocumentString<OneTeamQuery, OneTeamQueryVariables>;
+export const TeamNamesDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query TeamNames {
+  teams(first: 100, orderBy: NAME) {
+    nodes {
+      id
+      name
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<TeamNamesQuery, TeamNamesQueryVariables>;
+export const FindUsersDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query FindUsers($filter: UserFilter, $first: Int) {
+  users(filter: $filter, orderBy: NAME, first: $first) {
+    nodes {
+      id
+      name
+      displayName
+      level
+      disabled
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<FindUsersQuery, FindUsersQueryVariables>;
+export const ListTokensDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query ListTokens($userId: ID, $after: Cursor, $first: Int) {
+  tokens(userId: $userId, after: $after, first: $first) {
+    nodes {
+      ...TokenItem
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment TokenItem on ApiToken {
+  id
+  name
+  prefix
+  scopes
+  createdAt
+  expiresAt
+  lastUsedAt
+  revokedAt
+  user {
+    id
+    name
+    disabled
+  }
+}`) as unknown as TypedDocumentString<ListTokensQuery, ListTokensQueryVariables>;
+export const MakeUserDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation MakeUser($input: CreateUserInput!) {
+  createUser(input: $input) {
+    __typename
+    ... on CreateUserSuccess {
+      user {
+        id
+        name
+      }
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<MakeUserMutation, MakeUserMutationVariables>;
+export const ChangeUserDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation ChangeUser($input: UpdateUserInput!) {
+  updateUser(input: $input) {
+    __typename
+    ... on UpdateUserSuccess {
+      user {
+        id
+        name
+        disabled
+      }
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<ChangeUserMutation, ChangeUserMutationVariables>;
+export const DisableUserDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation DisableUser($input: DeleteUserInput!) {
+  deleteUser(input: $input) {
+    __typename
+    ... on DeleteUserSuccess {
+      user {
+        id
+        name
+      }
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<DisableUserMutation, DisableUserMutationVariables>;
+export const MakeTeamDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation MakeTeam($input: CreateTeamInput!) {
+  createTeam(input: $input) {
+    __typename
+    ... on CreateTeamSuccess {
+      team {
+        id
+        name
+      }
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<MakeTeamMutation, MakeTeamMutationVariables>;
+export const ChangeTeamDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation ChangeTeam($input: UpdateTeamInput!) {
+  updateTeam(input: $input) {
+    __typename
+    ... on UpdateTeamSuccess {
+      team {
+        id
+        name
+      }
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<ChangeTeamMutation, ChangeTeamMutationVariables>;
+export const RemoveTeamDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation RemoveTeam($input: DeleteTeamInput!) {
+  deleteTeam(input: $input) {
+    __typename
+    ... on DeleteTeamSuccess {
+      deletedId
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<RemoveTeamMutation, RemoveTeamMutationVariables>;
+export const MakeTokenDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation MakeToken($input: CreateTokenInput!) {
+  createToken(input: $input) {
+    __typename
+    ... on CreateTokenSuccess {
+      secret
+      token {
+        ...TokenItem
+      }
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}
+fragment TokenItem on ApiToken {
+  id
+  name
+  prefix
+  scopes
+  createdAt
+  expiresAt
+  lastUsedAt
+  revokedAt
+  user {
+    id
+    name
+    disabled
+  }
+}`) as unknown as TypedDocumentString<MakeTokenMutation, MakeTokenMutationVariables>;
+export const EndTokenDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation EndToken($input: RevokeTokenInput!) {
+  revokeToken(input: $input) {
+    __typename
+    ... on RevokeTokenSuccess {
+      token {
+        id
+        revokedAt
+      }
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<EndTokenMutation, EndTokenMutationVariables>;
+export const PoolLimitsNowDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query PoolLimitsNow($pool: String!) {
+  limits(pool: $pool) {
+    ...PoolLimits
+    pool {
+      id
+      name
+      policy
+      capacity {
+        gpu
+      }
+      used {
+        gpu
+      }
+      queue {
+        id
+        running
+        depth
+        blocked
+      }
+    }
+  }
+}
+    fragment PoolLimits on Limits {
+  id
+  version
+  maxConcurrent
+  userMaxConcurrent
+  enableFairShare
+  teamMaxConcurrent
+  localJobMaxConcurrent
+  localGpuMaxConcurrent
+  userMaxActive
+  userMaxBlocked
+  starvationThresholdSeconds
+  scopes {
+    scope
+    name
+    gpuModel
+    maxJobs
+    maxGpus
+    jobsInUse
+    gpusInUse
+  }
+}`) as unknown as TypedDocumentString<PoolLimitsNowQuery, PoolLimitsNowQueryVariables>;
+export const PoolNamesDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query PoolNames {
+  pools {
+    id
+    name
+    paused
+  }
+}
+    `) as unknown as TypedDocumentString<PoolNamesQuery, PoolNamesQueryVariables>;
+export const ChangeLimitsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation ChangeLimits($input: UpdateLimitsInput!) {
+  updateLimits(input: $input) {
+    __typename
+    ... on UpdateLimitsSuccess {
+      limits {
+        id
+        version
+      }
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<ChangeLimitsMutation, ChangeLimitsMutationVariables>;
+export const ChangeScopeLimitDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation ChangeScopeLimit($input: SetScopeLimitInput!) {
+  setScopeLimit(input: $input) {
+    __typename
+    ... on SetScopeLimitSuccess {
+      limits {
+        id
+        version
+      }
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<ChangeScopeLimitMutation, ChangeScopeLimitMutationVariables>;
+export const ListQuotasDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query ListQuotas($filter: QuotaFilter, $after: Cursor, $first: Int) {
+  quotas(filter: $filter, after: $after, first: $first) {
+    nodes {
+      ...QuotaItem
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment QuotaItem on Quota {
+  id
+  version
+  type
+  action
+  scope
+  key
+  limit
+  createdAt
+}`) as unknown as TypedDocumentString<ListQuotasQuery, ListQuotasQueryVariables>;
+export const OneQuotaDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query OneQuota($id: ID!) {
+  node(id: $id) {
+    __typename
+    ... on Quota {
+      ...QuotaItem
+    }
+  }
+}
+    fragment QuotaItem on Quota {
+  id
+  version
+  type
+  action
+  scope
+  key
+  limit
+  createdAt
+}`) as unknown as TypedDocumentString<OneQuotaQuery, OneQuotaQueryVariables>;
+export const OwnQuotasDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query OwnQuotas {
+  viewer {
+    id
+    activeSlots
+    quotas {
+      type
+      action
+      scope
+      ceiling
+      limit
+      used
+      warning
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<OwnQuotasQuery, OwnQuotasQueryVariables>;
+export const MakeQuotaDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation MakeQuota($input: CreateQuotaInput!) {
+  createQuota(input: $input) {
+    __typename
+    ... on CreateQuotaSuccess {
+      quota {
+        id
+      }
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<MakeQuotaMutation, MakeQuotaMutationVariables>;
+export const ChangeQuotaDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation ChangeQuota($input: UpdateQuotaInput!) {
+  updateQuota(input: $input) {
+    __typename
+    ... on UpdateQuotaSuccess {
+      quota {
+        id
+      }
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<ChangeQuotaMutation, ChangeQuotaMutationVariables>;
+export const RemoveQuotaDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation RemoveQuota($input: DeleteQuotaInput!) {
+  deleteQuota(input: $input) {
+    __typename
+    ... on DeleteQuotaSuccess {
+      deletedId
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<RemoveQuotaMutation, RemoveQuotaMutationVariables>;
+export const ListRulesDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query ListRules($after: Cursor, $first: Int) {
+  approvalRules(after: $after, first: $first) {
+    nodes {
+      ...RuleItem
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment RuleItem on ApprovalRule {
+  id
+  version
+  name
+  priority
+  enabled
+  requiredLevel
+  exemptLevels
+  expiresAfterSeconds
+  condition {
+    costAbove
+    executor
+    firstJob
+    hardware
+    jobsPerDayAbove
+    levelNotIn
+    name
+  }
+}`) as unknown as TypedDocumentString<ListRulesQuery, ListRulesQueryVariables>;
+export const OneRuleDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query OneRule($id: ID!) {
+  node(id: $id) {
+    __typename
+    ... on ApprovalRule {
+      ...RuleItem
+    }
+  }
+}
+    fragment RuleItem on ApprovalRule {
+  id
+  version
+  name
+  priority
+  enabled
+  requiredLevel
+  exemptLevels
+  expiresAfterSeconds
+  condition {
+    costAbove
+    executor
+    firstJob
+    hardware
+    jobsPerDayAbove
+    levelNotIn
+    name
+  }
+}`) as unknown as TypedDocumentString<OneRuleQuery, OneRuleQueryVariables>;
+export const PreviewRuleDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query PreviewRule($input: PreviewApprovalRuleInput!) {
+  previewApprovalRule(input: $input) {
+    __typename
+    ... on ApprovalRulePreview {
+      consideredCount
+      matchedCount
+      jobs {
+        id
+        name
+        state
+        createdAt
+        user {
+          id
+          name
+        }
+      }
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<PreviewRuleQuery, PreviewRuleQueryVariables>;
+export const PendingOfRuleDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query PendingOfRule($ruleName: String!) {
+  approvals(filter: {ruleNames: [$ruleName], statuses: [PENDING]}, first: 100) {
+    nodes {
+      id
+    }
+    pageInfo {
+      hasNextPage
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<PendingOfRuleQuery, PendingOfRuleQueryVariables>;
+export const MakeRuleDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation MakeRule($input: CreateApprovalRuleInput!) {
+  createApprovalRule(input: $input) {
+    __typename
+    ... on CreateApprovalRuleSuccess {
+      rule {
+        id
+      }
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<MakeRuleMutation, MakeRuleMutationVariables>;
+export const ChangeRuleDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation ChangeRule($input: UpdateApprovalRuleInput!) {
+  updateApprovalRule(input: $input) {
+    __typename
+    ... on UpdateApprovalRuleSuccess {
+      rule {
+        id
+        enabled
+      }
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<ChangeRuleMutation, ChangeRuleMutationVariables>;
+export const RemoveRuleDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation RemoveRule($input: DeleteApprovalRuleInput!) {
+  deleteApprovalRule(input: $input) {
+    __typename
+    ... on DeleteApprovalRuleSuccess {
+      deletedId
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<RemoveRuleMutation, RemoveRuleMutationVariables>;
+export const ListReservationsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query ListReservations($after: Cursor, $first: Int) {
+  capacityReservations(after: $after, first: $first) {
+    nodes {
+      id
+      name
+      project
+      startsAt
+      endsAt
+      hard
+      nativeId
+      pool {
+        id
+        name
+      }
+      nodes {
+        id
+        name
+        state
+        capacity {
+          cpu
+          gpu
+          memoryBytes
+        }
+      }
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<ListReservationsQuery, ListReservationsQueryVariables>;
+export const NodesOfPoolsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query NodesOfPools {
+  pools {
+    id
+    name
+    nodes(first: 100) {
+      nodes {
+        id
+        name
+        state
+        capacity {
+          cpu
+          gpu
+          memoryBytes
+        }
+      }
+      pageInfo {
+        hasNextPage
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<NodesOfPoolsQuery, NodesOfPoolsQueryVariables>;
+export const MakeReservationDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation MakeReservation($input: CreateCapacityReservationInput!) {
+  createCapacityReservation(input: $input) {
+    __typename
+    ... on CreateCapacityReservationSuccess {
+      capacityReservation {
+        id
+      }
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<MakeReservationMutation, MakeReservationMutationVariables>;
+export const RemoveReservationDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation RemoveReservation($input: DeleteCapacityReservationInput!) {
+  deleteCapacityReservation(input: $input) {
+    __typename
+    ... on DeleteCapacityReservationSuccess {
+      deletedId
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<RemoveReservationMutation, RemoveReservationMutationVariables>;
 export const ServerFactsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query ServerFacts {
   serverInfo {

@@ -4,8 +4,8 @@ import { client } from '../../app/connection.ts'
 import { useResource } from '../../app/resource.ts'
 import { ArtifactContentDocument, type ArtifactRowFragment } from '../../generated/graphql.ts'
 import { Failed, Loading } from '../../parts/page-states.tsx'
+import { Address } from './artifact-address.tsx'
 import styles from './artifacts-tab.module.css'
-import { Address } from './artifacts-tab.tsx'
 
 const Markdown = lazy(async () => ({ default: (await import('./markdown.tsx')).MarkdownText }))
 

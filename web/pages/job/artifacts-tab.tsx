@@ -1,4 +1,4 @@
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { downloadArtifact } from '../../actions/download-artifact.ts'
 import { client } from '../../app/connection.ts'
 import { useResource } from '../../app/resource.ts'
@@ -9,6 +9,7 @@ import { Empty, Failed, FailedInline, Loading } from '../../parts/page-states.ts
 import { SidePanel, WithPanel } from '../../parts/side-panel.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
+import { Address } from './artifact-address.tsx'
 import styles from './artifacts-tab.module.css'
 import type { PageJob } from './use-job.ts'
 
@@ -92,16 +93,6 @@ async function readArtifacts(id: string, count: number, signal: AbortSignal): Pr
 const Download = ({ artifact }: { artifact: Artifact }) => (
   <Button onClick={() => void downloadArtifact(artifact.id)}>Download</Button>
 )
-
-/** Addresses of results are texts of jobs: only those of the web become links. */
-export const Address = ({ uri, children = uri }: { uri: string; children?: ReactNode }) =>
-  /^https?:\/\//i.test(uri) ? (
-    <a href={uri} target="_blank" rel="noreferrer" className={styles.address}>
-      {children}
-    </a>
-  ) : (
-    <code className={styles.uri}>{uri}</code>
-  )
 
 const columns: readonly Column<Artifact>[] = [
   { title: 'Name', cell: ({ name }) => name },
