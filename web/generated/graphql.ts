@@ -1065,6 +1065,12 @@ export type SubmitJobInput = {
   spec: JobSpecInput;
 };
 
+/** Several submissions. */
+export type SubmitJobsInput = {
+  /** The submissions. At most 1,000. */
+  submissions: Array<SubmitJobInput>;
+};
+
 /** Filter for teams. */
 export type TeamFilter = {
   /** Teams whose name or account contains this text; the case of ASCII letters does not matter. At most 255 characters. Reads all rows. */
@@ -1887,6 +1893,52 @@ export type SearchLogQueryVariables = Exact<{
 
 
 export type SearchLogQuery = { job: { id: string, logSearch: { cursor: string, isComplete: boolean, scannedBytes: number, matches: Array<{ line: number }> } } | null };
+
+export type OverviewQueryVariables = Exact<{
+  failed: JobFilter;
+}>;
+
+
+export type OverviewQuery = { viewer: { id: string, pendingDecisions: number, queue: { runningCount: number, pendingCount: number, blockedCount: number } }, jobs: { nodes: Array<{ id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } }, pools: Array<{ id: string, name: string, paused: boolean, capacity: { cpu: number, memoryBytes: number, gpu: number }, used: { cpu: number, memoryBytes: number, gpu: number }, queue: { id: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, byReason: Array<{ code: PendingReasonCode, count: number }> }, leader: { renewedAt: string } | null }> };
+
+export type OpenApprovalsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type OpenApprovalsQuery = { approvals: { nodes: Array<{ id: string, requestedAt: string, expiresAt: string }> } };
+
+export type TroubledNodesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type TroubledNodesQuery = { pools: Array<{ id: string, name: string, nodes: { nodes: Array<{ id: string, name: string, state: PoolNodeState, stateReason: string | null, backsOffUntil: string | null, backsOffBecause: string | null }> } }> };
+
+export type PoolHistoryQueryVariables = Exact<{
+  from: string;
+  bucketSeconds: number;
+}>;
+
+
+export type PoolHistoryQuery = { usage: Array<{ at: string, key: string | null, running: number, queued: number, cpu: number, cpuCapacity: number, gpu: number, gpuCapacity: number }> };
+
+export type AnyJobQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type AnyJobQuery = { jobs: { nodes: Array<{ id: string }> } };
+
+export type RunFirstJobMutationVariables = Exact<{
+  input: SubmitJobInput;
+}>;
+
+
+export type RunFirstJobMutation = { submitJob:
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'SubmitJobSuccess', job: { id: string } }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
 
 export type UserItemFragment = { id: string, version: number, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, unixUser: string | null, allow: Array<Permission>, deny: Array<Permission>, permissions: Array<Permission>, identity: { issuer: string, subject: string } | null, defaultTeam: { id: string, name: string } | null, teams: Array<{ id: string, name: string }> };
 
@@ -5328,6 +5380,212 @@ export const SearchLogDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<SearchLogQuery, SearchLogQueryVariables>;
+export const OverviewDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query Overview($failed: JobFilter!) {
+  viewer {
+    id
+    pendingDecisions
+    queue {
+      runningCount
+      pendingCount
+      blockedCount
+    }
+  }
+  jobs(first: 20, filter: $failed) {
+    nodes {
+      ...ListRow
+    }
+    pageInfo {
+      hasNextPage
+    }
+  }
+  pools {
+    id
+    name
+    paused
+    capacity {
+      cpu
+      memoryBytes
+      gpu
+    }
+    used {
+      cpu
+      memoryBytes
+      gpu
+    }
+    queue {
+      id
+      depth
+      running
+      blocked
+      avgWaitSeconds
+      byReason {
+        code
+        count
+      }
+    }
+    leader {
+      renewedAt
+    }
+  }
+}
+    fragment ListRow on Job {
+  id
+  version
+  name
+  state
+  stateCategory
+  stateReason
+  stateInfo
+  exitCode
+  attempt
+  executor
+  account
+  project
+  labels {
+    key
+    value
+  }
+  user {
+    id
+    name
+  }
+  pool {
+    id
+    name
+  }
+  queue {
+    id
+    name
+  }
+  queuePosition
+  priority
+  basePriority
+  priorityOverride
+  allowedActions
+  resources {
+    cpu
+    memoryBytes
+    gpu
+    gpuModel
+    gpuMemoryBytes
+    replicas
+  }
+  maxRunTimeSeconds
+  createdAt
+  eligibleAt
+  startedAt
+  finishedAt
+  cost {
+    amount
+    currency
+  }
+  progress {
+    fraction
+    message
+    at
+  }
+  currentRun {
+    id
+    number
+    nodeNames
+    gpuIds
+    startedAt
+  }
+  scheduling {
+    reasons {
+      code
+      message
+    }
+    estimatedStart {
+      p50
+      p90
+      earliest
+      latest
+    }
+  }
+}`) as unknown as TypedDocumentString<OverviewQuery, OverviewQueryVariables>;
+export const OpenApprovalsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query OpenApprovals {
+  approvals(first: 100, filter: {decidable: true, statuses: [PENDING]}) {
+    nodes {
+      id
+      requestedAt
+      expiresAt
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<OpenApprovalsQuery, OpenApprovalsQueryVariables>;
+export const TroubledNodesDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query TroubledNodes {
+  pools {
+    id
+    name
+    nodes(first: 100) {
+      nodes {
+        id
+        name
+        state
+        stateReason
+        backsOffUntil
+        backsOffBecause
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<TroubledNodesQuery, TroubledNodesQueryVariables>;
+export const PoolHistoryDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query PoolHistory($from: DateTime!, $bucketSeconds: Int!) {
+  usage(from: $from, bucketSeconds: $bucketSeconds, by: POOL) {
+    at
+    key
+    running
+    queued
+    cpu
+    cpuCapacity
+    gpu
+    gpuCapacity
+  }
+}
+    `) as unknown as TypedDocumentString<PoolHistoryQuery, PoolHistoryQueryVariables>;
+export const AnyJobDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query AnyJob {
+  jobs(first: 1) {
+    nodes {
+      id
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<AnyJobQuery, AnyJobQueryVariables>;
+export const RunFirstJobDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation RunFirstJob($input: SubmitJobInput!) {
+  submitJob(input: $input) {
+    __typename
+    ... on SubmitJobSuccess {
+      job {
+        id
+      }
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<RunFirstJobMutation, RunFirstJobMutationVariables>;
 export const ListUsersDocument = /*#__PURE__*/ new TypedDocumentString(`
     query ListUsers($filter: UserFilter, $orderBy: PeopleOrder, $after: Cursor, $first: Int) {
   users(filter: $filter, orderBy: $orderBy, after: $after, first: $first) {

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useNow } from '../../app/server-clock.ts'
-import { formatBytes, formatDuration, formatMoney } from '../../parts/format.ts'
+import { formatBytes, formatDuration, formatMoney, plural } from '../../parts/format.ts'
 import { Time } from '../../parts/time.tsx'
 import styles from './job.module.css'
 import { describeOutcome } from './outcome.ts'
@@ -89,7 +89,7 @@ function ProgressLine({ job: { progress, currentRun } }: { job: PageJob }) {
 
 /** "2 GPU · 16 cores · 64 GiB". */
 export function describeAsked({ gpu, cpu, memoryBytes, replicas }: Spec['resources']): string {
-  const parts = [gpu > 0 && `${gpu} GPU`, `${cpu} ${cpu === 1 ? 'core' : 'cores'}`, formatBytes(memoryBytes)]
+  const parts = [gpu > 0 && `${gpu} GPU`, plural(cpu, 'core'), formatBytes(memoryBytes)]
   return `${replicas > 1 ? `${replicas} × ` : ''}${parts.filter(Boolean).join(' · ')}`
 }
 

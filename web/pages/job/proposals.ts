@@ -1,4 +1,4 @@
-import { formatBytes, formatDuration } from '../../parts/format.ts'
+import { formatBytes, formatDuration, plural } from '../../parts/format.ts'
 import type { Spec } from '../../spec/spec-input.ts'
 import { type SpecChange, withMemory, withResources } from './remedies.ts'
 
@@ -23,7 +23,7 @@ export function listProposals(spec: Spec, queues: readonly Queue[]): readonly Sp
       change: withResources({ gpuModel: null, gpuMemoryGib: null, gpuMemoryBytes: null }),
     },
     (maxRunTimeSeconds === 0 || maxRunTimeSeconds > hourSeconds) && shorten(maxRunTimeSeconds),
-    cpu > 1 && { text: `${half(cpu)} cores`, change: withResources({ cpu: half(cpu) }) },
+    cpu > 1 && { text: plural(half(cpu), 'core'), change: withResources({ cpu: half(cpu) }) },
     memoryBytes > 2 * 1024 ** 3 && {
       text: `${formatBytes(memoryBytes / 2)} of memory`,
       change: withMemory(memoryBytes / 2),
