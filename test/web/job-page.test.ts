@@ -86,7 +86,8 @@ it('a retry has the change that would have helped', () => {
 it('at most six changes are tried, and each asks for less or elsewhere', () => {
   const texts = listProposals(spec, [{ name: 'gpu' }, { name: 'short' }]).map(({ text }) => text)
   expect(texts).toEqual(['2 GPU', '1 GPU', 'limit 1 h 00 min', '2 cores', '8 GiB of memory', 'preemptable'])
-  const small = { ...spec, resources: { ...resources, gpu: 0, cpu: 1, memoryBytes: gib }, maxRunTimeSeconds: 60 }
+  const little = { ...spec.resources, gpu: 0, cpu: 1, memoryBytes: gib }
+  const small = { ...spec, resources: little, maxRunTimeSeconds: 60 }
   expect(listProposals(small, [{ name: 'gpu' }, { name: 'short' }]).map(({ text }) => text)).toEqual([
     'preemptable',
     'queue short',

@@ -42,13 +42,16 @@ export interface JobSearch {
   run?: string | undefined
   /** A moment of the log. */
   at?: string | undefined
+  /** Streams of the log that are shown. */
+  streams?: string | undefined
   /** The language that the spec is shown in. */
   as?: string | undefined
   /** The artifact that is shown. */
   open?: string | undefined
 }
 
-const validateJobSearch = (search: Record<string, unknown>): JobSearch => readText(search, ['run', 'at', 'as', 'open'])
+const validateJobSearch = (search: Record<string, unknown>): JobSearch =>
+  readText(search, ['run', 'at', 'streams', 'as', 'open'])
 
 const job = createRoute({
   getParentRoute: () => root,

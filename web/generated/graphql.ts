@@ -3,6 +3,24 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
+/** A machine to add to a pool. */
+export type AddNodeInput = {
+  /** Number of cores. */
+  cpu: number;
+  /** Processor model, matched by `cpuModel` filters. */
+  cpuModel?: string | null | undefined;
+  /** Its GPUs. At most 1,024. */
+  gpus?: Array<DeviceInput> | null | undefined;
+  /** Whether it has InfiniBand. */
+  infiniband?: boolean | null | undefined;
+  /** GiB of memory. */
+  memoryGib: number;
+  /** Name, unique in the pool. */
+  name: string;
+  /** Name of the pool. Pools that are bound to one machine cannot get nodes. */
+  pool: string;
+};
+
 /** A condition on submissions; set exactly one field. */
 export type ApprovalConditionInput =
   {   /** Matches when the submission costs more than this amount. */
@@ -20,6 +38,18 @@ export type ApprovalConditionInput =
   |  { costAbove?: never; executor?: never; firstJob?: never; hardware?: never; jobsPerDayAbove?: never; levelNotIn?: never;   /** Glob on the job name, or a regular expression if written as ^…$. */
   name: string; };
 
+/** Filter for approvals. An approval must match all fields, and one entry of each list. */
+export type ApprovalFilter = {
+  /** true: approvals that you may decide now. false: all others. */
+  decidable?: boolean | null | undefined;
+  /** Approvals of jobs that one of these users submitted. At most 1,000. */
+  requestedBy?: Array<string> | null | undefined;
+  /** Approvals that one of these rules requires. At most 1,000. */
+  ruleNames?: Array<string> | null | undefined;
+  /** Approvals in one of these states. At most 5. */
+  statuses?: Array<ApprovalStatus> | null | undefined;
+};
+
 /** State of an approval request. */
 export type ApprovalStatus =
   /** Approved: the job was queued. */
@@ -32,6 +62,22 @@ export type ApprovalStatus =
   | 'PENDING'
   /** Rejected: the job failed. */
   | 'REJECTED';
+
+/** An approval decision. */
+export type ApproveJobInput = {
+  /** Comment on the decision; at most 1,000 characters. */
+  comment?: string | null | undefined;
+  /** Fails with a version conflict unless the job has this version. */
+  expectedVersion: number;
+  /** The BLOCKED job whose approval you decide. */
+  jobId: string;
+};
+
+/** Approval decisions for several jobs. */
+export type ApproveJobsInput = {
+  /** The decisions. At most 100. */
+  decisions: Array<ApproveJobInput>;
+};
 
 /** Filter for audit entries. All fields must match. */
 export type AuditFilter = {
@@ -63,6 +109,12 @@ export type CancelJobsInput = {
   reason?: string | null | undefined;
   /** The jobs. */
   selection: JobSelection;
+};
+
+/** The jobs to delete. */
+export type CleanupJobsInput = {
+  /** Minimum age in days since the end of the job, 1 … 365. */
+  olderThanDays?: number | null | undefined;
 };
 
 /** A new approval rule. */
@@ -189,6 +241,14 @@ export type DeleteCapacityReservationInput = {
 export type DeleteJobsInput = {
   /** The jobs. */
   selection: JobSelection;
+};
+
+/** The node to delete. */
+export type DeleteNodeInput = {
+  /** Fails with a version conflict unless the node has this version. */
+  expectedVersion?: number | null | undefined;
+  /** The node to delete. */
+  nodeId: string;
 };
 
 /** The quota to delete. */
@@ -803,6 +863,12 @@ export type ProblemCode =
   /** The object has changed since the expected version. */
   | 'VERSION_CONFLICT';
 
+/** The pools to schedule. */
+export type ProcessQueueInput = {
+  /** Name of the pool; default: all pools that have a leader. */
+  pool?: string | null | undefined;
+};
+
 /** Action when a submission exceeds a quota. */
 export type QuotaAction =
   /** The submission is refused. */
@@ -851,6 +917,22 @@ export type QuotaType =
   | 'JOBS_PER_HOUR'
   /** GPUs requested by jobs that are not final, in pools with the executor `local` or `handler`. */
   | 'LOCAL_GPUS';
+
+/** A rejection. */
+export type RejectJobInput = {
+  /** Fails with a version conflict unless the job has this version. */
+  expectedVersion: number;
+  /** The BLOCKED job whose approval you decide. */
+  jobId: string;
+  /** Reason, shown to the submitter; at most 1,000 characters. */
+  reason: string;
+};
+
+/** Rejections of several jobs. */
+export type RejectJobsInput = {
+  /** The decisions. At most 100. */
+  decisions: Array<RejectJobInput>;
+};
 
 /** Requested resources; amounts are per replica. */
 export type ResourcesInput = {
@@ -1136,6 +1218,18 @@ export type UpdateLimitsInput = {
   userMaxConcurrent?: number | null | undefined;
 };
 
+/** A change of the state of a node. */
+export type UpdateNodeInput = {
+  /** Fails with a version conflict unless the node has this version. */
+  expectedVersion?: number | null | undefined;
+  /** The node to change. */
+  nodeId: string;
+  /** Why the node accepts no runs, for other users; at most 500 characters; only with CORDONED or DRAINING. */
+  reason?: string | null | undefined;
+  /** The new state: READY, CORDONED or DRAINING. LOST cannot be set. */
+  state: PoolNodeState;
+};
+
 /** Changes to a quota; omitted fields stay. */
 export type UpdateQuotaInput = {
   /** Action when a submission exceeds the limit. */
@@ -1189,6 +1283,19 @@ export type UpdateUserInput = {
   /** The user to change. */
   userId: string;
 };
+
+/** Key by which `usage` groups its points. */
+export type UsageBy =
+  /** The account that the job is charged to. */
+  | 'ACCOUNT'
+  /** The pool; every measured time has a point, also without jobs. */
+  | 'POOL'
+  /** The submission queue of the job. */
+  | 'QUEUE'
+  /** The team of the job. */
+  | 'TEAM'
+  /** The user of the job. */
+  | 'USER';
 
 /** Filter for users. A user must match all fields, and one entry of each list. */
 export type UserFilter = {
@@ -1256,6 +1363,121 @@ export type WhoGrantsQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type WhoGrantsQuery = { viewer: { id: string, scopes: Array<TokenScope>, user: { id: string, level: UserLevel, permissions: Array<Permission> } }, users: { nodes: Array<{ id: string, name: string }> } };
 
+export type ApprovalRowFragment = { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } };
+
+export type ListApprovalsQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  filter?: ApprovalFilter | null | undefined;
+}>;
+
+
+export type ListApprovalsQuery = { approvals: { totalCount: number, nodes: Array<{ id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type ApprovalsNowQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ApprovalsNowQuery = { jobs: { asOf: string } };
+
+export type ApprovalUpdatesSubscriptionVariables = Exact<{
+  after?: string | null | undefined;
+}>;
+
+
+export type ApprovalUpdatesSubscription = { jobUpdates:
+    | { __typename: 'JobTransitions', cursor: string, matches: boolean, job: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } }
+    | { __typename: 'StreamHeartbeat', cursor: string }
+    | { __typename: 'StreamReset', resetReason: StreamResetReason, jobIds: Array<string>, cursor: string }
+   };
+
+export type ApprovalPageQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type ApprovalPageQuery = { node:
+    | { __typename: 'ApiToken' }
+    | { __typename: 'Approval', id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, level: UserLevel, name: string, displayName: string | null, teams: Array<{ id: string, name: string }> }, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: string, maxRunTimeSeconds: number, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null }, scheduling: { fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> }, reasons: Array<{ code: PendingReasonCode, message: string }> } | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null }, decidedBy: { id: string, name: string } | null }
+    | { __typename: 'ApprovalRule' }
+    | { __typename: 'Artifact' }
+    | { __typename: 'AuditEntry' }
+    | { __typename: 'CapacityReservation' }
+    | { __typename: 'Hold' }
+    | { __typename: 'Job' }
+    | { __typename: 'JobEvent' }
+    | { __typename: 'Pool' }
+    | { __typename: 'PoolNode' }
+    | { __typename: 'Quota' }
+    | { __typename: 'Run' }
+    | { __typename: 'SavedView' }
+    | { __typename: 'SlotReservation' }
+    | { __typename: 'SubmissionQueue' }
+    | { __typename: 'Team' }
+    | { __typename: 'User' }
+   | null };
+
+export type RequesterFactsQueryVariables = Exact<{
+  user: string;
+  since: string;
+}>;
+
+
+export type RequesterFactsQuery = { now: { rows: Array<{ key: string | null, count: number }> }, lately: { rows: Array<{ key: string | null, count: number }> }, approvals: { totalCount: number, nodes: Array<{ id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } }> } };
+
+export type ApprovalRulesQueryVariables = Exact<{
+  first?: number | null | undefined;
+}>;
+
+
+export type ApprovalRulesQuery = { approvalRules: { nodes: Array<{ id: string, name: string, enabled: boolean, requiredLevel: UserLevel, exemptLevels: Array<UserLevel>, expiresAfterSeconds: number, condition: { costAbove: number | null, executor: string | null, firstJob: boolean | null, hardware: string | null, jobsPerDayAbove: number | null, levelNotIn: Array<UserLevel> | null, name: string | null } }> } };
+
+export type PendingDecisionsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type PendingDecisionsQuery = { viewer: { id: string, pendingDecisions: number } };
+
+export type ApproveManyMutationVariables = Exact<{
+  input: ApproveJobsInput;
+}>;
+
+
+export type ApproveManyMutation = { approveJobs:
+    | { __typename: 'ApproveJobsSuccess', results: Array<
+        | { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'ApproveJobSuccess', approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } }
+        | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+        | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean, job: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } }
+        | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean, currentJob: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } | null }
+      > }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type RejectManyMutationVariables = Exact<{
+  input: RejectJobsInput;
+}>;
+
+
+export type RejectManyMutation = { rejectJobs:
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'RejectJobsSuccess', results: Array<
+        | { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+        | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean, job: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } }
+        | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'RejectJobSuccess', approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } }
+        | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean, currentJob: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } | null }
+      > }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
 export type AuditItemFragment = { id: string, seq: number, at: string, action: string, actorName: string, objectId: string | null, ip: string | null, token: string | null, hash: string, detail: Record<string, unknown> | null, actor: { id: string, name: string } | null };
 
 export type ListAuditQueryVariables = Exact<{
@@ -1307,43 +1529,6 @@ export type NewestChangeQueryVariables = Exact<{
 
 
 export type NewestChangeQuery = { auditLog: { nodes: Array<{ id: string, at: string, actorName: string }> } };
-
-export type CompareJobsQueryVariables = Exact<{
-  ids: Array<string> | string;
-  points: number;
-}>;
-
-
-export type CompareJobsQuery = { nodes: Array<
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: string, maxRunTimeSeconds: number, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null }, runs: { nodes: Array<{ id: string, number: number, logLines: number, startedAt: string | null, finishedAt: string | null, samples: Array<{ at: string, cpuCores: number | null, memoryBytes: number | null, gpuPercent: number | null, gpuMemoryBytes: number | null }> }> }, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-   | null> };
-
-export type CompareLinesQueryVariables = Exact<{
-  id: string;
-  run: number;
-  fromLine: number;
-  first: number;
-}>;
-
-
-export type CompareLinesQuery = { job: { id: string, logs: { lines: Array<{ number: number, text: string, truncated: boolean }> } } | null };
 
 export type MapNodeFragment = { id: string, name: string, state: PoolNodeState, stateReason: string | null, stateAt: string, version: number, backsOffUntil: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number }, devices: Array<{ index: number, name: string, memoryBytes: number, allocated: boolean, job: { id: string, name: string | null, state: JobState, account: string } | null, run: { id: string, startedAt: string | null } | null }> };
 
@@ -1424,6 +1609,43 @@ export type AddPoolNodeMutation = { addNode:
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
+
+export type CompareJobsQueryVariables = Exact<{
+  ids: Array<string> | string;
+  points: number;
+}>;
+
+
+export type CompareJobsQuery = { nodes: Array<
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: string, maxRunTimeSeconds: number, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null }, runs: { nodes: Array<{ id: string, number: number, logLines: number, startedAt: string | null, finishedAt: string | null, samples: Array<{ at: string, cpuCores: number | null, memoryBytes: number | null, gpuPercent: number | null, gpuMemoryBytes: number | null }> }> }, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+   | null> };
+
+export type CompareLinesQueryVariables = Exact<{
+  id: string;
+  run: number;
+  fromLine: number;
+  first: number;
+}>;
+
+
+export type CompareLinesQuery = { job: { id: string, logs: { lines: Array<{ number: number, text: string, truncated: boolean }> } } | null };
 
 export type EventRowFragment = { id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, actor: { id: string, name: string } | null };
 
@@ -2409,6 +2631,68 @@ export type RemoveReservationMutation = { deleteCapacityReservation:
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
+export type QueuePanelFragment = { id: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, byState: Array<{ state: JobState, count: number }>, byUser: Array<{ count: number, user: { id: string, name: string } }>, byReason: Array<{ code: PendingReasonCode, count: number }>, local: { allocatedGpus: Array<number>, availableGpus: Array<number> } | null, pool: { id: string, name: string, paused: boolean, policy: PoolPolicy, leader: { renewedAt: string } | null, limits: { id: string, version: number, maxConcurrent: number | null, userMaxConcurrent: number | null, enableFairShare: boolean, teamMaxConcurrent: number | null, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> }, holds: Array<{ id: string, since: string, expectedAt: string | null, waitingForVictims: number, job: { id: string, name: string | null } | null, nodes: Array<{ id: string, name: string }> }> } };
+
+export type QueueChangesSubscriptionVariables = Exact<{
+  pool?: string | null | undefined;
+}>;
+
+
+export type QueueChangesSubscription = { queueStatus: { id: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, byState: Array<{ state: JobState, count: number }>, byUser: Array<{ count: number, user: { id: string, name: string } }>, byReason: Array<{ code: PendingReasonCode, count: number }>, local: { allocatedGpus: Array<number>, availableGpus: Array<number> } | null, pool: { id: string, name: string, paused: boolean, policy: PoolPolicy, leader: { renewedAt: string } | null, limits: { id: string, version: number, maxConcurrent: number | null, userMaxConcurrent: number | null, enableFairShare: boolean, teamMaxConcurrent: number | null, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> }, holds: Array<{ id: string, since: string, expectedAt: string | null, waitingForVictims: number, job: { id: string, name: string | null } | null, nodes: Array<{ id: string, name: string }> }> } } };
+
+export type QueueLineQueryVariables = Exact<{
+  pool: string;
+  first: number;
+  after?: string | null | undefined;
+}>;
+
+
+export type QueueLineQuery = { queue: { id: string, entries: { nodes: Array<{ id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
+
+export type MyQueueQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type MyQueueQuery = { viewer: { id: string, queue: { pendingCount: number, runningCount: number, blockedCount: number, bestPosition: number | null } } };
+
+export type PoolReservationsQueryVariables = Exact<{
+  first: number;
+  after?: string | null | undefined;
+}>;
+
+
+export type PoolReservationsQuery = { capacityReservations: { nodes: Array<{ id: string, name: string, project: string, startsAt: string, endsAt: string, pool: { id: string, name: string }, nodes: Array<{ id: string, name: string }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type CountOldJobsQueryVariables = Exact<{
+  filter?: JobFilter | null | undefined;
+}>;
+
+
+export type CountOldJobsQuery = { jobs: { totalCount: number, isTotalExact: boolean } };
+
+export type ProcessPoolMutationVariables = Exact<{
+  input: ProcessQueueInput;
+}>;
+
+
+export type ProcessPoolMutation = { processQueue:
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ProcessQueueSuccess', considered: number, started: number, preempted: number }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type CleanUpJobsMutationVariables = Exact<{
+  input: CleanupJobsInput;
+}>;
+
+
+export type CleanUpJobsMutation = { cleanupJobs:
+    | { __typename: 'CleanupJobsSuccess', deletedCount: number }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
 export type ServerFactsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -2566,6 +2850,62 @@ export class TypedDocumentString<TResult, TVariables>
     return this.value;
   }
 }
+export const ApprovalRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment ApprovalRow on Approval {
+  id
+  status
+  reason
+  ruleName
+  requiredLevel
+  requestedAt
+  expiresAt
+  decidedAt
+  decidable
+  comment
+  requestedBy {
+    id
+    name
+    displayName
+  }
+  decidedBy {
+    id
+    name
+  }
+  job {
+    id
+    version
+    name
+    state
+    account
+    maxAttempts
+    maxRunTimeSeconds
+    estimatedCost
+    pool {
+      id
+      name
+      rates {
+        cpuHour
+        gpuHour
+        currency
+      }
+    }
+    queue {
+      id
+      name
+    }
+    resources {
+      cpu
+      memoryBytes
+      gpu
+      gpuModel
+      replicas
+      processCount
+      nodeCount
+      exclusiveNodeUse
+    }
+  }
+}
+    `, {"fragmentName":"ApprovalRow"}) as unknown as TypedDocumentString<ApprovalRowFragment, unknown>;
 export const AuditItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment AuditItem on AuditEntry {
   id
@@ -2584,6 +2924,43 @@ export const AuditItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   detail
 }
     `, {"fragmentName":"AuditItem"}) as unknown as TypedDocumentString<AuditItemFragment, unknown>;
+export const MapNodeFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment MapNode on PoolNode {
+  id
+  name
+  state
+  stateReason
+  stateAt
+  version
+  backsOffUntil
+  capacity {
+    cpu
+    memoryBytes
+    gpu
+  }
+  free {
+    cpu
+    memoryBytes
+    gpu
+  }
+  devices {
+    index
+    name
+    memoryBytes
+    allocated
+    job {
+      id
+      name
+      state
+      account
+    }
+    run {
+      id
+      startedAt
+    }
+  }
+}
+    `, {"fragmentName":"MapNode"}) as unknown as TypedDocumentString<MapNodeFragment, unknown>;
 export const EventRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment EventRow on JobEvent {
   id
@@ -2943,6 +3320,34 @@ export const LogRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   truncated
 }
     `, {"fragmentName":"LogRow"}) as unknown as TypedDocumentString<LogRowFragment, unknown>;
+export const LogGapRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment LogGapRow on LogGap {
+  startOffset
+  endOffset
+  reason
+  line
+}
+    `, {"fragmentName":"LogGapRow"}) as unknown as TypedDocumentString<LogGapRowFragment, unknown>;
+export const LogSizeFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment LogSize on Job {
+  logGaps(run: $run) {
+    ...LogGapRow
+  }
+  runs(last: 50) {
+    nodes {
+      id
+      number
+      logBytes
+      logLines
+    }
+  }
+}
+    fragment LogGapRow on LogGap {
+  startOffset
+  endOffset
+  reason
+  line
+}`, {"fragmentName":"LogSize"}) as unknown as TypedDocumentString<LogSizeFragment, unknown>;
 export const UserItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment UserItem on User {
   id
@@ -3008,30 +3413,6 @@ export const TokenItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"TokenItem"}) as unknown as TypedDocumentString<TokenItemFragment, unknown>;
-export const PoolLimitsFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
-    fragment PoolLimits on Limits {
-  id
-  version
-  maxConcurrent
-  userMaxConcurrent
-  enableFairShare
-  teamMaxConcurrent
-  localJobMaxConcurrent
-  localGpuMaxConcurrent
-  userMaxActive
-  userMaxBlocked
-  starvationThresholdSeconds
-  scopes {
-    scope
-    name
-    gpuModel
-    maxJobs
-    maxGpus
-    jobsInUse
-    gpusInUse
-  }
-}
-    `, {"fragmentName":"PoolLimits"}) as unknown as TypedDocumentString<PoolLimitsFragment, unknown>;
 export const QuotaItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment QuotaItem on Quota {
   id
@@ -3065,6 +3446,106 @@ export const RuleItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"RuleItem"}) as unknown as TypedDocumentString<RuleItemFragment, unknown>;
+export const PoolLimitsFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment PoolLimits on Limits {
+  id
+  version
+  maxConcurrent
+  userMaxConcurrent
+  enableFairShare
+  teamMaxConcurrent
+  localJobMaxConcurrent
+  localGpuMaxConcurrent
+  userMaxActive
+  userMaxBlocked
+  starvationThresholdSeconds
+  scopes {
+    scope
+    name
+    gpuModel
+    maxJobs
+    maxGpus
+    jobsInUse
+    gpusInUse
+  }
+}
+    `, {"fragmentName":"PoolLimits"}) as unknown as TypedDocumentString<PoolLimitsFragment, unknown>;
+export const QueuePanelFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment QueuePanel on Queue {
+  id
+  at
+  depth
+  running
+  blocked
+  avgWaitSeconds
+  byState {
+    state
+    count
+  }
+  byUser {
+    count
+    user {
+      id
+      name
+    }
+  }
+  byReason {
+    code
+    count
+  }
+  local {
+    allocatedGpus
+    availableGpus
+  }
+  pool {
+    id
+    name
+    paused
+    policy
+    leader {
+      renewedAt
+    }
+    limits {
+      ...PoolLimits
+    }
+    holds {
+      id
+      since
+      expectedAt
+      waitingForVictims
+      job {
+        id
+        name
+      }
+      nodes {
+        id
+        name
+      }
+    }
+  }
+}
+    fragment PoolLimits on Limits {
+  id
+  version
+  maxConcurrent
+  userMaxConcurrent
+  enableFairShare
+  teamMaxConcurrent
+  localJobMaxConcurrent
+  localGpuMaxConcurrent
+  userMaxActive
+  userMaxBlocked
+  starvationThresholdSeconds
+  scopes {
+    scope
+    name
+    gpuModel
+    maxJobs
+    maxGpus
+    jobsInUse
+    gpusInUse
+  }
+}`, {"fragmentName":"QueuePanel"}) as unknown as TypedDocumentString<QueuePanelFragment, unknown>;
 export const WholeSpecFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment WholeSpec on JobSpec {
   name
@@ -3276,6 +3757,652 @@ export const WhoGrantsDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<WhoGrantsQuery, WhoGrantsQueryVariables>;
+export const ListApprovalsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query ListApprovals($first: Int, $after: Cursor, $filter: ApprovalFilter) {
+  approvals(first: $first, after: $after, filter: $filter) {
+    totalCount
+    nodes {
+      ...ApprovalRow
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment ApprovalRow on Approval {
+  id
+  status
+  reason
+  ruleName
+  requiredLevel
+  requestedAt
+  expiresAt
+  decidedAt
+  decidable
+  comment
+  requestedBy {
+    id
+    name
+    displayName
+  }
+  decidedBy {
+    id
+    name
+  }
+  job {
+    id
+    version
+    name
+    state
+    account
+    maxAttempts
+    maxRunTimeSeconds
+    estimatedCost
+    pool {
+      id
+      name
+      rates {
+        cpuHour
+        gpuHour
+        currency
+      }
+    }
+    queue {
+      id
+      name
+    }
+    resources {
+      cpu
+      memoryBytes
+      gpu
+      gpuModel
+      replicas
+      processCount
+      nodeCount
+      exclusiveNodeUse
+    }
+  }
+}`) as unknown as TypedDocumentString<ListApprovalsQuery, ListApprovalsQueryVariables>;
+export const ApprovalsNowDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query ApprovalsNow {
+  jobs(first: 1, filter: {states: [BLOCKED]}) {
+    asOf
+  }
+}
+    `) as unknown as TypedDocumentString<ApprovalsNowQuery, ApprovalsNowQueryVariables>;
+export const ApprovalUpdatesDocument = /*#__PURE__*/ new TypedDocumentString(`
+    subscription ApprovalUpdates($after: Cursor) {
+  jobUpdates(filter: {states: [BLOCKED]}, after: $after) {
+    __typename
+    ... on JobTransitions {
+      cursor
+      matches
+      job {
+        id
+        approval {
+          ...ApprovalRow
+        }
+      }
+    }
+    ... on StreamReset {
+      resetReason
+      jobIds
+      cursor
+    }
+    ... on StreamHeartbeat {
+      cursor
+    }
+  }
+}
+    fragment ApprovalRow on Approval {
+  id
+  status
+  reason
+  ruleName
+  requiredLevel
+  requestedAt
+  expiresAt
+  decidedAt
+  decidable
+  comment
+  requestedBy {
+    id
+    name
+    displayName
+  }
+  decidedBy {
+    id
+    name
+  }
+  job {
+    id
+    version
+    name
+    state
+    account
+    maxAttempts
+    maxRunTimeSeconds
+    estimatedCost
+    pool {
+      id
+      name
+      rates {
+        cpuHour
+        gpuHour
+        currency
+      }
+    }
+    queue {
+      id
+      name
+    }
+    resources {
+      cpu
+      memoryBytes
+      gpu
+      gpuModel
+      replicas
+      processCount
+      nodeCount
+      exclusiveNodeUse
+    }
+  }
+}`) as unknown as TypedDocumentString<ApprovalUpdatesSubscription, ApprovalUpdatesSubscriptionVariables>;
+export const ApprovalPageDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query ApprovalPage($id: ID!) {
+  node(id: $id) {
+    __typename
+    ... on Approval {
+      ...ApprovalRow
+      requestedBy {
+        id
+        level
+        teams {
+          id
+          name
+        }
+      }
+      job {
+        id
+        spec {
+          ...WholeSpec
+        }
+        scheduling {
+          fit {
+            freeNow
+            couldEverFit
+            missing
+          }
+          reasons {
+            code
+            message
+          }
+        }
+      }
+    }
+  }
+}
+    fragment ApprovalRow on Approval {
+  id
+  status
+  reason
+  ruleName
+  requiredLevel
+  requestedAt
+  expiresAt
+  decidedAt
+  decidable
+  comment
+  requestedBy {
+    id
+    name
+    displayName
+  }
+  decidedBy {
+    id
+    name
+  }
+  job {
+    id
+    version
+    name
+    state
+    account
+    maxAttempts
+    maxRunTimeSeconds
+    estimatedCost
+    pool {
+      id
+      name
+      rates {
+        cpuHour
+        gpuHour
+        currency
+      }
+    }
+    queue {
+      id
+      name
+    }
+    resources {
+      cpu
+      memoryBytes
+      gpu
+      gpuModel
+      replicas
+      processCount
+      nodeCount
+      exclusiveNodeUse
+    }
+  }
+}
+fragment WholeSpec on JobSpec {
+  name
+  command
+  executable
+  arguments
+  handler
+  input
+  image
+  workdir
+  queue
+  executor
+  resources {
+    cpu
+    memoryBytes
+    gpu
+    gpuModel
+    gpuMemoryBytes
+    gpuTensorCores
+    cudaVersion
+    gpuIds
+    anyGpu
+    cpuModel
+    infiniband
+    replicas
+    replicaMasterPort
+    nodeCount
+    processCount
+    processesPerNode
+    cpuCoresPerProcess
+    gpuCoresPerProcess
+    exclusiveNodeUse
+  }
+  maxRunTimeSeconds
+  durationSeconds
+  notBefore
+  dependsOn {
+    jobId
+    on
+  }
+  onDependencyFailure
+  retry {
+    maxAttempts
+    onExitCodes
+  }
+  interactive
+  preemptable
+  restartable
+  resumable
+  inheritEnvironment
+  environment {
+    name
+    value
+  }
+  labels {
+    key
+    value
+  }
+  launcher
+  preLaunch
+  postLaunch
+  stdinPath
+  stdoutPath
+  stderrPath
+  data
+  networkIsolation
+  internalDns {
+    name
+    ports {
+      port
+      targetPort
+      protocol
+    }
+  }
+  x11 {
+    gpu
+  }
+  team
+  project
+  account
+  capacityReservationId
+  bid
+  estimatedCost
+  customAttributes
+}`) as unknown as TypedDocumentString<ApprovalPageQuery, ApprovalPageQueryVariables>;
+export const RequesterFactsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query RequesterFacts($user: ID!, $since: DateTime!) {
+  now: jobCounts(
+    by: STATE
+    filter: {users: [$user], stateCategories: [WAITING, ACTIVE]}
+  ) {
+    rows {
+      key
+      count
+    }
+  }
+  lately: jobCounts(by: STATE, filter: {users: [$user], createdAfter: $since}) {
+    rows {
+      key
+      count
+    }
+  }
+  approvals(
+    first: 6
+    filter: {requestedBy: [$user], statuses: [APPROVED, REJECTED, EXPIRED]}
+  ) {
+    totalCount
+    nodes {
+      ...ApprovalRow
+    }
+  }
+}
+    fragment ApprovalRow on Approval {
+  id
+  status
+  reason
+  ruleName
+  requiredLevel
+  requestedAt
+  expiresAt
+  decidedAt
+  decidable
+  comment
+  requestedBy {
+    id
+    name
+    displayName
+  }
+  decidedBy {
+    id
+    name
+  }
+  job {
+    id
+    version
+    name
+    state
+    account
+    maxAttempts
+    maxRunTimeSeconds
+    estimatedCost
+    pool {
+      id
+      name
+      rates {
+        cpuHour
+        gpuHour
+        currency
+      }
+    }
+    queue {
+      id
+      name
+    }
+    resources {
+      cpu
+      memoryBytes
+      gpu
+      gpuModel
+      replicas
+      processCount
+      nodeCount
+      exclusiveNodeUse
+    }
+  }
+}`) as unknown as TypedDocumentString<RequesterFactsQuery, RequesterFactsQueryVariables>;
+export const ApprovalRulesDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query ApprovalRules($first: Int) {
+  approvalRules(first: $first) {
+    nodes {
+      id
+      name
+      enabled
+      requiredLevel
+      exemptLevels
+      expiresAfterSeconds
+      condition {
+        costAbove
+        executor
+        firstJob
+        hardware
+        jobsPerDayAbove
+        levelNotIn
+        name
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<ApprovalRulesQuery, ApprovalRulesQueryVariables>;
+export const PendingDecisionsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query PendingDecisions {
+  viewer {
+    id
+    pendingDecisions
+  }
+}
+    `) as unknown as TypedDocumentString<PendingDecisionsQuery, PendingDecisionsQueryVariables>;
+export const ApproveManyDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation ApproveMany($input: ApproveJobsInput!) {
+  approveJobs(input: $input) {
+    __typename
+    ... on ApproveJobsSuccess {
+      results {
+        __typename
+        ... on ApproveJobSuccess {
+          approval {
+            ...ApprovalRow
+          }
+        }
+        ... on InvalidStateProblem {
+          job {
+            id
+            approval {
+              ...ApprovalRow
+            }
+          }
+        }
+        ... on VersionConflictProblem {
+          currentJob {
+            id
+            approval {
+              ...ApprovalRow
+            }
+          }
+        }
+        ...Refused
+      }
+    }
+    ...Refused
+  }
+}
+    fragment ApprovalRow on Approval {
+  id
+  status
+  reason
+  ruleName
+  requiredLevel
+  requestedAt
+  expiresAt
+  decidedAt
+  decidable
+  comment
+  requestedBy {
+    id
+    name
+    displayName
+  }
+  decidedBy {
+    id
+    name
+  }
+  job {
+    id
+    version
+    name
+    state
+    account
+    maxAttempts
+    maxRunTimeSeconds
+    estimatedCost
+    pool {
+      id
+      name
+      rates {
+        cpuHour
+        gpuHour
+        currency
+      }
+    }
+    queue {
+      id
+      name
+    }
+    resources {
+      cpu
+      memoryBytes
+      gpu
+      gpuModel
+      replicas
+      processCount
+      nodeCount
+      exclusiveNodeUse
+    }
+  }
+}
+fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<ApproveManyMutation, ApproveManyMutationVariables>;
+export const RejectManyDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation RejectMany($input: RejectJobsInput!) {
+  rejectJobs(input: $input) {
+    __typename
+    ... on RejectJobsSuccess {
+      results {
+        __typename
+        ... on RejectJobSuccess {
+          approval {
+            ...ApprovalRow
+          }
+        }
+        ... on InvalidStateProblem {
+          job {
+            id
+            approval {
+              ...ApprovalRow
+            }
+          }
+        }
+        ... on VersionConflictProblem {
+          currentJob {
+            id
+            approval {
+              ...ApprovalRow
+            }
+          }
+        }
+        ...Refused
+      }
+    }
+    ...Refused
+  }
+}
+    fragment ApprovalRow on Approval {
+  id
+  status
+  reason
+  ruleName
+  requiredLevel
+  requestedAt
+  expiresAt
+  decidedAt
+  decidable
+  comment
+  requestedBy {
+    id
+    name
+    displayName
+  }
+  decidedBy {
+    id
+    name
+  }
+  job {
+    id
+    version
+    name
+    state
+    account
+    maxAttempts
+    maxRunTimeSeconds
+    estimatedCost
+    pool {
+      id
+      name
+      rates {
+        cpuHour
+        gpuHour
+        currency
+      }
+    }
+    queue {
+      id
+      name
+    }
+    resources {
+      cpu
+      memoryBytes
+      gpu
+      gpuModel
+      replicas
+      processCount
+      nodeCount
+      exclusiveNodeUse
+    }
+  }
+}
+fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<RejectManyMutation, RejectManyMutationVariables>;
 export const ListAuditDocument = /*#__PURE__*/ new TypedDocumentString(`
     query ListAudit($filter: AuditFilter, $after: Cursor, $first: Int) {
   auditLog(filter: $filter, after: $after, first: $first) {
@@ -3352,6 +4479,346 @@ export const NewestChangeDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<NewestChangeQuery, NewestChangeQueryVariables>;
+export const ClusterChangesDocument = /*#__PURE__*/ new TypedDocumentString(`
+    subscription ClusterChanges($pool: String!, $after: Cursor) {
+  nodeUpdates(pool: $pool, after: $after) {
+    __typename
+    ... on NodesChanged {
+      isStart
+      cursor
+      removedIds
+      nodes {
+        ...MapNode
+      }
+      pool {
+        id
+        name
+        executors
+        used {
+          cpu
+          memoryBytes
+          gpu
+        }
+        capacity {
+          cpu
+          memoryBytes
+          gpu
+        }
+        holds {
+          id
+          expectedAt
+          job {
+            id
+            name
+          }
+          nodes {
+            id
+          }
+        }
+      }
+    }
+    ... on StreamHeartbeat {
+      cursor
+    }
+  }
+}
+    fragment MapNode on PoolNode {
+  id
+  name
+  state
+  stateReason
+  stateAt
+  version
+  backsOffUntil
+  capacity {
+    cpu
+    memoryBytes
+    gpu
+  }
+  free {
+    cpu
+    memoryBytes
+    gpu
+  }
+  devices {
+    index
+    name
+    memoryBytes
+    allocated
+    job {
+      id
+      name
+      state
+      account
+    }
+    run {
+      id
+      startedAt
+    }
+  }
+}`) as unknown as TypedDocumentString<ClusterChangesSubscription, ClusterChangesSubscriptionVariables>;
+export const NodeDetailsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query NodeDetails($id: ID!, $first: Int!) {
+  node(id: $id) {
+    id
+    ... on PoolNode {
+      cpuModel
+      infiniband
+      gpuJobsOnly
+      lastSeenAt
+      backsOffBecause
+      stateBy {
+        id
+        name
+      }
+      runs(first: $first) {
+        totalCount
+        nodes {
+          id
+          number
+          state
+          startedAt
+          scheduledAt
+          gpuIds
+          job {
+            ...ListRow
+          }
+        }
+      }
+    }
+  }
+}
+    fragment ListRow on Job {
+  id
+  version
+  name
+  state
+  stateCategory
+  stateReason
+  stateInfo
+  exitCode
+  attempt
+  executor
+  account
+  project
+  labels {
+    key
+    value
+  }
+  user {
+    id
+    name
+  }
+  pool {
+    id
+    name
+  }
+  queue {
+    id
+    name
+  }
+  queuePosition
+  priority
+  basePriority
+  priorityOverride
+  allowedActions
+  resources {
+    cpu
+    memoryBytes
+    gpu
+    gpuModel
+    gpuMemoryBytes
+    replicas
+  }
+  maxRunTimeSeconds
+  createdAt
+  eligibleAt
+  startedAt
+  finishedAt
+  cost {
+    amount
+    currency
+  }
+  progress {
+    fraction
+    message
+    at
+  }
+  currentRun {
+    id
+    number
+    nodeNames
+    gpuIds
+    startedAt
+  }
+  scheduling {
+    reasons {
+      code
+      message
+    }
+    estimatedStart {
+      p50
+      p90
+      earliest
+      latest
+    }
+  }
+}`) as unknown as TypedDocumentString<NodeDetailsQuery, NodeDetailsQueryVariables>;
+export const ChangeNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation ChangeNode($input: UpdateNodeInput!) {
+  updateNode(input: $input) {
+    __typename
+    ... on UpdateNodeSuccess {
+      node {
+        ...MapNode
+      }
+    }
+    ...Refused
+  }
+}
+    fragment MapNode on PoolNode {
+  id
+  name
+  state
+  stateReason
+  stateAt
+  version
+  backsOffUntil
+  capacity {
+    cpu
+    memoryBytes
+    gpu
+  }
+  free {
+    cpu
+    memoryBytes
+    gpu
+  }
+  devices {
+    index
+    name
+    memoryBytes
+    allocated
+    job {
+      id
+      name
+      state
+      account
+    }
+    run {
+      id
+      startedAt
+    }
+  }
+}
+fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<ChangeNodeMutation, ChangeNodeMutationVariables>;
+export const RemoveNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation RemoveNode($input: DeleteNodeInput!) {
+  deleteNode(input: $input) {
+    __typename
+    ... on DeleteNodeSuccess {
+      deletedId
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<RemoveNodeMutation, RemoveNodeMutationVariables>;
+export const AddPoolNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation AddPoolNode($input: AddNodeInput!) {
+  addNode(input: $input) {
+    __typename
+    ... on AddNodeSuccess {
+      node {
+        ...MapNode
+      }
+    }
+    ...Refused
+  }
+}
+    fragment MapNode on PoolNode {
+  id
+  name
+  state
+  stateReason
+  stateAt
+  version
+  backsOffUntil
+  capacity {
+    cpu
+    memoryBytes
+    gpu
+  }
+  free {
+    cpu
+    memoryBytes
+    gpu
+  }
+  devices {
+    index
+    name
+    memoryBytes
+    allocated
+    job {
+      id
+      name
+      state
+      account
+    }
+    run {
+      id
+      startedAt
+    }
+  }
+}
+fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<AddPoolNodeMutation, AddPoolNodeMutationVariables>;
 export const CompareJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query CompareJobs($ids: [ID!]!, $points: Int!) {
   nodes(ids: $ids) {
@@ -6598,6 +8065,280 @@ export const RemoveReservationDocument = /*#__PURE__*/ new TypedDocumentString(`
     requiredLevel
   }
 }`) as unknown as TypedDocumentString<RemoveReservationMutation, RemoveReservationMutationVariables>;
+export const QueueChangesDocument = /*#__PURE__*/ new TypedDocumentString(`
+    subscription QueueChanges($pool: String) {
+  queueStatus(pool: $pool) {
+    ...QueuePanel
+  }
+}
+    fragment PoolLimits on Limits {
+  id
+  version
+  maxConcurrent
+  userMaxConcurrent
+  enableFairShare
+  teamMaxConcurrent
+  localJobMaxConcurrent
+  localGpuMaxConcurrent
+  userMaxActive
+  userMaxBlocked
+  starvationThresholdSeconds
+  scopes {
+    scope
+    name
+    gpuModel
+    maxJobs
+    maxGpus
+    jobsInUse
+    gpusInUse
+  }
+}
+fragment QueuePanel on Queue {
+  id
+  at
+  depth
+  running
+  blocked
+  avgWaitSeconds
+  byState {
+    state
+    count
+  }
+  byUser {
+    count
+    user {
+      id
+      name
+    }
+  }
+  byReason {
+    code
+    count
+  }
+  local {
+    allocatedGpus
+    availableGpus
+  }
+  pool {
+    id
+    name
+    paused
+    policy
+    leader {
+      renewedAt
+    }
+    limits {
+      ...PoolLimits
+    }
+    holds {
+      id
+      since
+      expectedAt
+      waitingForVictims
+      job {
+        id
+        name
+      }
+      nodes {
+        id
+        name
+      }
+    }
+  }
+}`) as unknown as TypedDocumentString<QueueChangesSubscription, QueueChangesSubscriptionVariables>;
+export const QueueLineDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query QueueLine($pool: String!, $first: Int!, $after: Cursor) {
+  queue(pool: $pool) {
+    id
+    entries(first: $first, after: $after) {
+      nodes {
+        ...ListRow
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+    }
+  }
+}
+    fragment ListRow on Job {
+  id
+  version
+  name
+  state
+  stateCategory
+  stateReason
+  stateInfo
+  exitCode
+  attempt
+  executor
+  account
+  project
+  labels {
+    key
+    value
+  }
+  user {
+    id
+    name
+  }
+  pool {
+    id
+    name
+  }
+  queue {
+    id
+    name
+  }
+  queuePosition
+  priority
+  basePriority
+  priorityOverride
+  allowedActions
+  resources {
+    cpu
+    memoryBytes
+    gpu
+    gpuModel
+    gpuMemoryBytes
+    replicas
+  }
+  maxRunTimeSeconds
+  createdAt
+  eligibleAt
+  startedAt
+  finishedAt
+  cost {
+    amount
+    currency
+  }
+  progress {
+    fraction
+    message
+    at
+  }
+  currentRun {
+    id
+    number
+    nodeNames
+    gpuIds
+    startedAt
+  }
+  scheduling {
+    reasons {
+      code
+      message
+    }
+    estimatedStart {
+      p50
+      p90
+      earliest
+      latest
+    }
+  }
+}`) as unknown as TypedDocumentString<QueueLineQuery, QueueLineQueryVariables>;
+export const MyQueueDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query MyQueue {
+  viewer {
+    id
+    queue {
+      pendingCount
+      runningCount
+      blockedCount
+      bestPosition
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<MyQueueQuery, MyQueueQueryVariables>;
+export const PoolReservationsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query PoolReservations($first: Int!, $after: Cursor) {
+  capacityReservations(first: $first, after: $after) {
+    nodes {
+      id
+      name
+      project
+      startsAt
+      endsAt
+      pool {
+        id
+        name
+      }
+      nodes {
+        id
+        name
+      }
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<PoolReservationsQuery, PoolReservationsQueryVariables>;
+export const CountOldJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query CountOldJobs($filter: JobFilter) {
+  jobs(first: 1, filter: $filter) {
+    totalCount
+    isTotalExact
+  }
+}
+    `) as unknown as TypedDocumentString<CountOldJobsQuery, CountOldJobsQueryVariables>;
+export const ProcessPoolDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation ProcessPool($input: ProcessQueueInput!) {
+  processQueue(input: $input) {
+    __typename
+    ... on ProcessQueueSuccess {
+      considered
+      started
+      preempted
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<ProcessPoolMutation, ProcessPoolMutationVariables>;
+export const CleanUpJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation CleanUpJobs($input: CleanupJobsInput!) {
+  cleanupJobs(input: $input) {
+    __typename
+    ... on CleanupJobsSuccess {
+      deletedCount
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<CleanUpJobsMutation, CleanUpJobsMutationVariables>;
 export const ServerFactsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query ServerFacts {
   serverInfo {

@@ -104,10 +104,9 @@ function LogPart({ job, spec, run }: { job: PageJob; spec: Spec | null; run: num
         <LogView
           key={run}
           jobId={job.id}
-          run={run}
+          run={job.runs.nodes.find(({ number }) => number === run) ?? job.currentRun}
           isEnded={job.stateCategory === 'FINAL'}
-          bytes={job.runs.nodes.find(({ number }) => number === run)?.logBytes ?? 0}
-          onDownload={() => void downloadLog(job.id, run)}
+          onDownload={(format) => void downloadLog(job.id, run, format)}
         />
       )}
     </>

@@ -34,7 +34,11 @@ export function listProposals(spec: Spec, queues: readonly Queue[]): readonly Sp
         change: (input) => ({ ...input, preemptable: true, maxRunTimeSeconds }),
       },
     ...others.map(
-      ({ name }): SpecChange => ({ text: `queue ${name}`, change: (input) => ({ ...input, queue: name }) }),
+      ({ name }): SpecChange => ({
+        text: `queue ${name}`,
+        // The executor is one of the pool of the queue.
+        change: ({ executor: _, ...input }) => ({ ...input, queue: name }),
+      }),
     ),
   ]
   return proposals.filter((each) => each !== false).slice(0, proposalsMax)

@@ -61,6 +61,7 @@ export function WhatIf({ job, spec, queues }: WhatIfProps) {
         </Button>
       </h3>
       <Answers job={job} answers={answers} />
+      <p className={styles.faint}>Each as one more job, while this one still waits.</p>
     </div>
   )
 }
