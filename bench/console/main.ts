@@ -3,6 +3,7 @@ import { printFigures } from './figures.ts'
 /** The console in Chromium: `npm run bench -- console [PART …]` measures some parts or all, and prints figures with goals. */
 const parts: Readonly<Record<string, string>> = {
   log: './log.ts',
+  jobs: './jobs.ts',
 }
 
 const wanted = process.argv.slice(2)

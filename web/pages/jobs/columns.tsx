@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react'
-import { formatBytes, formatMoney } from '../../parts/format.ts'
+import { formatMoney } from '../../parts/format.ts'
 import { StateChip } from '../../parts/state-glyph.tsx'
 import { describeEnd } from '../../parts/states.ts'
 import { Duration, Time } from '../../parts/time.tsx'
 import type { JobRow } from '../../rows/job-store.ts'
 import { StartEstimate, TimeLeft } from './estimates.tsx'
-import { describePlace } from './place.ts'
+import { describePlace, describeRequest } from './place.ts'
 
 export interface JobColumn {
   key: string
@@ -162,41 +162,12 @@ export const columns: readonly JobColumn[] = [
   },
 ]
 
-const gap = 12
-const checkWidth = 28
-const padding = 28
-
-/** The chosen columns that fit, in the order of the list. */
-export function fitColumns(chosen: ReadonlySet<string>, width: number): readonly JobColumn[] {
-  let shown = columns.filter(({ key, rank }) => rank === 0 || chosen.has(key))
-  const need = () => shown.reduce((sum, { widthMin }) => sum + widthMin + gap, checkWidth + padding)
-  while (need() > width) {
-    const rankMax = Math.max(...shown.map(({ rank }) => rank))
-    if (rankMax === 0) break
-    shown = shown.filter(({ rank }) => rank !== rankMax)
-  }
-  return shown
-}
-
 const percent = 100
 
 function describeProgress(job: JobRow): string | null {
   const fraction = job.progress?.fraction ?? null
   if (job.state === 'RUNNING' && fraction !== null) return `${Math.floor(fraction * percent)} %`
   return describeEnd(job)
-}
-
-/** "2 × a100 · 40 GiB each" or "4 cores · 16 GiB". */
-export function describeRequest({ resources }: Pick<JobRow, 'resources'>): string {
-  if (!resources) return ''
-  const { cpu, memoryBytes, gpu, gpuModel, gpuMemoryBytes, replicas } = resources
-  const model = gpuModel.length === 1 ? ` ${gpuModel[0]}` : ' GPU'
-  const parts =
-    gpu > 0
-      ? [`${gpu}${model}`, gpuMemoryBytes !== null ? `≥ ${formatBytes(gpuMemoryBytes)}` : formatBytes(memoryBytes)]
-      : [`${Math.round(cpu * percent) / percent} ${cpu === 1 ? 'core' : 'cores'}`, formatBytes(memoryBytes)]
-  const one = parts.join(' · ')
-  return replicas > 1 ? `${replicas} × (${one})` : one
 }
 
 function describeLabels({ labels }: JobRow): string {

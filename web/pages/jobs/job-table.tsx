@@ -2,7 +2,8 @@ import { type MouseEvent, type RefObject, useEffect, useRef, useState } from 're
 import { useMedia } from '../../app/media.ts'
 import { useSettings } from '../../app/settings.ts'
 import type { ListView } from '../../rows/job-list.ts'
-import { columns as allColumns, fitColumns, type JobColumn } from './columns.tsx'
+import { columns as allColumns, type JobColumn } from './columns.tsx'
+import { fitColumns } from './fit-columns.ts'
 import { JobLine } from './job-line.tsx'
 import styles from './job-table.module.css'
 import { useVisibleRows } from './visible-rows.ts'
@@ -122,7 +123,11 @@ function useColumns(box: RefObject<HTMLElement | null>, isPhone: boolean): reado
   }, [box])
   const chosen = jobColumns ?? allColumns.filter(({ isDefault }) => isDefault).map(({ key }) => key)
   const shown = useRef<readonly JobColumn[]>([])
-  const next = fitColumns(new Set(isPhone ? [] : chosen), isPhone ? Number.POSITIVE_INFINITY : width || innerWidth)
+  const next = fitColumns(
+    allColumns,
+    new Set(isPhone ? [] : chosen),
+    isPhone ? Number.POSITIVE_INFINITY : width || innerWidth,
+  )
   // Rows are drawn again only for other columns.
   if (next.map(({ key }) => key).join() !== shown.current.map(({ key }) => key).join()) shown.current = next
   return shown.current

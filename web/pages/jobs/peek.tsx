@@ -15,10 +15,9 @@ import { StateChip, StateGlyph } from '../../parts/state-glyph.tsx'
 import { describeEnd } from '../../parts/states.ts'
 import { Duration, Time } from '../../parts/time.tsx'
 import { type JobRow, jobStore } from '../../rows/job-store.ts'
-import { describeRequest } from './columns.tsx'
 import { StartEstimate, TimeLeft } from './estimates.tsx'
 import styles from './peek.module.css'
-import { describePlace } from './place.ts'
+import { describePlace, describeRequest } from './place.ts'
 
 type PeekedJob = NonNullable<PeekJobQuery['job']>
 

@@ -1,3 +1,4 @@
+import { formatBytes } from '../../parts/format.ts'
 import type { JobRow } from '../../rows/job-store.ts'
 
 /** Nodes and GPUs of a run; position and reason of a job that waits. */
@@ -10,4 +11,19 @@ export function describePlace(job: JobRow): string {
   const [reason] = scheduling?.reasons ?? []
   const position = queuePosition === null ? '' : `#${queuePosition} `
   return `${position}${reason?.message ?? pool.name}`
+}
+
+const percent = 100
+
+/** "2 × a100 · 40 GiB each" or "4 cores · 16 GiB". */
+export function describeRequest({ resources }: Pick<JobRow, 'resources'>): string {
+  if (!resources) return ''
+  const { cpu, memoryBytes, gpu, gpuModel, gpuMemoryBytes, replicas } = resources
+  const model = gpuModel.length === 1 ? ` ${gpuModel[0]}` : ' GPU'
+  const parts =
+    gpu > 0
+      ? [`${gpu}${model}`, gpuMemoryBytes !== null ? `≥ ${formatBytes(gpuMemoryBytes)}` : formatBytes(memoryBytes)]
+      : [`${Math.round(cpu * percent) / percent} ${cpu === 1 ? 'core' : 'cores'}`, formatBytes(memoryBytes)]
+  const one = parts.join(' · ')
+  return replicas > 1 ? `${replicas} × (${one})` : one
 }

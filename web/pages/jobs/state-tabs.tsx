@@ -33,6 +33,7 @@ export function StateTabs({ counts, search }: { counts: StateCounts | null; sear
           to="/jobs"
           search={{ ...search, state }}
           className={styles.tab}
+          activeOptions={{ exact: true, includeSearch: true }}
           aria-current={search.state === state ? 'page' : undefined}
         >
           {state && <StateGlyph state={toState(state)} />}

@@ -1,26 +1,6 @@
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
-
-export interface VisibleRows {
-  from: number
-  to: number
-}
-
-const rowsAround = 10
-/** Rows enter and leave in groups, so that not every scrolled row draws the table again. */
-const group = 6
-
-/** Rows of fixed height to draw: those in sight, and some around them. */
-export function findVisible(
-  top: number,
-  boxHeight: number,
-  { count, height }: { count: number; height: number },
-): VisibleRows {
-  const first = Math.floor(top / height / group) * group - rowsAround
-  const last = Math.ceil((top + boxHeight) / height / group) * group + rowsAround
-  const to = Math.max(0, Math.min(count, last))
-  return { from: Math.max(0, Math.min(first, to)), to }
-}
+import { findVisible, rowsAround, type VisibleRows } from './find-visible.ts'
 
 /** Follows the scrolling of a box. Rows in sight are drawn before the next picture, also after a jump. */
 export function useVisibleRows(
@@ -30,16 +10,24 @@ export function useVisibleRows(
   const count = ids.length
   const [shown, setShown] = useState<VisibleRows>({ from: 0, to: 0 })
   const current = useRef(shown)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
   const update = useCallback(
     (isScroll: boolean) => {
       const element = box.current
       if (!element) return
       const top = Math.max(0, element.scrollTop - headHeight)
-      const next = findVisible(top, element.clientHeight, { count, height })
       const { from, to } = current.current
+      const isBlank = top / height < from || Math.min(count, (top + element.clientHeight) / height) > to
+      // After a jump those in sight come first: to draw all at once takes too long.
+      const around = isBlank ? 0 : rowsAround
+      const next = findVisible(top, element.clientHeight, { count, height, around })
+      if (isBlank) {
+        clearTimeout(timer.current)
+        timer.current = setTimeout(() => update(false))
+      }
       if (next.from === from && next.to === to) return
       current.current = next
-      const isBlank = top / height < from || (top + element.clientHeight) / height > to
       if (isScroll && isBlank) flushSync(() => setShown(next))
       else setShown(next)
     },

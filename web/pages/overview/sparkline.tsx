@@ -1,19 +1,9 @@
 import type { PoolHistoryQuery } from '../../generated/graphql.ts'
 import { formatClock, formatCount } from '../../parts/format.ts'
+import { drawLine, height, roundTenth as round, width } from './draw-line.ts'
 import styles from './pools.module.css'
 
 type Point = PoolHistoryQuery['usage'][number]
-
-const width = 240
-const height = 40
-const tenth = 10
-const round = (value: number) => Math.round(value * tenth) / tenth
-
-/** Points of a line over the whole width, from the bottom. */
-export function drawLine(values: readonly number[], valueMax: number): string {
-  const step = width / Math.max(1, values.length - 1)
-  return values.map((value, i) => `${round(i * step)},${round(height - (value / (valueMax || 1)) * height)}`).join(' ')
-}
 
 /** 24 hours: the share in use as an area, and the waiting jobs as a line with its own scale. */
 export function Sparkline({ points, hasGpus }: { points: readonly Point[]; hasGpus: boolean }) {

@@ -1,0 +1,27 @@
+interface FittedColumn {
+  key: string
+  /** Least width in pixels. */
+  widthMin: number
+  /** Columns with the highest number leave first; 0: never. */
+  rank: number
+}
+
+const gap = 12
+const checkWidth = 28
+const padding = 28
+
+/** The chosen columns that fit, in the order of the list. */
+export function fitColumns<Column extends FittedColumn>(
+  columns: readonly Column[],
+  chosen: ReadonlySet<string>,
+  width: number,
+): readonly Column[] {
+  let shown = columns.filter(({ key, rank }) => rank === 0 || chosen.has(key))
+  const need = () => shown.reduce((sum, { widthMin }) => sum + widthMin + gap, checkWidth + padding)
+  while (need() > width) {
+    const rankMax = Math.max(...shown.map(({ rank }) => rank))
+    if (rankMax === 0) break
+    shown = shown.filter(({ rank }) => rank !== rankMax)
+  }
+  return shown
+}
