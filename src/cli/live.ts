@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Command } from 'commander'
+import { RequestFailed } from '../client/connection/failure.ts'
 import type { JobFilter, JobOrder, LiveJobFragment } from '../client/generated/graphql.ts'
 import type { Cli } from './cli.ts'
 import { stopForFailure } from './exit.ts'
@@ -6,6 +8,7 @@ import { selectFields } from './fields.ts'
 import { isTable, type Output, selectColumns } from './output.ts'
 import { type Column, structured, table, timeText } from './render.ts'
 import { styled } from './terminal.ts'
+import { nowMs } from './times.ts'
 
 /** Live lists: on a terminal a view that is redrawn, elsewhere one JSON line for each change. */
 
@@ -15,30 +18,40 @@ interface Rows<Row> {
   trouble: { message: string; since: Date } | null
 }
 
-export interface LiveList<Row> {
-  columns: readonly Column<Row>[]
+export interface LiveView<Row> {
   output: Output
   source: AsyncIterable<Rows<Row>>
+  /** The text for people. */
+  view: (rows: readonly Row[]) => string
 }
 
-export async function watchList<Row extends { id: string }>(
+export const liveTable =
+  <Row>(cli: Cli, columns: readonly Column<Row>[], output: Output): LiveView<Row>['view'] =>
+  (rows) =>
+    table(cli.terminal, rows, selectColumns(columns, output))
+
+/** Ends with the source, or with Ctrl-C. */
+export async function watchRows<Row extends { id: string }>(
   cli: Cli,
-  { columns, output, source }: LiveList<Row>,
+  { output, source, view }: LiveView<Row>,
 ): Promise<void> {
   cli.leaveOnInterrupt('')
   const screen = isTable(output) ? cli.terminal.openScreen() : null
   let known: ReadonlyMap<string, string> = new Map()
   for await (const { rows, trouble } of source) {
     if (screen) {
-      const view = table(cli.terminal, rows, selectColumns(columns, output))
-      screen.draw(`${view}${troubleText(cli, trouble)}`)
+      screen.draw(`${view(rows)}${troubleText(cli, trouble)}`)
       continue
     }
     const next = new Map(rows.map((row) => [row.id, JSON.stringify(row)]))
     for (const change of findChanges(known, next)) await printChange(cli, change, output)
     known = next
   }
+  screen?.close()
 }
+
+export const addWatchOption = (command: Command): Command =>
+  command.option('-w, --watch', 'keep the view up to date; in a pipe, print a JSON line for each change')
 
 interface Change {
   change: 'ADDED' | 'CHANGED' | 'REMOVED'
@@ -100,22 +113,23 @@ export async function* followJobs(
 
 const pollMs = 2_000
 
-/** Reads rows again and again. A failed read leaves the rows and reports the trouble. */
-export async function* pollRows<Row>(read: () => Promise<readonly Row[]>): AsyncGenerator<Rows<Row>, void, void> {
+/** Reads rows again and again, until they are the last. A failed read leaves the rows and reports the trouble. */
+export async function* pollRows<Row>(
+  read: () => Promise<readonly Row[]>,
+  areLast: (rows: readonly Row[]) => boolean = () => false,
+): AsyncGenerator<Rows<Row>, void, void> {
   let rows = await read()
-  let since: Date | undefined
+  let trouble = null as Rows<Row>['trouble']
   for (;;) {
-    yield { rows, trouble: null }
-    for (;;) {
-      await sleep(pollMs)
-      try {
-        rows = await read()
-        since = undefined
-        break
-      } catch (error) {
-        since ??= new Date(performance.timeOrigin + performance.now())
-        yield { rows, trouble: { message: error instanceof Error ? error.message : String(error), since } }
-      }
+    yield { rows, trouble }
+    if (!trouble && areLast(rows)) return
+    await sleep(pollMs)
+    try {
+      rows = await read()
+      trouble = null
+    } catch (error) {
+      if (!(error instanceof RequestFailed) || !error.retryable) throw error
+      trouble = { message: error.message, since: trouble?.since ?? new Date(nowMs()) }
     }
   }
 }

@@ -188,6 +188,7 @@ try {
   words = await replaceLast(words, env, (BERTH_URL || defaultUrl).replace(/\/$/, ''))
   await parseOrPick()
 } catch (error) {
+  for (const restore of restores) restore()
   process.exitCode = report(error)
 }
 await connection?.close()

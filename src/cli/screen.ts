@@ -18,6 +18,7 @@ export class Screen {
   readonly #stdout: ScreenStream
   #shown: string[] = []
   #view = ''
+  #note = ''
   #isOpen = true
   readonly #redraw = () => {
     // The terminal may have wrapped or cut what was shown.
@@ -35,11 +36,22 @@ export class Screen {
     return this.#stdout.rows || 0
   }
 
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
+  /** Shows a message below the view, until the next one. */
+  note(line: string): void {
+    this.#note = line
+    this.draw(this.#view)
+  }
+
   draw(view: string): void {
     if (!this.#isOpen) return
     this.#view = view
     const rows = this.#rows() || unknownSize
-    const lines = view.replace(/\n$/, '').split('\n').slice(0, rows)
+    const whole = view.replace(/\n$/, '').split('\n')
+    const lines = this.#note === '' ? whole.slice(0, rows) : [...whole.slice(0, Math.max(0, rows - 1)), this.#note]
     const next = lines.map((line) => cutLine(line, this.#stdout.columns || unknownSize))
     let frame = ''
     for (let i = 0; i < Math.max(next.length, this.#shown.length); i++) {

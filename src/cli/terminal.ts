@@ -41,6 +41,7 @@ export function createTerminal({
       else stdout.once('drain', resolve)
     })
   const columns = () => (stdout.isTTY && stdout.columns) || unknownSize
+  let screen: Screen | undefined
   return {
     colour,
     get columns() {
@@ -48,11 +49,13 @@ export function createTerminal({
     },
     openScreen() {
       if (!stdout.isTTY) return null
-      const screen = new Screen(stdout)
-      onExit(() => screen.close())
-      return screen
+      const opened = new Screen(stdout)
+      screen = opened
+      onExit(() => opened.close())
+      return opened
     },
-    say: (line) => void stderr.write(`${printable(line)}\n`),
+    // On stderr a message would stand in the middle of the view.
+    say: (line) => void (screen?.isOpen ? screen.note(printable(line)) : stderr.write(`${printable(line)}\n`)),
     progress: (line) => {
       if (stderr.isTTY) stderr.write(`\r\u001B[K${line === null ? '' : shortened(printable(line), columns() - 1)}`)
     },

@@ -49,6 +49,14 @@ it('draws every line again after a resize', () => {
   expect(take()).toBe('\u001b[1;1Hone\u001b[K\u001b[2;1H\u001b[K\u001b[3;1H\u001b[K')
 })
 
+it('shows a message below the view', () => {
+  const { screen, take } = openScreen(3)
+  screen.draw('one\ntwo\nthree\n')
+  take()
+  screen.note('no server')
+  expect(take()).toBe('\u001b[3;1Hno server\u001b[K')
+})
+
 it('restores the screen once', () => {
   const { screen, take } = openScreen()
   take()

@@ -1,16 +1,21 @@
 import type { Command } from 'commander'
 import type { JobQuery } from '../../client/generated/graphql.ts'
 import type { Cli } from '../cli.ts'
-import { addOutputOption, type OutputOptions, printObject } from '../output.ts'
+import { addWatchOption, pollRows, watchRows } from '../live.ts'
+import { addOutputOption, isTable, type OutputOptions, printObject } from '../output.ts'
 import { labelsText, memoryText, secondsText, sheet, startText, stateText, timeText } from '../render.ts'
 import { findJob } from '../watch.ts'
 
 type Job = NonNullable<JobQuery['job']>
 
 export function registerInfoCommand(program: Command, cli: Cli): void {
-  addOutputOption(program.command('info').argument('<job>'))
-    .description('show a job')
-    .action(async (id: string, { output }: OutputOptions) => {
+  addWatchOption(addOutputOption(program.command('info').argument('<job>')))
+    .description('show a job; with -w until it ends')
+    .action(async (id: string, { output, watch }: OutputOptions & { watch?: true }) => {
+      const view = ([job]: readonly Job[]) => (job ? sheet(cli.terminal, entriesOf(job)) : '')
+      const isFinal = ([job]: readonly Job[]) => job?.stateCategory === 'FINAL'
+      if (watch) await watchRows(cli, { output, view, source: pollRows(async () => [await findJob(cli, id)], isFinal) })
+      if (watch && !isTable(output)) return
       const job = await findJob(cli, id)
       await printObject(cli, job, output, () => sheet(cli.terminal, entriesOf(job)))
     })

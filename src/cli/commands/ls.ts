@@ -12,7 +12,7 @@ import {
 import { readChoice } from '../choices.ts'
 import type { Cli } from '../cli.ts'
 import { addFilterFlags, pickFilterFlags, readFilter, readOrder } from '../filter.ts'
-import { followJobs, watchList } from '../live.ts'
+import { addWatchOption, followJobs, liveTable, watchRows } from '../live.ts'
 import { readCount } from '../numbers.ts'
 import { addOutputOption, type Output, type OutputOptions, printJobs, rowPrinter } from '../output.ts'
 import { readFirstNodes } from '../pages.ts'
@@ -36,16 +36,17 @@ export function registerLsCommand(program: Command, cli: Cli): void {
     )
     .option('-n, --limit <count>', 'maximum number of jobs', readCount, 20)
     .option('--group-by <property>', 'count jobs by state, user, team, …, or label:KEY', readGrouping)
-    .option('-w, --watch', 'keep the list up to date; in a pipe, print a JSON line for each change')
-  addFilterFlags(ls, 'Only jobs:').action(async ({ order, groupBy, watch, limit, output }: LsOptions) => {
-    const filter = await readFilter(cli, pickFilterFlags(ls))
-    if (groupBy) return printCounts(cli, { filter, groupBy, limit }, output)
-    if (watch) {
-      const source = followJobs(cli, { filter, orderBy: order, first: limit })
-      return watchList(cli, { columns: liveJobColumns, output, source })
-    }
-    await printList(cli, { filter, orderBy: order ?? null, limit }, output)
-  })
+  addFilterFlags(addWatchOption(ls), 'Only jobs:').action(
+    async ({ order, groupBy, watch, limit, output }: LsOptions) => {
+      const filter = await readFilter(cli, pickFilterFlags(ls))
+      if (groupBy) return printCounts(cli, { filter, groupBy, limit }, output)
+      if (watch) {
+        const source = followJobs(cli, { filter, orderBy: order, first: limit })
+        return watchRows(cli, { output, source, view: liveTable(cli, liveJobColumns, output) })
+      }
+      await printList(cli, { filter, orderBy: order ?? null, limit }, output)
+    },
+  )
 }
 
 interface Listing {

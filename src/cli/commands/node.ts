@@ -11,9 +11,11 @@ import {
 } from '../../client/generated/graphql.ts'
 import { type Cli, expectSuccess } from '../cli.ts'
 import { runForEach } from '../each.ts'
+import { addWatchOption, liveTable, pollRows, watchRows } from '../live.ts'
 import { findNode, findNodes, resolvePool } from '../nodes.ts'
 import { readAmount, readWhole } from '../numbers.ts'
 import { addOutputOption, type OutputOptions, printIds, rowPrinter } from '../output.ts'
+import type { Column } from '../render.ts'
 
 interface PoolOptions extends OutputOptions {
   pool?: string
@@ -32,9 +34,13 @@ interface AddOptions extends PoolOptions, Pick<AddNodeInput, 'cpu'> {
 
 export function registerNodeCommand(program: Command, cli: Cli): void {
   const node = program.command('node').description('manage the nodes of a pool')
-  withPool(node.command('ls', { isDefault: true }))
+  addWatchOption(withPool(node.command('ls', { isDefault: true })))
     .description('list nodes')
-    .action(async ({ output, pool }: PoolOptions) => print(cli, await findNodes(cli, pool), output))
+    .action(async ({ output, pool, watch }: PoolOptions & { watch?: true }) => {
+      const read = () => findNodes(cli, pool)
+      if (!watch) return print(cli, await read(), output)
+      await watchRows(cli, { output, source: pollRows(read), view: liveTable(cli, columns, output) })
+    })
   withPool(node.command('add').argument('<name>'))
     .description('add a node to a pool')
     .requiredOption('--cpu <cores>', 'processor cores', readAmount)
@@ -103,7 +109,7 @@ const describeState = ({ stateReason, stateBy }: NodeRowFragment) =>
 
 const gib = (bytes: number) => String(Math.round((bytes / 2 ** 30) * 10) / 10)
 
-const print = rowPrinter<NodeRowFragment>([
+const columns: readonly Column<NodeRowFragment>[] = [
   { title: 'ID', cell: ({ id }) => id },
   { title: 'POOL', cell: ({ pool }) => pool.name },
   { title: 'NAME', cell: ({ name }) => name },
@@ -112,4 +118,6 @@ const print = rowPrinter<NodeRowFragment>([
   { title: 'GIB', cell: ({ free, capacity }) => `${gib(free.memoryBytes)} of ${gib(capacity.memoryBytes)}` },
   { title: 'GPUS FREE', cell: ({ free, capacity }) => `${free.gpu} of ${capacity.gpu}` },
   { title: 'WHY', cell: describeState },
-])
+]
+
+const print = rowPrinter(columns)
