@@ -37,6 +37,7 @@ describeConsole('administration', (subject) => {
     const secret = await panel.getByRole('code').first().innerText()
     await panel.getByRole('button', { name: 'Done' }).click()
     await row(page, 'laptop').waitFor()
+    expect(await page.getByRole('link', { name: 'People' }).getAttribute('aria-current')).toBe('page')
     expect(await page.content()).not.toContain(secret)
 
     const other = await subject.openContext()

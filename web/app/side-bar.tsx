@@ -1,4 +1,4 @@
-import { Link } from '@tanstack/react-router'
+import { Link, useRouterState } from '@tanstack/react-router'
 import {
   ChartColumn,
   ExternalLink,
@@ -155,12 +155,22 @@ interface PageLinkProps {
   children: ReactNode
 }
 
-const PageLink = ({ icon: Icon, exact = false, children, ...target }: PageLinkProps) => (
-  <Link {...target} className={styles.link} activeOptions={{ exact, includeSearch: false }}>
-    <Icon size={16} />
-    {children}
-  </Link>
-)
+function PageLink({ icon: Icon, exact = false, children, ...target }: PageLinkProps) {
+  // The link leads to one part of the page, and stands for all of them.
+  const [page = '', part] = target.to.split('$part')
+  const isShown = useRouterState({ select: ({ location }) => part === '' && location.pathname.includes(page) })
+  return (
+    <Link
+      {...target}
+      className={styles.link}
+      activeOptions={{ exact, includeSearch: false }}
+      {...(isShown && { 'data-status': 'active', 'aria-current': 'page' })}
+    >
+      <Icon size={16} />
+      {children}
+    </Link>
+  )
+}
 
 /** The colour of the installation, so that two are not confused. */
 function Mark({ accent }: { accent: string | null }) {
