@@ -10,6 +10,8 @@ export interface Column<Row> {
   isSecondary?: boolean
   /** The name of its order; a click on the title asks for it. */
   order?: string
+  /** Its order begins with the smallest. */
+  isAscending?: boolean
 }
 
 interface TableProps<Row> {
@@ -74,15 +76,16 @@ const classOf = ({ isNumber, isSecondary }: Pick<Column<never>, 'isNumber' | 'is
   [isNumber && styles.number, isSecondary && styles.secondary].filter(Boolean).join(' ')
 
 interface HeadingProps {
-  column: Pick<Column<never>, 'title' | 'isNumber' | 'isSecondary' | 'order'>
+  column: Pick<Column<never>, 'title' | 'isNumber' | 'isSecondary' | 'order' | 'isAscending'>
   isOrder: boolean
   onOrder: ((order: string) => void) | undefined
 }
 
 function Heading({ column, isOrder, onOrder }: HeadingProps) {
-  const { title, order } = column
+  const { title, order, isAscending = false } = column
+  const direction = isAscending ? 'ascending' : 'descending'
   return (
-    <th scope="col" className={classOf(column)} aria-sort={order && isOrder ? 'descending' : undefined}>
+    <th scope="col" className={classOf(column)} aria-sort={order && isOrder ? direction : undefined}>
       {order && onOrder ? (
         <button type="button" className={styles.sort} onClick={() => onOrder(order)}>
           {title}

@@ -99,7 +99,7 @@ export function Teams() {
 }
 
 const columns = (numbers: ReadonlyMap<string, JobNumbers>): readonly Column<TeamItemFragment>[] => [
-  { title: 'Name', order: 'name', cell: ({ name }) => name },
+  { title: 'Name', order: 'name', isAscending: true, cell: ({ name }) => name },
   { title: 'Account', isSecondary: true, cell: ({ account }) => account },
   {
     title: 'Members',
@@ -123,7 +123,13 @@ const columns = (numbers: ReadonlyMap<string, JobNumbers>): readonly Column<Team
       <JobCount count={numbers.get(account)?.waiting ?? 0} search={{ account, state: 'waiting' }} />
     ),
   },
-  { title: 'Created', order: 'created', isSecondary: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
+  {
+    title: 'Created',
+    order: 'created',
+    isAscending: true,
+    isSecondary: true,
+    cell: ({ createdAt }) => <Time at={createdAt} />,
+  },
 ]
 
 function TeamForm({ onCancel, onDone }: { onCancel: () => void; onDone: (id: string) => void }) {

@@ -165,6 +165,7 @@ const columns = (numbers: ReadonlyMap<string, JobNumbers>): readonly Column<User
   {
     title: 'Name',
     order: 'name',
+    isAscending: true,
     cell: ({ name, displayName, disabled }) => (
       <span className={styles.name}>
         {name}
@@ -187,5 +188,11 @@ const columns = (numbers: ReadonlyMap<string, JobNumbers>): readonly Column<User
       <JobCount count={numbers.get(id)?.waiting ?? 0} search={{ user: name, state: 'waiting' }} />
     ),
   },
-  { title: 'Created', order: 'created', isSecondary: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
+  {
+    title: 'Created',
+    order: 'created',
+    isAscending: true,
+    isSecondary: true,
+    cell: ({ createdAt }) => <Time at={createdAt} />,
+  },
 ]
