@@ -1,0 +1,124 @@
+import type { BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { BerthProcess } from '../support/berth-process.ts'
+import { adminToken, berth, describeConsole, row } from './support/console.ts'
+
+const gpus = [{ model: 'A100', memoryGib: 40, count: 8 }]
+const pools = [
+  {
+    name: 'gpu',
+    executor: 'simulated',
+    limits: { maxConcurrent: 1, userMaxConcurrent: null },
+    nodes: ['a1', 'a2'].map((name) => ({ name, cpu: 64, memoryGib: 512, gpus })),
+  },
+]
+const queues = [{ name: 'default', pool: 'gpu' }]
+
+describeConsole('the pages of a pool', (subject) => {
+  let server: BerthProcess
+  let context: BrowserContext
+  let page: Page
+  beforeAll(async () => {
+    server = await subject.startWithUsers('pools', { pools, queues })
+    context = await subject.openContext({}, { server, token: adminToken })
+    page = await context.newPage()
+  })
+  afterAll(async () => {
+    await context?.close()
+    await server?.end()
+  })
+
+  const run = (...args: string[]) => berth(server, args, adminToken)
+  const submit = (name: string, gpu = '2') =>
+    run('submit', '--name', name, '--gpu', gpu, '--env', 'SIM_RUN_SECONDS=600', '--max-run-time', '2h', '--', 'true')
+  const open = (path: string) => page.goto(server.url + path)
+  const line = (name: string) => row(page, name).filter({ hasText: /Queued/ })
+
+  it('the queue panel follows the jobs of others, and a limit that is changed in place starts them', async () => {
+    submit('first')
+    submit('second')
+    await open('/queue/gpu')
+    await line('second').getByText('1').first().waitFor()
+    submit('third')
+    await line('third').waitFor()
+    await page.getByRole('link', { name: 'pool limit' }).waitFor()
+    await page.getByRole('button', { name: 'Change: Running jobs of the pool' }).click()
+    const field = page.getByRole('textbox', { name: 'Running jobs of the pool' })
+    await field.fill('some')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('alert').getByText('Write a whole number').waitFor()
+    await field.fill('5')
+    await field.press('Enter')
+    await field.waitFor({ state: 'detached' })
+    await page.getByText('No job waits.').waitFor()
+    await page.getByRole('button', { name: 'Table' }).click()
+    await row(page, 'third').getByText('at most').waitFor()
+    await page.getByRole('link', { name: 'third' }).click()
+    await page.waitForURL(/\/jobs\/job_/)
+  })
+
+  it('a change without the permission is refused in place, and the input stays', async () => {
+    run('user', 'create', 'eve', '--level', 'ADMIN')
+    const token = run('token', 'create', 'eve', '--user', 'eve')
+    const own = await subject.openContext({}, { server, token })
+    const other = await own.newPage()
+    await other.goto(`${server.url}/queue/gpu`)
+    await other.getByRole('button', { name: 'Change: Running jobs of the pool' }).click()
+    run('user', 'set', 'eve', '--level', 'VIEWER')
+    const field = other.getByRole('textbox', { name: 'Running jobs of the pool' })
+    await field.fill('9')
+    await field.press('Enter')
+    await other.getByRole('alert').getByText('limits.write').waitFor()
+    expect(await field.inputValue()).toBe('9')
+    await other.reload()
+    await other.getByText('needs the permission limits.write').waitFor()
+    expect(await other.getByRole('button', { name: 'Change: Running jobs of the pool' }).count()).toBe(0)
+    await own.close()
+  })
+
+  it('the cluster shows holders and changes of nodes, also after the server was killed', async () => {
+    await open('/cluster/gpu?view=table')
+    await row(page, 'first').getByText('6 of 8').waitFor()
+    run('node', 'cordon', 'a2', '--reason', 'new cables')
+    await row(page, 'a2').getByText('cordoned').waitFor()
+    const port = Number(new URL(server.url).port)
+    await server.end('SIGKILL')
+    await page.getByRole('status').getByText('Reconnecting since').waitFor()
+    expect(await row(page, 'a2').count()).toBe(1)
+    server = await subject.restart('pools', port, { BERTH_BOOTSTRAP_TOKEN: adminToken })
+    run('node', 'uncordon', 'a2')
+    await row(page, 'a2').getByText('ready').waitFor()
+    await page.getByRole('button', { name: 'a1' }).click()
+    const panel = page.getByRole('complementary', { name: 'Details' })
+    await panel.getByRole('link', { name: 'second' }).waitFor()
+    await panel.getByRole('button', { name: 'Drain…' }).click()
+    await page.getByLabel('Reason').fill('to the workshop')
+    await page.getByRole('button', { name: 'Drain the node' }).click()
+    await panel.getByText('to the workshop').waitFor()
+    await row(page, 'a1').getByText('draining').waitFor()
+  })
+
+  it('the map is a picture with the same nodes, where a click opens one', async () => {
+    await open('/cluster/gpu?fits=4+GPU+>=+80+GiB')
+    await page.getByText('0 of 2 nodes have room now').waitFor()
+    const map = page.getByRole('img', { name: 'Map of 2 nodes with 16 GPUs' })
+    await map.click({ position: { x: 24, y: 62 } })
+    await page.waitForURL(/node=a1/)
+    await page.getByRole('complementary', { name: 'Details' }).getByRole('heading', { name: 'a1' }).waitFor()
+    await open('/cluster/gpu?fits=many+big+ones&node=none')
+    await page.getByText('is not a request').waitFor()
+    await page.getByText('The pool has no node none').waitFor()
+  })
+
+  it('fit a phone', async () => {
+    const phone = await subject.openContext({ viewport: { width: 400, height: 800 } }, { server, token: adminToken })
+    const narrow = await phone.newPage()
+    for (const path of ['/queue', '/cluster', '/usage?from=1h']) {
+      await narrow.goto(server.url + path)
+      await narrow.getByRole('heading', { level: 1 }).waitFor()
+      await narrow.waitForLoadState('networkidle')
+      expect(await narrow.evaluate('document.querySelector("main").scrollWidth')).toBeLessThanOrEqual(400)
+    }
+    await phone.close()
+  })
+})
