@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Client, createClient } from '../../src/client/index.ts'
+import { LogLines } from '../../web/log/log-lines.ts'
+import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type CuttingProxy, startProxy } from '../support/proxy.ts'
+import { until } from '../support/until.ts'
+import { submit } from './support/console.ts'
+
+/** Prints lines of both streams, some in parts, for about ten seconds. */
+const printing = `i=0; while [ $i -lt 4000 ]; do i=$((i+1)); echo "line $i"
+  if [ $((i % 40)) -eq 0 ]; then printf "part "; echo "error $i" >&2; sleep 0.1; echo "of $i"; fi; done`
+
+describe('a log that is followed', () => {
+  let directory: string
+  let server: BerthProcess
+  let proxy: CuttingProxy
+  let client: Client
+  const port = freePort()
+  const start = async () =>
+    startBerth({ dataDir: directory, port: await port, env: { BERTH_DATA_DIR: join(directory, 'data') } })
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'berth-log-'))
+    server = await start()
+    proxy = await startProxy(server.url)
+    client = createClient({ url: proxy.url })
+  })
+  afterAll(async () => {
+    client?.close()
+    await proxy?.close()
+    await server?.end()
+    await rm(directory, { recursive: true, force: true })
+  })
+
+  function follow(jobId: string): LogLines {
+    const lines = new LogLines({ client, jobId, run: 1, lineCount: 0, nowMs: Date.now, schedule: setImmediate })
+    lines.start()
+    return lines
+  }
+  const awaitLines = (lines: LogLines, count: number) =>
+    until(() => lines.state().lineCount >= count, { what: `line ${count} is there` })
+
+  /** The lines of the page and of the server; the bytes of two streams lie in the order of their lines only by line. */
+  async function compare(lines: LogLines, jobId: string): Promise<void> {
+    await until(() => lines.state().isFinal, { what: 'the log ends' })
+    const shown = await lines.readTexts(1, lines.state().lineCount)
+    lines.stop()
+    const response = await fetch(`${server.url}/download/jobs/${jobId}/log?run=1&format=jsonl`)
+    const stored = (await response.text())
+      .trim()
+      .split('\n')
+      .map((row) => (JSON.parse(row) as { text: string }).text)
+    const hash = (texts: readonly string[]) => createHash('sha256').update(texts.toSorted().join('\n')).digest('hex')
+    expect(shown.length).toBe(4_000 + 100 + 100)
+    expect(hash(shown)).toBe(hash(stored))
+    expect(lines.state()).toMatchObject({ gaps: [], bytes: (await fetchRaw(jobId)).length })
+  }
+  const fetchRaw = async (jobId: string) =>
+    Buffer.from(await (await fetch(`${server.url}/download/jobs/${jobId}/log?run=1`)).arrayBuffer())
+
+  it('has every stored byte once after cut connections and kill -9 of the server', async () => {
+    const jobId = submit(server, 'followed', printing)
+    const lines = follow(jobId)
+    for (const count of [300, 600]) {
+      await awaitLines(lines, count)
+      proxy.cut()
+    }
+    await awaitLines(lines, 900)
+    await server.end('SIGKILL')
+    server = await start()
+    await awaitLines(lines, 2_000)
+    proxy.cut()
+    await compare(lines, jobId)
+  })
+
+  it('is polled where no stream comes through', async () => {
+    for (const kind of ['websocket', 'sse'] as const) proxy.blocked.add(kind)
+    const jobId = submit(server, 'polled', printing)
+    await compare(follow(jobId), jobId)
+  })
+})
