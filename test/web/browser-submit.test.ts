@@ -60,4 +60,22 @@ describeConsole('the page of a new job', (subject) => {
     await page.getByText('Starts now').first().waitFor()
     await page.close()
   })
+
+  it('marks a refusal at its line of the YAML, and submits a sweep', async () => {
+    const page = await context.newPage()
+    await page.goto(
+      `${server.url}/jobs/new?view=yaml#spec=${encodeURIComponent('{"name":"swept","command":["true"]}')}`,
+    )
+    await page.locator('.cm-content').click()
+    await page.keyboard.press('Control+End')
+    await page.keyboard.type('bid: 1.5\n')
+    await page.locator('.cm-lintRange-error').getByText('1.5').waitFor()
+    await page.keyboard.press('Backspace')
+    for (const _ of 'bid: 1.5') await page.keyboard.press('Backspace')
+    await page.getByLabel('Sweep').fill('seed = 1..3')
+    await page.getByRole('button', { name: 'Submit 3 jobs' }).click()
+    await page.waitForURL(/\/sweeps\/sweep\/swept-/)
+    expect(countJobs('swept-*')).toBe(3)
+    await page.close()
+  })
 })

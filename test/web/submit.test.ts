@@ -7,6 +7,7 @@ import { essentials, findField, moreGroups, readValue, writeValue } from '../../
 import { readSpecHash } from '../../web/pages/submit/spec-link.ts'
 import { editSpecText, markViolations, parseSpecText, readField } from '../../web/pages/submit/spec-text.ts'
 import { readTypeErrors, readViolations } from '../../web/pages/submit/violations.ts'
+import { findType } from '../../web/pages/submit/yaml-completion.ts'
 
 describe('the text of a spec', () => {
   it('keeps comments when a field changes, and leaves out objects without fields', () => {
@@ -174,4 +175,12 @@ describe('refusals', () => {
       { path: 'labels.0.key', message: 'Must be given' },
     ])
   })
+})
+
+it('completes the fields of the object that the line belongs to', () => {
+  expect(findType([], 0)).toBe('JobSpecInput')
+  expect(findType(['name: a', 'resources:', '  cpu: 1'], 2)).toBe('ResourcesInput')
+  expect(findType(['resources:', '  cpu: 1', 'name: a'], 0)).toBe('JobSpecInput')
+  expect(findType(['labels:', '  - key: a'], 4)).toBe('LabelInput')
+  expect(findType(['input:', '  a: 1'], 2)).toBe(null)
 })

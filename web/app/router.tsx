@@ -70,7 +70,7 @@ const jobTab = createRoute({
 const submit = createRoute({
   getParentRoute: () => root,
   path: '/jobs/new',
-  validateSearch: readTexts('from'),
+  validateSearch: readTexts('from', 'view'),
   component: lazyRouteComponent(() => import('../pages/submit/submit.tsx'), 'SubmitPage'),
 })
 

@@ -10,6 +10,8 @@ export interface Tab {
   to: string
   params?: Record<string, string>
   search?: Record<string, string | undefined>
+  /** true: keeps the fragment of the URL. */
+  hash?: true
 }
 
 /** Parts of a page, each with its URL. */

@@ -20,7 +20,8 @@ export function readSpecHash(hash: string): string | null {
   try {
     return decodeURIComponent(text)
   } catch {
-    return null
+    // The router may have decoded it before.
+    return text.startsWith('{') ? text : null
   }
 }
 

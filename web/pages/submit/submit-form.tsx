@@ -1,48 +1,44 @@
-import { useRef, useState } from 'react'
+import { Link, useSearch } from '@tanstack/react-router'
+import { lazy, Suspense, useMemo, useRef, useState } from 'react'
 import { client } from '../../app/connection.ts'
 import { useKeys } from '../../app/keys.ts'
 import { useResource } from '../../app/resource.ts'
 import { SubmitChoicesDocument } from '../../generated/graphql.ts'
-import { Button, Key } from '../../parts/button.tsx'
+import { Button, buttonClasses, Key } from '../../parts/button.tsx'
 import { formatCount, plural } from '../../parts/format.ts'
+import { Empty, Loading } from '../../parts/page-states.tsx'
 import { fill, parseSweep } from './combinations.ts'
 import { createDraft, type Draft, saveDraft } from './draft.ts'
 import { readChoices } from './form-subject.ts'
 import { formatOutcome, Outcome } from './outcome.tsx'
 import { SpecForm } from './spec-form.tsx'
-import { type DraftSpec, editSpecText, parseSpecText } from './spec-text.ts'
+import { type DraftSpec, editSpecText, type Mark, markViolations, parseSpecText } from './spec-text.ts'
+import { SpecTools } from './spec-tools.tsx'
 import { toInput } from './submission.ts'
 import styles from './submit.module.css'
+import { SweepField } from './sweep-field.tsx'
 import { type DryRun, useDryRun } from './use-dry-run.ts'
 import { type Submission, useSubmission } from './use-submission.ts'
 
+const YamlEditor = lazy(() => import('./yaml-editor.tsx'))
 const choicesMs = 60_000
 const empty: DraftSpec = {}
 
 /** The form of one job or of a sweep, and its prediction. */
 export function SubmitForm({ source, first }: { source: string; first: Draft }) {
-  const [draft, setDraft] = useState(first)
-  const [isKept, setKept] = useState(true)
+  const { view, from } = useSearch({ from: '/jobs/new' })
+  const { draft, change, isKept } = useDraft(source, first)
   const page = useRef<HTMLDivElement>(null)
-  const { value: facts } = useResource(
-    'submit choices',
-    (signal) => client.request(SubmitChoicesDocument, {}, { signal }),
-    { everyMs: choicesMs },
-  )
-  const latest = useRef(first)
-  const change = (next: Partial<Draft>) => {
-    latest.current = { ...latest.current, ...next }
-    setDraft(latest.current)
-    setKept(saveDraft(source, latest.current))
-  }
-  const { spec, marks } = parseSpecText(draft.text)
-  const sweep = parseSweep(draft.sweep)
-  const submission = useSubmission({ source, draft, spec: marks.length > 0 ? null : spec, sweep, change })
+  const { spec, marks } = useMemo(() => parseSpecText(draft.text), [draft.text])
+  const sweep = useMemo(() => parseSweep(draft.sweep), [draft.sweep])
+  const choices = useChoices(spec ?? empty)
+  const sent = marks.length > 0 ? null : spec
+  const submission = useSubmission({ source, draft, spec: sent, sweep, change })
   const { isSending, trouble } = submission
+  const isReady = sent !== null && Object.keys(sent).length > 0 && !isSending
   const [combination] = sweep.combinations
-  const isReady = spec !== null && marks.length === 0 && Object.keys(spec).length > 0 && !isSending
-  const tried = isReady ? toInput(combination ? (fill(spec, combination) as DraftSpec) : spec, draft.key) : null
-  const dryRun = useDryRun(tried)
+  const tried = isReady ? ((combination ? fill(sent, combination) : sent) as DraftSpec) : null
+  const dryRun = useDryRun(tried && toInput(tried, draft.key))
   const violations = [...dryRun.violations, ...(trouble?.violations ?? [])]
   const count = Math.max(1, sweep.combinations.length)
   const edit = (next: Partial<Draft>) => {
@@ -52,17 +48,35 @@ export function SubmitForm({ source, first }: { source: string; first: Draft }) 
   const showField = (path: string) =>
     page.current?.querySelector<HTMLElement>(`[data-path="${path}"], [data-path="${path.split('.')[0]}"]`)?.focus()
   useKeys('New job', [{ keys: '$mod+Enter', help: 'Submit', run: submission.submit }])
+  const editText = (text: string) => edit({ text })
   return (
     <div className={styles.page} ref={page}>
+      <SpecTools spec={spec} text={draft.text} view={view} from={from} onOpen={editText} />
       <div className={styles.columns}>
         <fieldset className={styles.input} disabled={isSending}>
-          <SpecForm
-            subject={{
-              spec: spec ?? empty,
-              edit: (edits) => edit({ text: editSpecText(draft.text, edits) }),
-              violations,
-              choices: readChoices(facts, spec ?? empty),
-            }}
+          {view === 'yaml' ? (
+            <Suspense fallback={<Loading />}>
+              <YamlEditor
+                text={draft.text}
+                marks={[...marks, ...markViolations(draft.text, violations)]}
+                choices={choices}
+                isDisabled={isSending}
+                onChange={editText}
+              />
+            </Suspense>
+          ) : spec === null ? (
+            <BrokenText text={draft.text} marks={marks} />
+          ) : (
+            <SpecForm
+              subject={{ spec, edit: (edits) => editText(editSpecText(draft.text, edits)), violations, choices }}
+            />
+          )}
+          <SweepField
+            text={draft.sweep}
+            sweep={sweep}
+            spec={spec ?? empty}
+            results={submission.results}
+            onChange={(text) => edit({ sweep: text })}
           />
         </fieldset>
         <aside className={styles.aside}>
@@ -78,6 +92,44 @@ export function SubmitForm({ source, first }: { source: string; first: Draft }) 
         onNewKey={() => edit({ key: createDraft('').key })}
       />
     </div>
+  )
+}
+
+function useChoices(spec: DraftSpec) {
+  const { value } = useResource('submit choices', (signal) => client.request(SubmitChoicesDocument, {}, { signal }), {
+    everyMs: choicesMs,
+  })
+  return readChoices(value, spec)
+}
+
+/** The draft, kept in the tab at each change. */
+function useDraft(source: string, first: Draft) {
+  const [draft, setDraft] = useState(first)
+  const [isKept, setKept] = useState(true)
+  const latest = useRef(first)
+  const change = (next: Partial<Draft>) => {
+    latest.current = { ...latest.current, ...next }
+    setDraft(latest.current)
+    setKept(saveDraft(source, latest.current))
+  }
+  return { draft, change, isKept }
+}
+
+/** The form cannot show a text that is not a spec. */
+function BrokenText({ text, marks }: { text: string; marks: readonly Mark[] }) {
+  const [mark] = marks
+  const line = text.slice(0, mark?.from ?? 0).split('\n').length
+  return (
+    <Empty
+      title={`The YAML cannot be read: line ${line}`}
+      actions={
+        <Link to="/jobs/new" search={(before) => ({ ...before, view: 'yaml' })} hash className={buttonClasses('plain')}>
+          Open the YAML
+        </Link>
+      }
+    >
+      {mark?.message}
+    </Empty>
   )
 }
 

@@ -26,21 +26,22 @@ export function SubmitPage() {
         It needs the permission job.submit and the scope SUBMIT of the token. An administrator gives them.
       </Empty>
     )
-  if (hasSpecHash(hash)) return <LinkedSpec key={hash} hash={hash} />
+  if (hasSpecHash(hash)) return <LinkedSpec hash={hash} />
   if (from) return <SpecFrom key={from} id={from} />
   return <SubmitForm key="" source="" first={loadDraft('') ?? createDraft('')} />
 }
 
 function LinkedSpec({ hash }: { hash: string }) {
   const text = readSpecHash(hash)
-  const kept = loadDraft(hash)
   if (text === null)
     return (
       <Empty title="The link has no spec that can be read" actions={<Button href="./jobs/new">New job</Button>}>
         It was probably cut off. Ask for the whole link.
       </Empty>
     )
-  return <SubmitForm source={hash} first={kept ?? createDraft(toYaml(text))} />
+  // The same text has several forms as a fragment.
+  const source = `#${text}`
+  return <SubmitForm key={source} source={source} first={loadDraft(source) ?? createDraft(toYaml(text))} />
 }
 
 function SpecFrom({ id }: { id: string }) {

@@ -1,0 +1,91 @@
+import { useRef } from 'react'
+import { baseUrl } from '../../app/connection.ts'
+import type { JobSpecInput } from '../../generated/graphql.ts'
+import { Button } from '../../parts/button.tsx'
+import { MenuButton } from '../../parts/menu-button.tsx'
+import { Tabs } from '../../parts/tabs.tsx'
+import { showToast } from '../../parts/toasts.tsx'
+import { linkToSubmit } from '../../spec/spec-link.ts'
+import { type DraftSpec, specCharactersMax } from './spec-text.ts'
+import styles from './submit.module.css'
+
+interface ToolsProps {
+  spec: DraftSpec | null
+  text: string
+  view: string | undefined
+  from: string | undefined
+  onOpen: (text: string) => void
+}
+
+const views = [
+  { view: undefined, title: 'Form' },
+  { view: 'yaml', title: 'YAML' },
+] as const
+
+async function copy(text: string, what: string) {
+  await navigator.clipboard.writeText(text)
+  showToast(`Copied ${what}`)
+}
+
+function saveFile(text: string, spec: DraftSpec | null) {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(new Blob([text], { type: 'application/yaml' }))
+  link.download = `${typeof spec?.['name'] === 'string' ? spec['name'].replace(/[^\w.-]+/g, '-') : 'job'}.yaml`
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(link.href), 1_000)
+}
+
+/** The two views of the spec, and its ways in and out. */
+export function SpecTools({ spec, text, view, from, onOpen }: ToolsProps) {
+  const file = useRef<HTMLInputElement>(null)
+  const open = async (chosen: File | undefined) => {
+    if (!chosen) return
+    if (chosen.size > specCharactersMax)
+      return showToast(`${chosen.name} has more than ${specCharactersMax / 1e6} MB. Submit it by “berth submit -f”.`, {
+        isTrouble: true,
+      })
+    onOpen(await chosen.text())
+  }
+  const input = spec as JobSpecInput | null
+  const copies = input
+    ? [
+        { text: 'YAML', run: () => void copy(text, 'the YAML') },
+        {
+          text: 'Link to this form',
+          run: () => void copy(`${baseUrl}jobs/new#${linkToSubmit(input).hash}`, 'the link'),
+        },
+      ]
+    : []
+  return (
+    <Tabs
+      label="Views of the spec"
+      tabs={views.map((each) => ({
+        title: each.title,
+        isShown: view === each.view,
+        to: '/jobs/new',
+        search: { from, view: each.view },
+        hash: true,
+      }))}
+    >
+      <span className={styles.tools}>
+        <input
+          ref={file}
+          type="file"
+          hidden
+          accept=".yaml,.yml,.json"
+          onChange={({ target }) => {
+            void open(target.files?.[0])
+            target.value = ''
+          }}
+        />
+        <Button look="quiet" onClick={() => file.current?.click()}>
+          Open file
+        </Button>
+        <Button look="quiet" disabled={text === ''} onClick={() => saveFile(text, spec)}>
+          Save file
+        </Button>
+        {copies.length > 0 && <MenuButton look="quiet" label="Copy as" items={copies} />}
+      </span>
+    </Tabs>
+  )
+}
