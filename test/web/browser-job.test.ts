@@ -1,0 +1,92 @@
+import type { BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { BerthProcess } from '../support/berth-process.ts'
+import { berth, describeConsole } from './support/console.ts'
+
+describeConsole('the page of a job', (subject) => {
+  let server: BerthProcess
+  let context: BrowserContext
+  const run = (flags: readonly string[], script: string) =>
+    berth(server, ['submit', '--mem', '1', ...flags, '--', 'sh', '-c', script])
+  const small = ['--cpu', '0.05']
+  const open = async (path: string): Promise<Page> => {
+    const page = await context.newPage()
+    await page.goto(server.url + path)
+    return page
+  }
+  beforeAll(async () => {
+    const nodes = [{ name: 'n1', cpu: 3, memoryGib: 16 }]
+    server = await subject.start('jobs', { pools: [{ name: 'local', executor: 'local', jobsAsRoot: true, nodes }] })
+    context = await subject.openContext()
+  })
+  afterAll(async () => {
+    await context?.close()
+    await server?.end()
+  })
+
+  it('says how a job ended, shows its last errors, and offers the change that helps', async () => {
+    const id = run(['--name', 'late', ...small, '--max-run-time', '2s'], 'echo "ValueError: no data"; sleep 60')
+    const page = await open(`/jobs/${id}`)
+    await page.getByText('Failed on n1').waitFor()
+    await page.getByText('stopped at its limit of 2 s').waitFor()
+    await page.getByRole('region', { name: 'Last errors' }).getByText('ValueError: no data').click()
+    await page.waitForURL(/#L1$/)
+    await page.getByRole('link', { name: 'Retry with a limit of 4 s' }).click()
+    await page.waitForURL(/maxRunTimeSeconds%22%3A4/)
+    await page.close()
+  })
+
+  it('shows artifacts as data, the spec in other languages, and a deletion while it is open', async () => {
+    const markdown = '# Result\\n\\n[bad](javascript:alert(1)) <b>raw</b>'
+    const id = run(
+      ['--name', 'report', ...small],
+      `printf '${markdown}' | berth artifact report.md --media-type text/markdown --file -`,
+    )
+    const page = await open(`/jobs/${id}/artifacts`)
+    await page.getByRole('button', { name: 'report.md' }).click()
+    await page.getByRole('heading', { name: 'Result' }).waitFor()
+    expect(await page.locator('aside a[href^="javascript"], aside b').count()).toBe(0)
+    await page.getByRole('link', { name: 'Spec' }).click()
+    await page.getByRole('button', { name: 'CLI', exact: true }).click()
+    await page.getByText('berth submit --name report').waitFor()
+    await page.getByText('Succeeded', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('menuitem', { name: 'Delete' }).click()
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete 1 job' }).click()
+    await page.goto(`${server.url}/jobs/${id}`)
+    await page.getByText(`Job ${id} does not exist`).waitFor()
+    await page.close()
+  })
+
+  it('compares jobs, and shows a sweep live', async () => {
+    const [first, second] = ['0.1', '0.2'].map((lr) =>
+      run(['--name', `lr-${lr}`, ...small, '--label', 'sweep=s', '--label', `lr=${lr}`], `echo same; echo lr ${lr}`),
+    )
+    const page = await open(`/sweeps/sweep/s`)
+    const matrix = page.getByRole('table', { name: 'Jobs by lr' })
+    await matrix.getByText('Succeeded').nth(1).waitFor()
+    run(['--name', 'lr-0.3', ...small, '--label', 'sweep=s', '--label', 'lr=0.3'], 'exit 1')
+    await matrix.getByRole('columnheader', { name: '0.3' }).waitFor()
+    await matrix.getByText('Failed').waitFor()
+    await page.goto(`${server.url}/jobs/compare?ids=${first},${second}`)
+    await page.getByRole('row', { name: 'labels.lr 0.1 0.2' }).waitFor()
+    await page.getByRole('region', { name: 'Log' }).getByText('lr 0.2').waitFor()
+    await page.close()
+  })
+
+  it('says why a job waits, and opens the form with a change', async () => {
+    const holder = run(['--name', 'holder', '--cpu', '2'], 'sleep 600')
+    const id = run(['--name', 'waiter', '--cpu', '2'], 'true')
+    const page = await open(`/jobs/${id}`)
+    const panel = page.getByRole('region', { name: 'Why it waits' })
+    await panel.getByText('Asked: 2 cores · 1 GiB').waitFor()
+    await panel.getByText('Free now: 1 core').waitFor()
+    await panel.getByRole('row', { name: /^1 core .*Waiting behind waiter/ }).waitFor()
+    await panel.getByRole('link', { name: 'Use 1 core' }).click()
+    await page.waitForURL(/\/jobs\/new\?from=job_\w+#spec=/)
+    await page.goBack()
+    berth(server, ['cancel', holder])
+    await page.getByText('Succeeded', { exact: true }).waitFor()
+    await page.close()
+  })
+})
