@@ -53,6 +53,7 @@ describeConsole('the page of a job', (subject) => {
     await page.getByRole('button', { name: 'More' }).click()
     await page.getByRole('menuitem', { name: 'Delete' }).click()
     await page.getByRole('alertdialog').getByRole('button', { name: 'Delete 1 job' }).click()
+    await page.getByText('This job was deleted.').waitFor()
     await page.goto(`${server.url}/jobs/${id}`)
     await page.getByText(`Job ${id} does not exist`).waitFor()
     await page.close()

@@ -7,6 +7,7 @@ import {
   JobEventsPageDocument,
   JobNowDocument,
   JobPageDocument,
+  ListUpdatesDocument,
   type PageJobFragment,
   type WholeSpecFragment,
 } from '../../generated/graphql.ts'
@@ -76,11 +77,18 @@ async function follow(id: string, change: Change, signal: AbortSignal) {
     eventsStart: pageInfo?.hasPreviousPage ? pageInfo.startCursor : null,
     isLoading: false,
   }))
-  if (job.stateCategory === 'FINAL') return
-  const variables = { jobId: id, after: job.eventCursor }
+  if (job.stateCategory !== 'FINAL' && (await followEvents(job, change, signal))) return
+  if (await waitForDeletion(id, signal)) change(() => ({ isGone: true }))
+}
+
+/** Until the job has ended; true: it was deleted. */
+async function followEvents(job: { id: string; eventCursor: string }, change: Change, signal: AbortSignal) {
+  const variables = { jobId: job.id, after: job.eventCursor }
   for await (const { jobStatus } of client.subscribe(JobChangesDocument, variables, { signal })) {
-    if (jobStatus.__typename === 'StreamReset' && jobStatus.resetReason === 'DELETED')
-      return change(() => ({ isGone: true }))
+    if (jobStatus.__typename === 'StreamReset' && jobStatus.resetReason === 'DELETED') {
+      change(() => ({ isGone: true }))
+      return true
+    }
     if (jobStatus.__typename !== 'JobTransitions') continue
     const { job: now, transitions } = jobStatus
     jobStore.put(now)
@@ -88,8 +96,17 @@ async function follow(id: string, change: Change, signal: AbortSignal) {
       job: newer(before.job, now),
       events: mergeEvents(before.events, transitions),
     }))
-    if (jobStatus.isFinal) return
+    if (jobStatus.isFinal) return false
   }
+  return false
+}
+
+/** The stream of a job ends with its last event; its deletion comes later. */
+async function waitForDeletion(id: string, signal: AbortSignal) {
+  const updates = client.subscribe(ListUpdatesDocument, { filter: { ids: [id] } }, { signal })
+  for await (const { jobUpdates } of updates)
+    if (jobUpdates.__typename === 'StreamReset' && jobUpdates.jobIds?.includes(id)) return true
+  return false
 }
 
 const newer = (known: PageJob | null, now: PageJob) => (known && known.version > now.version ? known : now)
