@@ -17,7 +17,7 @@ describeConsole('the log-in by OpenID', (subject) => {
     const auth = { oidc: { ...oidc, levelClaim: 'groups', levels: { research: 'LEAD' } } }
     server = await subject.start('open-id', { pools: localPools, auth }, { BERTH_BOOTSTRAP_TOKEN: adminToken })
     await issuer.serve(server.url, { idTokenSeconds })
-    jobId = submit(server, 'counts', 'i=0; while :; do i=$((i+1)); echo line $i; sleep 0.1; done', adminToken)
+    jobId = submit(server, 'counts', 'for i in $(seq 3000); do echo line $i; sleep 0.1; done', adminToken)
   })
   afterAll(async () => {
     await server?.end()

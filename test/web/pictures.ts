@@ -149,6 +149,8 @@ try {
     { name: 'phone-job', path: `/jobs/${jobId}`, theme: 'dark', ...phone },
   ] as const
   for (const picture of pictures) await take(subject.browser, server, picture)
+  const cancel = 'CancelJobInput!) { cancelJob(input: $input) { __typename } }'
+  await send(server, adminToken, cancel, { jobId })
 } finally {
   await server.end()
   await subject.close()

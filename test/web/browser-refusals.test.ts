@@ -1,0 +1,42 @@
+import { isAbstractType } from 'graphql'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { BerthProcess } from '../support/berth-process.ts'
+import { adminToken, describeConsole, submit } from './support/console.ts'
+import { schema } from './support/schema.ts'
+
+/** Values for the fields that single members of `Problem` have. */
+const details = {
+  requiredPermission: 'job.cancel.all',
+  violations: [{ path: 'reason', rule: 'MAX_LENGTH', message: 'is too long', value: null }],
+  retryable: false,
+}
+
+const problem = schema.getType('Problem')
+const members = isAbstractType(problem) ? schema.getPossibleTypes(problem).map(({ name }) => name) : []
+
+describeConsole('a refusal', (subject) => {
+  let server: BerthProcess
+  beforeAll(async () => {
+    server = await subject.startWithUsers('refusals')
+  })
+  afterAll(async () => void (await server?.end()))
+
+  it.each(members)('by a %s is shown in the dialog that asked, with the input kept', async (member) => {
+    const id = submit(server, 'refused', 'sleep 600', adminToken)
+    const context = await subject.openContext({}, { server, token: adminToken })
+    const page = await context.newPage()
+    await page.route('**/graphql', async (route) => {
+      if (!route.request().postData()?.includes('mutation CancelOne')) return route.continue()
+      const refusal = { __typename: member, code: 'X', message: `Refused by ${member}.`, ...details }
+      return route.fulfill({ json: { data: { cancelJob: refusal } } })
+    })
+    await page.goto(`${server.url}/jobs/${id}`)
+    await page.getByRole('button', { name: 'Cancel', exact: true }).click()
+    const dialog = page.getByRole('alertdialog')
+    await dialog.getByRole('textbox').fill('a reason')
+    await dialog.getByRole('button', { name: 'Cancel job' }).click()
+    await dialog.getByText(`Refused by ${member}.`).waitFor()
+    expect(await dialog.getByRole('textbox').inputValue()).toBe('a reason')
+    await context.close()
+  })
+})
