@@ -41,6 +41,8 @@ export function registerLsCommand(program: Command, cli: Cli): void {
       const filter = await readFilter(cli, pickFilterFlags(ls))
       if (groupBy) return printCounts(cli, { filter, groupBy, limit }, output)
       if (watch) {
+        // The live list retries forever, so check first that a server is reachable.
+        await cli.connection().request(JobsDocument, { first: 1 }, { attempts: 2 })
         const source = followJobs(cli, { filter, orderBy: order, first: limit })
         return watchRows(cli, { output, source, view: liveTable(cli, liveJobColumns, output) })
       }
