@@ -88,7 +88,8 @@ async function actOnMatching<Done extends { __typename: string }>(
   const filter = await readFilter(cli, pickFilterFlags(command))
   const request = (expectedCount: number) => act.request({ matching: { filter, expectedCount } })
   // A selection of no jobs changes nothing, and a mismatch has their number.
-  const count = readActualCount(await request(0)) ?? 0
+  const probe = await request(0)
+  const count = readActualCount(probe) ?? expectChunk(probe).jobIds.length
   const jobs = countJobs(count)
   if (dryRun || count === 0) {
     cli.terminal.say(count === 0 ? `berth: no job to ${act.verb} matches` : `berth: ${jobs} would be ${act.past}`)

@@ -92,6 +92,17 @@ describe('a verb on all jobs that match', () => {
     expect(await cancel('--queue', 'a')).toHaveLength(8)
   })
 
+  it('is refused like its request', async () => {
+    const command = addSelectionFlags(new Command('cancel')).parse(['--queue', 'a', '--yes'], { from: 'user' })
+    const act = {
+      verb: 'cancel',
+      past: 'cancelled',
+      success: 'CancelJobSuccess',
+      request: async () => refusal,
+    } as const
+    await expect(actOnChosen<Done>(cli(), command, [], act)).rejects.toMatchObject({ exitCode: 5 })
+  })
+
   it('only counts with --dry-run', async () => {
     expect(await cancel('--queue', 'a', '--dry-run')).toEqual([])
     expect(said).toEqual(['berth: 8 jobs would be cancelled'])
