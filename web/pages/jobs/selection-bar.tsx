@@ -55,6 +55,7 @@ interface SelectionBarProps {
 export function SelectionBar({ selected, filter, matching, onClear }: SelectionBarProps) {
   const [isMatching, setMatching] = useState(false)
   const { viewer } = useStart()
+  useKeys('Selection', [{ keys: 'Escape', help: 'Select nothing', run: onClear }])
   const ids = [...selected]
   const mayHaveMore = matching === null || matching.count > selected.size || !matching.isExact
   return (
