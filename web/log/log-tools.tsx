@@ -118,7 +118,7 @@ const Streams = ({ filter: { streams, toggle } }: { filter: StreamFilter }) => (
       <Button
         key={stream}
         look="quiet"
-        aria-label={streamTitles[stream]}
+        aria-label={`${streamNames[stream]}: ${streamTitles[stream]}`}
         aria-pressed={streams.includes(stream)}
         title={streamTitles[stream]}
         onClick={() => toggle(stream)}

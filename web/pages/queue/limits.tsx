@@ -91,8 +91,9 @@ function LimitValue({ title, value, inUse, onEdit }: LimitValueProps) {
     </>
   )
   if (!onEdit) return text
+  const shown = `${inUse === null ? '' : `${formatCount(inUse)} of `}${value === null ? 'unlimited' : formatCount(value)}`
   return (
-    <button type="button" className={styles.edit} aria-label={`Change: ${title}`} onClick={onEdit}>
+    <button type="button" className={styles.edit} aria-label={`${shown}. Change: ${title}`} onClick={onEdit}>
       {text}
       <Pencil size={12} />
     </button>
