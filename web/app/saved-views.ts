@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { isRefused, toRefusal } from '../actions/refusal.ts'
 import {
   DropViewDocument,
   KeepViewDocument,
@@ -6,7 +7,7 @@ import {
   type SaveViewInput,
   type ViewRowFragment,
 } from '../generated/graphql.ts'
-import { type Refusal, refusal } from '../parts/form.tsx'
+import type { Refusal } from '../parts/form.tsx'
 import { client } from './connection.ts'
 
 export type SavedView = ViewRowFragment
@@ -46,13 +47,7 @@ export const useSavedViews = (): Views => useSyncExternalStore(subscribe, () => 
 
 export async function saveView(input: SaveViewInput): Promise<Refusal | null> {
   const { saveView: result } = await client.request(KeepViewDocument, { input }, { attempts: 1 })
-  if (result.__typename !== 'SaveViewSuccess') {
-    const violations = result.__typename === 'InvalidInputProblem' ? result.violations : []
-    return {
-      message: result.message,
-      violations: violations.map(({ path, message }) => ({ message, path: path.join('.') })),
-    }
-  }
+  if (isRefused(result)) return toRefusal(result)
   await read()
   return null
 }
@@ -60,7 +55,7 @@ export async function saveView(input: SaveViewInput): Promise<Refusal | null> {
 export async function deleteView({ id, version }: SavedView): Promise<Refusal | null> {
   const input = { savedViewId: id, expectedVersion: version }
   const { deleteView: result } = await client.request(DropViewDocument, { input }, { attempts: 1 })
-  if (result.__typename !== 'DeleteViewSuccess') return refusal(result.message)
+  if (isRefused(result)) return toRefusal(result)
   await read()
   return null
 }
