@@ -59,7 +59,9 @@ export function useKeys(title: string, bindings: readonly KeyBinding[]): void {
       }
       return [keys, fire] as const
     })
-    const unbind = tinykeys(window, Object.fromEntries(handlers))
+    // The library alone would also ignore keys with Ctrl or ⌘ in fields; `mayFire` decides about fields.
+    const ignore = ({ repeat, isComposing }: KeyboardEvent) => repeat || isComposing
+    const unbind = tinykeys(window, Object.fromEntries(handlers), { ignore })
     return () => {
       unbind()
       groups.delete(id)
