@@ -132,7 +132,7 @@ async function measureScrolling(page: Page, url: string, send: Send, ids: readon
 }
 
 async function measureJumps(page: Page, url: string): Promise<void> {
-  // In the middle of the jobs.
+  // This day is in the middle of the jobs.
   const daysBack = 1 + (jobCount * 10) / 86_400 / 2
   const day = new Date(Date.now() - daysBack * 86_400_000).toISOString().slice(0, 10)
   const jumps: Readonly<Record<string, [act: () => Promise<void>, text: string, pattern: string]>> = {

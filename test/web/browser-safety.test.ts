@@ -21,7 +21,7 @@ describeConsole('the console and other pages', (subject) => {
       <script>globalThis.read = fetch('${server.url}/settings').then(() => 'read', () => 'refused')</script>`
     const other = createServer((_request, response) => response.end(`<!doctype html>${html}`))
     await new Promise<void>((resolve) => other.listen(0, 'localhost', resolve))
-    // Its console has the errors of the refused page.
+    // The console of this context has the errors of the refused page.
     const context = await subject.browser.newContext()
     const page = await context.newPage()
     const statuses = new Map<string, number>()

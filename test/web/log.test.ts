@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { foldSpans, lastState, parseLine, toPlainText } from '../../web/log/ansi.ts'
 import { formatJsonLine } from '../../web/log/json-line.ts'
+import { allStreams } from '../../web/log/line-store.ts'
 import { formatElapsed } from '../../web/log/line-time.ts'
 import { LogLines } from '../../web/log/log-lines.ts'
-import { allStreams, findMatch, searchLog, splitMatches, toHighlighter } from '../../web/log/log-search.ts'
+import { findMatch, searchLog, splitMatches, toHighlighter } from '../../web/log/log-search.ts'
 import { formatRange, parseRange, parseTarget } from '../../web/log/range.ts'
 import { buildRows } from '../../web/log/rows.ts'
 import {

@@ -1,6 +1,6 @@
 import { baseUrl, client } from '../app/connection.ts'
 import { type DownloadFormat, MakeDownloadDocument } from '../generated/graphql.ts'
-import { allStreams } from '../log/log-search.ts'
+import { allStreams } from '../log/line-store.ts'
 import { showToast } from '../parts/toasts.tsx'
 
 /** The browser downloads the file itself, with a ticket for this log alone. */

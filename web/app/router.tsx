@@ -38,7 +38,7 @@ const jobsRoute = createRoute({
   component: lazyRouteComponent(() => import('../pages/jobs/jobs.tsx'), 'JobsPage'),
 })
 
-export interface JobSearch {
+interface JobSearch {
   run?: string | undefined
   /** A moment of the log. */
   at?: string | undefined

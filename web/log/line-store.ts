@@ -1,5 +1,7 @@
 import type { LogRowFragment, LogStream } from '../generated/graphql.ts'
 
+export const allStreams: readonly LogStream[] = ['STDOUT', 'STDERR', 'SYSTEM']
+
 export interface Line {
   number: number
   at: string

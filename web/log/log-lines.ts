@@ -13,8 +13,7 @@ import {
   LogTailDocument,
   type LogTailSubscription,
 } from '../generated/graphql.ts'
-import { type Line, LineStore, linesPerPage, pageOf } from './line-store.ts'
-import { allStreams } from './log-search.ts'
+import { allStreams, type Line, LineStore, linesPerPage, pageOf } from './line-store.ts'
 import { pollTail } from './poll-tail.ts'
 
 export interface Gap {

@@ -1,8 +1,7 @@
 import { type Client, RequestFailed } from '@berth-jobs/berth/client'
 import { type LogStream, SearchLogDocument, type SearchLogQueryVariables } from '../generated/graphql.ts'
+import { allStreams } from './line-store.ts'
 import { findFirst } from './rows.ts'
-
-export const allStreams: readonly LogStream[] = ['STDOUT', 'STDERR', 'SYSTEM']
 
 export interface Query {
   text: string

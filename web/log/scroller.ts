@@ -132,16 +132,13 @@ export function useScroller(
   }, [element, geometry, windowPx, move])
 
   const shown = Math.min(place, findEndPlace(geometry))
-  const inSight = Math.ceil(windowPx / rowPx)
   const scrollToEnd = useCallback(() => move(Number.MAX_SAFE_INTEGER), [move])
   const scrollTo = useCallback(
     (row: number, at: 'START' | 'CENTER' = 'CENTER') => {
       const { geometry } = latest.current
-      // Rows above that wrap are measured later: few of them keep the wanted one in sight.
-      const above = at === 'START' ? 0 : wraps ? 3 * rowPx : (geometry.windowPx - rowPx) / 2
-      move(movePlace(row, -above, geometry))
+      move(movePlace(row, at === 'START' ? 0 : -pxAbove(geometry, wraps), geometry))
     },
-    [move, rowPx, wraps],
+    [move, wraps],
   )
   return {
     box: setElement,
@@ -149,8 +146,8 @@ export function useScroller(
     place: shown,
     geometry,
     // Heights above the place are needed to move up by pixels.
-    from: Math.max(0, Math.floor(shown) - (wraps ? inSight : overscan)),
-    to: Math.min(rowCount, Math.ceil(shown) + inSight + overscan),
+    from: Math.max(0, Math.floor(shown) - (wraps ? Math.ceil(windowPx / rowPx) : overscan)),
+    to: Math.min(rowCount, Math.ceil(shown + windowPx / rowPx) + overscan),
     isAtEnd: (findEndPlace(geometry) - shown) * rowPx <= atEndPx,
     scrollTo,
     scrollToEnd,
@@ -158,6 +155,9 @@ export function useScroller(
     measured,
   }
 }
+
+/** Pixels above a row that is shown among others. Rows that wrap are measured later: few of them keep it in sight. */
+const pxAbove = ({ rowPx, windowPx }: Geometry, wraps: boolean) => (wraps ? 3 * rowPx : (windowPx - rowPx) / 2)
 
 function useHeights(rowPx: number, key: string) {
   const [heights, setHeights] = useState<{ key: string; tall: ReadonlyMap<number, number> }>({ key, tall: new Map() })

@@ -31,11 +31,31 @@ interface PlaceOptions {
   isReady: boolean
 }
 
+/** The selected lines, in the fragment of the URL. `ownHash`: the fragment that the log has written itself. */
+function useSelection() {
+  const [range, setRange] = useState<Range | null>(() => parseRange(location.hash))
+  const ownHash = useRef('')
+  const put = useCallback((next: Range) => {
+    setRange(next)
+    ownHash.current = formatRange(next)
+    history.replaceState(history.state, '', `${location.pathname}${location.search}#${formatRange(next)}`)
+  }, [])
+  const select = useCallback(
+    (number: number, isExtended: boolean) => {
+      const before = parseRange(location.hash)
+      const anchor = isExtended && before ? before.from : number
+      put({ from: Math.min(anchor, number), to: Math.max(anchor, number) })
+    },
+    [put],
+  )
+  return { range, setRange, ownHash, put, select }
+}
+
 /** Where the reader is: at the end that grows, at lines of the URL, or where the bar was moved to. */
 export function usePlace({ lines, rows, scroller, isReady }: PlaceOptions): Place {
   const { hash } = useLocation()
   const { at } = useSearch({ strict: false }) as { at?: string }
-  const [range, setRange] = useState<Range | null>(() => parseRange(location.hash))
+  const { range, setRange, ownHash, put, select } = useSelection()
   const moment = at === undefined ? null : readMoment(at)
   const [isFollowing, setFollowing] = useState(range === null && moment === null)
   const [isSettled, setSettled] = useState(false)
@@ -59,20 +79,6 @@ export function usePlace({ lines, rows, scroller, isReady }: PlaceOptions): Plac
     },
     [scrollTo],
   )
-  const ownHash = useRef('')
-  const put = useCallback((next: Range) => {
-    setRange(next)
-    ownHash.current = formatRange(next)
-    history.replaceState(history.state, '', `${location.pathname}${location.search}#${formatRange(next)}`)
-  }, [])
-  const select = useCallback(
-    (number: number, isExtended: boolean) => {
-      const before = parseRange(location.hash)
-      const anchor = isExtended && before ? before.from : number
-      put({ from: Math.min(anchor, number), to: Math.max(anchor, number) })
-    },
-    [put],
-  )
   const jump = useCallback(
     async (target: Target) => {
       const line = 'line' in target ? target.line : await lines.findMoment(target.at)
@@ -94,7 +100,7 @@ export function usePlace({ lines, rows, scroller, isReady }: PlaceOptions): Plac
     ownHash.current = formatRange(wanted)
     setRange(wanted)
     goTo(wanted.from)
-  }, [hash, isPlaced, lines, goTo])
+  }, [hash, isPlaced, lines, goTo, ownHash, setRange])
   useEffect(() => {
     // A reader who went on from there has selected lines.
     if (!isPlaced || at === undefined || parseRange(location.hash)) return

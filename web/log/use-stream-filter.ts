@@ -1,9 +1,9 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import type { JobSearch } from '../app/router.tsx'
 import type { LogStream } from '../generated/graphql.ts'
+import { allStreams } from './line-store.ts'
 import type { LogLines } from './log-lines.ts'
-import { allStreams, anyText, type Query } from './log-search.ts'
+import { anyText, type Query } from './log-search.ts'
 import { useLogSearch } from './use-log-search.ts'
 
 export const streamNames = { STDOUT: 'out', STDERR: 'err', SYSTEM: 'sys' } as const satisfies Record<LogStream, string>
@@ -32,7 +32,7 @@ export function useStreamFilter(log: { jobId: string; run: number; lines: LogLin
   const toggle = (stream: LogStream) => {
     const next = allStreams.filter((each) => streams.includes(each) !== (each === stream))
     const isEvery = next.length === 0 || next.length === allStreams.length
-    const search = (before: JobSearch) => ({
+    const search = (before: object) => ({
       ...before,
       streams: isEvery ? undefined : next.map((each) => streamNames[each]).join(','),
     })

@@ -109,7 +109,7 @@ export function submitFailing(server: BerthProcess, name: string, script: string
   try {
     berth(server, ['wait', id], token)
   } catch {
-    // Its exit code is that of the job.
+    // The command exits as the job did.
   }
   return id
 }

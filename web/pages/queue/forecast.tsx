@@ -1,5 +1,5 @@
 import { Link, useNavigate } from '@tanstack/react-router'
-import { type MouseEvent, useEffect, useMemo, useRef, useState } from 'react'
+import { type MouseEvent, type RefObject, useEffect, useMemo, useRef, useState } from 'react'
 import { useCanvasColors } from '../../app/canvas-colors.ts'
 import { useNow } from '../../app/server-clock.ts'
 import { Button } from '../../parts/button.tsx'
@@ -74,10 +74,22 @@ export function Forecast({ panel, rows, span }: ForecastProps) {
 const narrow = 640
 const pictureHeightMax = 480
 
+function useWidth(box: RefObject<HTMLElement | null>): number {
+  const [width, setWidth] = useState(0)
+  useEffect(() => {
+    const place = box.current
+    if (!place) return undefined
+    const observer = new ResizeObserver(() => setWidth(place.clientWidth))
+    observer.observe(place)
+    return () => observer.disconnect()
+  }, [box])
+  return width
+}
+
 function Picture({ rows, nowMs, spanMs }: { rows: readonly ForecastRow[]; nowMs: number; spanMs: number }) {
   const box = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
-  const [width, setWidth] = useState(0)
+  const width = useWidth(box)
   const [scrollTop, setScrollTop] = useState(0)
   const [hovered, setHovered] = useState<number | null>(null)
   const navigate = useNavigate()
@@ -92,13 +104,6 @@ function Picture({ rows, nowMs, spanMs }: { rows: readonly ForecastRow[]; nowMs:
     BLOCKED: 'var(--state-blocked)',
     hold: 'var(--faint)',
   })
-  useEffect(() => {
-    const place = box.current
-    if (!place) return undefined
-    const observer = new ResizeObserver(() => setWidth(place.clientWidth))
-    observer.observe(place)
-    return () => observer.disconnect()
-  }, [])
   const whole = headHeight + rows.length * rowHeight
   const height = Math.min(whole, pictureHeightMax)
   const view: ForecastView = useMemo(
