@@ -1,0 +1,51 @@
+import type { BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { BerthProcess } from '../support/berth-process.ts'
+import { describeConsole, submit } from './support/console.ts'
+
+const hostile = String.raw`
+printf '<script>window.wasRun=1</script><img src=x onerror="window.wasRun=1">\n'
+printf '\033]8;;javascript:window.wasRun=1\007script\033]8;;\007 \033]8;;https://example.org/\007site\033]8;;\007\n'
+printf '\033]0;title\007\033[2J\033[1;1H\033[31mred\033[0m nul\000 \342\200\256reversed\n'
+head -c 65536 /dev/zero | tr '\0' x; echo
+printf '10 %%\r20 %%\r30 %%\n'
+echo '{"level":"info","loss":0.41}'
+sleep 0.5; echo 'a failure' >&2; sleep 0.5
+seq 2000`
+
+describeConsole('the log of a job in the console', (subject) => {
+  let server: BerthProcess
+  let context: BrowserContext
+  let id: string
+  beforeAll(async () => {
+    server = await subject.start('log')
+    context = await subject.openContext()
+    id = submit(server, 'hostile', hostile)
+  })
+  afterAll(async () => {
+    await context?.close()
+    await server?.end()
+  })
+  const open = async (rest: string): Promise<Page> => {
+    const page = await context.newPage()
+    await page.goto(`${server.url}/jobs/${id}/log${rest}`)
+    await page.getByText('without a gap').waitFor()
+    return page
+  }
+  const line = (page: Page, number: number) => page.locator(`[data-line="${number}"]`)
+
+  it('shows hostile texts as text', async () => {
+    const page = await open('#L1')
+    await line(page, 1).getByText('<script>window.wasRun=1</script><img').waitFor()
+    const links = line(page, 2).locator('[data-text] a')
+    expect(await links.allTextContents()).toEqual(['site'])
+    expect(await links.getAttribute('href')).toBe('https://example.org/')
+    expect(await links.getAttribute('rel')).toBe('noreferrer')
+    expect(await line(page, 3).locator('[data-text]').textContent()).toBe('red nul␀ ⟨U+202E⟩reversed')
+    await line(page, 4).getByRole('button', { name: '62.0 KiB more' }).click()
+    await line(page, 4).getByRole('button', { name: 'less' }).waitFor()
+    expect(await page.evaluate('window.wasRun')).toBeUndefined()
+    expect(await page.title()).not.toContain('title')
+    await page.close()
+  })
+})
