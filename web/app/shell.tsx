@@ -85,7 +85,7 @@ function TopBar({ onMenu }: { onMenu: () => void }) {
       <button
         type="button"
         className={styles.command}
-        aria-label="Search or run a command Ctrl K"
+        title="Search or run a command"
         onClick={() => openLayer({ kind: 'PALETTE' })}
       >
         <Search size={14} />

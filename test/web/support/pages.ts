@@ -28,7 +28,7 @@ export function listPages({ jobId }: { jobId: string }): string[] {
       .join('/')
   return paths.flatMap((path) => {
     const known = parts[path]
-    if (!known) return [path === '/jobs/compare' ? `${path}?ids=${jobId},${jobId}` : fill(path)]
+    if (!known) return [path === '/jobs/compare' ? `${path}?ids=${jobId}` : fill(path)]
     return known.map((part) => fill(path.replace(/\$(tab|part)$/, part)))
   })
 }
