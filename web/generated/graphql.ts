@@ -1920,6 +1920,45 @@ export type CancelOneMutation = { cancelJob:
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
+type ShortRefusal_ApprovalNotAllowedProblem_Fragment = { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean };
+
+type ShortRefusal_CountMismatchProblem_Fragment = { __typename: 'CountMismatchProblem', code: ProblemCode, message: string, retryable: boolean };
+
+type ShortRefusal_ForbiddenProblem_Fragment = { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean };
+
+type ShortRefusal_IdempotencyConflictProblem_Fragment = { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean };
+
+type ShortRefusal_InvalidInputProblem_Fragment = { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean };
+
+type ShortRefusal_InvalidStateProblem_Fragment = { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean };
+
+type ShortRefusal_NotFoundProblem_Fragment = { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean };
+
+type ShortRefusal_QuotaExceededProblem_Fragment = { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean };
+
+type ShortRefusal_RejectedProblem_Fragment = { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean };
+
+type ShortRefusal_ReservationExpiredProblem_Fragment = { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean };
+
+type ShortRefusal_UnavailableProblem_Fragment = { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean };
+
+type ShortRefusal_VersionConflictProblem_Fragment = { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean };
+
+export type ShortRefusalFragment =
+  | ShortRefusal_ApprovalNotAllowedProblem_Fragment
+  | ShortRefusal_CountMismatchProblem_Fragment
+  | ShortRefusal_ForbiddenProblem_Fragment
+  | ShortRefusal_IdempotencyConflictProblem_Fragment
+  | ShortRefusal_InvalidInputProblem_Fragment
+  | ShortRefusal_InvalidStateProblem_Fragment
+  | ShortRefusal_NotFoundProblem_Fragment
+  | ShortRefusal_QuotaExceededProblem_Fragment
+  | ShortRefusal_RejectedProblem_Fragment
+  | ShortRefusal_ReservationExpiredProblem_Fragment
+  | ShortRefusal_UnavailableProblem_Fragment
+  | ShortRefusal_VersionConflictProblem_Fragment
+;
+
 export type MismatchFragment = { actualCount: number };
 
 export type CancelManyMutationVariables = Exact<{
@@ -1930,15 +1969,15 @@ export type CancelManyMutationVariables = Exact<{
 export type CancelManyMutation = { cancelJobs:
     | { __typename: 'CancelJobsSuccess', jobIds: Array<string>, remaining: number, results: Array<
         | { __typename: 'CancelJobSuccess', changed: boolean }
-        | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+        | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean }
         | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
         | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
         | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
       > }
     | { __typename: 'CountMismatchProblem', actualCount: number, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
@@ -1949,12 +1988,12 @@ export type RetryManyMutationVariables = Exact<{
 
 export type RetryManyMutation = { retryJobs:
     | { __typename: 'CountMismatchProblem', actualCount: number, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'RetryJobsSuccess', jobIds: Array<string>, remaining: number, results: Array<
-        | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
         | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+        | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean }
         | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
         | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
         | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1976,14 +2015,14 @@ export type DeleteManyMutation = { deleteJobs:
     | { __typename: 'CountMismatchProblem', actualCount: number, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'DeleteJobsSuccess', jobIds: Array<string>, remaining: number, results: Array<
         | { __typename: 'DeleteJobSuccess', deletedId: string }
-        | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
         | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
         | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
         | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
         | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
       > }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
@@ -1994,11 +2033,11 @@ export type PrioritizeManyMutationVariables = Exact<{
 
 export type PrioritizeManyMutation = { setJobPriorities:
     | { __typename: 'CountMismatchProblem', actualCount: number, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'SetJobPrioritiesSuccess', jobIds: Array<string>, remaining: number, results: Array<
-        | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+        | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean }
         | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
         | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
         | { __typename: 'SetJobPrioritySuccess', job: { id: string, version: number } }
@@ -2705,6 +2744,7 @@ export type ViewerFactsQuery = { serverInfo: { id: string, links: Array<{ title:
 
 export type UserNamesQueryVariables = Exact<{
   first?: number | null | undefined;
+  filter?: UserFilter | null | undefined;
 }>;
 
 
@@ -3306,6 +3346,14 @@ export const RefusedFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"Refused"}) as unknown as TypedDocumentString<RefusedFragment, unknown>;
+export const ShortRefusalFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment ShortRefusal on Problem {
+  __typename
+  code
+  message
+  retryable
+}
+    `, {"fragmentName":"ShortRefusal"}) as unknown as TypedDocumentString<ShortRefusalFragment, unknown>;
 export const MismatchFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment Mismatch on CountMismatchProblem {
   actualCount
@@ -6387,29 +6435,18 @@ export const CancelManyDocument = /*#__PURE__*/ new TypedDocumentString(`
         ... on CancelJobSuccess {
           changed
         }
-        ...Refused
+        ...ShortRefusal
       }
     }
     ...Mismatch
-    ...Refused
+    ...ShortRefusal
   }
 }
-    fragment Refused on Problem {
+    fragment ShortRefusal on Problem {
   __typename
   code
   message
   retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
 }
 fragment Mismatch on CountMismatchProblem {
   actualCount
@@ -6428,29 +6465,18 @@ export const RetryManyDocument = /*#__PURE__*/ new TypedDocumentString(`
             id
           }
         }
-        ...Refused
+        ...ShortRefusal
       }
     }
     ...Mismatch
-    ...Refused
+    ...ShortRefusal
   }
 }
-    fragment Refused on Problem {
+    fragment ShortRefusal on Problem {
   __typename
   code
   message
   retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
 }
 fragment Mismatch on CountMismatchProblem {
   actualCount
@@ -6467,29 +6493,18 @@ export const DeleteManyDocument = /*#__PURE__*/ new TypedDocumentString(`
         ... on DeleteJobSuccess {
           deletedId
         }
-        ...Refused
+        ...ShortRefusal
       }
     }
     ...Mismatch
-    ...Refused
+    ...ShortRefusal
   }
 }
-    fragment Refused on Problem {
+    fragment ShortRefusal on Problem {
   __typename
   code
   message
   retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
 }
 fragment Mismatch on CountMismatchProblem {
   actualCount
@@ -6509,29 +6524,18 @@ export const PrioritizeManyDocument = /*#__PURE__*/ new TypedDocumentString(`
             version
           }
         }
-        ...Refused
+        ...ShortRefusal
       }
     }
     ...Mismatch
-    ...Refused
+    ...ShortRefusal
   }
 }
-    fragment Refused on Problem {
+    fragment ShortRefusal on Problem {
   __typename
   code
   message
   retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
 }
 fragment Mismatch on CountMismatchProblem {
   actualCount
@@ -8379,8 +8383,8 @@ export const ViewerFactsDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<ViewerFactsQuery, ViewerFactsQueryVariables>;
 export const UserNamesDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query UserNames($first: Int) {
-  users(first: $first) {
+    query UserNames($first: Int, $filter: UserFilter) {
+  users(first: $first, filter: $filter) {
     nodes {
       id
       name

@@ -35,7 +35,7 @@ export function ConfirmDialog({ confirmation }: { confirmation: Confirmation }) 
   }
   if (refusal !== null && typeof refusal === 'object') return <Result title={title} result={refusal} />
   return (
-    <LayerFrame>
+    <LayerFrame hasInput>
       <Dialog role="alertdialog" className={styles.dialog ?? ''}>
         <form onSubmit={(event) => void submit(event)} style={{ display: 'contents' }}>
           <Heading slot="title">{title}</Heading>

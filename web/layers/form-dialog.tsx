@@ -5,7 +5,7 @@ import styles from './layers.module.css'
 
 /** A short form over the page. */
 export const FormDialog = ({ title, content }: FormLayer) => (
-  <LayerFrame>
+  <LayerFrame hasInput>
     <Dialog className={styles.dialog ?? ''}>
       <Heading slot="title">{title}</Heading>
       {content(closeLayer)}

@@ -3,12 +3,12 @@ import { Modal, ModalOverlay } from 'react-aria-components'
 import { closeLayer } from './layer-store.ts'
 import styles from './layers.module.css'
 
-/** Closes with Escape and with a click beside it; the focus returns to where it was. */
-export function LayerFrame({ children }: { children: ReactNode }) {
+/** Closes with Escape; without input that would be lost also with a click beside it. The focus returns to where it was. */
+export function LayerFrame({ hasInput = false, children }: { hasInput?: boolean; children: ReactNode }) {
   return (
     <ModalOverlay
       isOpen
-      isDismissable
+      isDismissable={!hasInput}
       className={styles.backdrop ?? ''}
       onOpenChange={(isOpen) => {
         if (!isOpen) closeLayer()

@@ -5,15 +5,18 @@ import { UserNamesDocument } from '../generated/graphql.ts'
 const usersMax = 100
 const none: ReadonlyMap<string, string> = new Map()
 
-/** Ids of users by name, once a filter names one; null: they are being read. */
-export function useUserNames(wanted: string | undefined): ReadonlyMap<string, string> | null {
-  const isOff = wanted === undefined || wanted.split(',').every((name) => name === 'me' || name.startsWith('user_'))
+async function findUser(name: string, signal: AbortSignal): Promise<[name: string, id: string][]> {
+  const { users } = await client.request(UserNamesDocument, { first: usersMax, filter: { text: name } }, { signal })
+  return users.nodes.filter((user) => user.name === name).map(({ id }) => [name, id])
+}
+
+/** Ids of the users that a filter names; null: they are being read. */
+export function useUserNames(wanted = ''): ReadonlyMap<string, string> | null {
+  const names = wanted.split(',').filter((name) => name !== '' && name !== 'me' && !name.startsWith('user_'))
+  const isOff = names.length === 0
   const { value, failure } = useResource(
-    'user names',
-    async (signal) => {
-      const { users } = await client.request(UserNamesDocument, { first: usersMax }, { signal })
-      return new Map(users.nodes.map(({ id, name }) => [name, id]))
-    },
+    `user names ${names.join()}`,
+    async (signal) => new Map((await Promise.all(names.map((name) => findUser(name, signal)))).flat()),
     { isOff },
   )
   return value ?? (isOff || failure ? none : null)
