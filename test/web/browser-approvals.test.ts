@@ -26,7 +26,14 @@ describeConsole('the page of approvals', (subject) => {
     await page.goto(`${server.url}/approvals`)
     return page
   }
-  const readDecision = (id: string) => JSON.parse(berth(server, ['info', id, '-o', 'json'], adminToken)).approval
+  const readDecision = async (
+    id: string,
+  ): Promise<{ status: string; comment: string; decidedBy: { name: string } }> => {
+    const query = `{ job(id: "${id}") { approval { status comment decidedBy { name } } } }`
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${adminToken}` }
+    const response = await fetch(`${server.url}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query }) })
+    return ((await response.json()) as { data: { job: { approval: never } } }).data.job.approval
+  }
 
   it('lets one of two leads win who decide in the same second, and names the winner to the other', async () => {
     const id = submit(server, 'contested', 'true', tokens['ann'])
@@ -36,8 +43,8 @@ describeConsole('the page of approvals', (subject) => {
       await page.getByRole('button', { name: 'Approve' }).waitFor()
     }
     await Promise.all(pages.map((page) => page.getByRole('button', { name: 'Approve' }).click()))
-    await expect.poll(() => readDecision(id).status).toBe('APPROVED')
-    const winner = readDecision(id).decidedBy.name
+    await expect.poll(async () => (await readDecision(id)).status).toBe('APPROVED')
+    const winner = (await readDecision(id)).decidedBy.name
     for (const page of pages)
       await page.getByText(`${winner} approved this`).or(page.getByText('You approved this')).first().waitFor()
     const loser = pages[winner === 'ben' ? 1 : 0]
@@ -58,7 +65,7 @@ describeConsole('the page of approvals', (subject) => {
     await page.keyboard.type('too big')
     await page.keyboard.press('Control+Enter')
     await page.getByText('Nothing waits for a decision').waitFor()
-    expect(readDecision(id)).toMatchObject({ status: 'REJECTED', comment: 'too big' })
+    expect(await readDecision(id)).toMatchObject({ status: 'REJECTED', comment: 'too big' })
     await page.context().close()
   })
 
