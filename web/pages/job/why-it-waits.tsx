@@ -96,7 +96,7 @@ const gateWords: Readonly<Record<GateCode, readonly [open: string, closed: strin
 
 /** Conditions that hold or do not hold yet, and the limits that are reached. */
 function Conditions({ job, scheduling: { gates, reasons } }: { job: PageJob; scheduling: Scheduling }) {
-  const reached = reasons.slice(1).concat(reasons[0]?.limit == null ? [] : reasons[0])
+  const reached = reasons.slice(1) // the first one is the title
   if (gates.length === 0 && reached.length === 0) return null
   return (
     <div>
@@ -111,11 +111,6 @@ function Conditions({ job, scheduling: { gates, reasons } }: { job: PageJob; sch
             <span>
               <ReasonText {...reason} />
             </span>
-            {reason.limit !== null && reason.used !== null && (
-              <span className={styles.faint}>
-                {formatCount(reason.used)} of {formatCount(reason.limit)} used
-              </span>
-            )}
           </li>
         ))}
       </ul>
@@ -196,9 +191,11 @@ function Resources({ job, spec, nodes }: ResourcesProps) {
         {!fit.couldEverFit && (
           <li className={styles.never}>It cannot start until nodes, limits or settings of the pool change.</li>
         )}
-        {fit.missing.map((each) => (
-          <li key={each}>{each}</li>
-        ))}
+        {fit.missing
+          .filter((each) => !job.scheduling?.reasons.some(({ message }) => message === each))
+          .map((each) => (
+            <li key={each}>{each}</li>
+          ))}
         {hold && (
           <li>
             Held for this job: {hold.nodes.map(({ name }) => name).join(', ')}

@@ -2,15 +2,16 @@ import { useNow } from '../../app/server-clock.ts'
 import { formatClock, formatDuration } from '../../parts/format.ts'
 import type { JobRow } from '../../rows/job-store.ts'
 
-/** "14:20–15:05", or the one that is known. */
+const soonMs = 60_000
+
+/** "14:20–15:05"; without a forecast "from 15:05", if it cannot start now. */
 export function StartEstimate({ job: { scheduling } }: { job: Pick<JobRow, 'scheduling'> }) {
   const nowMs = useNow()
   const { p50, p90, earliest } = scheduling?.estimatedStart ?? {}
-  const first = p50 ?? earliest
-  if (!first) return null
   const clock = (at: string) => formatClock(Math.max(Date.parse(at), nowMs), nowMs)
-  const last = p90 && clock(p90) !== clock(first) ? `–${clock(p90)}` : ''
-  return <>{`${clock(first)}${last}`}</>
+  if (!p50) return earliest && Date.parse(earliest) > nowMs + soonMs ? `from ${clock(earliest)}` : null
+  const last = p90 && clock(p90) !== clock(p50) ? `–${clock(p90)}` : ''
+  return `${clock(p50)}${last}`
 }
 
 /** From the progress so far; null: nothing is known. */

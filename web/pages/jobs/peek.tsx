@@ -157,7 +157,7 @@ function Waiting({ row, job }: { row: JobRow; job: PeekedJob | undefined }) {
             </Link>
           </p>
         ))}
-      {row.scheduling?.estimatedStart && (
+      {row.scheduling?.estimatedStart?.p50 && (
         <p>
           Starts <StartEstimate job={row} />
           {ahead > 0 && <span className={styles.faint}> · {plural(ahead, 'job')} ahead</span>}

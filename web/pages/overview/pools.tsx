@@ -67,7 +67,7 @@ function Pool({ pool, history }: { pool: PoolFacts; history: readonly Point[] | 
           <span className={styles.trouble}>{paused ? 'paused: starts no jobs' : 'no scheduler: starts no jobs'}</span>
         )}
         <Link to="/jobs" search={{ pool: name, state: 'active' }} className={styles.count}>
-          {formatCount(queue.running)} run
+          {formatCount(queue.running)} running
         </Link>
       </header>
       {hasGpus && <Strip label="GPUs" used={used.gpu} all={capacity.gpu} format={formatCount} />}
