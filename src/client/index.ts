@@ -9,5 +9,6 @@ export type { ConnectionOptions, RequestOptions, TypedDocument } from './connect
 export * from './generated/graphql.ts'
 export { type Client, createClient, type RetryJobAnswer, type SubmitJobAnswer } from './jobs/client.ts'
 export type { FollowJobOptions, JobUpdate } from './jobs/events.ts'
+export { createIdempotencyKey } from './jobs/idempotency-key.ts'
 export type { LiveJobs, LiveJobsOptions, LiveJobsSnapshot } from './jobs/live-jobs.ts'
 export type { TailOptions, TailPart } from './jobs/logs.ts'

@@ -1,3 +1,4 @@
+import { createIdempotencyKey } from '@berth-jobs/berth/client'
 import { client } from '../app/connection.ts'
 import { serverNowMs } from '../app/server-clock.ts'
 import { CountStatesDocument, type JobFilter } from '../generated/graphql.ts'
@@ -28,7 +29,7 @@ const nameJobs = (jobs: readonly JobRow[]) => {
 export function confirmBulk(action: BulkAction, jobs: readonly JobRow[], onDone?: () => void): void {
   const ids = jobs.map(({ id }) => id)
   const verb = bulkVerbs[action]
-  const request: BulkRequest = { action, idempotencyKey: crypto.randomUUID() }
+  const request: BulkRequest = { action, idempotencyKey: createIdempotencyKey() }
   if (action === 'SET_PRIORITY') request.priority = readCommonPriority(jobs)
   openLayer({
     kind: 'CONFIRM',
@@ -65,7 +66,7 @@ export async function confirmMatching(
 ): Promise<void> {
   // A retry by filter would otherwise match the new jobs.
   const bounded = action === 'RETRY' ? { createdBefore: new Date(serverNowMs()).toISOString(), ...filter } : filter
-  const request: BulkRequest = { action, idempotencyKey: crypto.randomUUID() }
+  const request: BulkRequest = { action, idempotencyKey: createIdempotencyKey() }
   // A priority that no job has: all that wait would change.
   if (action === 'SET_PRIORITY') request.priority = unusedPriority
   const [{ jobCounts }, found] = await Promise.all([

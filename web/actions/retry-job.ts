@@ -1,3 +1,4 @@
+import { createIdempotencyKey } from '@berth-jobs/berth/client'
 import { client } from '../app/connection.ts'
 import { RetryOneDocument } from '../generated/graphql.ts'
 import { showToast } from '../parts/toasts.tsx'
@@ -5,7 +6,7 @@ import { type JobRow, jobStore } from '../rows/job-store.ts'
 
 /** Submits the spec of a final job again. Returns the id of the new job; null: refused, and the reason is shown. */
 export async function retryJob(job: JobRow): Promise<string | null> {
-  const idempotencyKey = crypto.randomUUID()
+  const idempotencyKey = createIdempotencyKey()
   const { retryJob: result } = await client.request(
     RetryOneDocument,
     { input: { jobId: job.id, idempotencyKey } },

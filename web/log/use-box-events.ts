@@ -1,4 +1,5 @@
 import type { ClipboardEvent, HTMLAttributes, KeyboardEvent } from 'react'
+import { copyText } from '../parts/copy-text.ts'
 import { showToast } from '../parts/toasts.tsx'
 import { toPlainText } from './ansi.ts'
 import type { LogLines } from './log-lines.ts'
@@ -30,7 +31,7 @@ export function useBoxEvents({ lines, scroller, place }: BoxOptions): HTMLAttrib
   const copyRange = async ({ from, to }: { from: number; to: number }) => {
     const last = Math.min(to, from + copiedLinesMax - 1)
     const texts = await lines.readTexts(from, last)
-    await navigator.clipboard.writeText(`${texts.map(toPlainText).join('\n')}\n`)
+    await copyText(`${texts.map(toPlainText).join('\n')}\n`)
     showToast(last === from ? 'Line copied' : `${last - from + 1} lines copied`)
   }
   return {

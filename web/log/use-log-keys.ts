@@ -1,5 +1,6 @@
 import { useKeys } from '../app/keys.ts'
 import { changeSettings, useSettings } from '../app/settings.ts'
+import { copyText } from '../parts/copy-text.ts'
 import { showToast } from '../parts/toasts.tsx'
 import { nextTimes } from './line-time.ts'
 import type { Scroller } from './scroller.ts'
@@ -27,7 +28,7 @@ export function useLogKeys({ place, scroller, finder, first }: LogKeys): void {
   }
   const copyLink = async () => {
     if (!place.range) place.select(first, false)
-    await navigator.clipboard.writeText(location.href)
+    await copyText(location.href)
     showToast('Link copied')
   }
   useKeys('Log', [

@@ -22,6 +22,8 @@ export interface TimeChartProps {
   at: readonly number[]
   series: readonly Series[]
   unit: ChartUnit
+  /** First and last moment of the axis, also where there are no values; default: those of `at`. */
+  span?: readonly [fromMs: number, toMs: number]
   /** Moments count from a start instead of by the clock. */
   isElapsed?: boolean
   /** Series stand on each other. */

@@ -1,13 +1,14 @@
 import { Check, Copy } from 'lucide-react'
 import { useState } from 'react'
 import { Button } from './button.tsx'
+import { copyText } from './copy-text.ts'
 
 const doneMs = 1_500
 
 export function CopyButton({ text, what }: { text: string; what: string }) {
   const [isDone, setDone] = useState(false)
   const copy = async () => {
-    await navigator.clipboard.writeText(text)
+    await copyText(text)
     setDone(true)
     setTimeout(() => setDone(false), doneMs)
   }

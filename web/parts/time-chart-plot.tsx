@@ -62,8 +62,11 @@ function buildOptions(latest: { current: PlotProps }, colors: Colors, size: { wi
     ...size,
     ms: 1,
     legend: { show: false },
-    padding: [8, 8, 0, 0],
-    scales: { x: { time: !isElapsed }, y: { range: (_, __, max) => [0, topOf(max, latest.current)] } },
+    padding: [8, 16, 0, 0],
+    scales: {
+      x: { time: !isElapsed, range: (_, from, to) => rangeOf(latest.current, from, to) },
+      y: { range: (_, __, max) => [0, topOf(max, latest.current)] },
+    },
     series: [{}, ...series.map(line)],
     // The fill of a stacked series ends at the series below it.
     ...(isStacked && { bands: series.slice(1).map((_, i) => ({ series: [i + 2, i + 1] as [number, number] })) }),
@@ -77,6 +80,8 @@ function buildOptions(latest: { current: PlotProps }, colors: Colors, size: { wi
   }
   return options
 }
+
+const rangeOf = ({ span }: PlotProps, from: number, to: number): UPlot.Range.MinMax => (span ? [...span] : [from, to])
 
 const headroom = 1.05
 const topOf = (max: number | null, { reference }: PlotProps) =>

@@ -7,6 +7,7 @@ import { useStart } from '../../app/server-facts.ts'
 import type { JobAction } from '../../generated/graphql.ts'
 import { Button, buttonClasses } from '../../parts/button.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
+import { copyText } from '../../parts/copy-text.ts'
 import { MenuButton } from '../../parts/menu-button.tsx'
 import { StateChip } from '../../parts/state-glyph.tsx'
 import { toSpecInput } from '../../spec/spec-input.ts'
@@ -109,7 +110,7 @@ function listMore(job: PageJob, actions: Actions, notice: EndNotice) {
             run: notice.toggle,
           },
         ]),
-    { text: 'Copy link', run: () => void navigator.clipboard.writeText(location.href) },
+    { text: 'Copy link', run: () => void copyText(location.href) },
     ...actions.links,
     ...(remove ? [{ text: 'Delete', isDangerous: true, run: remove }] : []),
   ]

@@ -7,6 +7,7 @@ import { useKeys } from '../../app/keys.ts'
 import { useStart } from '../../app/server-facts.ts'
 import type { JobFilter, Permission } from '../../generated/graphql.ts'
 import { Button } from '../../parts/button.tsx'
+import { copyText } from '../../parts/copy-text.ts'
 import { formatCount } from '../../parts/format.ts'
 import { showToast } from '../../parts/toasts.tsx'
 import { type JobRow, jobStore } from '../../rows/job-store.ts'
@@ -88,11 +89,7 @@ export function SelectionBar({ selected, filter, matching, onClear }: SelectionB
       )}
       {!isMatching && (
         <Button
-          onClick={() =>
-            void navigator.clipboard
-              .writeText(ids.join('\n'))
-              .then(() => showToast(`Copied ${formatCount(ids.length)} ids`))
-          }
+          onClick={() => void copyText(ids.join('\n')).then(() => showToast(`Copied ${formatCount(ids.length)} ids`))}
         >
           Copy ids
         </Button>

@@ -1,3 +1,4 @@
+import { createIdempotencyKey } from '@berth-jobs/berth/client'
 import { useNavigate } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { client } from '../../app/connection.ts'
@@ -15,7 +16,7 @@ export function FirstJob() {
   const [isBusy, setBusy] = useState(false)
   const [refusal, setRefusal] = useState<string | null>(null)
   // A second click, or a repeated request, submits the same job.
-  const idempotencyKey = useRef(crypto.randomUUID())
+  const idempotencyKey = useRef(createIdempotencyKey())
   const run = async () => {
     setBusy(true)
     const input = {

@@ -1,3 +1,4 @@
+import { createIdempotencyKey } from '@berth-jobs/berth/client'
 /** The form of a new job, kept in the tab until the server has confirmed the job: a reload loses nothing. */
 
 export interface Draft {
@@ -15,11 +16,7 @@ const prefix = 'berth-draft:'
 /** A submission that was cut off longer ago is not continued by itself. */
 export const continuedMsMax = 600_000
 
-export const createDraft = (text: string): Draft => ({ text, sweep: '', key: createKey(), sentAt: null })
-
-// `randomUUID` is absent on pages without TLS.
-const createKey = () =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+export const createDraft = (text: string): Draft => ({ text, sweep: '', key: createIdempotencyKey(), sentAt: null })
 
 /** `source` is where the form began: empty, a job, or the spec of a link. */
 export function loadDraft(source: string): Draft | null {

@@ -2,6 +2,7 @@ import { useRef } from 'react'
 import { baseUrl } from '../../app/connection.ts'
 import type { JobSpecInput } from '../../generated/graphql.ts'
 import { Button } from '../../parts/button.tsx'
+import { copyText } from '../../parts/copy-text.ts'
 import { MenuButton } from '../../parts/menu-button.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { showToast } from '../../parts/toasts.tsx'
@@ -23,7 +24,7 @@ const views = [
 ] as const
 
 async function copy(text: string, what: string) {
-  await navigator.clipboard.writeText(text)
+  await copyText(text)
   showToast(`Copied ${what}`)
 }
 

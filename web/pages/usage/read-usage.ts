@@ -6,6 +6,7 @@ import type { UsagePoint } from './usage-series.ts'
 
 export interface Usage {
   bucketSeconds: number
+  span: readonly [fromMs: number, toMs: number]
   /** By the chosen key. */
   byKey: readonly UsagePoint[]
   /** By pool, for what cannot be added up over keys. */
@@ -39,7 +40,13 @@ export async function readUsage({ range, by, pool }: Question, signal: AbortSign
         by === 'POOL' ? null : read('POOL', bucketSeconds, fromMs),
       ])
       const wholeSeconds = Math.ceil((range.toMs - fromMs) / 1_000) + spareSeconds
-      return { bucketSeconds, byKey, byPool: byPool ?? byKey, whole: await read(by, wholeSeconds, fromMs) }
+      return {
+        bucketSeconds,
+        span: [fromMs, range.toMs],
+        byKey,
+        byPool: byPool ?? byKey,
+        whole: await read(by, wholeSeconds, fromMs),
+      }
     } catch (error) {
       const isTooMany = error instanceof RequestFailed && error.code === 'BAD_REQUEST'
       if (!isTooMany || bucketSeconds * 1_000 > range.toMs - range.fromMs) throw error

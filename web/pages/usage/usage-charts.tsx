@@ -30,7 +30,14 @@ export function UsageCharts({ usage, by, pool, onZoom }: UsageChartsProps) {
   return (
     <div className={styles.charts}>
       {charts.map(({ reference, ...chart }) => (
-        <TimeChart key={chart.title} {...chart} at={timeline.at} reference={reference} onZoom={onZoom} />
+        <TimeChart
+          key={chart.title}
+          {...chart}
+          at={timeline.at}
+          span={usage.span}
+          reference={reference}
+          onZoom={onZoom}
+        />
       ))}
     </div>
   )
