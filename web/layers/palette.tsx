@@ -5,6 +5,7 @@ import { Autocomplete, Dialog, Input, ListBox, ListBoxItem, SearchField, useFilt
 import { client } from '../app/connection.ts'
 import { useResource } from '../app/resource.ts'
 import { changeSettings } from '../app/settings.ts'
+import { useMay } from '../app/use-may.ts'
 import { ListJobsDocument } from '../generated/graphql.ts'
 import { StateGlyph } from '../parts/state-glyph.tsx'
 import { LayerFrame } from './layer-frame.tsx'
@@ -31,6 +32,7 @@ async function findJobs(text: string, signal: AbortSignal) {
 /** Pages, commands and jobs by name. */
 export function Palette() {
   const navigate = useNavigate()
+  const may = useMay()
   const [text, setText] = useState('')
   const { contains } = useFilter({ sensitivity: 'base' })
   const wanted = text.trim()
@@ -47,6 +49,10 @@ export function Palette() {
     { id: 'queue', text: 'Queue', detail: 'g q', run: go('/queue') },
     { id: 'cluster', text: 'Cluster', detail: 'g c', run: go('/cluster') },
     { id: 'usage', text: 'Usage', detail: 'g u', run: go('/usage') },
+    ...(may('USER_WRITE') ? [{ id: 'users', text: 'Users', run: go('/people/users') }] : []),
+    ...(may('LIMITS_WRITE') ? [{ id: 'limits', text: 'Limits', run: go('/policies/limits') }] : []),
+    ...(may('RULE_WRITE') ? [{ id: 'rules', text: 'Approval rules', run: go('/policies/rules') }] : []),
+    ...(may('AUDIT_READ') ? [{ id: 'audit', text: 'Audit log', run: go('/audit') }] : []),
     { id: 'settings', text: 'Settings', run: go('/settings') },
     { id: 'about', text: 'About this server', run: go('/about') },
     { id: 'mine', text: 'My running jobs', run: go('/jobs', { state: 'active', user: 'me' }) },

@@ -9,7 +9,7 @@ export interface Tile {
 
 export interface Group {
   title: string
-  /** "61 of 64 GPUs in use, 8 nodes". */
+  /** "61 of 64 in use, 8 nodes". */
   detail: string
   y: number
   /** Cells in a line of a tile. */
@@ -76,7 +76,7 @@ function describeGroup(nodes: readonly MapNode[]): string {
   const devices = nodes.flatMap((node) => node.devices)
   const used = devices.filter(({ allocated }) => allocated).length
   const count = plural(nodes.length, 'node')
-  return devices.length === 0 ? count : `${formatCount(used)} of ${plural(devices.length, 'GPU')} in use, ${count}`
+  return devices.length === 0 ? count : `${formatCount(used)} of ${formatCount(devices.length)} in use, ${count}`
 }
 
 export interface Spot {

@@ -13,7 +13,7 @@ export function Sparkline({ points, hasGpus }: { points: readonly Point[]; hasGp
   const usedMax = Math.max(...used)
   const queuedMax = Math.max(...queued)
   const firstMs = Date.parse(points[0]?.at ?? '')
-  const words = `Last 24 hours: at most ${formatCount(round(usedMax))} of ${formatCount(round(capacity))} ${hasGpus ? 'GPUs' : 'cores'} in use, at most ${formatCount(round(queuedMax))} jobs queued`
+  const words = `Last 24 hours: at most ${formatCount(round(usedMax))} of ${formatCount(round(capacity))} ${hasGpus ? 'GPUs' : 'cores'} in use, at most ${formatCount(Math.round(queuedMax))} jobs queued`
   return (
     <figure className={styles.chart}>
       <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img" aria-label={words}>
@@ -28,7 +28,7 @@ export function Sparkline({ points, hasGpus }: { points: readonly Point[]; hasGp
         <span>{formatClock(firstMs, Date.now())}</span>
         <span className={styles.legend}>
           <span data-kind="used">{hasGpus ? 'GPUs' : 'cores'} in use</span>
-          <span data-kind="queued">queued, up to {formatCount(round(queuedMax))}</span>
+          <span data-kind="queued">queued, up to {formatCount(Math.round(queuedMax))}</span>
         </span>
         <span>now</span>
       </figcaption>
