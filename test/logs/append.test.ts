@@ -86,6 +86,7 @@ test('a log over its limit continues with one growing gap', async () => {
       run: 1,
       startOffset: 10,
       endOffset: 20,
+      line: 2,
       reason: 'OVER_LIMIT',
       cursor: { run: 1, offset: 20, mark: expect.any(String) },
     },
