@@ -29,19 +29,10 @@ async function findJobs(text: string, signal: AbortSignal) {
   return jobs.nodes
 }
 
-/** Pages, commands and jobs by name. */
-export function Palette() {
-  const navigate = useNavigate()
-  const may = useMay()
-  const [text, setText] = useState('')
-  const { contains } = useFilter({ sensitivity: 'base' })
-  const wanted = text.trim()
-  const jobs = useResource(`palette ${wanted}`, (signal) => findJobs(wanted, signal), { isOff: wanted.length < 2 })
-  const go =
-    (to: string, search: object = {}) =>
-    () =>
-      void navigate({ to, search } as never)
-  const choices: readonly Choice[] = [
+type Go = (to: string, search?: object) => () => void
+
+function listCommands(go: Go, may: ReturnType<typeof useMay>): readonly Choice[] {
+  return [
     { id: 'overview', text: 'Overview', detail: 'g o', run: go('/') },
     { id: 'jobs', text: 'Jobs', detail: 'g j', run: go('/jobs') },
     { id: 'new', text: 'New job', detail: 'n', run: go('/jobs/new') },
@@ -63,6 +54,20 @@ export function Palette() {
     { id: 'compact', text: 'Compact rows', run: () => changeSettings({ density: 'COMPACT' }) },
     { id: 'normal', text: 'Normal rows', run: () => changeSettings({ density: 'NORMAL' }) },
   ]
+}
+
+/** Pages, commands and jobs by name. */
+export function Palette() {
+  const navigate = useNavigate()
+  const [text, setText] = useState('')
+  const { contains } = useFilter({ sensitivity: 'base' })
+  const wanted = text.trim()
+  const jobs = useResource(`palette ${wanted}`, (signal) => findJobs(wanted, signal), { isOff: wanted.length < 2 })
+  const go: Go =
+    (to, search = {}) =>
+    () =>
+      void navigate({ to, search } as never)
+  const choices = listCommands(go, useMay())
   const found: readonly Choice[] = (jobs.value ?? []).map(({ id, name, state }) => ({
     id,
     text: name ?? id,
