@@ -69,17 +69,21 @@ it('arguments that do not fit are refused', async () => {
     })
 })
 
+const jobsPerInsert = 10_000
+
 it('of too many jobs, the newest are counted', async () => {
   const { db } = server.domain
   await db.transaction(async (sql) => {
     await sql.query('SET LOCAL session_replication_role = replica')
-    await sql.query(
-      `INSERT INTO job (id, user_id, spec, state, pool, queue, executor, account, base_priority, cpu_millis, memory_bytes, gpu, lane_id,
+    // In parts: each statement has a time limit.
+    for (let from = 1; from <= countedJobsMax; from += jobsPerInsert)
+      await sql.query(
+        `INSERT INTO job (id, user_id, spec, state, pool, queue, executor, account, base_priority, cpu_millis, memory_bytes, gpu, lane_id,
          created_at, finished_at, log_closed)
        SELECT 'job_' || n, $1, '{}', 'SUCCEEDED', 'sim', 'q', 'e', 'a', 0, 1, 1, 0, gen_random_uuid(), '2020-01-01', '2020-01-01', true
-       FROM generate_series(1, $2::int) n`,
-      [ann, countedJobsMax],
-    )
+       FROM generate_series($2::int, $3::int) n`,
+        [ann, from, from + jobsPerInsert - 1],
+      )
   })
   const { rows, isExact } = await readJobCounts(db.sql, { by: 'STATE', labelKey: null, first: 10, where: () => 'TRUE' })
   expect(rows.map(({ key, count }) => [key, count])).toEqual([
