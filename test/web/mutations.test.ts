@@ -10,7 +10,6 @@ const ofRuns = ['reportProgress', 'publishArtifact', 'saveClosure']
 
 /** Mutations that the console does not call, with the reason. */
 const elsewhere: Readonly<Record<string, string>> = {
-  submitJob: 'submitJobs submits one job too',
   deleteJob: 'deleteJobs deletes one job too',
   setJobPriority: 'setJobPriorities changes one job too',
   approveJob: 'approveJobs approves one request too',

@@ -58,7 +58,7 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a container', ()
     expect(String(shown)).toBe(`SigIgn:\t${'0'.repeat(16)}\n`)
   })
 
-  // dash knows by busybox that there is no env of coreutils.
+  // dash takes an env that equals busybox as one without the option.
   const withoutHelpers: [shell: string[], programs: string][] = [[['/bin/bash', '--posix'], '/usr/bin/env']]
   if (isThere('/bin/busybox')) withoutHelpers.push([['/bin/dash'], '/usr/bin/env /bin/busybox'])
   it.each(withoutHelpers)(
