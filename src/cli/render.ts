@@ -59,7 +59,11 @@ function yamlOf(value: unknown): string {
   return document.toString({ doubleQuotedAsJSON: true })
 }
 
-export const memoryText = (bytes: number): string => `${+(bytes / 2 ** 30).toFixed(2)} GiB`
+/** "11.27 GiB"; small amounts in MiB, which two digits of a GiB would round away. */
+export function memoryText(bytes: number): string {
+  const gib = bytes / 2 ** 30
+  return gib < 0.1 ? `${+(gib * 1_024).toFixed(2)} MiB` : `${+gib.toFixed(2)} GiB`
+}
 
 const gap = '  '
 

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { jobExitCode, seeJobs, stopForFailure, stopForProblem } from '../../src/cli/exit.ts'
-import { jobColumns, sheet, structured, table } from '../../src/cli/render.ts'
+import { jobColumns, memoryText, sheet, structured, table } from '../../src/cli/render.ts'
 import { createTerminal, measureWidth, readColour } from '../../src/cli/terminal.ts'
 import { RequestFailed } from '../../src/client/connection/failure.ts'
 import type { JobRowFragment, JobState } from '../../src/client/generated/graphql.ts'
@@ -192,4 +192,13 @@ describe('exit codes and errors', () => {
       message: 'spec.resources.cpu: must be at least 0.001; spec.command: must not be empty',
     })
   })
+})
+
+it.each([
+  [0, '0 MiB'],
+  [3 * 2 ** 20, '3 MiB'],
+  [2 ** 29, '0.5 GiB'],
+  [12_101_069_209, '11.27 GiB'],
+])('%i bytes of memory are %s', (bytes, text) => {
+  expect(memoryText(bytes)).toBe(text)
 })
