@@ -62,18 +62,22 @@ function Nodes({ nodes, pool }: { nodes: readonly MapNode[]; pool: ClusterPool }
   const nowMs = Math.floor(useNow() / stepMs) * stepMs
   const claims = useClaims(pool, nowMs)
   const by = colorings.find((each) => each === color) ?? 'state'
-  const request = fitsText ? parseRequest(fitsText) : null
+  const request = useMemo(() => (fitsText ? parseRequest(fitsText) : null), [fitsText])
   const paints = useMemo(() => new CellColors(by, nodes, nowMs), [by, nodes, nowMs])
   const open = nodes.find(({ name }) => name === openName)
   const change = (next: { node?: string | undefined; fits?: string | undefined }) =>
     void navigate({ params: { pool: pool.name }, search: (before: object) => ({ ...before, ...next }) })
   const select = (node: MapNode | null) => change({ node: node?.name })
-  const fitting = request && nodes.filter((node) => fitNode(node, request, claims) === 'NOW')
-  const later = request && nodes.filter((node) => fitNode(node, request, claims) === 'LATER').length
+  const byFit = useMemo(
+    () => request && Map.groupBy(nodes, (node) => fitNode(node, request, claims)),
+    [request, nodes, claims],
+  )
+  const fitting = byFit && (byFit.get('NOW') ?? [])
+  const later = byFit?.get('LATER')?.length ?? 0
   const isFaint = useMemo(() => {
-    const ids = fitting && new Set(fitting.map(({ id }) => id))
-    return (node: MapNode) => ids !== null && !ids.has(node.id)
-  }, [fitting])
+    const bright = byFit && new Set(byFit.get('NOW'))
+    return (node: MapNode) => bright !== null && !bright.has(node)
+  }, [byFit])
   return (
     <WithPanel
       panel={open && <NodePanel key={open.id} node={open} claims={claims} pool={pool} onClose={() => select(null)} />}

@@ -1,5 +1,5 @@
 import type { MapNode } from './node-changes.ts'
-import { type Claims, findCondition, isClosed } from './node-condition.ts'
+import { type Claims, findCondition } from './node-condition.ts'
 
 /** A request as the filter takes it: "4 GPU a100 >= 40 GiB", "16 cores 64 GiB". */
 export interface Request {
@@ -57,6 +57,5 @@ export function fitNode(node: MapNode, request: Request, claims: Claims): Fit {
   const has = ({ cpu, memoryBytes }: MapNode['free']) => cpu >= request.cores && memoryBytes >= request.memoryBytes
   if (suits.length < request.gpus || !has(node.capacity)) return 'NEVER'
   const free = suits.filter(({ allocated }) => !allocated).length
-  const condition = findCondition(node, claims)
-  return free >= request.gpus && has(node.free) && condition === null && !isClosed(condition) ? 'NOW' : 'LATER'
+  return free >= request.gpus && has(node.free) && findCondition(node, claims) === null ? 'NOW' : 'LATER'
 }
