@@ -36,5 +36,6 @@ const readSecond = () => {
   return secondMs
 }
 
-/** The time of the server, which moves on every second. */
-export const useNow = (): number => useSyncExternalStore(subscribe, readSecond)
+/** The time of the server, which moves on every second, or in longer steps. */
+export const useNow = (stepMs = 1_000): number =>
+  useSyncExternalStore(subscribe, () => Math.floor(readSecond() / stepMs) * stepMs)

@@ -59,7 +59,7 @@ const stepMs = 60_000
 function Nodes({ nodes, pool }: { nodes: readonly MapNode[]; pool: ClusterPool }) {
   const { node: openName, fits: fitsText, color, view } = useSearch({ strict: false })
   const navigate = useNavigate({ from: '/cluster/$pool' })
-  const nowMs = Math.floor(useNow() / stepMs) * stepMs
+  const nowMs = useNow(stepMs)
   const claims = useClaims(pool, nowMs)
   const by = colorings.find((each) => each === color) ?? 'state'
   const request = useMemo(() => (fitsText ? parseRequest(fitsText) : null), [fitsText])

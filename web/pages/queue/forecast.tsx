@@ -28,7 +28,7 @@ interface ForecastProps {
 export function Forecast({ panel, rows, span }: ForecastProps) {
   const { pool } = panel
   const [isTable, setTable] = useState(false)
-  const nowMs = Math.floor(useNow() / stepMs) * stepMs
+  const nowMs = useNow(stepMs)
   const reservations = useReservations(pool.name)
   const shown = useMemo(
     () => listForecast(rows, { holds: pool.holds, reservations: reservations.value ?? [], nowMs }),
