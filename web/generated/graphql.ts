@@ -1346,7 +1346,7 @@ export type X11Input = {
 export type AboutServerQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type AboutServerQuery = { serverInfo: { id: string, name: string, title: string, version: string, publicUrl: string | null, singleUser: boolean, oidcIssuer: string | null, logRetentionDays: number, eventRetentionDays: number, maxPageSize: number, maxQueryCost: number, maxSubscriptionsPerConnection: number, at: string, links: Array<{ title: string, url: string, on: LinkTarget }> }, system: { id: string, at: string, loadAvg5Min: number | null, memoryPercent: number | null, executors: Array<{ name: string, available: boolean, message: string | null, version: string | null, launchers: Array<string>, specFields: Array<string>, pool: { id: string, name: string } }> }, pools: Array<{ id: string, name: string, paused: boolean, policy: PoolPolicy, executors: Array<string>, capacity: { cpu: number, gpu: number, memoryBytes: number }, queue: { id: string, running: number, depth: number }, leader: { epoch: number, host: string | null, process: string | null, renewedAt: string } | null }> };
+export type AboutServerQuery = { serverInfo: { id: string, name: string, title: string, version: string, publicUrl: string | null, singleUser: boolean, oidcIssuer: string | null, logRetentionDays: number, eventRetentionDays: number, maxPageSize: number, maxQueryCost: number, maxSubscriptionsPerConnection: number, at: string, links: Array<{ title: string, url: string, on: LinkTarget }> }, system: { id: string, loadAvg5Min: number | null, memoryPercent: number | null, executors: Array<{ name: string, available: boolean, message: string | null, version: string | null, launchers: Array<string>, specFields: Array<string>, pool: { id: string, name: string } }> }, pools: Array<{ id: string, name: string, paused: boolean, policy: PoolPolicy, executors: Array<string>, leader: { epoch: number, host: string | null, process: string | null, renewedAt: string } | null }> };
 
 export type ServerTimeQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1361,7 +1361,7 @@ export type CheckDataQuery = { selfCheck: { ok: boolean, at: string, findings: A
 export type WhoGrantsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type WhoGrantsQuery = { viewer: { id: string, scopes: Array<TokenScope>, user: { id: string, level: UserLevel, permissions: Array<Permission> } }, users: { nodes: Array<{ id: string, name: string }> } };
+export type WhoGrantsQuery = { viewer: { id: string, user: { id: string, permissions: Array<Permission> } }, users: { nodes: Array<{ id: string, name: string }> } };
 
 export type ApprovalRowFragment = { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } };
 
@@ -1385,7 +1385,7 @@ export type ApprovalUpdatesSubscriptionVariables = Exact<{
 
 
 export type ApprovalUpdatesSubscription = { jobUpdates:
-    | { __typename: 'JobTransitions', cursor: string, matches: boolean, job: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } }
+    | { __typename: 'JobTransitions', cursor: string, job: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } }
     | { __typename: 'StreamHeartbeat', cursor: string }
     | { __typename: 'StreamReset', resetReason: StreamResetReason, jobIds: Array<string>, cursor: string }
    };
@@ -1397,7 +1397,7 @@ export type ApprovalPageQueryVariables = Exact<{
 
 export type ApprovalPageQuery = { node:
     | { __typename: 'ApiToken' }
-    | { __typename: 'Approval', id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, level: UserLevel, name: string, displayName: string | null, teams: Array<{ id: string, name: string }> }, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: string, maxRunTimeSeconds: number, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null }, scheduling: { fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> }, reasons: Array<{ code: PendingReasonCode, message: string }> } | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null }, decidedBy: { id: string, name: string } | null }
+    | { __typename: 'Approval', id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, level: UserLevel, name: string, displayName: string | null, teams: Array<{ id: string, name: string }> }, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: string, maxRunTimeSeconds: number, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null }, scheduling: { fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } } | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null }, decidedBy: { id: string, name: string } | null }
     | { __typename: 'ApprovalRule' }
     | { __typename: 'Artifact' }
     | { __typename: 'AuditEntry' }
@@ -1422,7 +1422,7 @@ export type RequesterFactsQueryVariables = Exact<{
 }>;
 
 
-export type RequesterFactsQuery = { now: { rows: Array<{ key: string | null, count: number }> }, lately: { rows: Array<{ key: string | null, count: number }> }, approvals: { totalCount: number, nodes: Array<{ id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } }> } };
+export type RequesterFactsQuery = { now: { rows: Array<{ key: string | null, count: number }> }, lately: { rows: Array<{ key: string | null, count: number }> }, approvals: { nodes: Array<{ id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } }> } };
 
 export type ApprovalRulesQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -1539,7 +1539,7 @@ export type ClusterChangesSubscriptionVariables = Exact<{
 
 
 export type ClusterChangesSubscription = { nodeUpdates:
-    | { __typename: 'NodesChanged', isStart: boolean, cursor: string, removedIds: Array<string>, nodes: Array<{ id: string, name: string, state: PoolNodeState, stateReason: string | null, stateAt: string, version: number, backsOffUntil: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number }, devices: Array<{ index: number, name: string, memoryBytes: number, allocated: boolean, job: { id: string, name: string | null, state: JobState, account: string } | null, run: { id: string, startedAt: string | null } | null }> }>, pool: { id: string, name: string, executors: Array<string>, used: { cpu: number, memoryBytes: number, gpu: number }, capacity: { cpu: number, memoryBytes: number, gpu: number }, holds: Array<{ id: string, expectedAt: string | null, job: { id: string, name: string | null } | null, nodes: Array<{ id: string }> }> } }
+    | { __typename: 'NodesChanged', isStart: boolean, cursor: string, removedIds: Array<string>, nodes: Array<{ id: string, name: string, state: PoolNodeState, stateReason: string | null, stateAt: string, version: number, backsOffUntil: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number }, devices: Array<{ index: number, name: string, memoryBytes: number, allocated: boolean, job: { id: string, name: string | null, state: JobState, account: string } | null, run: { id: string, startedAt: string | null } | null }> }>, pool: { id: string, name: string, executors: Array<string>, used: { cpu: number, memoryBytes: number, gpu: number }, capacity: { cpu: number, memoryBytes: number, gpu: number }, holds: Array<{ id: string, job: { id: string, name: string | null } | null, nodes: Array<{ id: string }> }> } }
     | { __typename: 'StreamHeartbeat', cursor: string }
    };
 
@@ -2246,7 +2246,7 @@ export type CountJobsQueryVariables = Exact<{
 }>;
 
 
-export type CountJobsQuery = { jobCounts: { isExact: boolean, rows: Array<{ key: string | null, count: number, byState: Array<{ state: JobState, count: number }> }> } };
+export type CountJobsQuery = { jobCounts: { rows: Array<{ key: string | null, count: number, byState: Array<{ state: JobState, count: number }> }> } };
 
 export type TeamItemFragment = { id: string, version: number, name: string, account: string, createdAt: string, members: { nodes: Array<{ id: string, name: string, displayName: string | null, level: UserLevel }>, pageInfo: { hasNextPage: boolean } } };
 
@@ -2297,7 +2297,7 @@ export type FindUsersQueryVariables = Exact<{
 }>;
 
 
-export type FindUsersQuery = { users: { nodes: Array<{ id: string, name: string, displayName: string | null, level: UserLevel, disabled: boolean }> } };
+export type FindUsersQuery = { users: { nodes: Array<{ id: string, name: string, displayName: string | null }> } };
 
 export type TokenItemFragment = { id: string, name: string, prefix: string, scopes: Array<TokenScope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, user: { id: string, name: string, disabled: boolean } };
 
@@ -2332,7 +2332,7 @@ export type ChangeUserMutation = { updateUser:
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UpdateUserSuccess', user: { id: string, name: string, disabled: boolean } }
+    | { __typename: 'UpdateUserSuccess', user: { id: string, name: string } }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
@@ -2395,7 +2395,7 @@ export type MakeTokenMutationVariables = Exact<{
 
 
 export type MakeTokenMutation = { createToken:
-    | { __typename: 'CreateTokenSuccess', secret: string, token: { id: string, name: string, prefix: string, scopes: Array<TokenScope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, user: { id: string, name: string, disabled: boolean } } }
+    | { __typename: 'CreateTokenSuccess', secret: string, token: { id: string, name: string } }
     | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -2421,12 +2421,12 @@ export type PoolLimitsNowQueryVariables = Exact<{
 }>;
 
 
-export type PoolLimitsNowQuery = { limits: { id: string, version: number, maxConcurrent: number | null, userMaxConcurrent: number | null, enableFairShare: boolean, teamMaxConcurrent: number | null, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, pool: { id: string, name: string, policy: PoolPolicy, capacity: { gpu: number }, used: { gpu: number }, queue: { id: string, running: number, depth: number, blocked: number } }, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> } | null };
+export type PoolLimitsNowQuery = { limits: { id: string, version: number, maxConcurrent: number | null, userMaxConcurrent: number | null, enableFairShare: boolean, teamMaxConcurrent: number | null, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, pool: { id: string, name: string, policy: PoolPolicy, used: { gpu: number }, queue: { id: string, running: number, depth: number, blocked: number } }, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> } | null };
 
 export type PoolNamesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type PoolNamesQuery = { pools: Array<{ id: string, name: string, paused: boolean }> };
+export type PoolNamesQuery = { pools: Array<{ id: string, name: string }> };
 
 export type ChangeLimitsMutationVariables = Exact<{
   input: UpdateLimitsInput;
@@ -2496,7 +2496,7 @@ export type OneQuotaQuery = { node:
 export type OwnQuotasQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type OwnQuotasQuery = { viewer: { id: string, activeSlots: number, quotas: Array<{ type: QuotaType, action: QuotaAction, scope: string, ceiling: string | null, limit: number, used: number, warning: boolean }> } };
+export type OwnQuotasQuery = { viewer: { id: string, quotas: Array<{ type: QuotaType, action: QuotaAction, ceiling: string | null, limit: number, used: number }> } };
 
 export type MakeQuotaMutationVariables = Exact<{
   input: CreateQuotaInput;
@@ -2580,7 +2580,7 @@ export type PreviewRuleQueryVariables = Exact<{
 
 
 export type PreviewRuleQuery = { previewApprovalRule:
-    | { __typename: 'ApprovalRulePreview', consideredCount: number, matchedCount: number, jobs: Array<{ id: string, name: string | null, state: JobState, createdAt: string, user: { id: string, name: string } }> }
+    | { __typename: 'ApprovalRulePreview', consideredCount: number, matchedCount: number, jobs: Array<{ id: string, name: string | null, state: JobState, user: { id: string, name: string } }> }
     | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -2643,7 +2643,7 @@ export type ListReservationsQuery = { capacityReservations: { nodes: Array<{ id:
 export type NodesOfPoolsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type NodesOfPoolsQuery = { pools: Array<{ id: string, name: string, nodes: { nodes: Array<{ id: string, name: string, state: PoolNodeState, capacity: { cpu: number, gpu: number, memoryBytes: number } }>, pageInfo: { hasNextPage: boolean } } }> };
+export type NodesOfPoolsQuery = { pools: Array<{ id: string, name: string, nodes: { nodes: Array<{ id: string, name: string, state: PoolNodeState, capacity: { cpu: number, gpu: number, memoryBytes: number } }> } }> };
 
 export type MakeReservationMutationVariables = Exact<{
   input: CreateCapacityReservationInput;
@@ -2670,14 +2670,14 @@ export type RemoveReservationMutation = { deleteCapacityReservation:
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
-export type QueuePanelFragment = { id: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, byState: Array<{ state: JobState, count: number }>, byUser: Array<{ count: number, user: { id: string, name: string } }>, byReason: Array<{ code: PendingReasonCode, count: number }>, local: { allocatedGpus: Array<number>, availableGpus: Array<number> } | null, pool: { id: string, name: string, paused: boolean, policy: PoolPolicy, leader: { renewedAt: string } | null, limits: { id: string, version: number, maxConcurrent: number | null, userMaxConcurrent: number | null, enableFairShare: boolean, teamMaxConcurrent: number | null, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> }, holds: Array<{ id: string, since: string, expectedAt: string | null, waitingForVictims: number, job: { id: string, name: string | null } | null, nodes: Array<{ id: string, name: string }> }> } };
+export type QueuePanelFragment = { id: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, byState: Array<{ state: JobState, count: number }>, byUser: Array<{ count: number, user: { id: string, name: string } }>, byReason: Array<{ code: PendingReasonCode, count: number }>, local: { allocatedGpus: Array<number>, availableGpus: Array<number> } | null, pool: { id: string, name: string, paused: boolean, policy: PoolPolicy, leader: { renewedAt: string } | null, limits: { id: string, version: number, maxConcurrent: number | null, userMaxConcurrent: number | null, enableFairShare: boolean, teamMaxConcurrent: number | null, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> }, holds: Array<{ id: string, since: string, expectedAt: string | null, job: { id: string, name: string | null } | null, nodes: Array<{ id: string, name: string }> }> } };
 
 export type QueueChangesSubscriptionVariables = Exact<{
   pool?: string | null | undefined;
 }>;
 
 
-export type QueueChangesSubscription = { queueStatus: { id: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, byState: Array<{ state: JobState, count: number }>, byUser: Array<{ count: number, user: { id: string, name: string } }>, byReason: Array<{ code: PendingReasonCode, count: number }>, local: { allocatedGpus: Array<number>, availableGpus: Array<number> } | null, pool: { id: string, name: string, paused: boolean, policy: PoolPolicy, leader: { renewedAt: string } | null, limits: { id: string, version: number, maxConcurrent: number | null, userMaxConcurrent: number | null, enableFairShare: boolean, teamMaxConcurrent: number | null, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> }, holds: Array<{ id: string, since: string, expectedAt: string | null, waitingForVictims: number, job: { id: string, name: string | null } | null, nodes: Array<{ id: string, name: string }> }> } } };
+export type QueueChangesSubscription = { queueStatus: { id: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, byState: Array<{ state: JobState, count: number }>, byUser: Array<{ count: number, user: { id: string, name: string } }>, byReason: Array<{ code: PendingReasonCode, count: number }>, local: { allocatedGpus: Array<number>, availableGpus: Array<number> } | null, pool: { id: string, name: string, paused: boolean, policy: PoolPolicy, leader: { renewedAt: string } | null, limits: { id: string, version: number, maxConcurrent: number | null, userMaxConcurrent: number | null, enableFairShare: boolean, teamMaxConcurrent: number | null, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> }, holds: Array<{ id: string, since: string, expectedAt: string | null, job: { id: string, name: string | null } | null, nodes: Array<{ id: string, name: string }> }> } } };
 
 export type QueueLineQueryVariables = Exact<{
   pool: string;
@@ -2755,7 +2755,7 @@ export type WholeSpecFragment = { name: string | null, command: Array<string> | 
 export type SubmitChoicesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type SubmitChoicesQuery = { submissionQueues: Array<{ id: string, name: string, isDefault: boolean, pool: { id: string, name: string } | null }>, system: { id: string, executors: Array<{ name: string, available: boolean, message: string | null, launchers: Array<string>, specFields: Array<string>, pool: { id: string, name: string } }>, gpus: Array<{ name: string }> }, viewer: { id: string, user: { id: string, teams: Array<{ id: string, name: string }> } } };
+export type SubmitChoicesQuery = { submissionQueues: Array<{ id: string, name: string, isDefault: boolean, pool: { id: string, name: string } | null }>, system: { id: string, executors: Array<{ name: string, launchers: Array<string>, specFields: Array<string>, pool: { id: string, name: string } }>, gpus: Array<{ name: string }> }, viewer: { id: string, user: { id: string, teams: Array<{ id: string, name: string }> } } };
 
 export type SpecToEditQueryVariables = Exact<{
   id: string;
@@ -2774,10 +2774,10 @@ export type DryRunQuery = { previewJob:
     | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'JobPreview', wouldBe: JobState, nodeNames: Array<string>, gpuIds: Array<number>, queuePosition: number | null, warnings: Array<string>, preemptedCount: number, cost: { amount: number, currency: string | null } | null, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string, name: string | null } | null }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, approval: { ruleName: string | null, requiredLevel: UserLevel, reason: string, expiresAfterSeconds: number } | null, quotas: Array<{ type: QuotaType, action: QuotaAction, scope: string, limit: number, used: number, usedAfter: number | null }>, preempts: Array<{ id: string, name: string | null, state: JobState, user: { id: string, name: string } }>, idempotentJob: { id: string, name: string | null } | null, spec: { executor: string, queue: string, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number, replicas: number } } }
+    | { __typename: 'JobPreview', wouldBe: JobState, nodeNames: Array<string>, gpuIds: Array<number>, queuePosition: number | null, warnings: Array<string>, preemptedCount: number, cost: { amount: number, currency: string | null } | null, reasons: Array<{ message: string }>, estimatedStart: { p90: string | null, earliest: string, latest: string | null } | null, fit: { couldEverFit: boolean, missing: Array<string> } | null, approval: { ruleName: string | null, requiredLevel: UserLevel } | null, quotas: Array<{ type: QuotaType, action: QuotaAction, scope: string, limit: number, used: number, usedAfter: number | null }>, preempts: Array<{ id: string, name: string | null }>, idempotentJob: { id: string, name: string | null } | null, spec: { executor: string, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number, replicas: number } } }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean, reasons: Array<{ message: string }> }
+    | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -2819,13 +2819,6 @@ export type SubmitManyMutation = { submitJobs:
       > }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
-
-export type JobOfKeyQueryVariables = Exact<{
-  key: string;
-}>;
-
-
-export type JobOfKeyQuery = { jobByIdempotencyKey: { id: string, name: string | null } | null };
 
 export type PoolUsageQueryVariables = Exact<{
   pool?: string | null | undefined;
@@ -3521,7 +3514,6 @@ export const PoolLimitsFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
 export const QueuePanelFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment QueuePanel on Queue {
   id
-  at
   depth
   running
   blocked
@@ -3560,7 +3552,6 @@ export const QueuePanelFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
       id
       since
       expectedAt
-      waitingForVictims
       job {
         id
         name
@@ -3724,7 +3715,6 @@ export const AboutServerDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
   system {
     id
-    at
     loadAvg5Min
     memoryPercent
     executors {
@@ -3746,16 +3736,6 @@ export const AboutServerDocument = /*#__PURE__*/ new TypedDocumentString(`
     paused
     policy
     executors
-    capacity {
-      cpu
-      gpu
-      memoryBytes
-    }
-    queue {
-      id
-      running
-      depth
-    }
     leader {
       epoch
       host
@@ -3790,10 +3770,8 @@ export const WhoGrantsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query WhoGrants {
   viewer {
     id
-    scopes
     user {
       id
-      level
       permissions
     }
   }
@@ -3885,7 +3863,6 @@ export const ApprovalUpdatesDocument = /*#__PURE__*/ new TypedDocumentString(`
     __typename
     ... on JobTransitions {
       cursor
-      matches
       job {
         id
         approval {
@@ -3981,10 +3958,6 @@ export const ApprovalPageDocument = /*#__PURE__*/ new TypedDocumentString(`
             freeNow
             couldEverFit
             missing
-          }
-          reasons {
-            code
-            message
           }
         }
       }
@@ -4150,7 +4123,6 @@ export const RequesterFactsDocument = /*#__PURE__*/ new TypedDocumentString(`
     first: 6
     filter: {requestedBy: [$user], statuses: [APPROVED, REJECTED, EXPIRED]}
   ) {
-    totalCount
     nodes {
       ...ApprovalRow
     }
@@ -4554,7 +4526,6 @@ export const ClusterChangesDocument = /*#__PURE__*/ new TypedDocumentString(`
         }
         holds {
           id
-          expectedAt
           job {
             id
             name
@@ -7133,7 +7104,6 @@ export const OneUserDocument = /*#__PURE__*/ new TypedDocumentString(`
 export const CountJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query CountJobs($by: JobCountBy!, $filter: JobFilter, $first: Int! = 100) {
   jobCounts(by: $by, filter: $filter, first: $first) {
-    isExact
     rows {
       key
       count
@@ -7219,8 +7189,6 @@ export const FindUsersDocument = /*#__PURE__*/ new TypedDocumentString(`
       id
       name
       displayName
-      level
-      disabled
     }
   }
 }
@@ -7290,7 +7258,6 @@ export const ChangeUserDocument = /*#__PURE__*/ new TypedDocumentString(`
       user {
         id
         name
-        disabled
       }
     }
     ...Refused
@@ -7437,7 +7404,8 @@ export const MakeTokenDocument = /*#__PURE__*/ new TypedDocumentString(`
     ... on CreateTokenSuccess {
       secret
       token {
-        ...TokenItem
+        id
+        name
       }
     }
     ...Refused
@@ -7458,21 +7426,6 @@ export const MakeTokenDocument = /*#__PURE__*/ new TypedDocumentString(`
     requiredPermission
     requiredScope
     requiredLevel
-  }
-}
-fragment TokenItem on ApiToken {
-  id
-  name
-  prefix
-  scopes
-  createdAt
-  expiresAt
-  lastUsedAt
-  revokedAt
-  user {
-    id
-    name
-    disabled
   }
 }`) as unknown as TypedDocumentString<MakeTokenMutation, MakeTokenMutationVariables>;
 export const EndTokenDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -7513,9 +7466,6 @@ export const PoolLimitsNowDocument = /*#__PURE__*/ new TypedDocumentString(`
       id
       name
       policy
-      capacity {
-        gpu
-      }
       used {
         gpu
       }
@@ -7555,7 +7505,6 @@ export const PoolNamesDocument = /*#__PURE__*/ new TypedDocumentString(`
   pools {
     id
     name
-    paused
   }
 }
     `) as unknown as TypedDocumentString<PoolNamesQuery, PoolNamesQueryVariables>;
@@ -7664,15 +7613,12 @@ export const OwnQuotasDocument = /*#__PURE__*/ new TypedDocumentString(`
     query OwnQuotas {
   viewer {
     id
-    activeSlots
     quotas {
       type
       action
-      scope
       ceiling
       limit
       used
-      warning
     }
   }
 }
@@ -7832,7 +7778,6 @@ export const PreviewRuleDocument = /*#__PURE__*/ new TypedDocumentString(`
         id
         name
         state
-        createdAt
         user {
           id
           name
@@ -8006,9 +7951,6 @@ export const NodesOfPoolsDocument = /*#__PURE__*/ new TypedDocumentString(`
           memoryBytes
         }
       }
-      pageInfo {
-        hasNextPage
-      }
     }
   }
 }
@@ -8099,7 +8041,6 @@ export const QueueChangesDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
 fragment QueuePanel on Queue {
   id
-  at
   depth
   running
   blocked
@@ -8138,7 +8079,6 @@ fragment QueuePanel on Queue {
       id
       since
       expectedAt
-      waitingForVictims
       job {
         id
         name
@@ -8407,8 +8347,6 @@ export const SubmitChoicesDocument = /*#__PURE__*/ new TypedDocumentString(`
     id
     executors {
       name
-      available
-      message
       launchers
       specFields
       pool {
@@ -8542,32 +8480,20 @@ export const DryRunDocument = /*#__PURE__*/ new TypedDocumentString(`
         currency
       }
       reasons {
-        code
         message
-        scope
-        limit
-        used
-        job {
-          id
-          name
-        }
       }
       estimatedStart {
-        p50
         p90
         earliest
         latest
       }
       fit {
-        freeNow
         couldEverFit
         missing
       }
       approval {
         ruleName
         requiredLevel
-        reason
-        expiresAfterSeconds
       }
       quotas {
         type
@@ -8581,11 +8507,6 @@ export const DryRunDocument = /*#__PURE__*/ new TypedDocumentString(`
       preempts {
         id
         name
-        state
-        user {
-          id
-          name
-        }
       }
       idempotentJob {
         id
@@ -8593,7 +8514,6 @@ export const DryRunDocument = /*#__PURE__*/ new TypedDocumentString(`
       }
       spec {
         executor
-        queue
         maxRunTimeSeconds
         resources {
           cpu
@@ -8601,11 +8521,6 @@ export const DryRunDocument = /*#__PURE__*/ new TypedDocumentString(`
           gpu
           replicas
         }
-      }
-    }
-    ... on RejectedProblem {
-      reasons {
-        message
       }
     }
     ...Refused
@@ -8771,14 +8686,6 @@ export const SubmitManyDocument = /*#__PURE__*/ new TypedDocumentString(`
     requiredLevel
   }
 }`) as unknown as TypedDocumentString<SubmitManyMutation, SubmitManyMutationVariables>;
-export const JobOfKeyDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query JobOfKey($key: String!) {
-  jobByIdempotencyKey(key: $key) {
-    id
-    name
-  }
-}
-    `) as unknown as TypedDocumentString<JobOfKeyQuery, JobOfKeyQueryVariables>;
 export const PoolUsageDocument = /*#__PURE__*/ new TypedDocumentString(`
     query PoolUsage($pool: String, $from: DateTime!, $to: DateTime, $bucketSeconds: Int!, $by: UsageBy!) {
   usage(pool: $pool, from: $from, to: $to, bucketSeconds: $bucketSeconds, by: $by) {
