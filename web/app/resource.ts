@@ -1,5 +1,6 @@
-import { RequestFailed } from '@berth-jobs/berth/client'
+import type { RequestFailed } from '@berth-jobs/berth/client'
 import { useCallback, useEffect, useRef, useState } from 'react'
+import { toFailure } from './to-failure.ts'
 
 export interface Resource<Value> {
   /** The last value that was read; it stays when a later read fails. */
@@ -10,9 +11,6 @@ export interface Resource<Value> {
 }
 
 const retryMs = [1_000, 2_000, 4_000, 8_000, 15_000]
-
-const toFailure = (error: unknown): RequestFailed =>
-  error instanceof RequestFailed ? error : new RequestFailed('INTERNAL', String(error))
 
 /**
  * Reads a value, again at each change of `key`, and again by itself after a failure that may pass. `everyMs` reads again

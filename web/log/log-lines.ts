@@ -1,4 +1,5 @@
 import { type Client, RequestFailed } from '@berth-jobs/berth/client'
+import { toFailure } from '../app/to-failure.ts'
 import {
   FindMomentDocument,
   type LogGapReason,
@@ -292,7 +293,7 @@ export class LogLines {
 
   #fail(error: unknown) {
     if (this.#leave.signal.aborted) return
-    const failure = error instanceof RequestFailed ? error : new RequestFailed('INTERNAL', String(error))
+    const failure = toFailure(error)
     this.#change(failure.code === 'NOT_FOUND' ? { isGone: true } : { failure })
   }
 

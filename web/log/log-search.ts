@@ -1,4 +1,5 @@
-import { type Client, RequestFailed } from '@berth-jobs/berth/client'
+import type { Client, RequestFailed } from '@berth-jobs/berth/client'
+import { toFailure } from '../app/to-failure.ts'
 import { type LogStream, SearchLogDocument, type SearchLogQueryVariables } from '../generated/graphql.ts'
 import { allStreams } from './line-store.ts'
 import { findFirst } from './rows.ts'
@@ -83,7 +84,7 @@ export async function* searchLog({ client, jobId, run, query, signal, before }: 
     } while (!found.isComplete && !found.isCut)
   } catch (error) {
     if (signal.aborted) return
-    yield { ...found, failure: error instanceof RequestFailed ? error : new RequestFailed('INTERNAL', String(error)) }
+    yield { ...found, failure: toFailure(error) }
   }
 }
 

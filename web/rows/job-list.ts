@@ -1,4 +1,5 @@
-import { type Client, RequestFailed } from '@berth-jobs/berth/client'
+import type { Client, RequestFailed } from '@berth-jobs/berth/client'
+import { toFailure } from '../app/to-failure.ts'
 import {
   type JobFilter,
   type JobOrder,
@@ -289,6 +290,3 @@ export class JobList {
     for (const listener of this.#listeners) listener()
   }
 }
-
-const toFailure = (error: unknown): RequestFailed =>
-  error instanceof RequestFailed ? error : new RequestFailed('INTERNAL', String(error))

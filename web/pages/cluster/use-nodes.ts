@@ -1,6 +1,7 @@
-import { RequestFailed } from '@berth-jobs/berth/client'
+import type { RequestFailed } from '@berth-jobs/berth/client'
 import { useEffect, useState } from 'react'
 import { client } from '../../app/connection.ts'
+import { toFailure } from '../../app/to-failure.ts'
 import { ClusterChangesDocument } from '../../generated/graphql.ts'
 import { applyChange, type ClusterPool, type MapNode } from './node-changes.ts'
 
@@ -36,7 +37,7 @@ export function useNodes(pool: string): Cluster {
       }
     }
     follow().catch((error: unknown) => {
-      const failure = error instanceof RequestFailed ? error : new RequestFailed('INTERNAL', String(error))
+      const failure = toFailure(error)
       if (!leave.signal.aborted) setState((before) => ({ ...before, failure }))
     })
     return () => {

@@ -1,6 +1,7 @@
-import { RequestFailed } from '@berth-jobs/berth/client'
+import type { RequestFailed } from '@berth-jobs/berth/client'
 import { useEffect, useState } from 'react'
 import { client } from '../../app/connection.ts'
+import { toFailure } from '../../app/to-failure.ts'
 import {
   type EventRowFragment,
   JobChangesDocument,
@@ -51,7 +52,7 @@ export function useJob(id: string): JobState {
       setState((before) => (signal.aborted ? before : { ...before, ...next(before) }))
     setState(nothing)
     follow(id, change, signal).catch((error: unknown) => {
-      const failure = error instanceof RequestFailed ? error : new RequestFailed('INTERNAL', String(error))
+      const failure = toFailure(error)
       change(() => (failure.code === 'NOT_FOUND' ? { isGone: true, isLoading: false } : { failure, isLoading: false }))
     })
     return () => leave.abort()

@@ -1,6 +1,7 @@
-import { RequestFailed } from '@berth-jobs/berth/client'
+import type { RequestFailed } from '@berth-jobs/berth/client'
 import { useEffect, useState } from 'react'
 import { client } from '../../app/connection.ts'
+import { toFailure } from '../../app/to-failure.ts'
 import {
   type ListRowFragment,
   QueueChangesDocument,
@@ -44,9 +45,6 @@ export function useQueue(pool: string | undefined): QueueState {
   }, [pool])
   return state
 }
-
-const toFailure = (error: unknown) =>
-  error instanceof RequestFailed ? error : new RequestFailed('INTERNAL', String(error))
 
 /** A pause between two reads of the rows: a busy queue changes several times a second. */
 const pauseMs = 1_000

@@ -1,6 +1,7 @@
-import { RequestFailed } from '@berth-jobs/berth/client'
+import type { RequestFailed } from '@berth-jobs/berth/client'
 import { useEffect, useState } from 'react'
 import { client } from '../../app/connection.ts'
+import { toFailure } from '../../app/to-failure.ts'
 import {
   type JobFilter,
   ListJobsDocument,
@@ -33,7 +34,7 @@ export function useLabelJobs(key: string, value: string): LabelJobs {
     }
     setState(nothing)
     follow({ labels: [{ key, value }] }, change, signal).catch((error: unknown) => {
-      const failure = error instanceof RequestFailed ? error : new RequestFailed('INTERNAL', String(error))
+      const failure = toFailure(error)
       change({ failure, isLoading: false })
     })
     return () => leave.abort()
