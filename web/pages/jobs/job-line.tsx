@@ -1,6 +1,7 @@
-import { memo, useEffect, useRef, useSyncExternalStore } from 'react'
+import { memo, useEffect, useRef } from 'react'
 import { Time } from '../../parts/time.tsx'
-import { type JobRow, jobStore } from '../../rows/job-store.ts'
+import type { JobRow } from '../../rows/job-store.ts'
+import { useJobRow } from '../../rows/use-job-row.ts'
 import type { JobColumn } from './columns.tsx'
 import styles from './job-table.module.css'
 import { describePlace } from './place.ts'
@@ -21,10 +22,7 @@ interface JobLineProps {
 /** One job; its cells change in place. The table handles its clicks: links of the router cost more than all cells. */
 export const JobLine = memo(function JobLine(props: JobLineProps) {
   const { id, index, top, height, columns, isPhone, isSelected, isDeparted, isFocused, isPeeked } = props
-  const job = useSyncExternalStore(
-    (listener) => jobStore.subscribe(id, listener),
-    () => jobStore.get(id),
-  )
+  const job = useJobRow(id)
   const link = useRef<HTMLAnchorElement>(null)
   useEffect(() => {
     if (isFocused) link.current?.focus({ preventScroll: true })

@@ -1,5 +1,5 @@
 import { Link, useNavigate } from '@tanstack/react-router'
-import { type ReactNode, useSyncExternalStore } from 'react'
+import type { ReactNode } from 'react'
 import { confirmBulk } from '../../actions/confirm-bulk.tsx'
 import { retryJob } from '../../actions/retry-job.ts'
 import { client } from '../../app/connection.ts'
@@ -15,6 +15,7 @@ import { StateChip, StateGlyph } from '../../parts/state-glyph.tsx'
 import { describeEnd } from '../../parts/states.ts'
 import { Duration, Time } from '../../parts/time.tsx'
 import { type JobRow, jobStore } from '../../rows/job-store.ts'
+import { useJobRow } from '../../rows/use-job-row.ts'
 import { StartEstimate, TimeLeft } from './estimates.tsx'
 import styles from './peek.module.css'
 import { describePlace, describeRequest } from './place.ts'
@@ -32,10 +33,7 @@ async function readJob(id: string, signal: AbortSignal): Promise<PeekedJob | nul
 /** One job beside the list: facts, why it waits or how it ended, the end of its log, and what may be done. */
 export function Peek({ id, onClose }: { id: string; onClose: () => void }) {
   const { value, failure, read } = useResource(`peek ${id}`, (signal) => readJob(id, signal), { everyMs: readMs })
-  const row = useSyncExternalStore(
-    (listener) => jobStore.subscribe(id, listener),
-    () => jobStore.get(id),
-  )
+  const row = useJobRow(id)
   return (
     <SidePanel title={row?.name ?? id} actions={<OpenLink id={id} />} onClose={onClose}>
       {failure && <FailedInline failure={failure} onRetry={read} />}

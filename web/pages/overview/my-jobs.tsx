@@ -1,5 +1,4 @@
 import { Link } from '@tanstack/react-router'
-import { useSyncExternalStore } from 'react'
 import { client } from '../../app/connection.ts'
 import { beforeNextPicture } from '../../app/next-picture.ts'
 import type { OverviewQuery, StateCategory } from '../../generated/graphql.ts'
@@ -8,6 +7,7 @@ import { Duration } from '../../parts/time.tsx'
 import { type JobRow, jobStore } from '../../rows/job-store.ts'
 import { orders } from '../../rows/order.ts'
 import { useJobList } from '../../rows/use-job-list.ts'
+import { useJobRow } from '../../rows/use-job-row.ts'
 import { StartEstimate, TimeLeft } from '../jobs/estimates.tsx'
 import { describePlace } from '../jobs/place.ts'
 import styles from './overview.module.css'
@@ -77,10 +77,7 @@ function JobBox({ title, category, userId, count, empty }: JobBoxProps) {
 }
 
 function JobItem({ id, isDeparted }: { id: string; isDeparted: boolean }) {
-  const job = useSyncExternalStore(
-    (listener) => jobStore.subscribe(id, listener),
-    () => jobStore.get(id),
-  )
+  const job = useJobRow(id)
   if (!job) return null
   return (
     <li data-departed={isDeparted}>
