@@ -47,7 +47,7 @@ export const formatPermission = (permission: Permission): string => permission.t
 export const includesLevel = (level: UserLevel, lower: UserLevel): boolean =>
   levels.indexOf(level) >= levels.indexOf(lower)
 
-interface Grants {
+export interface Grants {
   level: UserLevel
   allow: readonly Permission[]
   deny: readonly Permission[]

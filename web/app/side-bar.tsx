@@ -18,13 +18,13 @@ import {
   Users,
 } from 'lucide-react'
 import type { ReactNode } from 'react'
-import type { Permission } from '../generated/graphql.ts'
 import { formatCount } from '../parts/format.ts'
 import { usePendingDecisions } from './pending-decisions.ts'
 import { useStart } from './server-facts.ts'
 import { session } from './session.ts'
 import { changeSettings, readSettings } from './settings.ts'
 import styles from './side-bar.module.css'
+import { useMay } from './use-may.ts'
 import { ViewLinks } from './view-links.tsx'
 
 const themes = { SYSTEM: 'LIGHT', LIGHT: 'DARK', DARK: 'SYSTEM' } as const
@@ -106,7 +106,7 @@ export function BottomBar({ onMore }: { onMore: () => void }) {
 function PageLinks() {
   const { server, viewer } = useStart()
   const pending = usePendingDecisions(viewer.pendingDecisions)
-  const may = (...permissions: readonly Permission[]) => permissions.some((each) => viewer.permissions.includes(each))
+  const may = useMay()
   return (
     <>
       <PageLink to="/" icon={Gauge} exact>

@@ -2,7 +2,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { usePageTitle } from '../../app/page-title.ts'
 import { useNow } from '../../app/server-clock.ts'
-import { useStart } from '../../app/server-facts.ts'
+import { useMay } from '../../app/use-may.ts'
 import { openLayer } from '../../layers/layer-store.ts'
 import { Button } from '../../parts/button.tsx'
 import { formatCount } from '../../parts/format.ts'
@@ -181,9 +181,9 @@ const TableLink = ({ isTable, pool }: { isTable: boolean; pool: string }) => (
 const ofOneMachine = ['local', 'handler', 'container']
 
 function AddButton({ pool }: { pool: ClusterPool }) {
-  const { permissions } = useStart().viewer
+  const may = useMay()
   const isBound = pool.executors.some((each) => ofOneMachine.includes(each))
-  if (isBound || !permissions.includes('NODE_WRITE')) return null
+  if (isBound || !may('NODE_WRITE')) return null
   return (
     <Button
       onClick={() =>

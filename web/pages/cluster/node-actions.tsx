@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { isRefused, toRefusal } from '../../actions/refusal.ts'
 import { client } from '../../app/connection.ts'
-import { useStart } from '../../app/server-facts.ts'
+import { useMay } from '../../app/use-may.ts'
 import { ChangeNodeDocument, type PoolNodeState, RemoveNodeDocument } from '../../generated/graphql.ts'
 import { openLayer } from '../../layers/layer-store.ts'
 import { Button } from '../../parts/button.tsx'
@@ -21,8 +21,7 @@ interface NodeActionsProps {
 
 /** Cordon, drain, uncordon and remove, for those who may. */
 export function NodeActions({ node, pool, runCount, onRemoved }: NodeActionsProps) {
-  const { permissions } = useStart().viewer
-  if (!permissions.includes('NODE_WRITE')) return null
+  if (!useMay()('NODE_WRITE')) return null
   const runs =
     runCount === null
       ? 'Its running jobs continue.'

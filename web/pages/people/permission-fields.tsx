@@ -1,13 +1,7 @@
-import { formatPermission, includesLevel, needs, permissions } from '../../app/permissions.ts'
-import type { Permission, UserLevel } from '../../generated/graphql.ts'
+import { formatPermission, type Grants, includesLevel, needs, permissions } from '../../app/permissions.ts'
+import type { Permission } from '../../generated/graphql.ts'
 import { type Refusal, violationsAt } from '../../parts/form.tsx'
 import styles from './people.module.css'
-
-interface Grants {
-  level: UserLevel
-  allow: readonly Permission[]
-  deny: readonly Permission[]
-}
 
 interface PermissionFieldsProps {
   grants: Grants

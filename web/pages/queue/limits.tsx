@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { Pencil } from 'lucide-react'
 import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
-import { useStart } from '../../app/server-facts.ts'
+import { useMay } from '../../app/use-may.ts'
 import { Button } from '../../parts/button.tsx'
 import { type Refusal, refusal } from '../../parts/form.tsx'
 import { formatCount, formatDuration, plural } from '../../parts/format.ts'
@@ -43,7 +43,7 @@ interface LimitsProps {
 
 /** The limits of a pool. Who may change them edits in place, and reads the effect before saving. */
 export function Limits({ panel, rows, editing, onEdit }: LimitsProps) {
-  const mayChange = useStart().viewer.permissions.includes('LIMITS_WRITE')
+  const mayChange = useMay()('LIMITS_WRITE')
   const { limits: now } = panel.pool
   return (
     <section aria-labelledby="limits">

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { client } from '../../app/connection.ts'
 import { useResource } from '../../app/resource.ts'
 import { useStart } from '../../app/server-facts.ts'
+import { useMay } from '../../app/use-may.ts'
 import { MyQueueDocument } from '../../generated/graphql.ts'
 import { formatCount, formatDuration, plural } from '../../parts/format.ts'
 import { StateGlyph } from '../../parts/state-glyph.tsx'
@@ -96,7 +97,8 @@ const Figure = ({ to, pool, word, value }: FigureProps) => (
 
 /** The jobs of the viewer in all pools. */
 function MyQueue() {
-  const { user, permissions } = useStart().viewer
+  const { user } = useStart().viewer
+  const may = useMay()
   const { value } = useResource('my queue', readMyQueue, { everyMs: readMs })
   if (!value) return <p className={styles.mine}> </p>
   const { pendingCount, runningCount, blockedCount, bestPosition } = value
@@ -111,7 +113,7 @@ function MyQueue() {
       {bestPosition !== null && ` (best position ${formatCount(bestPosition)})`},{' '}
       {link('active', `${formatCount(runningCount)} running`)},{' '}
       {link('blocked', `${formatCount(blockedCount)} blocked`)}
-      {!permissions.includes('JOB_VIEW_ALL') && '. Lists and charts of this page have only your own jobs.'}
+      {!may('JOB_VIEW_ALL') && '. Lists and charts of this page have only your own jobs.'}
     </p>
   )
 }

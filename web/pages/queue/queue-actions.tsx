@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { isRefused } from '../../actions/refusal.ts'
 import { client } from '../../app/connection.ts'
-import { useStart } from '../../app/server-facts.ts'
+import { useMay } from '../../app/use-may.ts'
 import { ProcessPoolDocument } from '../../generated/graphql.ts'
 import { openLayer } from '../../layers/layer-store.ts'
 import { Button } from '../../parts/button.tsx'
@@ -19,7 +19,7 @@ interface QueueActionsProps {
 
 /** The actions that the viewer has the permission for. */
 export function QueueActions({ panel, onResume }: QueueActionsProps) {
-  const { permissions } = useStart().viewer
+  const may = useMay()
   const [isBusy, setBusy] = useState(false)
   const { pool } = panel
   const process = async () => {
@@ -29,18 +29,18 @@ export function QueueActions({ panel, onResume }: QueueActionsProps) {
   }
   return (
     <>
-      {permissions.includes('QUEUE_PROCESS') && (
+      {may('QUEUE_PROCESS') && (
         <Button disabled={isBusy} onClick={() => void process()}>
           Process now
         </Button>
       )}
-      {permissions.includes('LIMITS_WRITE') &&
+      {may('LIMITS_WRITE') &&
         (pool.paused ? (
           <Button onClick={onResume}>Resume…</Button>
         ) : (
           <Button onClick={() => confirmPause(panel)}>Pause…</Button>
         ))}
-      {permissions.includes('QUEUE_CLEANUP') && (
+      {may('QUEUE_CLEANUP') && (
         <Button
           onClick={() =>
             openLayer({ kind: 'FORM', title: 'Clean up', content: (close) => <CleanUpForm onClose={close} /> })

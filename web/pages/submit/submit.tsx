@@ -2,7 +2,7 @@ import { useRouterState, useSearch } from '@tanstack/react-router'
 import { client } from '../../app/connection.ts'
 import { usePageTitle } from '../../app/page-title.ts'
 import { useResource } from '../../app/resource.ts'
-import { useStart } from '../../app/server-facts.ts'
+import { useMay } from '../../app/use-may.ts'
 import { type JobSpecInput, SpecToEditDocument } from '../../generated/graphql.ts'
 import { Button } from '../../parts/button.tsx'
 import { Empty, Failed, Loading, Missing } from '../../parts/page-states.tsx'
@@ -16,11 +16,11 @@ import { SubmitForm } from './submit-form.tsx'
 export function SubmitPage() {
   usePageTitle('New job')
   const { from } = useSearch({ from: '/jobs/new' })
-  const { viewer } = useStart()
+  const may = useMay()
   // The router decodes the fragment; this is as it was sent.
   useRouterState({ select: ({ location }) => location.hash })
   const { hash } = window.location
-  if (!viewer.permissions.includes('JOB_SUBMIT'))
+  if (!may('JOB_SUBMIT'))
     return (
       <Empty title="You may not submit jobs">
         It needs the permission job.submit and the scope SUBMIT of the token. An administrator gives them.

@@ -3,7 +3,7 @@ import { useMemo } from 'react'
 import { usePageTitle } from '../../app/page-title.ts'
 import { useResource } from '../../app/resource.ts'
 import { serverNowMs } from '../../app/server-clock.ts'
-import { useStart } from '../../app/server-facts.ts'
+import { useMay } from '../../app/use-may.ts'
 import type { UsageBy } from '../../generated/graphql.ts'
 import { formatExact } from '../../parts/format.ts'
 import { Empty, Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
@@ -88,7 +88,7 @@ function UsageOf({ search, by, pools }: { search: UsageSearch; by: UsageBy; pool
 
 function Head({ search, pools }: { search: UsageSearch; pools: readonly string[] }) {
   const navigate = useNavigate({ from: '/usage' })
-  const { permissions } = useStart().viewer
+  const may = useMay()
   const nowMs = serverNowMs()
   const range = readRange(search.from, search.to, nowMs)
   const isPreset = !search.to && (presets as readonly string[]).includes(search.from ?? defaultFrom)
@@ -130,7 +130,7 @@ function Head({ search, pools }: { search: UsageSearch; pools: readonly string[]
           </select>
         </label>
       )}
-      {!permissions.includes('JOB_VIEW_ALL') && <span className={styles.range}>Only your own jobs count.</span>}
+      {!may('JOB_VIEW_ALL') && <span className={styles.range}>Only your own jobs count.</span>}
     </header>
   )
 }
