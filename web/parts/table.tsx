@@ -26,7 +26,8 @@ interface TableProps<Row> {
   onOrder?: (order: string) => void
 }
 
-const isControl = (target: EventTarget) =>
+/** A click there is not a click on the row. */
+export const isControl = (target: EventTarget): boolean =>
   target instanceof Element && target.closest('a, button, input, label') !== null
 
 /** A short list of rows of one kind. The job list, which may be long, has its own. */

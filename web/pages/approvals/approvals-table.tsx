@@ -2,28 +2,29 @@ import { Link } from '@tanstack/react-router'
 import type { MouseEvent } from 'react'
 import { useStart } from '../../app/server-facts.ts'
 import { formatMoney } from '../../parts/format.ts'
+import { isControl } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
 import { type ApprovalRow, computeCostMax, countGpus, describeDecision } from './approval-row.ts'
 import styles from './approvals.module.css'
 
+/** The search part of the URL of the approvals. */
+export interface ApprovalSearch {
+  tab?: string | undefined
+  rule?: string | undefined
+  user?: string | undefined
+  approval?: string | undefined
+}
+
 interface TableProps {
   rows: readonly ApprovalRow[]
   departures: ReadonlyMap<string, ApprovalRow>
-  search: {
-    tab?: string | undefined
-    rule?: string | undefined
-    user?: string | undefined
-    approval?: string | undefined
-  }
+  search: ApprovalSearch
   selected: ReadonlySet<string>
   onToggle: (id: string) => void
   onOpen: (row: ApprovalRow) => void
   /** The pointer is over the list, so no row may leave. */
   onHold: (isHeld: boolean) => void
 }
-
-const isControl = (target: EventTarget) =>
-  target instanceof Element && target.closest('a, button, input, label') !== null
 
 export function ApprovalsTable({ rows, onHold, ...rest }: TableProps) {
   const isPending = (rest.search.tab ?? 'pending') === 'pending'

@@ -12,7 +12,7 @@ import { useUserNames } from '../../rows/use-user-names.ts'
 import { ApprovalPanel } from './approval-panel.tsx'
 import type { ApprovalRow } from './approval-row.ts'
 import styles from './approvals.module.css'
-import { ApprovalsTable } from './approvals-table.tsx'
+import { type ApprovalSearch, ApprovalsTable } from './approvals-table.tsx'
 import { confirmDecisions } from './confirm-decisions.tsx'
 import type { Verdict } from './decide.ts'
 import { type Approvals, useApprovals } from './use-approvals.ts'
@@ -23,15 +23,8 @@ const tabs = [
   { tab: 'mine', title: 'My requests' },
 ] as const
 
-type Search = {
-  tab?: string | undefined
-  rule?: string | undefined
-  user?: string | undefined
-  approval?: string | undefined
-}
-
 function toFilter(
-  { tab = 'pending', rule, user }: Search,
+  { tab = 'pending', rule, user }: ApprovalSearch,
   users: ReadonlyMap<string, string>,
   me: string,
 ): ApprovalFilter {
@@ -61,7 +54,7 @@ export function ApprovalsPage() {
   return <ApprovalList key={JSON.stringify(filter)} filter={filter} search={search} />
 }
 
-function ApprovalList({ filter, search }: { filter: ApprovalFilter; search: Search }) {
+function ApprovalList({ filter, search }: { filter: ApprovalFilter; search: ApprovalSearch }) {
   const navigate = useNavigate({ from: '/approvals' })
   const approvals = useApprovals(filter)
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
@@ -126,9 +119,8 @@ function ApprovalList({ filter, search }: { filter: ApprovalFilter; search: Sear
   )
 }
 
-function ApprovalTabs({ search, count }: { search: Search; count: number | undefined }) {
+function ApprovalTabs({ search, count }: { search: ApprovalSearch; count: number | undefined }) {
   const { tab = 'pending', rule, user } = search
-  const clear = (search: Search) => ({ to: '/approvals', search: { ...search, approval: undefined } })
   return (
     <Tabs
       label="Lists of approvals"
@@ -143,7 +135,7 @@ function ApprovalTabs({ search, count }: { search: Search; count: number | undef
       {(rule || user) && (
         <span className={styles.filter}>
           {[rule && `rule ${rule}`, user && `from ${user}`].filter(Boolean).join(', ')}
-          <Button look="quiet" href={`./approvals${tab === 'pending' ? '' : `?tab=${clear({ tab }).search.tab}`}`}>
+          <Button look="quiet" href={`./approvals${tab === 'pending' ? '' : `?tab=${tab}`}`}>
             Clear filter
           </Button>
         </span>
@@ -171,7 +163,7 @@ const SelectionBar = ({ rows, onDecide, onClear }: SelectionBarProps) => (
 
 interface RowsProps {
   approvals: Approvals
-  search: Search
+  search: ApprovalSearch
   selected: ReadonlySet<string>
   onToggle: (id: string) => void
   onOpen: (row: ApprovalRow) => void
