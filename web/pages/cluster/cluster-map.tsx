@@ -7,7 +7,7 @@ import { states, stateWords } from '../../parts/states.ts'
 import type { CellColors } from './cell-colors.ts'
 import styles from './cluster.module.css'
 import { drawMap, type MapView } from './draw-map.ts'
-import { findSpot, layOutMap, type Spot } from './map-layout.ts'
+import { findSpot, formatCores, layOutMap, type Spot } from './map-layout.ts'
 import type { MapNode } from './node-changes.ts'
 import { type Claims, findCondition } from './node-condition.ts'
 
@@ -129,5 +129,3 @@ function describeSpot({ node, device }: Spot, claims: Claims): string {
   const holder = job ? `${job.name ?? job.id} (${stateWords[job.state].toLowerCase()}, ${job.account})` : 'in use'
   return `${place}, GPU ${index}: ${allocated ? holder : 'free'}`
 }
-
-const formatCores = (cores: number) => String(Math.round(cores * 10) / 10)

@@ -1,6 +1,6 @@
 import { formatBytes } from '../../parts/format.ts'
 import { Table } from '../../parts/table.tsx'
-import { describeModel } from './map-layout.ts'
+import { describeModel, formatCores } from './map-layout.ts'
 import type { MapNode } from './node-changes.ts'
 import { type Claims, findCondition } from './node-condition.ts'
 
@@ -10,8 +10,6 @@ interface ClusterTableProps {
   openId: string | undefined
   onOpen: (node: MapNode) => void
 }
-
-const round = (cores: number) => Math.round(cores * 10) / 10
 
 /** The same nodes as text. */
 export const ClusterTable = ({ nodes, claims, openId, onOpen }: ClusterTableProps) => (
@@ -40,7 +38,7 @@ export const ClusterTable = ({ nodes, claims, openId, onOpen }: ClusterTableProp
         title: 'Free cores',
         isNumber: true,
         isSecondary: true,
-        cell: ({ free, capacity }) => `${round(free.cpu)} of ${round(capacity.cpu)}`,
+        cell: ({ free, capacity }) => `${formatCores(free.cpu)} of ${formatCores(capacity.cpu)}`,
       },
       {
         title: 'Free memory',

@@ -40,6 +40,9 @@ export function describeModel({ devices }: MapNode): string {
   return models.size === 0 ? 'Without GPUs' : [...models].toSorted().join(' + ')
 }
 
+/** Cores with one decimal: jobs may ask for parts of a core. */
+export const formatCores = (cores: number): string => String(Math.round(cores * 10) / 10)
+
 /** Groups by model, the largest GPU nodes first, nodes without GPUs last. */
 export function groupNodes(
   nodes: readonly MapNode[],

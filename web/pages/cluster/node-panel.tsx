@@ -10,7 +10,7 @@ import { SidePanel } from '../../parts/side-panel.tsx'
 import { StateChip } from '../../parts/state-glyph.tsx'
 import { Time } from '../../parts/time.tsx'
 import styles from './cluster.module.css'
-import { describeModel } from './map-layout.ts'
+import { describeModel, formatCores } from './map-layout.ts'
 import { NodeActions } from './node-actions.tsx'
 import type { ClusterPool, MapNode } from './node-changes.ts'
 import { type Claims, findCondition, isClosed } from './node-condition.ts'
@@ -20,7 +20,6 @@ type Run = Details['runs']['nodes'][number]
 
 const readMs = 3_000
 const runsShown = 50
-const round = (cores: number) => Math.round(cores * 10) / 10
 
 interface NodePanelProps {
   node: MapNode
@@ -73,7 +72,10 @@ function Facts({ node, details, claims, hold }: FactsProps) {
     ['Until', backsOffUntil && <Time key="until" at={backsOffUntil} />],
     ['Held for', hold && (hold.job ? <JobLink job={hold.job} /> : 'a job that you may not see')],
     ['GPUs', devices.length > 0 && `${used} of ${devices.length} in use: ${describeModel(node)}`],
-    ['Cores', `${round(free.cpu)} of ${round(capacity.cpu)} free${details?.cpuModel ? `, ${details.cpuModel}` : ''}`],
+    [
+      'Cores',
+      `${formatCores(free.cpu)} of ${formatCores(capacity.cpu)} free${details?.cpuModel ? `, ${details.cpuModel}` : ''}`,
+    ],
     ['Memory', `${formatBytes(free.memoryBytes)} of ${formatBytes(capacity.memoryBytes)} free`],
     ['InfiniBand', details?.infiniband && 'yes'],
     ['Jobs', details?.gpuJobsOnly && 'only with GPUs'],
