@@ -98,8 +98,8 @@ const node = (name: string, busy: readonly boolean[], state: FitNode['state'] = 
   id: name,
   name,
   state,
-  capacity: { cpu: 16, memoryBytes: 64 * gib, gpu: busy.length },
-  free: { cpu: 16, memoryBytes: 64 * gib, gpu: busy.filter((each) => !each).length },
+  capacity: { cpu: 16, memoryBytes: 64 * gib },
+  free: { cpu: 16, gpu: busy.filter((each) => !each).length },
   devices: busy.map((allocated) => ({ name: 'Tesla V100', memoryBytes: 32 * gib, allocated })),
 })
 

@@ -834,35 +834,6 @@ export type PreviewJobInput =
   |  { retry?: never;   /** Previews a submission: the input of `submitJob`. */
   submit: SubmitJobInput; };
 
-/** Kind of failure. */
-export type ProblemCode =
-  /** You cannot decide on a job that you submitted yourself. */
-  | 'APPROVAL_NOT_ALLOWED'
-  /** A quota on cost would be exceeded. */
-  | 'COST_LIMIT_EXCEEDED'
-  /** `expectedCount` is not the number of jobs that would change. */
-  | 'COUNT_MISMATCH'
-  /** A permission, a scope of the token or a level is missing. */
-  | 'FORBIDDEN'
-  /** The idempotency key was used before with a different payload. */
-  | 'IDEMPOTENCY_CONFLICT'
-  /** The input is invalid; `violations` lists what to correct. */
-  | 'INVALID_INPUT'
-  /** The state of the job does not allow the operation. */
-  | 'INVALID_STATE'
-  /** The object does not exist, or you may not see it. */
-  | 'NOT_FOUND'
-  /** A quota or a limit on submissions would be exceeded. */
-  | 'QUOTA_EXCEEDED'
-  /** The job would not start now, and `noWait` was set. */
-  | 'REJECTED'
-  /** The slot reservation cannot be used. */
-  | 'RESERVATION_EXPIRED'
-  /** The server cannot process the request right now; try again. */
-  | 'UNAVAILABLE'
-  /** The object has changed since the expected version. */
-  | 'VERSION_CONFLICT';
-
 /** The pools to schedule. */
 export type ProcessQueueInput = {
   /** Name of the pool; default: all pools that have a leader. */
@@ -1443,18 +1414,18 @@ export type ApproveManyMutationVariables = Exact<{
 
 export type ApproveManyMutation = { approveJobs:
     | { __typename: 'ApproveJobsSuccess', results: Array<
-        | { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'ApprovalNotAllowedProblem', message: string }
         | { __typename: 'ApproveJobSuccess', approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } }
-        | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-        | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean, job: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } }
-        | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean, currentJob: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } | null }
+        | { __typename: 'ForbiddenProblem', message: string }
+        | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+        | { __typename: 'InvalidStateProblem', message: string, job: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } }
+        | { __typename: 'NotFoundProblem', message: string }
+        | { __typename: 'UnavailableProblem', message: string }
+        | { __typename: 'VersionConflictProblem', message: string, currentJob: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } | null }
       > }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'UnavailableProblem', message: string }
    };
 
 export type RejectManyMutationVariables = Exact<{
@@ -1463,19 +1434,19 @@ export type RejectManyMutationVariables = Exact<{
 
 
 export type RejectManyMutation = { rejectJobs:
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'RejectJobsSuccess', results: Array<
-        | { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-        | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean, job: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } }
-        | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'ApprovalNotAllowedProblem', message: string }
+        | { __typename: 'ForbiddenProblem', message: string }
+        | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+        | { __typename: 'InvalidStateProblem', message: string, job: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } }
+        | { __typename: 'NotFoundProblem', message: string }
         | { __typename: 'RejectJobSuccess', approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } }
-        | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean, currentJob: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } | null }
+        | { __typename: 'UnavailableProblem', message: string }
+        | { __typename: 'VersionConflictProblem', message: string, currentJob: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } | null }
       > }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', message: string }
    };
 
 export type AuditItemFragment = { id: string, seq: number, at: string, action: string, actorName: string, objectId: string | null, ip: string | null, token: string | null, hash: string, detail: Record<string, unknown> | null, actor: { id: string, name: string } | null };
@@ -1560,7 +1531,7 @@ export type NodeDetailsQuery = { node:
     | { id: string }
     | { id: string }
     | { id: string }
-    | { cpuModel: string | null, infiniband: boolean, gpuJobsOnly: boolean, lastSeenAt: string | null, backsOffBecause: string | null, id: string, stateBy: { id: string, name: string } | null, runs: { totalCount: number, nodes: Array<{ id: string, number: number, state: JobState, startedAt: string | null, scheduledAt: string | null, gpuIds: Array<number>, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null } }> } }
+    | { cpuModel: string | null, infiniband: boolean, gpuJobsOnly: boolean, lastSeenAt: string | null, backsOffBecause: string | null, id: string, stateBy: { id: string, name: string } | null, runs: { totalCount: number, nodes: Array<{ id: string, number: number, state: JobState, startedAt: string | null, scheduledAt: string | null, gpuIds: Array<number>, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null } }> } }
     | { id: string }
     | { id: string }
     | { id: string }
@@ -1576,12 +1547,12 @@ export type ChangeNodeMutationVariables = Exact<{
 
 
 export type ChangeNodeMutation = { updateNode:
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'UnavailableProblem', message: string }
     | { __typename: 'UpdateNodeSuccess', node: { id: string, name: string, state: PoolNodeState, stateReason: string | null, stateAt: string, version: number, backsOffUntil: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number }, devices: Array<{ index: number, name: string, memoryBytes: number, allocated: boolean, job: { id: string, name: string | null, state: JobState, account: string } | null, run: { id: string, startedAt: string | null } | null }> } }
-    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'VersionConflictProblem', message: string }
    };
 
 export type RemoveNodeMutationVariables = Exact<{
@@ -1591,10 +1562,10 @@ export type RemoveNodeMutationVariables = Exact<{
 
 export type RemoveNodeMutation = { deleteNode:
     | { __typename: 'DeleteNodeSuccess', deletedId: string }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'UnavailableProblem', message: string }
+    | { __typename: 'VersionConflictProblem', message: string }
    };
 
 export type AddPoolNodeMutationVariables = Exact<{
@@ -1604,10 +1575,10 @@ export type AddPoolNodeMutationVariables = Exact<{
 
 export type AddPoolNodeMutation = { addNode:
     | { __typename: 'AddNodeSuccess', node: { id: string, name: string, state: PoolNodeState, stateReason: string | null, stateAt: string, version: number, backsOffUntil: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number }, devices: Array<{ index: number, name: string, memoryBytes: number, allocated: boolean, job: { id: string, name: string | null, state: JobState, account: string } | null, run: { id: string, startedAt: string | null } | null }> } }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'UnavailableProblem', message: string }
    };
 
 export type CompareJobsQueryVariables = Exact<{
@@ -1624,7 +1595,7 @@ export type CompareJobsQuery = { nodes: Array<
     | { id: string }
     | { id: string }
     | { id: string }
-    | { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: string, maxRunTimeSeconds: number, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null }, runs: { nodes: Array<{ id: string, number: number, logLines: number, startedAt: string | null, finishedAt: string | null, samples: Array<{ at: string, cpuCores: number | null, memoryBytes: number | null, gpuPercent: number | null, gpuMemoryBytes: number | null }> }> }, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }
+    | { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: string, maxRunTimeSeconds: number, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null }, runs: { nodes: Array<{ id: string, startedAt: string | null, samples: Array<{ at: string, cpuCores: number | null, memoryBytes: number | null, gpuPercent: number | null, gpuMemoryBytes: number | null }> }> }, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }
     | { id: string }
     | { id: string }
     | { id: string }
@@ -1645,27 +1616,27 @@ export type CompareLinesQueryVariables = Exact<{
 }>;
 
 
-export type CompareLinesQuery = { job: { id: string, logs: { lines: Array<{ number: number, text: string, truncated: boolean }> } } | null };
+export type CompareLinesQuery = { job: { id: string, logs: { lines: Array<{ number: number, text: string }> } } | null };
 
-export type EventRowFragment = { id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, actor: { id: string, name: string } | null };
+export type EventRowFragment = { id: string, seq: number, at: string, type: JobEventType, to: JobState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, actor: { name: string } | null };
 
-export type RunRowFragment = { id: string, number: number, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, nodeNames: Array<string>, gpuIds: Array<number>, logLines: number, logBytes: number };
+export type RunRowFragment = { id: string, number: number, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, logLines: number };
 
-export type PageJobFragment = { maxAttempts: number, nativeId: string | null, queuedAt: string | null, basePriority: number, priorityOverride: number | null, estimatedCost: number | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, artifacts: { totalCount: number }, dependents: { totalCount: number }, team: { id: string, name: string } | null, retryOf: { id: string, name: string | null } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, expiresAt: string, decidedAt: string | null, comment: string | null, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, nodeNames: Array<string>, gpuIds: Array<number>, logLines: number, logBytes: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } };
+export type PageJobFragment = { maxAttempts: number, queuedAt: string | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, artifacts: { totalCount: number }, dependents: { totalCount: number }, retryOf: { id: string, name: string | null } | null, dependencies: Array<{ job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, expiresAt: string, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, logLines: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { couldEverFit: boolean, missing: Array<string> }, hold: { id: string, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } };
 
 export type JobPageQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type JobPageQuery = { job: { eventCursor: string, maxAttempts: number, nativeId: string | null, queuedAt: string | null, basePriority: number, priorityOverride: number | null, estimatedCost: number | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: string, maxRunTimeSeconds: number, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null }, artifacts: { totalCount: number }, dependents: { totalCount: number }, team: { id: string, name: string } | null, retryOf: { id: string, name: string | null } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, expiresAt: string, decidedAt: string | null, comment: string | null, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, nodeNames: Array<string>, gpuIds: Array<number>, logLines: number, logBytes: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } } | null };
+export type JobPageQuery = { job: { eventCursor: string, maxAttempts: number, queuedAt: string | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: string, maxRunTimeSeconds: number, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null }, artifacts: { totalCount: number }, dependents: { totalCount: number }, retryOf: { id: string, name: string | null } | null, dependencies: Array<{ job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, expiresAt: string, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, logLines: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { couldEverFit: boolean, missing: Array<string> }, hold: { id: string, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } } | null };
 
 export type JobNowQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type JobNowQuery = { job: { maxAttempts: number, nativeId: string | null, queuedAt: string | null, basePriority: number, priorityOverride: number | null, estimatedCost: number | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, artifacts: { totalCount: number }, dependents: { totalCount: number }, team: { id: string, name: string } | null, retryOf: { id: string, name: string | null } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, expiresAt: string, decidedAt: string | null, comment: string | null, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, nodeNames: Array<string>, gpuIds: Array<number>, logLines: number, logBytes: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } } | null };
+export type JobNowQuery = { job: { maxAttempts: number, queuedAt: string | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, artifacts: { totalCount: number }, dependents: { totalCount: number }, retryOf: { id: string, name: string | null } | null, dependencies: Array<{ job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, expiresAt: string, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, logLines: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { couldEverFit: boolean, missing: Array<string> }, hold: { id: string, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } } | null };
 
 export type JobEventsPageQueryVariables = Exact<{
   id: string;
@@ -1674,7 +1645,7 @@ export type JobEventsPageQueryVariables = Exact<{
 }>;
 
 
-export type JobEventsPageQuery = { job: { id: string, events: { nodes: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, actor: { id: string, name: string } | null }>, pageInfo: { hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type JobEventsPageQuery = { job: { id: string, events: { nodes: Array<{ id: string, seq: number, at: string, type: JobEventType, to: JobState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, actor: { name: string } | null }>, pageInfo: { hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type JobChangesSubscriptionVariables = Exact<{
   jobId: string;
@@ -1683,7 +1654,7 @@ export type JobChangesSubscriptionVariables = Exact<{
 
 
 export type JobChangesSubscription = { jobStatus:
-    | { __typename: 'JobTransitions', cursor: string, isFinal: boolean, job: { maxAttempts: number, nativeId: string | null, queuedAt: string | null, basePriority: number, priorityOverride: number | null, estimatedCost: number | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, artifacts: { totalCount: number }, dependents: { totalCount: number }, team: { id: string, name: string } | null, retryOf: { id: string, name: string | null } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, expiresAt: string, decidedAt: string | null, comment: string | null, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, nodeNames: Array<string>, gpuIds: Array<number>, logLines: number, logBytes: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } }, transitions: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, actor: { id: string, name: string } | null }> }
+    | { __typename: 'JobTransitions', cursor: string, isFinal: boolean, job: { maxAttempts: number, queuedAt: string | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, artifacts: { totalCount: number }, dependents: { totalCount: number }, retryOf: { id: string, name: string | null } | null, dependencies: Array<{ job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, expiresAt: string, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, logLines: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { couldEverFit: boolean, missing: Array<string> }, hold: { id: string, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } }, transitions: Array<{ id: string, seq: number, at: string, type: JobEventType, to: JobState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, actor: { name: string } | null }> }
     | { __typename: 'StreamHeartbeat', cursor: string }
     | { __typename: 'StreamReset', resetReason: StreamResetReason, cursor: string }
    };
@@ -1694,17 +1665,17 @@ export type PreviewChangeQueryVariables = Exact<{
 
 
 export type PreviewChangeQuery = { previewJob:
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'JobPreview', wouldBe: JobState, nodeNames: Array<string>, queuePosition: number | null, warnings: Array<string>, reasons: Array<{ code: PendingReasonCode, message: string, job: { id: string, name: string | null } | null }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'IdempotencyConflictProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'InvalidStateProblem', message: string }
+    | { __typename: 'JobPreview', wouldBe: JobState, nodeNames: Array<string>, reasons: Array<{ message: string, job: { id: string, name: string | null } | null }>, estimatedStart: { p50: string | null, earliest: string } | null }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'QuotaExceededProblem', message: string }
+    | { __typename: 'RejectedProblem', message: string }
+    | { __typename: 'ReservationExpiredProblem', message: string }
+    | { __typename: 'UnavailableProblem', message: string }
+    | { __typename: 'VersionConflictProblem', message: string }
    };
 
 export type PoolNodesQueryVariables = Exact<{
@@ -1712,7 +1683,7 @@ export type PoolNodesQueryVariables = Exact<{
 }>;
 
 
-export type PoolNodesQuery = { submissionQueues: Array<{ id: string, name: string, pool: { id: string, name: string } | null }>, queue: { id: string, pool: { id: string, nodes: { totalCount: number, nodes: Array<{ id: string, name: string, state: PoolNodeState, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number }, devices: Array<{ name: string, memoryBytes: number, allocated: boolean }> }> } } } | null };
+export type PoolNodesQuery = { submissionQueues: Array<{ id: string, name: string }>, queue: { id: string, pool: { id: string, nodes: { nodes: Array<{ id: string, name: string, state: PoolNodeState, capacity: { cpu: number, memoryBytes: number }, free: { cpu: number, gpu: number }, devices: Array<{ name: string, memoryBytes: number, allocated: boolean }> }> } } } | null };
 
 export type LastErrorsQueryVariables = Exact<{
   id: string;
@@ -1722,7 +1693,7 @@ export type LastErrorsQueryVariables = Exact<{
 }>;
 
 
-export type LastErrorsQuery = { job: { id: string, logSearch: { isComplete: boolean, matches: Array<{ line: number, stream: LogStream, text: string }> } } | null };
+export type LastErrorsQuery = { job: { id: string, logSearch: { matches: Array<{ line: number, text: string }> } } | null };
 
 export type RunUsageQueryVariables = Exact<{
   id: string;
@@ -1760,7 +1731,7 @@ export type JobArtifactsQueryVariables = Exact<{
 }>;
 
 
-export type JobArtifactsQuery = { job: { id: string, artifacts: { totalCount: number, nodes: Array<{ id: string, name: string, mediaType: string, sizeBytes: number | null, uri: string | null, createdAt: string, run: { id: string, number: number } }>, pageInfo: { hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type JobArtifactsQuery = { job: { id: string, artifacts: { nodes: Array<{ id: string, name: string, mediaType: string, sizeBytes: number | null, uri: string | null, createdAt: string, run: { id: string, number: number } }>, pageInfo: { hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type ArtifactContentQueryVariables = Exact<{
   id: string;
@@ -1804,7 +1775,7 @@ export type JobNeighboursQuery = { nodes: Array<
     | { id: string }
     | { id: string }
     | { id: string }
-    | { id: string, name: string | null, state: JobState, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, name: string | null, state: JobState, user: { id: string, name: string } } }>, dependents: { totalCount: number, nodes: Array<{ id: string, name: string | null, state: JobState, user: { id: string, name: string } }> }, user: { id: string, name: string } }
+    | { id: string, name: string | null, state: JobState, dependencies: Array<{ on: DependencyOn, job: { id: string, name: string | null, state: JobState, user: { id: string, name: string } } }>, dependents: { totalCount: number, nodes: Array<{ id: string, name: string | null, state: JobState, user: { id: string, name: string } }> }, user: { id: string, name: string } }
     | { id: string }
     | { id: string }
     | { id: string }
@@ -1817,7 +1788,7 @@ export type JobNeighboursQuery = { nodes: Array<
     | { id: string }
    | null> };
 
-export type ListRowFragment = { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null };
+export type ListRowFragment = { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null };
 
 export type ListJobsQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -1829,14 +1800,14 @@ export type ListJobsQueryVariables = Exact<{
 }>;
 
 
-export type ListJobsQuery = { jobs: { asOf: string, nodes: Array<{ id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
+export type ListJobsQuery = { jobs: { asOf: string, nodes: Array<{ id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
 
 export type PeekJobQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type PeekJobQuery = { job: { maxAttempts: number, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, approval: { id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, expiresAt: string } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, name: string | null, state: JobState } }>, scheduling: { jobsAhead: number, fit: { missing: Array<string> }, reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null, logs: { lines: Array<{ runNumber: number, number: number, stream: LogStream, text: string }> }, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } } | null };
+export type PeekJobQuery = { job: { maxAttempts: number, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, dependencies: Array<{ satisfied: boolean | null, job: { id: string, name: string | null, state: JobState } }>, scheduling: { jobsAhead: number, fit: { missing: Array<string> }, reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null, logs: { lines: Array<{ runNumber: number, number: number, stream: LogStream, text: string }> }, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } } | null };
 
 export type ListUpdatesSubscriptionVariables = Exact<{
   filter?: JobFilter | null | undefined;
@@ -1845,7 +1816,7 @@ export type ListUpdatesSubscriptionVariables = Exact<{
 
 
 export type ListUpdatesSubscription = { jobUpdates:
-    | { __typename: 'JobTransitions', cursor: string, matches: boolean, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null } }
+    | { __typename: 'JobTransitions', cursor: string, matches: boolean, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null } }
     | { __typename: 'StreamHeartbeat', cursor: string }
     | { __typename: 'StreamReset', resetReason: StreamResetReason, jobIds: Array<string>, cursor: string }
    };
@@ -1867,29 +1838,29 @@ export type CountKeysQueryVariables = Exact<{
 
 export type CountKeysQuery = { jobCounts: { isExact: boolean, rows: Array<{ key: string | null, count: number, byState: Array<{ state: JobState, count: number }> }> } };
 
-type Refused_ApprovalNotAllowedProblem_Fragment = { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean };
+type Refused_ApprovalNotAllowedProblem_Fragment = { __typename: 'ApprovalNotAllowedProblem', message: string };
 
-type Refused_CountMismatchProblem_Fragment = { __typename: 'CountMismatchProblem', code: ProblemCode, message: string, retryable: boolean };
+type Refused_CountMismatchProblem_Fragment = { __typename: 'CountMismatchProblem', message: string };
 
-type Refused_ForbiddenProblem_Fragment = { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean };
+type Refused_ForbiddenProblem_Fragment = { __typename: 'ForbiddenProblem', message: string };
 
-type Refused_IdempotencyConflictProblem_Fragment = { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean };
+type Refused_IdempotencyConflictProblem_Fragment = { __typename: 'IdempotencyConflictProblem', message: string };
 
-type Refused_InvalidInputProblem_Fragment = { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> };
+type Refused_InvalidInputProblem_Fragment = { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> };
 
-type Refused_InvalidStateProblem_Fragment = { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean };
+type Refused_InvalidStateProblem_Fragment = { __typename: 'InvalidStateProblem', message: string };
 
-type Refused_NotFoundProblem_Fragment = { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean };
+type Refused_NotFoundProblem_Fragment = { __typename: 'NotFoundProblem', message: string };
 
-type Refused_QuotaExceededProblem_Fragment = { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean };
+type Refused_QuotaExceededProblem_Fragment = { __typename: 'QuotaExceededProblem', message: string };
 
-type Refused_RejectedProblem_Fragment = { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean };
+type Refused_RejectedProblem_Fragment = { __typename: 'RejectedProblem', message: string };
 
-type Refused_ReservationExpiredProblem_Fragment = { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean };
+type Refused_ReservationExpiredProblem_Fragment = { __typename: 'ReservationExpiredProblem', message: string };
 
-type Refused_UnavailableProblem_Fragment = { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean };
+type Refused_UnavailableProblem_Fragment = { __typename: 'UnavailableProblem', message: string };
 
-type Refused_VersionConflictProblem_Fragment = { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean };
+type Refused_VersionConflictProblem_Fragment = { __typename: 'VersionConflictProblem', message: string };
 
 export type RefusedFragment =
   | Refused_ApprovalNotAllowedProblem_Fragment
@@ -1912,37 +1883,37 @@ export type CancelOneMutationVariables = Exact<{
 
 
 export type CancelOneMutation = { cancelJob:
-    | { __typename: 'CancelJobSuccess', changed: boolean, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null } }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'CancelJobSuccess', changed: boolean, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null } }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'UnavailableProblem', message: string }
+    | { __typename: 'VersionConflictProblem', message: string }
    };
 
-type ShortRefusal_ApprovalNotAllowedProblem_Fragment = { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean };
+type ShortRefusal_ApprovalNotAllowedProblem_Fragment = { __typename: 'ApprovalNotAllowedProblem', message: string };
 
-type ShortRefusal_CountMismatchProblem_Fragment = { __typename: 'CountMismatchProblem', code: ProblemCode, message: string, retryable: boolean };
+type ShortRefusal_CountMismatchProblem_Fragment = { __typename: 'CountMismatchProblem', message: string };
 
-type ShortRefusal_ForbiddenProblem_Fragment = { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean };
+type ShortRefusal_ForbiddenProblem_Fragment = { __typename: 'ForbiddenProblem', message: string };
 
-type ShortRefusal_IdempotencyConflictProblem_Fragment = { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean };
+type ShortRefusal_IdempotencyConflictProblem_Fragment = { __typename: 'IdempotencyConflictProblem', message: string };
 
-type ShortRefusal_InvalidInputProblem_Fragment = { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean };
+type ShortRefusal_InvalidInputProblem_Fragment = { __typename: 'InvalidInputProblem', message: string };
 
-type ShortRefusal_InvalidStateProblem_Fragment = { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean };
+type ShortRefusal_InvalidStateProblem_Fragment = { __typename: 'InvalidStateProblem', message: string };
 
-type ShortRefusal_NotFoundProblem_Fragment = { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean };
+type ShortRefusal_NotFoundProblem_Fragment = { __typename: 'NotFoundProblem', message: string };
 
-type ShortRefusal_QuotaExceededProblem_Fragment = { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean };
+type ShortRefusal_QuotaExceededProblem_Fragment = { __typename: 'QuotaExceededProblem', message: string };
 
-type ShortRefusal_RejectedProblem_Fragment = { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean };
+type ShortRefusal_RejectedProblem_Fragment = { __typename: 'RejectedProblem', message: string };
 
-type ShortRefusal_ReservationExpiredProblem_Fragment = { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean };
+type ShortRefusal_ReservationExpiredProblem_Fragment = { __typename: 'ReservationExpiredProblem', message: string };
 
-type ShortRefusal_UnavailableProblem_Fragment = { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean };
+type ShortRefusal_UnavailableProblem_Fragment = { __typename: 'UnavailableProblem', message: string };
 
-type ShortRefusal_VersionConflictProblem_Fragment = { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean };
+type ShortRefusal_VersionConflictProblem_Fragment = { __typename: 'VersionConflictProblem', message: string };
 
 export type ShortRefusalFragment =
   | ShortRefusal_ApprovalNotAllowedProblem_Fragment
@@ -1969,16 +1940,16 @@ export type CancelManyMutationVariables = Exact<{
 export type CancelManyMutation = { cancelJobs:
     | { __typename: 'CancelJobsSuccess', jobIds: Array<string>, remaining: number, results: Array<
         | { __typename: 'CancelJobSuccess', changed: boolean }
-        | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'ForbiddenProblem', message: string }
+        | { __typename: 'InvalidInputProblem', message: string }
+        | { __typename: 'NotFoundProblem', message: string }
+        | { __typename: 'UnavailableProblem', message: string }
+        | { __typename: 'VersionConflictProblem', message: string }
       > }
-    | { __typename: 'CountMismatchProblem', actualCount: number, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'CountMismatchProblem', actualCount: number, message: string }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string }
+    | { __typename: 'UnavailableProblem', message: string }
    };
 
 export type RetryManyMutationVariables = Exact<{
@@ -1987,23 +1958,23 @@ export type RetryManyMutationVariables = Exact<{
 
 
 export type RetryManyMutation = { retryJobs:
-    | { __typename: 'CountMismatchProblem', actualCount: number, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'CountMismatchProblem', actualCount: number, message: string }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string }
     | { __typename: 'RetryJobsSuccess', jobIds: Array<string>, remaining: number, results: Array<
-        | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'ForbiddenProblem', message: string }
+        | { __typename: 'IdempotencyConflictProblem', message: string }
+        | { __typename: 'InvalidInputProblem', message: string }
+        | { __typename: 'InvalidStateProblem', message: string }
+        | { __typename: 'NotFoundProblem', message: string }
+        | { __typename: 'QuotaExceededProblem', message: string }
+        | { __typename: 'RejectedProblem', message: string }
+        | { __typename: 'ReservationExpiredProblem', message: string }
         | { __typename: 'RetryJobSuccess', job: { id: string } }
-        | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'UnavailableProblem', message: string }
+        | { __typename: 'VersionConflictProblem', message: string }
       > }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', message: string }
    };
 
 export type DeleteManyMutationVariables = Exact<{
@@ -2012,18 +1983,18 @@ export type DeleteManyMutationVariables = Exact<{
 
 
 export type DeleteManyMutation = { deleteJobs:
-    | { __typename: 'CountMismatchProblem', actualCount: number, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'CountMismatchProblem', actualCount: number, message: string }
     | { __typename: 'DeleteJobsSuccess', jobIds: Array<string>, remaining: number, results: Array<
         | { __typename: 'DeleteJobSuccess', deletedId: string }
-        | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'ForbiddenProblem', message: string }
+        | { __typename: 'InvalidStateProblem', message: string }
+        | { __typename: 'NotFoundProblem', message: string }
+        | { __typename: 'UnavailableProblem', message: string }
+        | { __typename: 'VersionConflictProblem', message: string }
       > }
-    | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string }
+    | { __typename: 'UnavailableProblem', message: string }
    };
 
 export type PrioritizeManyMutationVariables = Exact<{
@@ -2032,19 +2003,19 @@ export type PrioritizeManyMutationVariables = Exact<{
 
 
 export type PrioritizeManyMutation = { setJobPriorities:
-    | { __typename: 'CountMismatchProblem', actualCount: number, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'CountMismatchProblem', actualCount: number, message: string }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string }
     | { __typename: 'SetJobPrioritiesSuccess', jobIds: Array<string>, remaining: number, results: Array<
-        | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'SetJobPrioritySuccess', job: { id: string, version: number } }
-        | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'ForbiddenProblem', message: string }
+        | { __typename: 'InvalidInputProblem', message: string }
+        | { __typename: 'InvalidStateProblem', message: string }
+        | { __typename: 'NotFoundProblem', message: string }
+        | { __typename: 'SetJobPrioritySuccess', job: { id: string } }
+        | { __typename: 'UnavailableProblem', message: string }
+        | { __typename: 'VersionConflictProblem', message: string }
       > }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', message: string }
    };
 
 export type RetryOneMutationVariables = Exact<{
@@ -2053,17 +2024,17 @@ export type RetryOneMutationVariables = Exact<{
 
 
 export type RetryOneMutation = { retryJob:
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'RetryJobSuccess', warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null } }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'IdempotencyConflictProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'InvalidStateProblem', message: string }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'QuotaExceededProblem', message: string }
+    | { __typename: 'RejectedProblem', message: string }
+    | { __typename: 'ReservationExpiredProblem', message: string }
+    | { __typename: 'RetryJobSuccess', job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null } }
+    | { __typename: 'UnavailableProblem', message: string }
+    | { __typename: 'VersionConflictProblem', message: string }
    };
 
 export type MakeDownloadMutationVariables = Exact<{
@@ -2073,10 +2044,10 @@ export type MakeDownloadMutationVariables = Exact<{
 
 export type MakeDownloadMutation = { createDownload:
     | { __typename: 'CreateDownloadSuccess', url: string }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'UnavailableProblem', message: string }
    };
 
 export type LogRowFragment = { number: number, at: string, stream: LogStream, text: string, truncated: boolean };
@@ -2160,7 +2131,7 @@ export type OverviewQueryVariables = Exact<{
 }>;
 
 
-export type OverviewQuery = { viewer: { id: string, pendingDecisions: number, queue: { runningCount: number, pendingCount: number, blockedCount: number } }, jobs: { nodes: Array<{ id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } }, pools: Array<{ id: string, name: string, paused: boolean, capacity: { cpu: number, memoryBytes: number, gpu: number }, used: { cpu: number, memoryBytes: number, gpu: number }, queue: { id: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, byReason: Array<{ code: PendingReasonCode, count: number }> }, leader: { renewedAt: string } | null }> };
+export type OverviewQuery = { viewer: { id: string, pendingDecisions: number, queue: { runningCount: number, pendingCount: number, blockedCount: number } }, jobs: { nodes: Array<{ id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } }, pools: Array<{ id: string, name: string, paused: boolean, capacity: { cpu: number, memoryBytes: number, gpu: number }, used: { cpu: number, memoryBytes: number, gpu: number }, queue: { id: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, byReason: Array<{ code: PendingReasonCode, count: number }> }, leader: { renewedAt: string } | null }> };
 
 export type OpenApprovalsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -2191,14 +2162,14 @@ export type RunFirstJobMutationVariables = Exact<{
 
 
 export type RunFirstJobMutation = { submitJob:
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'IdempotencyConflictProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'QuotaExceededProblem', message: string }
+    | { __typename: 'RejectedProblem', message: string }
+    | { __typename: 'ReservationExpiredProblem', message: string }
     | { __typename: 'SubmitJobSuccess', job: { id: string } }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', message: string }
    };
 
 export type UserItemFragment = { id: string, version: number, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, unixUser: string | null, allow: Array<Permission>, deny: Array<Permission>, permissions: Array<Permission>, identity: { issuer: string, subject: string } | null, defaultTeam: { id: string, name: string } | null, teams: Array<{ id: string, name: string }> };
@@ -2317,9 +2288,9 @@ export type MakeUserMutationVariables = Exact<{
 
 export type MakeUserMutation = { createUser:
     | { __typename: 'CreateUserSuccess', user: { id: string, name: string } }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'UnavailableProblem', message: string }
    };
 
 export type ChangeUserMutationVariables = Exact<{
@@ -2328,12 +2299,12 @@ export type ChangeUserMutationVariables = Exact<{
 
 
 export type ChangeUserMutation = { updateUser:
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'UnavailableProblem', message: string }
     | { __typename: 'UpdateUserSuccess', user: { id: string, name: string } }
-    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'VersionConflictProblem', message: string }
    };
 
 export type DisableUserMutationVariables = Exact<{
@@ -2343,11 +2314,11 @@ export type DisableUserMutationVariables = Exact<{
 
 export type DisableUserMutation = { deleteUser:
     | { __typename: 'DeleteUserSuccess', user: { id: string, name: string } }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'UnavailableProblem', message: string }
+    | { __typename: 'VersionConflictProblem', message: string }
    };
 
 export type MakeTeamMutationVariables = Exact<{
@@ -2357,9 +2328,9 @@ export type MakeTeamMutationVariables = Exact<{
 
 export type MakeTeamMutation = { createTeam:
     | { __typename: 'CreateTeamSuccess', team: { id: string, name: string } }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'UnavailableProblem', message: string }
    };
 
 export type ChangeTeamMutationVariables = Exact<{
@@ -2368,12 +2339,12 @@ export type ChangeTeamMutationVariables = Exact<{
 
 
 export type ChangeTeamMutation = { updateTeam:
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'UnavailableProblem', message: string }
     | { __typename: 'UpdateTeamSuccess', team: { id: string, name: string } }
-    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'VersionConflictProblem', message: string }
    };
 
 export type RemoveTeamMutationVariables = Exact<{
@@ -2383,10 +2354,10 @@ export type RemoveTeamMutationVariables = Exact<{
 
 export type RemoveTeamMutation = { deleteTeam:
     | { __typename: 'DeleteTeamSuccess', deletedId: string }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'UnavailableProblem', message: string }
+    | { __typename: 'VersionConflictProblem', message: string }
    };
 
 export type MakeTokenMutationVariables = Exact<{
@@ -2396,10 +2367,10 @@ export type MakeTokenMutationVariables = Exact<{
 
 export type MakeTokenMutation = { createToken:
     | { __typename: 'CreateTokenSuccess', secret: string, token: { id: string, name: string } }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'UnavailableProblem', message: string }
    };
 
 export type EndTokenMutationVariables = Exact<{
@@ -2408,10 +2379,10 @@ export type EndTokenMutationVariables = Exact<{
 
 
 export type EndTokenMutation = { revokeToken:
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'NotFoundProblem', message: string }
     | { __typename: 'RevokeTokenSuccess', token: { id: string, revokedAt: string | null } }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', message: string }
    };
 
 export type PoolLimitsFragment = { id: string, version: number, maxConcurrent: number | null, userMaxConcurrent: number | null, enableFairShare: boolean, teamMaxConcurrent: number | null, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> };
@@ -2434,12 +2405,12 @@ export type ChangeLimitsMutationVariables = Exact<{
 
 
 export type ChangeLimitsMutation = { updateLimits:
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'UnavailableProblem', message: string }
     | { __typename: 'UpdateLimitsSuccess', limits: { id: string, version: number } }
-    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'VersionConflictProblem', message: string }
    };
 
 export type ChangeScopeLimitMutationVariables = Exact<{
@@ -2448,12 +2419,12 @@ export type ChangeScopeLimitMutationVariables = Exact<{
 
 
 export type ChangeScopeLimitMutation = { setScopeLimit:
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', message: string }
     | { __typename: 'SetScopeLimitSuccess', limits: { id: string, version: number } }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', message: string }
+    | { __typename: 'VersionConflictProblem', message: string }
    };
 
 export type QuotaItemFragment = { id: string, version: number, type: QuotaType, action: QuotaAction, scope: QuotaScope, key: string | null, limit: number, createdAt: string };
@@ -2505,10 +2476,10 @@ export type MakeQuotaMutationVariables = Exact<{
 
 export type MakeQuotaMutation = { createQuota:
     | { __typename: 'CreateQuotaSuccess', quota: { id: string } }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'UnavailableProblem', message: string }
    };
 
 export type ChangeQuotaMutationVariables = Exact<{
@@ -2517,12 +2488,12 @@ export type ChangeQuotaMutationVariables = Exact<{
 
 
 export type ChangeQuotaMutation = { updateQuota:
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'UnavailableProblem', message: string }
     | { __typename: 'UpdateQuotaSuccess', quota: { id: string } }
-    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'VersionConflictProblem', message: string }
    };
 
 export type RemoveQuotaMutationVariables = Exact<{
@@ -2532,10 +2503,10 @@ export type RemoveQuotaMutationVariables = Exact<{
 
 export type RemoveQuotaMutation = { deleteQuota:
     | { __typename: 'DeleteQuotaSuccess', deletedId: string }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'UnavailableProblem', message: string }
+    | { __typename: 'VersionConflictProblem', message: string }
    };
 
 export type RuleItemFragment = { id: string, version: number, name: string, priority: number, enabled: boolean, requiredLevel: UserLevel, exemptLevels: Array<UserLevel>, expiresAfterSeconds: number, condition: { costAbove: number | null, executor: string | null, firstJob: boolean | null, hardware: string | null, jobsPerDayAbove: number | null, levelNotIn: Array<UserLevel> | null, name: string | null } };
@@ -2581,9 +2552,9 @@ export type PreviewRuleQueryVariables = Exact<{
 
 export type PreviewRuleQuery = { previewApprovalRule:
     | { __typename: 'ApprovalRulePreview', consideredCount: number, matchedCount: number, jobs: Array<{ id: string, name: string | null, state: JobState, user: { id: string, name: string } }> }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'UnavailableProblem', message: string }
    };
 
 export type PendingOfRuleQueryVariables = Exact<{
@@ -2600,9 +2571,9 @@ export type MakeRuleMutationVariables = Exact<{
 
 export type MakeRuleMutation = { createApprovalRule:
     | { __typename: 'CreateApprovalRuleSuccess', rule: { id: string } }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'UnavailableProblem', message: string }
    };
 
 export type ChangeRuleMutationVariables = Exact<{
@@ -2611,12 +2582,12 @@ export type ChangeRuleMutationVariables = Exact<{
 
 
 export type ChangeRuleMutation = { updateApprovalRule:
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'UnavailableProblem', message: string }
     | { __typename: 'UpdateApprovalRuleSuccess', rule: { id: string, enabled: boolean } }
-    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'VersionConflictProblem', message: string }
    };
 
 export type RemoveRuleMutationVariables = Exact<{
@@ -2626,10 +2597,10 @@ export type RemoveRuleMutationVariables = Exact<{
 
 export type RemoveRuleMutation = { deleteApprovalRule:
     | { __typename: 'DeleteApprovalRuleSuccess', deletedId: string }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'UnavailableProblem', message: string }
+    | { __typename: 'VersionConflictProblem', message: string }
    };
 
 export type ListReservationsQueryVariables = Exact<{
@@ -2652,10 +2623,10 @@ export type MakeReservationMutationVariables = Exact<{
 
 export type MakeReservationMutation = { createCapacityReservation:
     | { __typename: 'CreateCapacityReservationSuccess', capacityReservation: { id: string } }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'UnavailableProblem', message: string }
    };
 
 export type RemoveReservationMutationVariables = Exact<{
@@ -2665,9 +2636,9 @@ export type RemoveReservationMutationVariables = Exact<{
 
 export type RemoveReservationMutation = { deleteCapacityReservation:
     | { __typename: 'DeleteCapacityReservationSuccess', deletedId: string }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'UnavailableProblem', message: string }
    };
 
 export type QueuePanelFragment = { id: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, byState: Array<{ state: JobState, count: number }>, byUser: Array<{ count: number, user: { id: string, name: string } }>, byReason: Array<{ code: PendingReasonCode, count: number }>, local: { allocatedGpus: Array<number>, availableGpus: Array<number> } | null, pool: { id: string, name: string, paused: boolean, policy: PoolPolicy, leader: { renewedAt: string } | null, limits: { id: string, version: number, maxConcurrent: number | null, userMaxConcurrent: number | null, enableFairShare: boolean, teamMaxConcurrent: number | null, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> }, holds: Array<{ id: string, since: string, expectedAt: string | null, job: { id: string, name: string | null } | null, nodes: Array<{ id: string, name: string }> }> } };
@@ -2686,7 +2657,7 @@ export type QueueLineQueryVariables = Exact<{
 }>;
 
 
-export type QueueLineQuery = { queue: { id: string, entries: { nodes: Array<{ id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
+export type QueueLineQuery = { queue: { id: string, entries: { nodes: Array<{ id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
 
 export type MyQueueQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -2714,10 +2685,10 @@ export type ProcessPoolMutationVariables = Exact<{
 
 
 export type ProcessPoolMutation = { processQueue:
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'NotFoundProblem', message: string }
     | { __typename: 'ProcessQueueSuccess', considered: number, started: number, preempted: number }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', message: string }
    };
 
 export type CleanUpJobsMutationVariables = Exact<{
@@ -2727,9 +2698,9 @@ export type CleanUpJobsMutationVariables = Exact<{
 
 export type CleanUpJobsMutation = { cleanupJobs:
     | { __typename: 'CleanupJobsSuccess', deletedCount: number }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'UnavailableProblem', message: string }
    };
 
 export type ServerFactsQueryVariables = Exact<{ [key: string]: never; }>;
@@ -2770,17 +2741,17 @@ export type DryRunQueryVariables = Exact<{
 
 
 export type DryRunQuery = { previewJob:
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'IdempotencyConflictProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'InvalidStateProblem', message: string }
     | { __typename: 'JobPreview', wouldBe: JobState, nodeNames: Array<string>, gpuIds: Array<number>, queuePosition: number | null, warnings: Array<string>, preemptedCount: number, cost: { amount: number, currency: string | null } | null, reasons: Array<{ message: string }>, estimatedStart: { p90: string | null, earliest: string, latest: string | null } | null, fit: { couldEverFit: boolean, missing: Array<string> } | null, approval: { ruleName: string | null, requiredLevel: UserLevel } | null, quotas: Array<{ type: QuotaType, action: QuotaAction, scope: string, limit: number, used: number, usedAfter: number | null }>, preempts: Array<{ id: string, name: string | null }>, idempotentJob: { id: string, name: string | null } | null, spec: { executor: string, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number, replicas: number } } }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'QuotaExceededProblem', message: string }
+    | { __typename: 'RejectedProblem', message: string }
+    | { __typename: 'ReservationExpiredProblem', message: string }
+    | { __typename: 'UnavailableProblem', message: string }
+    | { __typename: 'VersionConflictProblem', message: string }
    };
 
 export type SubmitOneMutationVariables = Exact<{
@@ -2789,14 +2760,14 @@ export type SubmitOneMutationVariables = Exact<{
 
 
 export type SubmitOneMutation = { submitJob:
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, account: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null } }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'IdempotencyConflictProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'QuotaExceededProblem', message: string }
+    | { __typename: 'RejectedProblem', message: string }
+    | { __typename: 'ReservationExpiredProblem', message: string }
+    | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null } }
+    | { __typename: 'UnavailableProblem', message: string }
    };
 
 export type SubmitManyMutationVariables = Exact<{
@@ -2805,19 +2776,19 @@ export type SubmitManyMutationVariables = Exact<{
 
 
 export type SubmitManyMutation = { submitJobs:
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'SubmitJobsSuccess', results: Array<
-        | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-        | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'ForbiddenProblem', message: string }
+        | { __typename: 'IdempotencyConflictProblem', message: string }
+        | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+        | { __typename: 'QuotaExceededProblem', message: string }
+        | { __typename: 'RejectedProblem', message: string }
+        | { __typename: 'ReservationExpiredProblem', message: string }
         | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, job: { id: string } }
-        | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'UnavailableProblem', message: string }
       > }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', message: string }
    };
 
 export type PoolUsageQueryVariables = Exact<{
@@ -2844,12 +2815,12 @@ export type KeepViewMutationVariables = Exact<{
 
 
 export type KeepViewMutation = { saveView:
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'SaveViewSuccess', savedView: { id: string, version: number, name: string, page: string, search: string, scope: ViewScope, pinned: boolean, editable: boolean, owner: { id: string, name: string }, team: { id: string, name: string } | null } }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'SaveViewSuccess', savedView: { id: string } }
+    | { __typename: 'UnavailableProblem', message: string }
+    | { __typename: 'VersionConflictProblem', message: string }
    };
 
 export type DropViewMutationVariables = Exact<{
@@ -2859,10 +2830,10 @@ export type DropViewMutationVariables = Exact<{
 
 export type DropViewMutation = { deleteView:
     | { __typename: 'DeleteViewSuccess', deletedId: string }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'UnavailableProblem', message: string }
+    | { __typename: 'VersionConflictProblem', message: string }
    };
 
 export class TypedDocumentString<TResult, TVariables>
@@ -3000,14 +2971,12 @@ export const EventRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   seq
   at
   type
-  from
   to
   reason
   message
   exitCode
   runNumber
   actor {
-    id
     name
   }
 }
@@ -3024,7 +2993,6 @@ export const ListRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   exitCode
   attempt
   executor
-  account
   project
   labels {
     key
@@ -3035,10 +3003,6 @@ export const ListRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     name
   }
   pool {
-    id
-    name
-  }
-  queue {
     id
     name
   }
@@ -3094,38 +3058,23 @@ export const RunRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment RunRow on Run {
   id
   number
-  state
-  stateReason
-  stateInfo
-  exitCode
   createdAt
   scheduledAt
   startedAt
   finishedAt
-  nodeNames
-  gpuIds
   logLines
-  logBytes
 }
     `, {"fragmentName":"RunRow"}) as unknown as TypedDocumentString<RunRowFragment, unknown>;
 export const PageJobFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment PageJob on Job {
   ...ListRow
   maxAttempts
-  nativeId
   queuedAt
-  basePriority
-  priorityOverride
-  estimatedCost
   artifacts(first: 1) {
     totalCount
   }
   dependents(first: 1) {
     totalCount
-  }
-  team {
-    id
-    name
   }
   retryOf {
     id
@@ -3137,18 +3086,13 @@ export const PageJobFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
       name
       state
     }
-    on
-    satisfied
   }
   approval {
     id
     status
     reason
-    ruleName
     requiredLevel
     expiresAt
-    decidedAt
-    comment
     decidedBy {
       id
       name
@@ -3166,9 +3110,6 @@ export const PageJobFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     reasons {
       code
       message
-      scope
-      limit
-      used
       job {
         id
         name
@@ -3181,13 +3122,11 @@ export const PageJobFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
       detail
     }
     fit {
-      freeNow
       couldEverFit
       missing
     }
     hold {
       id
-      expectedAt
       waitingForVictims
       nodes {
         id
@@ -3206,18 +3145,11 @@ export const PageJobFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment RunRow on Run {
   id
   number
-  state
-  stateReason
-  stateInfo
-  exitCode
   createdAt
   scheduledAt
   startedAt
   finishedAt
-  nodeNames
-  gpuIds
   logLines
-  logBytes
 }
 fragment ListRow on Job {
   id
@@ -3230,7 +3162,6 @@ fragment ListRow on Job {
   exitCode
   attempt
   executor
-  account
   project
   labels {
     key
@@ -3241,10 +3172,6 @@ fragment ListRow on Job {
     name
   }
   pool {
-    id
-    name
-  }
-  queue {
     id
     name
   }
@@ -3323,28 +3250,19 @@ export const GraphBoxFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
 export const RefusedFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
   }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
 }
     `, {"fragmentName":"Refused"}) as unknown as TypedDocumentString<RefusedFragment, unknown>;
 export const ShortRefusalFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment ShortRefusal on Problem {
   __typename
-  code
   message
-  retryable
 }
     `, {"fragmentName":"ShortRefusal"}) as unknown as TypedDocumentString<ShortRefusalFragment, unknown>;
 export const MismatchFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
@@ -4303,19 +4221,12 @@ export const ApproveManyDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
 fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<ApproveManyMutation, ApproveManyMutationVariables>;
 export const RejectManyDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -4408,19 +4319,12 @@ export const RejectManyDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
 fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<RejectManyMutation, RejectManyMutationVariables>;
 export const ListAuditDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -4618,7 +4522,6 @@ export const NodeDetailsDocument = /*#__PURE__*/ new TypedDocumentString(`
   exitCode
   attempt
   executor
-  account
   project
   labels {
     key
@@ -4629,10 +4532,6 @@ export const NodeDetailsDocument = /*#__PURE__*/ new TypedDocumentString(`
     name
   }
   pool {
-    id
-    name
-  }
-  queue {
     id
     name
   }
@@ -4732,19 +4631,12 @@ export const ChangeNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
 fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<ChangeNodeMutation, ChangeNodeMutationVariables>;
 export const RemoveNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -4759,19 +4651,12 @@ export const RemoveNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<RemoveNodeMutation, RemoveNodeMutationVariables>;
 export const AddPoolNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -4823,19 +4708,12 @@ export const AddPoolNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
 fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<AddPoolNodeMutation, AddPoolNodeMutationVariables>;
 export const CompareJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -4850,10 +4728,7 @@ export const CompareJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
       runs(last: 1) {
         nodes {
           id
-          number
-          logLines
           startedAt
-          finishedAt
           samples(points: $points) {
             at
             cpuCores
@@ -4877,7 +4752,6 @@ export const CompareJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
   exitCode
   attempt
   executor
-  account
   project
   labels {
     key
@@ -4888,10 +4762,6 @@ export const CompareJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
     name
   }
   pool {
-    id
-    name
-  }
-  queue {
     id
     name
   }
@@ -5034,7 +4904,6 @@ export const CompareLinesDocument = /*#__PURE__*/ new TypedDocumentString(`
       lines {
         number
         text
-        truncated
       }
     }
   }
@@ -5053,36 +4922,21 @@ export const JobPageDocument = /*#__PURE__*/ new TypedDocumentString(`
     fragment RunRow on Run {
   id
   number
-  state
-  stateReason
-  stateInfo
-  exitCode
   createdAt
   scheduledAt
   startedAt
   finishedAt
-  nodeNames
-  gpuIds
   logLines
-  logBytes
 }
 fragment PageJob on Job {
   ...ListRow
   maxAttempts
-  nativeId
   queuedAt
-  basePriority
-  priorityOverride
-  estimatedCost
   artifacts(first: 1) {
     totalCount
   }
   dependents(first: 1) {
     totalCount
-  }
-  team {
-    id
-    name
   }
   retryOf {
     id
@@ -5094,18 +4948,13 @@ fragment PageJob on Job {
       name
       state
     }
-    on
-    satisfied
   }
   approval {
     id
     status
     reason
-    ruleName
     requiredLevel
     expiresAt
-    decidedAt
-    comment
     decidedBy {
       id
       name
@@ -5123,9 +4972,6 @@ fragment PageJob on Job {
     reasons {
       code
       message
-      scope
-      limit
-      used
       job {
         id
         name
@@ -5138,13 +4984,11 @@ fragment PageJob on Job {
       detail
     }
     fit {
-      freeNow
       couldEverFit
       missing
     }
     hold {
       id
-      expectedAt
       waitingForVictims
       nodes {
         id
@@ -5171,7 +5015,6 @@ fragment ListRow on Job {
   exitCode
   attempt
   executor
-  account
   project
   labels {
     key
@@ -5182,10 +5025,6 @@ fragment ListRow on Job {
     name
   }
   pool {
-    id
-    name
-  }
-  queue {
     id
     name
   }
@@ -5329,36 +5168,21 @@ export const JobNowDocument = /*#__PURE__*/ new TypedDocumentString(`
     fragment RunRow on Run {
   id
   number
-  state
-  stateReason
-  stateInfo
-  exitCode
   createdAt
   scheduledAt
   startedAt
   finishedAt
-  nodeNames
-  gpuIds
   logLines
-  logBytes
 }
 fragment PageJob on Job {
   ...ListRow
   maxAttempts
-  nativeId
   queuedAt
-  basePriority
-  priorityOverride
-  estimatedCost
   artifacts(first: 1) {
     totalCount
   }
   dependents(first: 1) {
     totalCount
-  }
-  team {
-    id
-    name
   }
   retryOf {
     id
@@ -5370,18 +5194,13 @@ fragment PageJob on Job {
       name
       state
     }
-    on
-    satisfied
   }
   approval {
     id
     status
     reason
-    ruleName
     requiredLevel
     expiresAt
-    decidedAt
-    comment
     decidedBy {
       id
       name
@@ -5399,9 +5218,6 @@ fragment PageJob on Job {
     reasons {
       code
       message
-      scope
-      limit
-      used
       job {
         id
         name
@@ -5414,13 +5230,11 @@ fragment PageJob on Job {
       detail
     }
     fit {
-      freeNow
       couldEverFit
       missing
     }
     hold {
       id
-      expectedAt
       waitingForVictims
       nodes {
         id
@@ -5447,7 +5261,6 @@ fragment ListRow on Job {
   exitCode
   attempt
   executor
-  account
   project
   labels {
     key
@@ -5458,10 +5271,6 @@ fragment ListRow on Job {
     name
   }
   pool {
-    id
-    name
-  }
-  queue {
     id
     name
   }
@@ -5532,14 +5341,12 @@ export const JobEventsPageDocument = /*#__PURE__*/ new TypedDocumentString(`
   seq
   at
   type
-  from
   to
   reason
   message
   exitCode
   runNumber
   actor {
-    id
     name
   }
 }`) as unknown as TypedDocumentString<JobEventsPageQuery, JobEventsPageQueryVariables>;
@@ -5571,50 +5378,33 @@ export const JobChangesDocument = /*#__PURE__*/ new TypedDocumentString(`
   seq
   at
   type
-  from
   to
   reason
   message
   exitCode
   runNumber
   actor {
-    id
     name
   }
 }
 fragment RunRow on Run {
   id
   number
-  state
-  stateReason
-  stateInfo
-  exitCode
   createdAt
   scheduledAt
   startedAt
   finishedAt
-  nodeNames
-  gpuIds
   logLines
-  logBytes
 }
 fragment PageJob on Job {
   ...ListRow
   maxAttempts
-  nativeId
   queuedAt
-  basePriority
-  priorityOverride
-  estimatedCost
   artifacts(first: 1) {
     totalCount
   }
   dependents(first: 1) {
     totalCount
-  }
-  team {
-    id
-    name
   }
   retryOf {
     id
@@ -5626,18 +5416,13 @@ fragment PageJob on Job {
       name
       state
     }
-    on
-    satisfied
   }
   approval {
     id
     status
     reason
-    ruleName
     requiredLevel
     expiresAt
-    decidedAt
-    comment
     decidedBy {
       id
       name
@@ -5655,9 +5440,6 @@ fragment PageJob on Job {
     reasons {
       code
       message
-      scope
-      limit
-      used
       job {
         id
         name
@@ -5670,13 +5452,11 @@ fragment PageJob on Job {
       detail
     }
     fit {
-      freeNow
       couldEverFit
       missing
     }
     hold {
       id
-      expectedAt
       waitingForVictims
       nodes {
         id
@@ -5703,7 +5483,6 @@ fragment ListRow on Job {
   exitCode
   attempt
   executor
-  account
   project
   labels {
     key
@@ -5714,10 +5493,6 @@ fragment ListRow on Job {
     name
   }
   pool {
-    id
-    name
-  }
-  queue {
     id
     name
   }
@@ -5775,10 +5550,7 @@ export const PreviewChangeDocument = /*#__PURE__*/ new TypedDocumentString(`
     ... on JobPreview {
       wouldBe
       nodeNames
-      queuePosition
-      warnings
       reasons {
-        code
         message
         job {
           id
@@ -5787,9 +5559,7 @@ export const PreviewChangeDocument = /*#__PURE__*/ new TypedDocumentString(`
       }
       estimatedStart {
         p50
-        p90
         earliest
-        latest
       }
     }
     ...Refused
@@ -5797,19 +5567,12 @@ export const PreviewChangeDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<PreviewChangeQuery, PreviewChangeQueryVariables>;
 export const PoolNodesDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -5817,17 +5580,12 @@ export const PoolNodesDocument = /*#__PURE__*/ new TypedDocumentString(`
   submissionQueues {
     id
     name
-    pool {
-      id
-      name
-    }
   }
   queue(pool: $name) {
     id
     pool {
       id
       nodes(first: 100) {
-        totalCount
         nodes {
           id
           name
@@ -5835,11 +5593,9 @@ export const PoolNodesDocument = /*#__PURE__*/ new TypedDocumentString(`
           capacity {
             cpu
             memoryBytes
-            gpu
           }
           free {
             cpu
-            memoryBytes
             gpu
           }
           devices {
@@ -5858,10 +5614,8 @@ export const LastErrorsDocument = /*#__PURE__*/ new TypedDocumentString(`
   job(id: $id) {
     id
     logSearch(run: $run, query: $query, regex: true, backwards: true, first: $first) {
-      isComplete
       matches {
         line
-        stream
         text
       }
     }
@@ -5889,7 +5643,6 @@ export const JobArtifactsDocument = /*#__PURE__*/ new TypedDocumentString(`
   job(id: $id) {
     id
     artifacts(last: $last, before: $before) {
-      totalCount
       nodes {
         ...ArtifactRow
       }
@@ -5931,7 +5684,6 @@ export const JobNeighboursDocument = /*#__PURE__*/ new TypedDocumentString(`
       ...GraphBox
       dependencies {
         on
-        satisfied
         job {
           ...GraphBox
         }
@@ -5987,7 +5739,6 @@ export const ListJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
   exitCode
   attempt
   executor
-  account
   project
   labels {
     key
@@ -5998,10 +5749,6 @@ export const ListJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
     name
   }
   pool {
-    id
-    name
-  }
-  queue {
     id
     name
   }
@@ -6057,20 +5804,12 @@ export const PeekJobDocument = /*#__PURE__*/ new TypedDocumentString(`
   job(id: $id) {
     ...ListRow
     maxAttempts
-    approval {
-      id
-      status
-      reason
-      requiredLevel
-      expiresAt
-    }
     dependencies {
       job {
         id
         name
         state
       }
-      on
       satisfied
     }
     scheduling {
@@ -6100,7 +5839,6 @@ export const PeekJobDocument = /*#__PURE__*/ new TypedDocumentString(`
   exitCode
   attempt
   executor
-  account
   project
   labels {
     key
@@ -6111,10 +5849,6 @@ export const PeekJobDocument = /*#__PURE__*/ new TypedDocumentString(`
     name
   }
   pool {
-    id
-    name
-  }
-  queue {
     id
     name
   }
@@ -6197,7 +5931,6 @@ export const ListUpdatesDocument = /*#__PURE__*/ new TypedDocumentString(`
   exitCode
   attempt
   executor
-  account
   project
   labels {
     key
@@ -6208,10 +5941,6 @@ export const ListUpdatesDocument = /*#__PURE__*/ new TypedDocumentString(`
     name
   }
   pool {
-    id
-    name
-  }
-  queue {
     id
     name
   }
@@ -6312,7 +6041,6 @@ export const CancelOneDocument = /*#__PURE__*/ new TypedDocumentString(`
   exitCode
   attempt
   executor
-  account
   project
   labels {
     key
@@ -6323,10 +6051,6 @@ export const CancelOneDocument = /*#__PURE__*/ new TypedDocumentString(`
     name
   }
   pool {
-    id
-    name
-  }
-  queue {
     id
     name
   }
@@ -6379,19 +6103,12 @@ export const CancelOneDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
 fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<CancelOneMutation, CancelOneMutationVariables>;
 export const CancelManyDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -6415,9 +6132,7 @@ export const CancelManyDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment ShortRefusal on Problem {
   __typename
-  code
   message
-  retryable
 }
 fragment Mismatch on CountMismatchProblem {
   actualCount
@@ -6445,9 +6160,7 @@ export const RetryManyDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment ShortRefusal on Problem {
   __typename
-  code
   message
-  retryable
 }
 fragment Mismatch on CountMismatchProblem {
   actualCount
@@ -6473,9 +6186,7 @@ export const DeleteManyDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment ShortRefusal on Problem {
   __typename
-  code
   message
-  retryable
 }
 fragment Mismatch on CountMismatchProblem {
   actualCount
@@ -6492,7 +6203,6 @@ export const PrioritizeManyDocument = /*#__PURE__*/ new TypedDocumentString(`
         ... on SetJobPrioritySuccess {
           job {
             id
-            version
           }
         }
         ...ShortRefusal
@@ -6504,9 +6214,7 @@ export const PrioritizeManyDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment ShortRefusal on Problem {
   __typename
-  code
   message
-  retryable
 }
 fragment Mismatch on CountMismatchProblem {
   actualCount
@@ -6516,7 +6224,6 @@ export const RetryOneDocument = /*#__PURE__*/ new TypedDocumentString(`
   retryJob(input: $input) {
     __typename
     ... on RetryJobSuccess {
-      warnings
       job {
         ...ListRow
       }
@@ -6535,7 +6242,6 @@ export const RetryOneDocument = /*#__PURE__*/ new TypedDocumentString(`
   exitCode
   attempt
   executor
-  account
   project
   labels {
     key
@@ -6546,10 +6252,6 @@ export const RetryOneDocument = /*#__PURE__*/ new TypedDocumentString(`
     name
   }
   pool {
-    id
-    name
-  }
-  queue {
     id
     name
   }
@@ -6602,19 +6304,12 @@ export const RetryOneDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
 fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<RetryOneMutation, RetryOneMutationVariables>;
 export const MakeDownloadDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -6629,19 +6324,12 @@ export const MakeDownloadDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<MakeDownloadMutation, MakeDownloadMutationVariables>;
 export const LogStartDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -6882,7 +6570,6 @@ export const OverviewDocument = /*#__PURE__*/ new TypedDocumentString(`
   exitCode
   attempt
   executor
-  account
   project
   labels {
     key
@@ -6893,10 +6580,6 @@ export const OverviewDocument = /*#__PURE__*/ new TypedDocumentString(`
     name
   }
   pool {
-    id
-    name
-  }
-  queue {
     id
     name
   }
@@ -7013,19 +6696,12 @@ export const RunFirstJobDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<RunFirstJobMutation, RunFirstJobMutationVariables>;
 export const ListUsersDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -7235,19 +6911,12 @@ export const MakeUserDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<MakeUserMutation, MakeUserMutationVariables>;
 export const ChangeUserDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -7265,19 +6934,12 @@ export const ChangeUserDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<ChangeUserMutation, ChangeUserMutationVariables>;
 export const DisableUserDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -7295,19 +6957,12 @@ export const DisableUserDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<DisableUserMutation, DisableUserMutationVariables>;
 export const MakeTeamDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -7325,19 +6980,12 @@ export const MakeTeamDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<MakeTeamMutation, MakeTeamMutationVariables>;
 export const ChangeTeamDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -7355,19 +7003,12 @@ export const ChangeTeamDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<ChangeTeamMutation, ChangeTeamMutationVariables>;
 export const RemoveTeamDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -7382,19 +7023,12 @@ export const RemoveTeamDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<RemoveTeamMutation, RemoveTeamMutationVariables>;
 export const MakeTokenDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -7413,19 +7047,12 @@ export const MakeTokenDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<MakeTokenMutation, MakeTokenMutationVariables>;
 export const EndTokenDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -7443,19 +7070,12 @@ export const EndTokenDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<EndTokenMutation, EndTokenMutationVariables>;
 export const PoolLimitsNowDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -7523,19 +7143,12 @@ export const ChangeLimitsDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<ChangeLimitsMutation, ChangeLimitsMutationVariables>;
 export const ChangeScopeLimitDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -7553,19 +7166,12 @@ export const ChangeScopeLimitDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<ChangeScopeLimitMutation, ChangeScopeLimitMutationVariables>;
 export const ListQuotasDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -7637,19 +7243,12 @@ export const MakeQuotaDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<MakeQuotaMutation, MakeQuotaMutationVariables>;
 export const ChangeQuotaDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -7666,19 +7265,12 @@ export const ChangeQuotaDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<ChangeQuotaMutation, ChangeQuotaMutationVariables>;
 export const RemoveQuotaDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -7693,19 +7285,12 @@ export const RemoveQuotaDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<RemoveQuotaMutation, RemoveQuotaMutationVariables>;
 export const ListRulesDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -7789,19 +7374,12 @@ export const PreviewRuleDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<PreviewRuleQuery, PreviewRuleQueryVariables>;
 export const PendingOfRuleDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -7830,19 +7408,12 @@ export const MakeRuleDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<MakeRuleMutation, MakeRuleMutationVariables>;
 export const ChangeRuleDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -7860,19 +7431,12 @@ export const ChangeRuleDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<ChangeRuleMutation, ChangeRuleMutationVariables>;
 export const RemoveRuleDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -7887,19 +7451,12 @@ export const RemoveRuleDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<RemoveRuleMutation, RemoveRuleMutationVariables>;
 export const ListReservationsDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -7969,19 +7526,12 @@ export const MakeReservationDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<MakeReservationMutation, MakeReservationMutationVariables>;
 export const RemoveReservationDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -7996,19 +7546,12 @@ export const RemoveReservationDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<RemoveReservationMutation, RemoveReservationMutationVariables>;
 export const QueueChangesDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -8116,7 +7659,6 @@ export const QueueLineDocument = /*#__PURE__*/ new TypedDocumentString(`
   exitCode
   attempt
   executor
-  account
   project
   labels {
     key
@@ -8127,10 +7669,6 @@ export const QueueLineDocument = /*#__PURE__*/ new TypedDocumentString(`
     name
   }
   pool {
-    id
-    name
-  }
-  queue {
     id
     name
   }
@@ -8241,19 +7779,12 @@ export const ProcessPoolDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<ProcessPoolMutation, ProcessPoolMutationVariables>;
 export const CleanUpJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -8268,19 +7799,12 @@ export const CleanUpJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<CleanUpJobsMutation, CleanUpJobsMutationVariables>;
 export const ServerFactsDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -8528,19 +8052,12 @@ export const DryRunDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<DryRunQuery, DryRunQueryVariables>;
 export const SubmitOneDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -8568,7 +8085,6 @@ export const SubmitOneDocument = /*#__PURE__*/ new TypedDocumentString(`
   exitCode
   attempt
   executor
-  account
   project
   labels {
     key
@@ -8579,10 +8095,6 @@ export const SubmitOneDocument = /*#__PURE__*/ new TypedDocumentString(`
     name
   }
   pool {
-    id
-    name
-  }
-  queue {
     id
     name
   }
@@ -8635,19 +8147,12 @@ export const SubmitOneDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
 fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<SubmitOneMutation, SubmitOneMutationVariables>;
 export const SubmitManyDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -8671,19 +8176,12 @@ export const SubmitManyDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<SubmitManyMutation, SubmitManyMutationVariables>;
 export const PoolUsageDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -8750,7 +8248,7 @@ export const KeepViewDocument = /*#__PURE__*/ new TypedDocumentString(`
     __typename
     ... on SaveViewSuccess {
       savedView {
-        ...ViewRow
+        id
       }
     }
     ...Refused
@@ -8758,37 +8256,12 @@ export const KeepViewDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
-}
-fragment ViewRow on SavedView {
-  id
-  version
-  name
-  page
-  search
-  scope
-  pinned
-  editable
-  owner {
-    id
-    name
-  }
-  team {
-    id
-    name
   }
 }`) as unknown as TypedDocumentString<KeepViewMutation, KeepViewMutationVariables>;
 export const DropViewDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -8803,18 +8276,11 @@ export const DropViewDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment Refused on Problem {
   __typename
-  code
   message
-  retryable
   ... on InvalidInputProblem {
     violations {
       path
       message
     }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
   }
 }`) as unknown as TypedDocumentString<DropViewMutation, DropViewMutationVariables>;

@@ -11,7 +11,6 @@ export interface Phase {
 
 interface RunTimes {
   number: number
-  state: JobState
   createdAt: string
   scheduledAt: string | null
   startedAt: string | null
