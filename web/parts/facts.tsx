@@ -3,11 +3,15 @@ import styles from './facts.module.css'
 
 export type Fact = readonly [name: string, value: ReactNode]
 
+/** React shows nothing for these. */
+const isNothing = (value: ReactNode) =>
+  value == null || value === '' || value === false || (Array.isArray(value) && value.length === 0)
+
 /** Names and values of one object. Facts without a value are left out. */
 export const Facts = ({ facts }: { facts: readonly Fact[] }) => (
   <dl className={styles.facts}>
     {facts
-      .filter(([, value]) => value !== null && value !== undefined && value !== '')
+      .filter(([, value]) => !isNothing(value))
       .map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
