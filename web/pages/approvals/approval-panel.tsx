@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { type ReactNode, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 import { stringify } from 'yaml'
 import { client } from '../../app/connection.ts'
 import { useKeys } from '../../app/keys.ts'
@@ -7,6 +7,7 @@ import { useResource } from '../../app/resource.ts'
 import { useStart } from '../../app/server-facts.ts'
 import { ApprovalPageDocument, type ApprovalPageQuery } from '../../generated/graphql.ts'
 import { Button, Key } from '../../parts/button.tsx'
+import { Facts } from '../../parts/facts.tsx'
 import { formatMoney } from '../../parts/format.ts'
 import { Empty, Failed, Loading } from '../../parts/page-states.tsx'
 import { SidePanel } from '../../parts/side-panel.tsx'
@@ -65,29 +66,40 @@ function Request({ approval, onDecided }: { approval: WholeApproval; onDecided: 
       ) : (
         <p className={styles.note}>{explain(approval, viewer.user.id)}</p>
       )}
-      <dl className={styles.facts}>
-        <Fact name="Why">{reason}</Fact>
-        <Fact name="Who">
-          <Link to="/jobs" search={{ user: requestedBy.name }}>
-            {requestedBy.displayName ?? requestedBy.name}
-          </Link>{' '}
-          ({requestedBy.level.toLowerCase()}
-          {requestedBy.teams.length > 0 && `, ${requestedBy.teams.map(({ name }) => name).join(', ')}`})
-        </Fact>
-        <Fact name="Asked">
-          <Time at={requestedAt} />, expires <Time at={expiresAt} />
-        </Fact>
-        <Fact name="May decide">{requiredLevel.toLowerCase()} or above, not the requester</Fact>
-        <Fact name="Job">
-          <Link to="/jobs/$id" params={{ id: job.id }}>
-            {job.name ?? job.id}
-          </Link>{' '}
-          in {job.queue?.name ?? job.pool.name}, charged to {job.account}
-        </Fact>
-        {gpus > 0 && <Fact name="GPUs">{gpus}</Fact>}
-        <Fact name="Costs at most">{cost ? formatMoney(cost) : 'no bound known'}</Fact>
-        {approval.status === 'PENDING' && <Fact name="If approved">{describeStart(approval)}</Fact>}
-      </dl>
+      <Facts
+        facts={[
+          ['Why', reason],
+          [
+            'Who',
+            <span key="who">
+              <Link to="/jobs" search={{ user: requestedBy.name }}>
+                {requestedBy.displayName ?? requestedBy.name}
+              </Link>{' '}
+              ({requestedBy.level.toLowerCase()}
+              {requestedBy.teams.length > 0 && `, ${requestedBy.teams.map(({ name }) => name).join(', ')}`})
+            </span>,
+          ],
+          [
+            'Asked',
+            <span key="asked">
+              <Time at={requestedAt} />, expires <Time at={expiresAt} />
+            </span>,
+          ],
+          ['May decide', `${requiredLevel.toLowerCase()} or above, not the requester`],
+          [
+            'Job',
+            <span key="job">
+              <Link to="/jobs/$id" params={{ id: job.id }}>
+                {job.name ?? job.id}
+              </Link>{' '}
+              in {job.queue?.name ?? job.pool.name}, charged to {job.account}
+            </span>,
+          ],
+          ['GPUs', gpus > 0 && gpus],
+          ['Costs at most', cost ? formatMoney(cost) : 'no bound known'],
+          ['If approved', approval.status === 'PENDING' && describeStart(approval)],
+        ]}
+      />
       <RuleFacts ruleName={approval.ruleName} />
       <RequesterFacts approval={approval} />
       <section className={styles.part}>
@@ -97,13 +109,6 @@ function Request({ approval, onDecided }: { approval: WholeApproval; onDecided: 
     </>
   )
 }
-
-const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
-  <>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </>
-)
 
 function explain(approval: ApprovalRow, viewerId: string): string {
   if (approval.status !== 'PENDING') {

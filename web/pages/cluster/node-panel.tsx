@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
 import { client } from '../../app/connection.ts'
 import { useResource } from '../../app/resource.ts'
 import { useNow } from '../../app/server-clock.ts'
 import { NodeDetailsDocument, type NodeDetailsQuery } from '../../generated/graphql.ts'
+import { type Fact, Facts } from '../../parts/facts.tsx'
 import { formatBytes, formatClock, formatDuration, plural } from '../../parts/format.ts'
 import { FailedInline } from '../../parts/page-states.tsx'
 import { SidePanel } from '../../parts/side-panel.tsx'
@@ -35,7 +35,7 @@ export function NodePanel({ node, claims, pool, onClose }: NodePanelProps) {
   return (
     <SidePanel title={node.name} onClose={onClose}>
       {failure && <FailedInline failure={failure} onRetry={read} />}
-      <Facts node={node} details={value ?? null} claims={claims} hold={hold} />
+      <NodeFacts node={node} details={value ?? null} claims={claims} hold={hold} />
       <NodeActions node={node} pool={pool.name} runCount={value?.runs.totalCount ?? null} onRemoved={onClose} />
       <Runs details={value ?? null} node={node} />
     </SidePanel>
@@ -47,19 +47,19 @@ async function readDetails(id: string, signal: AbortSignal): Promise<Details | n
   return node && 'runs' in node ? node : null
 }
 
-interface FactsProps {
+interface NodeFactsProps {
   node: MapNode
   details: Details | null
   claims: Claims
   hold: ClusterPool['holds'][number] | undefined
 }
 
-function Facts({ node, details, claims, hold }: FactsProps) {
+function NodeFacts({ node, details, claims, hold }: NodeFactsProps) {
   const { state, stateAt, stateReason, backsOffUntil, capacity, free, devices } = node
   const condition = findCondition(node, claims)
   const used = devices.filter(({ allocated }) => allocated).length
   const because = state === 'READY' ? details?.backsOffBecause : stateReason
-  const facts: readonly (readonly [title: string, value: ReactNode])[] = [
+  const facts: readonly Fact[] = [
     [
       'Condition',
       <span key="condition" className={isClosed(condition) ? styles.warning : undefined}>
@@ -81,19 +81,7 @@ function Facts({ node, details, claims, hold }: FactsProps) {
     ['Jobs', details?.gpuJobsOnly && 'only with GPUs'],
     ['Last seen', details?.lastSeenAt && <Time key="seen" at={details.lastSeenAt} />],
   ]
-  return (
-    <dl className={styles.facts}>
-      {facts.map(
-        ([title, value]) =>
-          value && (
-            <div key={title} style={{ display: 'contents' }}>
-              <dt>{title}</dt>
-              <dd>{value}</dd>
-            </div>
-          ),
-      )}
-    </dl>
-  )
+  return <Facts facts={facts} />
 }
 
 const JobLink = ({ job: { id, name } }: { job: { id: string; name: string | null } }) => (
