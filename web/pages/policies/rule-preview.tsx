@@ -1,25 +1,14 @@
 import { Link } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
 import { isRefused } from '../../actions/refusal.ts'
 import { client } from '../../app/connection.ts'
 import { useResource } from '../../app/resource.ts'
+import { useSettled } from '../../app/settled.ts'
 import { type ApprovalConditionInput, PreviewRuleDocument, type UserLevel } from '../../generated/graphql.ts'
 import { plural } from '../../parts/format.ts'
 import { StateGlyph } from '../../parts/state-glyph.tsx'
 import styles from './policies.module.css'
 
-const pauseMs = 300
 const jobsShownMax = 10
-
-/** The value once it has not changed for a moment. */
-function useSettled(value: string): string {
-  const [settled, setSettled] = useState(value)
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), pauseMs)
-    return () => clearTimeout(timer)
-  }, [value])
-  return settled
-}
 
 interface RulePreviewProps {
   condition: ApprovalConditionInput

@@ -1,7 +1,8 @@
 import type { RequestFailed } from '@berth-jobs/berth/client'
-import { useEffect, useRef, useState } from 'react'
+import { useRef } from 'react'
 import { client } from '../../app/connection.ts'
 import { useResource } from '../../app/resource.ts'
+import { useSettled } from '../../app/settled.ts'
 import { DryRunDocument, type DryRunQuery, type SubmitJobInput } from '../../generated/graphql.ts'
 import { readTypeErrors, readViolations, type Violation } from './violations.ts'
 
@@ -19,24 +20,19 @@ export interface DryRun {
   isPending: boolean
 }
 
-const quietMs = 300
 const repeatMs = 15_000
 const nothing: DryRun = { preview: null, refusal: null, violations: [], failure: null, isPending: false }
 
 /** Predicts the outcome of a submission: 300 ms after its last change, and again while the page is visible. */
 export function useDryRun(input: SubmitJobInput | null): DryRun {
   const wanted = input === null ? '' : JSON.stringify(input)
-  const [settled, setSettled] = useState(wanted)
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(wanted), quietMs)
-    return () => clearTimeout(timer)
-  }, [wanted])
+  const settled = useSettled(wanted)
   const last = useRef<DryRun>(nothing)
   const isCurrent = wanted === settled
   const { value, failure } = useResource(
     settled,
     async (signal) => {
-      const { submit } = { submit: JSON.parse(settled) as SubmitJobInput }
+      const submit = JSON.parse(settled) as SubmitJobInput
       return (await client.request(DryRunDocument, { input: { submit } }, { signal })).previewJob
     },
     // A change cancels the request before it.
