@@ -39,6 +39,8 @@ export class MissingJob extends Stop {
 
 export const seeJobs = '"berth ls" lists your jobs'
 
+export const unknownJob = (id: string) => new Stop(exitCodes.notFound, `Job ${id} not found`, seeJobs)
+
 export function stopForProblem(problem: ProblemFragment | RefusalFragment, nextIfMissing?: string): Stop {
   const violations = 'violations' in problem ? problem.violations : []
   const details = violations.map(({ path, message }) => `${path.join('.')}: ${message}`)

@@ -1,6 +1,6 @@
 import { JobSpecDocument, type JobSpecInput, type SpecFieldsFragment } from '../client/generated/graphql.ts'
 import type { Cli } from './cli.ts'
-import { exitCodes, Stop, seeJobs } from './exit.ts'
+import { unknownJob } from './exit.ts'
 
 /** Specs as they are submitted, without fields that have their defaults. */
 
@@ -15,7 +15,7 @@ const defaults: Readonly<Record<string, unknown>> = {
 
 export async function readSpec(cli: Cli, id: string): Promise<SpecFieldsFragment> {
   const { job } = await cli.connection().request(JobSpecDocument, { id }, { attempts: 2 })
-  if (!job) throw new Stop(exitCodes.notFound, `Job ${id} not found`, seeJobs)
+  if (!job) throw unknownJob(id)
   return job.spec
 }
 

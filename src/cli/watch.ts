@@ -3,7 +3,7 @@ import type { Client } from '../client/jobs/client.ts'
 import type { FollowJobOptions } from '../client/jobs/events.ts'
 import type { TailOptions } from '../client/jobs/logs.ts'
 import type { Cli } from './cli.ts'
-import { exitCodes, Stop, seeJobs } from './exit.ts'
+import { exitCodes, Stop, unknownJob } from './exit.ts'
 import { LinePrefix } from './line-prefix.ts'
 import { eventText } from './render.ts'
 import { styled, type Terminal } from './terminal.ts'
@@ -15,7 +15,7 @@ export interface LogView extends Pick<TailOptions, 'lastLines' | 'run' | 'stream
 
 export async function findJob(cli: Cli, id: string) {
   const { job } = await cli.connection().request(JobDocument, { id }, { attempts: 2 })
-  if (!job) throw new Stop(exitCodes.notFound, `Job ${id} not found`, seeJobs)
+  if (!job) throw unknownJob(id)
   return job
 }
 

@@ -6,7 +6,7 @@ import {
   ArtifactsDocument,
 } from '../../client/generated/graphql.ts'
 import type { Cli } from '../cli.ts'
-import { exitCodes, Stop, seeJobs, usageError } from '../exit.ts'
+import { exitCodes, Stop, unknownJob, usageError } from '../exit.ts'
 import { addRetryTimeoutOption, callAsRun, parseObject, type RetryTimeoutOptions, readTextFile } from '../inside.ts'
 import { addOutputOption, type OutputOptions, rowPrinter } from '../output.ts'
 import { readEveryNode } from '../pages.ts'
@@ -56,7 +56,7 @@ function registerReaders(artifact: Command, cli: Cli): void {
     .action(async (id: string, { output }: OutputOptions) => {
       const read = async (page: { first: number; after: string | null }) => {
         const { job } = await cli.connection().request(ArtifactsDocument, { id, ...page })
-        if (!job) throw new Stop(exitCodes.notFound, `Job ${id} not found`, seeJobs)
+        if (!job) throw unknownJob(id)
         return job.artifacts
       }
       await print(cli, await readEveryNode(read), output)
