@@ -1,4 +1,9 @@
-import { JobDocument, type JobEventRowFragment, type JobRowFragment } from '../client/generated/graphql.ts'
+import {
+  JobDocument,
+  type JobEventRowFragment,
+  type JobRowFragment,
+  type JobState,
+} from '../client/generated/graphql.ts'
 import type { Client } from '../client/jobs/client.ts'
 import type { FollowJobOptions } from '../client/jobs/events.ts'
 import type { TailOptions } from '../client/jobs/logs.ts'
@@ -19,21 +24,25 @@ export async function findJob(cli: Cli, id: string) {
   return job
 }
 
-export interface EventView extends Pick<FollowJobOptions, 'from'> {
+export interface WaitView extends Pick<FollowJobOptions, 'from'> {
+  /** The wait also ends when the job is in one of these states, or was in between. */
+  states?: readonly JobState[]
   onEvent?: (event: JobEventRowFragment) => Promise<void>
 }
 
 export async function waitUntilFinal(
   cli: Cli,
   jobId: string,
-  { from = 'CURRENT', onEvent }: EventView = {},
+  { from = 'CURRENT', states = [], onEvent }: WaitView = {},
 ): Promise<JobRowFragment> {
+  const isReached = (state: JobState | null) => state !== null && states.includes(state)
   for await (const update of cli.connection().follow(jobId, { from })) {
     if (update.__typename === 'StreamReset' && update.resetReason === 'DELETED')
       throw new Stop(exitCodes.notFound, `${jobId} was deleted`)
     if (update.__typename !== 'JobTransitions') continue
     for (const event of update.transitions) await onEvent?.(event)
-    if (update.isFinal) return update.job
+    if (update.isFinal || isReached(update.job.state) || update.transitions.some(({ to }) => isReached(to)))
+      return update.job
   }
   return findJob(cli, jobId)
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { JobRowFragment, JobState } from '../../client/generated/graphql.ts'
+import type { JobState } from '../../client/generated/graphql.ts'
 import { readChoices } from '../choices.ts'
 import type { Cli } from '../cli.ts'
 import { exitCodes, jobExitCode, Stop } from '../exit.ts'
@@ -25,7 +25,7 @@ export function registerWaitCommand(program: Command, cli: Cli): void {
       for (const id of ids) await findJob(cli, id)
       detachOnInterrupt(cli, ids.join(' '))
       for (const id of ids) reportWaiting(cli, id)
-      const waits = ids.map((id) => waitForState(cli, id, states))
+      const waits = ids.map((id) => waitUntilFinal(cli, id, { states }))
       const ended = any ? Promise.any(waits).then((job) => [job]) : Promise.all(waits)
       const jobs = await Promise.race([ended, ...(timeout === undefined ? [] : [giveUpAfter(timeout)])])
       await printJobs(cli, jobs, output)
@@ -33,20 +33,6 @@ export function registerWaitCommand(program: Command, cli: Cli): void {
       cli.exitWith(failed.find((code) => code !== 0) ?? 0)
       if (any) await cli.connection().close()
     })
-}
-
-/** The job in one of the states, or as it ended. */
-async function waitForState(cli: Cli, id: string, states: readonly JobState[]): Promise<JobRowFragment> {
-  const reached = new AbortController()
-  const isReached = ({ to }: { to: JobState | null }) => to !== null && states.includes(to)
-  if (states.length === 0) return waitUntilFinal(cli, id)
-  for await (const update of cli.connection().follow(id, { from: 'CURRENT', signal: reached.signal })) {
-    if (update.__typename === 'StreamReset' && update.resetReason === 'DELETED')
-      throw new Stop(exitCodes.notFound, `${id} was deleted`)
-    if (update.__typename !== 'JobTransitions') continue
-    if (update.isFinal || states.includes(update.job.state) || update.transitions.some(isReached)) return update.job
-  }
-  return findJob(cli, id)
 }
 
 async function giveUpAfter(seconds: number): Promise<never> {
