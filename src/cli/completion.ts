@@ -7,6 +7,8 @@ import {
   UsersDocument,
 } from '../client/generated/graphql.ts'
 import type { Cli } from './cli.ts'
+import { stateWords } from './filter.ts'
+import { formats } from './output.ts'
 
 /** Completions of a command line, as `value<tab>description`. */
 
@@ -82,12 +84,8 @@ const sources: Readonly<Record<string, (cli: Cli) => Promise<Completion[]>>> = {
   queue: readQueues,
   pool: readPools,
   node: readNodes,
-  output: async () => ['table', 'wide', 'json', 'jsonl', 'yaml', 'ids'].map((value) => ({ value, about: '' })),
-  state: async () =>
-    ['waiting', 'active', 'final', 'blocked', 'queued', 'running', 'succeeded', 'failed', 'cancelled'].map((value) => ({
-      value,
-      about: '',
-    })),
+  output: async () => formats.map((value) => ({ value, about: '' })),
+  state: async () => stateWords.map((value) => ({ value, about: '' })),
 }
 
 const readValues = async (cli: Cli, name: string): Promise<Completion[]> => (await sources[name]?.(cli)) ?? []

@@ -135,7 +135,11 @@ const categories: Readonly<Record<string, readonly JobState[]>> = {
   active: ['STARTING', 'RUNNING', 'CANCELLING'],
   final: ['SUCCEEDED', 'FAILED', 'INTERRUPTED', 'CANCELLED'],
 }
-const readState = readChoices(Object.values(categories).flat())
+const states = Object.values(categories).flat()
+const readState = readChoices(states)
+
+/** Words that --state takes. */
+export const stateWords = [...Object.keys(categories), ...states.map((state) => state.toLowerCase())]
 
 const readStates = (given: string, before: JobState[] = []): JobState[] => [
   ...before,

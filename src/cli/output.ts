@@ -7,7 +7,7 @@ import { type Column, jobColumns, structured, table } from './render.ts'
 
 /** How every verb prints its result. */
 
-const formats = ['table', 'wide', 'json', 'jsonl', 'yaml', 'ids'] as const
+export const formats = ['table', 'wide', 'json', 'jsonl', 'yaml', 'ids'] as const
 type Format = (typeof formats)[number]
 
 export interface Output {
