@@ -7,6 +7,7 @@ import {
   UsersDocument,
 } from '../client/generated/graphql.ts'
 import type { Cli } from './cli.ts'
+import { findCommandPath, findOption } from './command-path.ts'
 import { stateWords } from './filter.ts'
 import { formats } from './output.ts'
 
@@ -44,14 +45,10 @@ export async function complete(cli: Cli, program: Command, words: readonly strin
   const before = words.slice(0, -1)
   const current = words.at(-1) ?? ''
   if (before.includes('--')) return []
-  const { command, rest } = findCommand(program, before)
-  const found = await findCandidates(cli, { command, rest, current })
+  const path = findCommandPath(program, before)
+  const place = { command: path.at(-1) ?? program, rest: before.slice(path.length - 1), current }
+  const found = await findCandidates(cli, place)
   return found.filter(({ value }) => value.startsWith(current))
-}
-
-function findCommand(program: Command, words: readonly string[]): { command: Command; rest: readonly string[] } {
-  const next = program.commands.find((each) => each.name() === words[0])
-  return next ? findCommand(next, words.slice(1)) : { command: program, rest: words }
 }
 
 interface Place {
@@ -62,7 +59,7 @@ interface Place {
 
 async function findCandidates(cli: Cli, { command, rest, current }: Place): Promise<Completion[]> {
   const flag = rest.at(-1)
-  const option = command.options.find(({ long, short }) => flag !== undefined && (long === flag || short === flag))
+  const option = flag === undefined ? undefined : findOption(command, flag)
   if (option && takesValue(option)) return readValues(cli, option.attributeName())
   if (current.startsWith('-'))
     return command.options.map(({ long, description }) => ({ value: long ?? '', about: description }))

@@ -3,6 +3,7 @@ import { type Command, CommanderError } from 'commander'
 import { RequestFailed } from '../client/connection/failure.ts'
 import { type Client, createClient } from '../client/jobs/client.ts'
 import type { Cli } from './cli.ts'
+import { findCommandPath, findOption } from './command-path.ts'
 import { exitCodes, MissingJob, Stop, stopForFailure, usageError } from './exit.ts'
 import { replaceLast } from './last-job.ts'
 import { pickJob } from './pick-job.ts'
@@ -103,19 +104,8 @@ stderr.on('error', () => undefined)
 
 const createProgram = (): Command => createCommands(cli, () => named(createProgram()))
 
-/** The named command after its parents. */
-function findCommands(program: Command): [Command, ...Command[]] {
-  const found: [Command, ...Command[]] = [program]
-  for (const word of words) {
-    const next = found.at(-1)?.commands.find((each) => each.name() === word)
-    if (!next) break
-    found.push(next)
-  }
-  return found
-}
-
 const named = (program: Command): string =>
-  findCommands(program)
+  findCommandPath(program, words)
     .map((each) => each.name())
     .join(' ')
 
@@ -123,10 +113,8 @@ const named = (program: Command): string =>
 function demandValue(program: Command): void {
   const flag = words[words.indexOf('--') - 1]
   if (flag === undefined) return
-  const option = findCommands(program)
-    .at(-1)
-    ?.options.find(({ required, long, short }) => required && (long === flag || short === flag))
-  if (option) throw usageError(`option '${option.flags}' has no value`, 'write its value before "--"')
+  const option = findOption(findCommandPath(program, words).at(-1) ?? program, flag)
+  if (option?.required) throw usageError(`option '${option.flags}' has no value`, 'write its value before "--"')
 }
 
 function report(error: unknown): number {
@@ -158,7 +146,7 @@ async function parse(program: Command): Promise<void> {
 
 /** On a terminal a person chooses the job that is missing. */
 async function parseOrPick(): Promise<void> {
-  const commands = findCommands(createProgram())
+  const commands = findCommandPath(createProgram(), words)
   const pick = async () => {
     const id = await pickJob(cli, ask)
     const at = commands.length - 1

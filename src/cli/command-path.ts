@@ -1,0 +1,15 @@
+import type { Command, Option } from 'commander'
+
+/** The program, then each command that the first words name. */
+export function findCommandPath(program: Command, words: readonly string[]): [Command, ...Command[]] {
+  const path: [Command, ...Command[]] = [program]
+  for (const word of words) {
+    const next = path.at(-1)?.commands.find((each) => each.name() === word)
+    if (!next) break
+    path.push(next)
+  }
+  return path
+}
+
+export const findOption = ({ options }: Command, flag: string): Option | undefined =>
+  options.find(({ long, short }) => long === flag || short === flag)
