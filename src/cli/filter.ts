@@ -76,15 +76,11 @@ function withPrefix(option: Option): Option {
   return parseArg ? renamed.argParser(parseArg) : renamed
 }
 
-const names = [
-  ...(['state', 'user', 'team', 'account', 'project', 'pool', 'queue', 'executor', 'label', 'tag', 'node'] as const),
-  ...(['reason', 'name', 'text', 'since', 'until', 'startedSince', 'finishedSince'] as const),
-] satisfies readonly (keyof FilterFlags)[]
-
 /** The flags of the options of a command: those with the prefix `with-`, where the command has them. */
 export function pickFilterFlags(command: Command): FilterFlags {
   const has = (name: string) => command.options.some((each) => each.attributeName() === name)
   const prefixed = (name: string) => `with${name[0]?.toUpperCase()}${name.slice(1)}`
+  const names = flags.map((create) => create().attributeName())
   const entries = names.map((name) => [name, command.getOptionValue(has(prefixed(name)) ? prefixed(name) : name)])
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
 }
