@@ -27,7 +27,7 @@ export async function printMatches(cli: Cli, id: string, { prefix, ...search }: 
     for (const { line, text } of matches)
       await cli.terminal.write(`${prefix}${styled(cli.terminal, 'dim', `${line}:`)}${printable(text)}\n`)
     count += matches.length
-    if (isComplete && matches.length < 1_000) return count
+    if (isComplete) return count
     after = cursor
   }
 }
