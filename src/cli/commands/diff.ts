@@ -20,12 +20,11 @@ export function registerDiffCommand(program: Command, cli: Cli): void {
   addOutputOption(program.command('diff').argument('<job>').argument('<other>'))
     .description('compare the specs of two jobs; exits with 1 if they differ')
     .action(async (id: string, other: string, { output }: OutputOptions) => {
-      const [first, second] = await Promise.all(
-        [id, other].map(async (each) => flattenSpec(toSpecInput(await readSpec(cli, each)))),
-      )
-      const fields = [...new Set([...(first?.keys() ?? []), ...(second?.keys() ?? [])])].sort()
+      const read = async (each: string) => flattenSpec(toSpecInput(await readSpec(cli, each)))
+      const [first, second] = await Promise.all([read(id), read(other)])
+      const fields = [...new Set([...first.keys(), ...second.keys()])].sort()
       const differences = fields
-        .map((field) => ({ field, first: first?.get(field) ?? null, second: second?.get(field) ?? null }))
+        .map((field) => ({ field, first: first.get(field) ?? null, second: second.get(field) ?? null }))
         .filter((each) => each.first !== each.second)
       if (differences.length === 0) cli.terminal.say('berth: the specs are the same')
       else cli.exitWith(exitCodes.unexpected)
