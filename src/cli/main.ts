@@ -146,7 +146,8 @@ async function parse(program: Command): Promise<void> {
 
 /** On a terminal a person chooses the job that is missing. */
 async function parseOrPick(): Promise<void> {
-  const commands = findCommandPath(createProgram(), words)
+  const program = createProgram()
+  const commands = findCommandPath(program, words)
   const pick = async () => {
     const id = await pickJob(cli, ask)
     const at = commands.length - 1
@@ -155,7 +156,7 @@ async function parseOrPick(): Promise<void> {
   }
   try {
     if (cli.ask && isJobMissing(commands)) return await pick()
-    await parse(createProgram())
+    await parse(program)
   } catch (error) {
     if (!cli.ask || !(error instanceof MissingJob)) throw error
     await pick()
@@ -163,11 +164,11 @@ async function parseOrPick(): Promise<void> {
 }
 
 function isJobMissing(commands: readonly Command[]): boolean {
-  const command = commands.at(-1)
-  const [argument] = command?.registeredArguments ?? []
+  const [argument] = commands.at(-1)?.registeredArguments ?? []
   const rest = words.slice(commands.length - 1)
   if (!argument?.required || argument.name() !== 'job' || rest.includes('--help') || rest.includes('-h')) return false
-  return command?.parseOptions(rest).operands.length === 0
+  // Parsing leaves values of options behind, so a program of its own does it.
+  return findCommandPath(createProgram(), words).at(-1)?.parseOptions(rest).operands.length === 0
 }
 
 try {
