@@ -85,7 +85,7 @@ export async function printObject(
   await terminal.write(isTable(output) ? view() : await serialize(value, { output, shape: null }))
 }
 
-/** Prints ids of deleted objects. */
+/** Prints ids, where they are all that is known or wanted. */
 export const printIds = ({ terminal }: Pick<Cli, 'terminal'>, ids: readonly string[], output: Output): Promise<void> =>
   terminal.write(
     isTable(output) || output.format === 'ids'
@@ -105,7 +105,7 @@ export async function serialize(value: object | readonly object[], { output, sha
   return structured(selected, textFormat(output))
 }
 
-/** For texts that are the same as a table and as ids. */
+/** The format of `structured`; JSON for the formats that it does not have. */
 const textFormat = ({ format }: Output) => (format === 'jsonl' || format === 'yaml' ? format : 'json')
 
 function readId(value: object): string {
