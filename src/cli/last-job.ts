@@ -36,10 +36,11 @@ export async function rememberJob(env: Env, url: string, id: string): Promise<vo
 }
 
 /** Replaces `@last` before the command of a job. */
-export async function replaceLast(words: readonly string[], env: Env, url: string): Promise<string[]> {
+export async function replaceLast(words: readonly string[], env: Env, readUrl: () => string): Promise<string[]> {
   const end = words.includes('--') ? words.indexOf('--') : words.length
   if (!words.slice(0, end).includes(last)) return [...words]
   const path = locate(env)
+  const url = readUrl()
   const id = path === null ? undefined : (await readAll(path))[url]
   if (id === undefined)
     throw usageError(`${last}: no job was submitted to ${url} from here`, '"berth ls" lists your jobs')

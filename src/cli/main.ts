@@ -174,7 +174,7 @@ function isJobMissing(commands: readonly Command[]): boolean {
 try {
   if (typeof WebSocket === 'undefined')
     throw usageError(`Berth needs Node 22.22 or newer; this is ${process.version}`, 'install a newer Node')
-  words = await replaceLast(words, env, (BERTH_URL || defaultUrl).replace(/\/$/, ''))
+  words = await replaceLast(words, env, () => cli.connection().url)
   await parseOrPick()
 } catch (error) {
   for (const restore of restores) restore()
