@@ -5,6 +5,7 @@ import { serverNowMs } from '../../app/server-clock.ts'
 import { useStart } from '../../app/server-facts.ts'
 import { AnyJobDocument, OverviewDocument } from '../../generated/graphql.ts'
 import { Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
+import { readTime } from '../../rows/filter-text.ts'
 import { FirstJob } from './first-job.tsx'
 import { MyFigures } from './my-figures.tsx'
 import { MyJobs } from './my-jobs.tsx'
@@ -13,14 +14,9 @@ import styles from './overview.module.css'
 import { Pools } from './pools.tsx'
 
 const readMs = 5_000
-const dayMs = 86_400_000
-const minuteMs = 60_000
-
-/** The jobs that "since:24h" of the list finds: whole minutes. */
-const dayAgo = () => new Date(Math.floor((serverNowMs() - dayMs) / minuteMs) * minuteMs).toISOString()
 
 async function readOverview(userId: string, signal: AbortSignal) {
-  const failed = { users: [userId], states: ['FAILED' as const], createdAfter: dayAgo() }
+  const failed = { users: [userId], states: ['FAILED' as const], createdAfter: readTime('24h', serverNowMs()) }
   return client.request(OverviewDocument, { failed }, { signal })
 }
 
