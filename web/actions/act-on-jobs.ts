@@ -21,7 +21,7 @@ export interface BulkRequest {
   idempotencyKey: string
 }
 
-export interface RefusedJob {
+interface RefusedJob {
   id: string
   message: string
 }

@@ -13,7 +13,7 @@ export interface Span extends Look {
   text: string
 }
 
-export const plainLook: Look = { marks: [] }
+const plainLook: Look = { marks: [] }
 
 const markCodes: Readonly<Record<number, string>> = {
   1: 'bold',

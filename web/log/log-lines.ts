@@ -43,7 +43,7 @@ export interface LogState {
   version: number
 }
 
-export interface LogLinesOptions {
+interface LogLinesOptions {
   client: Pick<Client, 'request' | 'subscribe'>
   jobId: string
   run: number

@@ -7,7 +7,7 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } fr
  */
 export const barPxMax = 8_000_000
 
-export interface Geometry {
+interface Geometry {
   rowCount: number
   rowPx: number
   windowPx: number

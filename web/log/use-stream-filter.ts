@@ -13,8 +13,6 @@ export interface StreamFilter {
   toggle: (stream: LogStream) => void
   /** Numbers of the lines of these streams; null: all lines. */
   lines: readonly number[] | null
-  isReading: boolean
-  isCut: boolean
   key: string
 }
 
@@ -42,8 +40,6 @@ export function useStreamFilter(log: { jobId: string; run: number; lines: LogLin
     streams,
     toggle,
     lines: isAll ? null : (found?.lines ?? []),
-    isReading: !isAll && !found?.isComplete,
-    isCut: found?.isCut ?? false,
     key: isAll ? '' : text,
   }
 }

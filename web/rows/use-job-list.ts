@@ -4,7 +4,7 @@ import { emptyView, JobList, type JobListOptions, type ListView } from './job-li
 const noSubscription = () => () => undefined
 const noView = () => emptyView
 
-export interface ShownList {
+interface ShownList {
   /** The key that the list was made for; another than the wanted one while the next list is read. */
   key: string
   list: JobList | null

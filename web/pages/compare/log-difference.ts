@@ -4,7 +4,7 @@ export interface LogPart {
 }
 
 /** Reads lines from a number on, in parts of long lines; fewer than asked: the end. */
-export type ReadLines = (source: number, fromLine: number) => Promise<readonly LogPart[]>
+type ReadLines = (source: number, fromLine: number) => Promise<readonly LogPart[]>
 
 export interface LogDifference {
   /** null: no difference within the lines that were compared. */

@@ -1,7 +1,7 @@
 import { quoteShell } from '../../parts/format.ts'
 
 /** A value of the specs that is not the same in all of them; undefined: absent. */
-export interface Difference {
+interface Difference {
   path: string
   values: readonly (string | undefined)[]
 }

@@ -2,7 +2,7 @@ import type { GraphBoxFragment, JobNeighboursQuery } from '../../generated/graph
 
 export type Box = GraphBoxFragment
 
-export interface Edge {
+interface Edge {
   /** The job that is waited for. */
   from: string
   to: string
@@ -20,7 +20,7 @@ type Neighbours = Extract<NonNullable<JobNeighboursQuery['nodes'][number]>, { de
 /** Reads jobs with their neighbours; jobs that are gone are missing. */
 type ReadNeighbours = (ids: readonly string[]) => Promise<readonly Neighbours[]>
 
-export const boxesMax = 300
+const boxesMax = 300
 const idsPerRead = 20
 
 /** All jobs that a job waits for, and all that wait for it, level by level until there are too many. */

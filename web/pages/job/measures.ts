@@ -2,10 +2,10 @@ import type { RunUsageQuery } from '../../generated/graphql.ts'
 import { bytesUnit, type ChartUnit, numberUnit, percentUnit } from '../../parts/chart-units.ts'
 import type { Spec } from '../../spec/spec-input.ts'
 
-export type Sample = Extract<NonNullable<RunUsageQuery['node']>, { samples: unknown }>['samples'][number]
+type Sample = Extract<NonNullable<RunUsageQuery['node']>, { samples: unknown }>['samples'][number]
 
 /** One value of the samples, and how much of it the job asked for. */
-export interface Measure {
+interface Measure {
   title: string
   unit: ChartUnit
   read: (sample: Sample) => number | null

@@ -4,7 +4,7 @@ import type { Spec } from '../../spec/spec-input.ts'
 export type FitNode = NonNullable<PoolNodesQuery['queue']>['pool']['nodes']['nodes'][number]
 type Asked = Pick<Spec['resources'], 'cpu' | 'memoryBytes' | 'gpu' | 'gpuModel' | 'gpuMemoryBytes'>
 
-export interface NodeFit {
+interface NodeFit {
   /** Names of the nodes that could run a replica if they were empty. */
   fitting: readonly string[]
   /** Free GPUs of the kind that is asked for, or free cores of a job without GPUs. */

@@ -32,7 +32,7 @@ const signalNames: Readonly<Record<number, string>> = {
 }
 
 /** "signal 9 (KILL)" of the exit code 137; null: no signal. */
-export function nameSignal(exitCode: number | null): string | null {
+function nameSignal(exitCode: number | null): string | null {
   if (exitCode === null || exitCode <= signalBase) return null
   const name = signalNames[exitCode - signalBase]
   return name ? `signal ${exitCode - signalBase} (${name})` : null

@@ -6,7 +6,7 @@ import type { JobEvent } from './use-job.ts'
 
 const eventsPerPage = 100
 
-export interface EarlierEvents {
+interface EarlierEvents {
   events: readonly JobEvent[]
   /** Older events exist that were not read. */
   hasMore: boolean

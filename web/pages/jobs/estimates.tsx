@@ -15,7 +15,7 @@ export function StartEstimate({ job: { scheduling } }: { job: Pick<JobRow, 'sche
 }
 
 /** From the progress so far; null: nothing is known. */
-export function estimateLeftMs({ progress, currentRun }: Pick<JobRow, 'progress' | 'currentRun'>, nowMs: number) {
+function estimateLeftMs({ progress, currentRun }: Pick<JobRow, 'progress' | 'currentRun'>, nowMs: number) {
   const fraction = progress?.fraction ?? 0
   if (!progress || fraction <= 0.01 || fraction >= 1 || currentRun.startedAt === null) return null
   const reportedMs = Date.parse(progress.at)

@@ -8,7 +8,7 @@ import { JobLine } from './job-line.tsx'
 import styles from './job-table.module.css'
 import { useVisibleRows } from './visible-rows.ts'
 
-export interface JobTableProps {
+interface JobTableProps {
   box: RefObject<HTMLDivElement | null>
   view: ListView
   selected: ReadonlySet<string>

@@ -1,6 +1,6 @@
 import { useCallback, useRef, useState } from 'react'
 
-export interface RowSelection {
+interface RowSelection {
   selected: ReadonlySet<string>
   select: (id: string, isRange: boolean) => void
   selectAll: () => void
