@@ -3,9 +3,10 @@ import type { ReactNode } from 'react'
 import { useNow } from '../../app/server-clock.ts'
 import { formatBytes, formatDuration, formatMoney, plural } from '../../parts/format.ts'
 import { Time } from '../../parts/time.tsx'
+import type { Spec } from '../../spec/spec-input.ts'
 import styles from './job.module.css'
 import { describeOutcome } from './outcome.ts'
-import type { PageJob, Spec } from './use-job.ts'
+import type { PageJob } from './use-job.ts'
 
 const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
   <div>

@@ -10,13 +10,13 @@ import { CopyButton } from '../../parts/copy-button.tsx'
 import { copyText } from '../../parts/copy-text.ts'
 import { MenuButton } from '../../parts/menu-button.tsx'
 import { StateChip } from '../../parts/state-glyph.tsx'
-import { toSpecInput } from '../../spec/spec-input.ts'
+import { type Spec, toSpecInput } from '../../spec/spec-input.ts'
 import { linkToSubmit } from '../../spec/spec-link.ts'
 import { type EndNotice, useEndNotice } from './end-notice.ts'
 import styles from './job.module.css'
 import { JobFacts } from './job-facts.tsx'
 import { findRemedy } from './remedies.ts'
-import type { PageJob, Spec } from './use-job.ts'
+import type { PageJob } from './use-job.ts'
 
 interface JobHeaderProps {
   job: PageJob

@@ -4,9 +4,10 @@ import { RunUsageDocument } from '../../generated/graphql.ts'
 import { seriesColors } from '../../parts/chart-series.ts'
 import { Empty, Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
 import { TimeChart } from '../../parts/time-chart.tsx'
+import type { Spec } from '../../spec/spec-input.ts'
 import { compareAsked, measures } from './measures.ts'
 import styles from './usage-tab.module.css'
-import type { PageJob, Spec } from './use-job.ts'
+import type { PageJob } from './use-job.ts'
 
 const points = 240
 const readAgainMs = 10_000

@@ -10,12 +10,11 @@ import {
   JobPageDocument,
   ListUpdatesDocument,
   type PageJobFragment,
-  type WholeSpecFragment,
 } from '../../generated/graphql.ts'
 import { jobStore } from '../../rows/job-store.ts'
+import type { Spec } from '../../spec/spec-input.ts'
 
 export type PageJob = PageJobFragment
-export type Spec = WholeSpecFragment
 export type JobEvent = EventRowFragment
 
 export interface JobState {

@@ -9,11 +9,11 @@ import { Button } from '../../parts/button.tsx'
 import { formatClock } from '../../parts/format.ts'
 import { FailedInline } from '../../parts/page-states.tsx'
 import { Table } from '../../parts/table.tsx'
-import { toSpecInput } from '../../spec/spec-input.ts'
+import { type Spec, toSpecInput } from '../../spec/spec-input.ts'
 import { linkToSubmit } from '../../spec/spec-link.ts'
 import { listProposals } from './proposals.ts'
 import { ReasonText } from './reason-text.tsx'
-import type { PageJob, Spec } from './use-job.ts'
+import type { PageJob } from './use-job.ts'
 import styles from './why-it-waits.module.css'
 
 type Preview = PreviewChangeQuery['previewJob']
