@@ -1,22 +1,21 @@
 import { changeSettings, type Settings, useSettings } from '../../app/settings.ts'
 import { Button } from '../../parts/button.tsx'
 import styles from './column-choice.module.css'
-import { columns } from './columns.tsx'
+import { columns, defaultColumns } from './columns.tsx'
 
 const densities: Readonly<Record<Settings['density'], string>> = {
   COMPACT: 'Compact',
   NORMAL: 'Normal',
   TOUCH: 'Large',
 }
-const defaults = columns.filter(({ isDefault }) => isDefault).map(({ key }) => key)
 
 /** The columns of the list and the height of its rows; each choice shows at once. */
 export function ColumnChoice({ onClose }: { onClose: () => void }) {
   const { jobColumns, density } = useSettings()
-  const chosen = new Set(jobColumns ?? defaults)
+  const chosen = new Set(jobColumns ?? defaultColumns)
   const choose = (key: string, isChosen: boolean) => {
     const next = columns.map((column) => column.key).filter((each) => (each === key ? isChosen : chosen.has(each)))
-    changeSettings({ jobColumns: next.join() === defaults.join() ? null : next })
+    changeSettings({ jobColumns: next.join() === defaultColumns.join() ? null : next })
   }
   return (
     <div className={styles.choice}>

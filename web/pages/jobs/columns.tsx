@@ -162,6 +162,9 @@ export const columns: readonly JobColumn[] = [
   },
 ]
 
+/** Keys of the columns that are shown unless the reader chose otherwise. */
+export const defaultColumns: readonly string[] = columns.filter(({ isDefault }) => isDefault).map(({ key }) => key)
+
 const percent = 100
 
 function describeProgress(job: JobRow): string | null {

@@ -2,7 +2,7 @@ import { type MouseEvent, type RefObject, useEffect, useRef, useState } from 're
 import { useMedia } from '../../app/media.ts'
 import { useSettings } from '../../app/settings.ts'
 import type { ListView } from '../../rows/job-list.ts'
-import { columns as allColumns, type JobColumn } from './columns.tsx'
+import { columns as allColumns, defaultColumns, type JobColumn } from './columns.tsx'
 import { fitColumns } from './fit-columns.ts'
 import { JobLine } from './job-line.tsx'
 import styles from './job-table.module.css'
@@ -121,7 +121,7 @@ function useColumns(box: RefObject<HTMLElement | null>, isPhone: boolean): reado
     observer.observe(element)
     return () => observer.disconnect()
   }, [box])
-  const chosen = jobColumns ?? allColumns.filter(({ isDefault }) => isDefault).map(({ key }) => key)
+  const chosen = jobColumns ?? defaultColumns
   const shown = useRef<readonly JobColumn[]>([])
   const next = fitColumns(
     allColumns,
