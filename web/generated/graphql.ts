@@ -1395,13 +1395,6 @@ export type RequesterFactsQueryVariables = Exact<{
 
 export type RequesterFactsQuery = { now: { rows: Array<{ key: string | null, count: number }> }, lately: { rows: Array<{ key: string | null, count: number }> }, approvals: { nodes: Array<{ id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } }> } };
 
-export type ApprovalRulesQueryVariables = Exact<{
-  first?: number | null | undefined;
-}>;
-
-
-export type ApprovalRulesQuery = { approvalRules: { nodes: Array<{ id: string, name: string, enabled: boolean, requiredLevel: UserLevel, exemptLevels: Array<UserLevel>, expiresAfterSeconds: number, condition: { costAbove: number | null, executor: string | null, firstJob: boolean | null, hardware: string | null, jobsPerDayAbove: number | null, levelNotIn: Array<UserLevel> | null, name: string | null } }> } };
-
 export type PendingDecisionsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -4100,29 +4093,6 @@ export const RequesterFactsDocument = /*#__PURE__*/ new TypedDocumentString(`
     }
   }
 }`) as unknown as TypedDocumentString<RequesterFactsQuery, RequesterFactsQueryVariables>;
-export const ApprovalRulesDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query ApprovalRules($first: Int) {
-  approvalRules(first: $first) {
-    nodes {
-      id
-      name
-      enabled
-      requiredLevel
-      exemptLevels
-      expiresAfterSeconds
-      condition {
-        costAbove
-        executor
-        firstJob
-        hardware
-        jobsPerDayAbove
-        levelNotIn
-        name
-      }
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<ApprovalRulesQuery, ApprovalRulesQueryVariables>;
 export const PendingDecisionsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query PendingDecisions {
   viewer {

@@ -2,8 +2,9 @@ import { Link } from '@tanstack/react-router'
 import { client } from '../../app/connection.ts'
 import { useResource } from '../../app/resource.ts'
 import { serverNowMs } from '../../app/server-clock.ts'
-import { ApprovalRulesDocument, type ApprovalRulesQuery, RequesterFactsDocument } from '../../generated/graphql.ts'
+import { ListRulesDocument, RequesterFactsDocument } from '../../generated/graphql.ts'
 import { formatCount, plural } from '../../parts/format.ts'
+import { describeCondition } from '../policies/conditions.ts'
 import styles from './approval-panel.module.css'
 import type { ApprovalRow } from './approval-row.ts'
 import { Ending } from './approvals-table.tsx'
@@ -57,26 +58,11 @@ export function RequesterFacts({ approval }: { approval: ApprovalRow }) {
   )
 }
 
-type Rule = ApprovalRulesQuery['approvalRules']['nodes'][number]
-
-/** "costs more than 50", "hardware *A100*". */
-function describeCondition({ condition }: Rule): string {
-  const { costAbove, executor, firstJob, hardware, jobsPerDayAbove, levelNotIn, name } = condition
-  if (costAbove !== null) return `costs more than ${formatCount(costAbove)}`
-  if (executor !== null) return `runs on the executor ${executor}`
-  if (hardware !== null) return `asks for the hardware ${hardware}`
-  if (jobsPerDayAbove !== null) return `is one of more than ${plural(jobsPerDayAbove, 'job')} of a day`
-  if (levelNotIn !== null) return `is of a user without the level ${levelNotIn.join(' or ').toLowerCase()}`
-  if (name !== null) return `has a name like ${name}`
-  return firstJob ? 'is the first job of a user' : 'is a later job of a user'
-}
-
 /** The rule that holds the job back. */
 export function RuleFacts({ ruleName }: { ruleName: string | null }) {
   const { value } = useResource(
     'approval rules',
-    async (signal) =>
-      (await client.request(ApprovalRulesDocument, { first: rulesMax }, { signal })).approvalRules.nodes,
+    async (signal) => (await client.request(ListRulesDocument, { first: rulesMax }, { signal })).approvalRules.nodes,
     { isOff: ruleName === null },
   )
   const rule = value?.find(({ name }) => name === ruleName)
@@ -86,7 +72,7 @@ export function RuleFacts({ ruleName }: { ruleName: string | null }) {
       <h3>Rule {ruleName}</h3>
       <p>
         {rule
-          ? `A job that ${describeCondition(rule)} needs an approval${rule.exemptLevels.length > 0 ? `, except of the level ${rule.exemptLevels.join(', ').toLowerCase()}` : ''}.`
+          ? `A job that ${describeCondition(rule.condition)} needs an approval${rule.exemptLevels.length > 0 ? `, except of the level ${rule.exemptLevels.join(', ').toLowerCase()}` : ''}.`
           : 'The rule was deleted or renamed after the request.'}
       </p>
     </section>
