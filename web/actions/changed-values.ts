@@ -7,7 +7,8 @@ export function describeChanges(before: Values, now: Values): string {
   return changed.map((name) => `${name} was ${before[name] || 'empty'} and is ${now[name] || 'empty'}`).join('; ')
 }
 
-const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
+/** Two values of a form, by their content. */
+export const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
 /** The fields of a form that were edited, and those that others changed since `before` for the rest. */
 export function mergeDraft<Draft extends object>(draft: Draft, before: Draft, now: Draft): Draft {

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { mergeDraft, type Values } from '../../actions/changed-values.ts'
+import { isSame, mergeDraft, type Values } from '../../actions/changed-values.ts'
 import { describeConflict } from '../../actions/conflict.ts'
 import { isRefused, toRefusal } from '../../actions/refusal.ts'
 import { client } from '../../app/connection.ts'
@@ -50,7 +50,6 @@ const toDraft = (user: UserItemFragment | null, issuer: string): Draft => ({
 })
 
 const orNull = (text: string) => (text.trim() === '' ? null : text.trim())
-const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
 
 /** Only the fields that differ, so that a save leaves the changes of others as they are. */
 function toInput(draft: Draft, before: Draft) {

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { mergeDraft, type Values } from '../../actions/changed-values.ts'
+import { isSame, mergeDraft, type Values } from '../../actions/changed-values.ts'
 import { describeConflict } from '../../actions/conflict.ts'
 import { isRefused, toRefusal } from '../../actions/refusal.ts'
 import { client } from '../../app/connection.ts'
@@ -56,8 +56,7 @@ function toInput(draft: Draft) {
 /** Only the fields that differ, so that a save leaves the changes of others as they are. */
 function toChange(draft: Draft, before: Draft) {
   const [next, old] = [toInput(draft), toInput(before)]
-  const isChanged = ([key, value]: [string, unknown]) =>
-    JSON.stringify(value) !== JSON.stringify(old?.[key as keyof typeof old])
+  const isChanged = ([key, value]: [string, unknown]) => !isSame(value, old?.[key as keyof typeof old])
   return next && (Object.fromEntries(Object.entries(next).filter(isChanged)) as Partial<typeof next>)
 }
 

@@ -1,4 +1,5 @@
 import { useId, useState } from 'react'
+import { isSame } from '../../actions/changed-values.ts'
 import { Button } from '../../parts/button.tsx'
 import { needsShell } from './command-words.ts'
 import { type CommandMode, formatCommand, parseCommand } from './field-texts.ts'
@@ -10,8 +11,6 @@ const modes: readonly (readonly [CommandMode, string])[] = [
   ['WORDS', 'Program'],
   ['SCRIPT', 'Shell script'],
 ]
-
-const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 
 /** The command: a program with its arguments, or a script for the shell. */
 export function CommandField({ subject }: { subject: FormSubject }) {

@@ -1,4 +1,5 @@
 import { useId, useState } from 'react'
+import { isSame } from '../../actions/changed-values.ts'
 import { type FieldText, findFieldText } from './field-texts.ts'
 import type { FormSubject } from './form-subject.ts'
 import { readValue, type SpecField, violationPaths, writeValue } from './spec-fields.ts'
@@ -8,8 +9,6 @@ interface RowProps {
   field: SpecField
   subject: FormSubject
 }
-
-const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 
 /** The messages at a field, and at the parts of it. */
 export const findMessages = (subject: Pick<FormSubject, 'violations'>, path: string): string[] =>
