@@ -1,18 +1,6 @@
-import type { PoolLimitsFragment } from '../../generated/graphql.ts'
 import { plural } from '../../parts/format.ts'
+import type { LimitName } from '../policies/limit-effects.ts'
 import type { LineRow, QueuePanel } from './use-queue.ts'
-
-type CountLimit =
-  | 'maxConcurrent'
-  | 'userMaxConcurrent'
-  | 'teamMaxConcurrent'
-  | 'localJobMaxConcurrent'
-  | 'localGpuMaxConcurrent'
-  | 'userMaxActive'
-  | 'userMaxBlocked'
-
-/** The limits that are edited as a number; null: unlimited. */
-export type LimitKey = CountLimit & keyof PoolLimitsFragment
 
 interface Facts {
   panel: Pick<QueuePanel, 'running' | 'byReason'>
@@ -22,7 +10,7 @@ interface Facts {
 const unlimited = Number.POSITIVE_INFINITY
 
 /** The number of jobs that could start, or that run over the limit, if it had this value: "3 more jobs could start". */
-export function describeEffect(key: LimitKey, value: number | null, { panel, rows }: Facts): string {
+export function describeEffect(key: LimitName, value: number | null, { panel, rows }: Facts): string {
   const limit = value ?? unlimited
   if (key === 'maxConcurrent')
     return compare(limit, panel.running, countReasons(panel, ['GLOBAL_LIMIT', 'POOL_PAUSED']))

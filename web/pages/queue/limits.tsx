@@ -1,17 +1,18 @@
 import { Link } from '@tanstack/react-router'
 import { Pencil } from 'lucide-react'
-import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
 import { useMay } from '../../app/use-may.ts'
 import { Button } from '../../parts/button.tsx'
 import { type Refusal, refusal } from '../../parts/form.tsx'
 import { formatCount, formatDuration, plural } from '../../parts/format.ts'
+import type { LimitName } from '../policies/limit-effects.ts'
 import { changeLimits } from './change-limits.ts'
-import { describeEffect, type LimitKey } from './limit-effect.ts'
+import { describeEffect } from './limit-effect.ts'
 import styles from './queue.module.css'
 import type { LineRow, QueuePanel } from './use-queue.ts'
 
 interface Limit {
-  key: LimitKey
+  key: LimitName
   title: string
   /** Jobs or GPUs counted now; null: counted for each user or team. */
   inUse: (panel: QueuePanel) => number | null
@@ -37,8 +38,8 @@ interface LimitsProps {
   panel: QueuePanel
   rows: readonly LineRow[]
   /** The limit that is being edited. */
-  editing: LimitKey | null
-  onEdit: (key: LimitKey | null) => void
+  editing: LimitName | null
+  onEdit: (key: LimitName | null) => void
 }
 
 /** The limits of a pool. Who may change them edits in place, and reads the effect before saving. */
@@ -84,16 +85,17 @@ interface LimitValueProps {
 }
 
 function LimitValue({ title, value, inUse, onEdit }: LimitValueProps) {
-  const text: ReactNode = (
+  const used = inUse === null ? '' : `${formatCount(inUse)} of `
+  const limit = value === null ? 'unlimited' : formatCount(value)
+  const text = (
     <>
-      {inUse !== null && <span className={styles.faint}>{formatCount(inUse)} of </span>}
-      <b>{value === null ? 'unlimited' : formatCount(value)}</b>
+      {used && <span className={styles.faint}>{used}</span>}
+      <b>{limit}</b>
     </>
   )
   if (!onEdit) return text
-  const shown = `${inUse === null ? '' : `${formatCount(inUse)} of `}${value === null ? 'unlimited' : formatCount(value)}`
   return (
-    <button type="button" className={styles.edit} aria-label={`${shown}. Change: ${title}`} onClick={onEdit}>
+    <button type="button" className={styles.edit} aria-label={`${used}${limit}. Change: ${title}`} onClick={onEdit}>
       {text}
       <Pencil size={12} />
     </button>
@@ -106,7 +108,7 @@ const readLimit = (text: string): number | null | undefined => {
 }
 
 interface LimitFormProps {
-  limit: LimitKey
+  limit: LimitName
   title: string
   panel: QueuePanel
   rows: readonly LineRow[]

@@ -4,8 +4,8 @@ import { usePageTitle } from '../../app/page-title.ts'
 import { Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
 import { PoolTabs, usePool } from '../../parts/pool-tabs.tsx'
 import { Time } from '../../parts/time.tsx'
+import type { LimitName } from '../policies/limit-effects.ts'
 import { defaultSpan, Forecast, spans } from './forecast.tsx'
-import type { LimitKey } from './limit-effect.ts'
 import { Limits } from './limits.tsx'
 import { Line } from './line.tsx'
 import { Panel } from './panel.tsx'
@@ -31,7 +31,7 @@ export function QueuePage() {
 function PoolQueue({ pool }: { pool: string | undefined }) {
   const { panel, rows, hasMore, failure } = useQueue(pool)
   const { span = defaultSpan, reason, rows: rowsParam } = useSearch({ strict: false })
-  const [editing, setEditing] = useState<LimitKey | null>(null)
+  const [editing, setEditing] = useState<LimitName | null>(null)
   if (!panel) return failure ? <Failed failure={failure} onRetry={() => location.reload()} /> : <Loading />
   const known = rows ?? []
   return (
