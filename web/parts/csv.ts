@@ -1,3 +1,5 @@
+import { saveFile } from './save-file.ts'
+
 type Cell = string | number | null
 
 const quote = (cell: Cell) => {
@@ -10,10 +12,5 @@ export const toCsv = (rows: readonly (readonly Cell[])[]): string =>
   rows.map((row) => `${row.map(quote).join(',')}\r\n`).join('')
 
 export function downloadCsv(name: string, rows: readonly (readonly Cell[])[]): void {
-  const url = URL.createObjectURL(new Blob([toCsv(rows)], { type: 'text/csv' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = `${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}.csv`
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(url), 60_000)
+  saveFile(`${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}.csv`, toCsv(rows), 'text/csv')
 }

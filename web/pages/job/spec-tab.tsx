@@ -3,6 +3,7 @@ import { useMemo } from 'react'
 import { baseUrl } from '../../app/connection.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
+import { saveFile } from '../../parts/save-file.ts'
 import { formatPsij } from '../../spec/psij-copy.ts'
 import { formatCommandLine, formatCurl, formatPython, formatTypeScript, formatYaml } from '../../spec/spec-copies.ts'
 import { type Spec, toFilledIn, toSpecInput } from '../../spec/spec-input.ts'
@@ -29,14 +30,7 @@ export function SpecTab({ job, spec }: { job: PageJob; spec: Spec }) {
   const input = useMemo(() => toSpecInput(spec), [spec])
   const { title, format, file } = forms[shown]
   const text = format(input, baseUrl)
-  const save = () => {
-    const url = URL.createObjectURL(new Blob([text], { type: 'text/plain' }))
-    const link = document.createElement('a')
-    link.href = url
-    link.download = `${job.name ?? job.id}.${file}`
-    link.click()
-    URL.revokeObjectURL(url)
-  }
+  const save = () => saveFile(`${job.name ?? job.id}.${file}`, text, 'text/plain')
   return (
     <section className={styles.box} aria-label="Spec">
       <div className={styles.bar} role="toolbar" aria-label="Copy as">

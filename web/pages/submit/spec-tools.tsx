@@ -4,6 +4,7 @@ import type { JobSpecInput } from '../../generated/graphql.ts'
 import { Button } from '../../parts/button.tsx'
 import { copyText } from '../../parts/copy-text.ts'
 import { MenuButton } from '../../parts/menu-button.tsx'
+import { saveFile } from '../../parts/save-file.ts'
 import { Tabs } from '../../parts/tabs.tsx'
 import { showToast } from '../../parts/toasts.tsx'
 import { linkToSubmit } from '../../spec/spec-link.ts'
@@ -28,12 +29,9 @@ async function copy(text: string, what: string) {
   showToast(`Copied ${what}`)
 }
 
-function saveFile(text: string, spec: DraftSpec | null) {
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([text], { type: 'application/yaml' }))
-  link.download = `${typeof spec?.['name'] === 'string' ? spec['name'].replace(/[^\w.-]+/g, '-') : 'job'}.yaml`
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(link.href), 1_000)
+function saveSpec(text: string, spec: DraftSpec | null) {
+  const name = typeof spec?.['name'] === 'string' ? spec['name'].replace(/[^\w.-]+/g, '-') : 'job'
+  saveFile(`${name}.yaml`, text, 'application/yaml')
 }
 
 /** The two views of the spec, and its ways in and out. */
@@ -82,7 +80,7 @@ export function SpecTools({ spec, text, view, from, onOpen }: ToolsProps) {
         <Button look="quiet" onClick={() => file.current?.click()}>
           Open file
         </Button>
-        <Button look="quiet" disabled={text === ''} onClick={() => saveFile(text, spec)}>
+        <Button look="quiet" disabled={text === ''} onClick={() => saveSpec(text, spec)}>
           Save file
         </Button>
         {copies.length > 0 && <MenuButton look="quiet" label="Copy as" items={copies} />}
