@@ -3,7 +3,7 @@ import { useMedia } from './media.ts'
 import { useSettings } from './settings.ts'
 
 /** Whether the page is dark. */
-export function useIsDark(): boolean {
+function useIsDark(): boolean {
   const { theme } = useSettings()
   const isSystemDark = useMedia('(prefers-color-scheme: dark)')
   return theme === 'SYSTEM' ? isSystemDark : theme === 'DARK'

@@ -48,7 +48,7 @@ const exact = new Intl.DateTimeFormat('en-GB', {
 })
 const shortDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
 
-export const formatDay = (ms: number): string => day.format(ms)
+const formatDay = (ms: number): string => day.format(ms)
 export const formatClockSeconds = (ms: number): string => clockSeconds.format(ms)
 export const formatExact = (ms: number): string => exact.format(ms)
 

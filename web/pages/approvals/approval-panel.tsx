@@ -19,7 +19,7 @@ import { type ApprovalRow, computeCostMax, countGpus, describeDecision } from '.
 import { decide, type Verdict } from './decide.ts'
 import { RequesterFacts, RuleFacts } from './requester-facts.tsx'
 
-export type WholeApproval = Extract<NonNullable<ApprovalPageQuery['node']>, { __typename: 'Approval' }>
+type WholeApproval = Extract<NonNullable<ApprovalPageQuery['node']>, { __typename: 'Approval' }>
 
 interface PanelProps {
   id: string

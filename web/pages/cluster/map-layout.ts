@@ -44,9 +44,7 @@ export function describeModel({ devices }: MapNode): string {
 export const formatCores = (cores: number): string => String(Math.round(cores * 10) / 10)
 
 /** Groups by model, the largest GPU nodes first, nodes without GPUs last. */
-export function groupNodes(
-  nodes: readonly MapNode[],
-): readonly (readonly [model: string, nodes: readonly MapNode[]])[] {
+function groupNodes(nodes: readonly MapNode[]): readonly (readonly [model: string, nodes: readonly MapNode[]])[] {
   const groups = [...Map.groupBy(nodes, describeModel)]
   const rank = (members: readonly MapNode[]) => members[0]?.devices.length ?? 0
   return groups.toSorted(([nameA, a], [nameB, b]) => rank(b) - rank(a) || nameA.localeCompare(nameB))

@@ -7,7 +7,7 @@ export interface Dimension {
 
 export type Combination = Readonly<Record<string, string>>
 
-export const combinationsMax = 1_000
+const combinationsMax = 1_000
 
 export type Sweep = { dimensions: readonly Dimension[]; combinations: readonly Combination[]; trouble: string | null }
 

@@ -127,7 +127,7 @@ export function findField(path: string): SpecField {
   return field
 }
 
-export const splitPath = (path: string): string[] => path.split('.')
+const splitPath = (path: string): string[] => path.split('.')
 
 /** GiB and bytes are two fields of the schema and one of the form, in bytes. */
 const inBytes: Readonly<Record<string, string>> = {

@@ -27,7 +27,7 @@ interface Subject {
 }
 
 /** The value of the label `sweep` of all jobs of a form. */
-export const labelSweep = (spec: DraftSpec, key: string): string =>
+const labelSweep = (spec: DraftSpec, key: string): string =>
   `${typeof spec['name'] === 'string' ? spec['name'].slice(0, 200) : 'sweep'}-${key.slice(0, 6)}`
 
 /** Sends the form once at a time. A submission that a reload cut off goes on. */

@@ -18,7 +18,7 @@ import { UsageTotals } from './usage-totals.tsx'
 const keys: readonly UsageBy[] = ['POOL', 'ACCOUNT', 'TEAM', 'USER', 'QUEUE']
 const readMs = 60_000
 
-export interface UsageSearch {
+interface UsageSearch {
   from?: string | undefined
   to?: string | undefined
   by?: string | undefined
