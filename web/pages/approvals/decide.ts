@@ -1,5 +1,10 @@
 import { client } from '../../app/connection.ts'
-import { ApproveManyDocument, type ApproveManyMutation, RejectManyDocument } from '../../generated/graphql.ts'
+import {
+  ApproveManyDocument,
+  type ApproveManyMutation,
+  RejectManyDocument,
+  type RejectManyMutation,
+} from '../../generated/graphql.ts'
 import type { ApprovalRow } from './approval-row.ts'
 
 export type Verdict = 'APPROVE' | 'REJECT'
@@ -20,8 +25,9 @@ export interface Outcome {
 
 const decisionsPerCall = 100
 
-type Answer = ApproveManyMutation['approveJobs']
-type Result = Extract<Answer, { __typename: 'ApproveJobsSuccess' }>['results'][number]
+type Result =
+  | Extract<ApproveManyMutation['approveJobs'], { results: unknown }>['results'][number]
+  | Extract<RejectManyMutation['rejectJobs'], { results: unknown }>['results'][number]
 
 /** Decides what was read: each request with the version of its job. A colleague who was faster wins. */
 export async function decide({ verdict, rows, words }: Decision): Promise<Outcome> {
@@ -51,10 +57,7 @@ async function send(verdict: Verdict, rows: readonly ApprovalRow[], words: strin
   }
   const decisions = named.map((each) => ({ ...each, reason: words }))
   const { rejectJobs } = await client.request(RejectManyDocument, { input: { decisions } }, attempts)
-  // Both results have the same parts.
-  return rejectJobs.__typename === 'RejectJobsSuccess'
-    ? (rejectJobs.results as unknown as Result[])
-    : rows.map(() => rejectJobs.message)
+  return rejectJobs.__typename === 'RejectJobsSuccess' ? rejectJobs.results : rows.map(() => rejectJobs.message)
 }
 
 /** The request as it is now, also if it was decided by somebody else. */

@@ -32,7 +32,7 @@ const none: readonly ApprovalRow[] = []
 async function readAll(filter: ApprovalFilter, signal: AbortSignal) {
   const rows: ApprovalRow[] = []
   let after: string | null = null
-  for (let page = 0; page < pagesMax; page++) {
+  for (let page = 1; ; page++) {
     const variables: { first: number; after: string | null; filter: ApprovalFilter } = {
       first: rowsPerPage,
       after,
@@ -40,10 +40,9 @@ async function readAll(filter: ApprovalFilter, signal: AbortSignal) {
     }
     const { approvals } = await client.request(ListApprovalsDocument, variables, { signal })
     rows.push(...approvals.nodes)
-    if (!approvals.pageInfo.hasNextPage || page + 1 === pagesMax) return { rows, total: approvals.totalCount }
+    if (!approvals.pageInfo.hasNextPage || page === pagesMax) return { rows, total: approvals.totalCount }
     after = approvals.pageInfo.endCursor
   }
-  return { rows, total: rows.length }
 }
 
 /** The requests of a filter, live by the events of their jobs. Oldest first if they wait for a decision. */
