@@ -1,3 +1,4 @@
+import { createIdempotencyKey } from '@berth-jobs/berth/client'
 import { Link, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, useMemo, useRef, useState } from 'react'
 import { client } from '../../app/connection.ts'
@@ -8,7 +9,7 @@ import { Button, buttonClasses, Key } from '../../parts/button.tsx'
 import { formatCount, plural } from '../../parts/format.ts'
 import { Empty, Loading } from '../../parts/page-states.tsx'
 import { fill, parseSweep } from './combinations.ts'
-import { createDraft, type Draft, saveDraft } from './draft.ts'
+import { type Draft, saveDraft } from './draft.ts'
 import { readChoices } from './form-subject.ts'
 import { formatOutcome, Outcome } from './outcome.tsx'
 import { SpecForm } from './spec-form.tsx'
@@ -89,7 +90,7 @@ export function SubmitForm({ source, first }: { source: string; first: Draft }) 
         count={count}
         isReady={isReady && sweep.trouble === null}
         isKept={isKept}
-        onNewKey={() => edit({ key: createDraft('').key })}
+        onNewKey={() => edit({ key: createIdempotencyKey() })}
       />
     </div>
   )

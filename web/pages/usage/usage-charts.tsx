@@ -29,15 +29,8 @@ export function UsageCharts({ usage, by, pool, onZoom }: UsageChartsProps) {
   const charts = useMemo(() => listCharts(usage, timeline, { by, pool }), [usage, timeline, by, pool])
   return (
     <div className={styles.charts}>
-      {charts.map(({ reference, ...chart }) => (
-        <TimeChart
-          key={chart.title}
-          {...chart}
-          at={timeline.at}
-          span={usage.span}
-          reference={reference}
-          onZoom={onZoom}
-        />
+      {charts.map((chart) => (
+        <TimeChart key={chart.title} {...chart} at={timeline.at} span={usage.span} onZoom={onZoom} />
       ))}
     </div>
   )

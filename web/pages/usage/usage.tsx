@@ -1,5 +1,4 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { useMemo } from 'react'
 import { usePageTitle } from '../../app/page-title.ts'
 import { useResource } from '../../app/resource.ts'
 import { serverNowMs } from '../../app/server-clock.ts'
@@ -144,8 +143,7 @@ interface ShownProps {
 }
 
 function Shown({ usage, range, by, search, onZoom }: ShownProps) {
-  const isEmpty = useMemo(() => usage.byKey.length === 0 && usage.byPool.length === 0, [usage])
-  if (isEmpty)
+  if (usage.byKey.length === 0 && usage.byPool.length === 0)
     return (
       <Empty title="Nothing was measured in this time">
         The server measures its pools once a minute while it runs. Choose a longer time.
