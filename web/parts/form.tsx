@@ -25,6 +25,9 @@ export interface Refusal {
 
 export const refusal = (message: string): Refusal => ({ message, violations: [] })
 
+/** The refusal for an error: the mutation had no answer. */
+export const refusalOf = (error: unknown): Refusal => refusal(error instanceof Error ? error.message : String(error))
+
 /** The messages at a field, and at the parts of it. */
 export const violationsAt = (found: Refusal | null, path: string): readonly Violation[] =>
   found?.violations.filter(
@@ -79,8 +82,6 @@ interface FormProps {
   children: (refusal: Refusal | null) => ReactNode
 }
 
-const toRefusal = (error: unknown) => refusal(error instanceof Error ? error.message : String(error))
-
 /** Sends once at a time. Refusals that belong to no field stand above the buttons. */
 export function Form({ submitText, takesFocus = false, onCancel, onSubmit, children }: FormProps) {
   const [found, setFound] = useState<Refusal | null>(null)
@@ -93,7 +94,7 @@ export function Form({ submitText, takesFocus = false, onCancel, onSubmit, child
     event.preventDefault()
     if (isBusy) return
     setBusy(true)
-    const next = await onSubmit().catch(toRefusal)
+    const next = await onSubmit().catch(refusalOf)
     setBusy(false)
     setFound(next)
     if (next) requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus())

@@ -5,7 +5,7 @@ import { useMay } from '../../app/use-may.ts'
 import { ChangeNodeDocument, type PoolNodeState, RemoveNodeDocument } from '../../generated/graphql.ts'
 import { openLayer } from '../../layers/layer-store.ts'
 import { Button } from '../../parts/button.tsx'
-import { Field, Form, type Refusal } from '../../parts/form.tsx'
+import { Field, Form, type Refusal, refusalOf } from '../../parts/form.tsx'
 import { plural } from '../../parts/format.ts'
 import { showToast } from '../../parts/toasts.tsx'
 import styles from './cluster.module.css'
@@ -51,7 +51,7 @@ async function changeNode(node: MapNode, state: PoolNodeState, reason?: string):
 }
 
 async function uncordon(node: MapNode) {
-  const refused = await changeNode(node, 'READY').catch((error: unknown) => ({ message: String(error) }))
+  const refused = await changeNode(node, 'READY').catch(refusalOf)
   if (refused) showToast(refused.message, { isTrouble: true })
 }
 

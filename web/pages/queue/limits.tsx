@@ -3,7 +3,7 @@ import { Pencil } from 'lucide-react'
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
 import { useMay } from '../../app/use-may.ts'
 import { Button } from '../../parts/button.tsx'
-import { type Refusal, refusal } from '../../parts/form.tsx'
+import { type Refusal, refusal, refusalOf } from '../../parts/form.tsx'
 import { formatCount, formatDuration, plural } from '../../parts/format.ts'
 import type { LimitName } from '../policies/limit-effects.ts'
 import { changeLimits } from './change-limits.ts'
@@ -132,9 +132,7 @@ function LimitForm({ limit, title, panel, rows, onClose }: LimitFormProps) {
     if (isBusy) return
     if (value === undefined) return setFound(refusal('Write a whole number, or nothing for unlimited.'))
     setBusy(true)
-    const next = await changeLimits({ pool: pool.name, [limit]: value, expectedVersion: version }).catch(
-      (error: unknown) => refusal(error instanceof Error ? error.message : String(error)),
-    )
+    const next = await changeLimits({ pool: pool.name, [limit]: value, expectedVersion: version }).catch(refusalOf)
     setBusy(false)
     if (next === null) return onClose()
     setFound(next)
@@ -179,7 +177,7 @@ function FairShareSwitch({ panel: { pool }, mayChange }: { panel: QueuePanel; ma
   const change = async () => {
     setBusy(true)
     const input = { pool: pool.name, enableFairShare: !enableFairShare, expectedVersion: version }
-    const next = await changeLimits(input).catch((error: unknown) => refusal(String(error)))
+    const next = await changeLimits(input).catch(refusalOf)
     setBusy(false)
     setMessage(next?.message ?? '')
   }
