@@ -9,7 +9,7 @@ const benches: Readonly<Record<string, { file: string; about: string }>> = {
   queue: { file: 'queue-reads.ts', about: 'reads of a queue of 1,000,000 jobs' },
   lists: { file: 'lists.ts', about: 'every filter and order of the list of jobs' },
   logs: { file: 'logs.ts', about: 'pages, searches and downloads of a log of 1 GiB' },
-  console: { file: 'console/main.ts', about: 'the console in Chromium: huge logs' },
+  console: { file: 'console/main.ts', about: 'the console in Chromium: 100,000 jobs, huge logs' },
   fairness: { file: 'fairness.ts', about: 'how long one user waits while another sends expensive requests' },
   backup: { file: 'long-transaction.ts', about: 'latency while a long transaction holds dead rows' },
 }
