@@ -1,19 +1,8 @@
-import { type Browser, chromium, type Page } from 'playwright-core'
-
-const executablePath = process.env['BERTH_TEST_CHROMIUM'] ?? '/usr/bin/chromium'
-const flags = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
+import type { Browser, Page } from 'playwright-core'
+import { launchChromium } from '../../test/support/chromium.ts'
 
 export async function withBrowser(work: (browser: Browser) => Promise<void>): Promise<void> {
-  const browser = await chromium.launch({ executablePath, args: flags, ignoreDefaultArgs: ['--hide-scrollbars'] })
+  const browser = await launchChromium({ ignoreDefaultArgs: ['--hide-scrollbars'] })
   try {
     await work(browser)
   } finally {

@@ -1,10 +1,9 @@
-import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { chromium } from 'playwright-core'
 import { build, preview } from 'vite'
 import { freePort, startBerth } from '../support/berth-process.ts'
+import { hasChromium, launchChromium } from '../support/chromium.ts'
 import { startProxy } from '../support/proxy.ts'
 import { root } from '../support/sources.ts'
 import { drive } from './drive.ts'
@@ -17,23 +16,9 @@ import { storm } from './storm.ts'
  * origin than the API, and their connections go through a proxy that cuts. `BERTH_TEST_SCREENSHOTS` names a folder for
  * pictures.
  */
-const executablePath = process.env['BERTH_TEST_CHROMIUM'] ?? '/usr/bin/chromium'
-if (!existsSync(executablePath)) {
-  console.error(`SKIPPED: Chromium not found at ${executablePath}. Install it, or set BERTH_TEST_CHROMIUM to its path.`)
-  process.exit(0)
-}
+if (!hasChromium()) process.exit(0)
 
 const host = 'pages.example.org'
-const flags = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  `--host-resolver-rules=MAP ${host} 127.0.0.1`,
-]
 
 const directory = await mkdtemp(join(tmpdir(), 'berth-examples-'))
 await using stack = new AsyncDisposableStack()
@@ -69,7 +54,7 @@ for (const [name, port] of Object.entries(ports)) {
   stack.defer(() => pages.close())
 }
 
-const browser = await chromium.launch({ executablePath, args: flags })
+const browser = await launchChromium({ args: [`--host-resolver-rules=MAP ${host} 127.0.0.1`] })
 stack.defer(() => browser.close())
 const open = (name: keyof typeof ports) => ({ name, url: `http://${host}:${ports[name]}/` })
 

@@ -1,28 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
 import { type BerthProcess, freePort, startBerth } from '../../support/berth-process.ts'
+import { launchChromium } from '../../support/chromium.ts'
 import { root } from '../../support/sources.ts'
 
 /** The console in a browser, against real servers with real jobs: `npm run test:e2e`. */
-const executablePath = process.env['BERTH_TEST_CHROMIUM'] ?? '/usr/bin/chromium'
-export const hasChromium = existsSync(executablePath)
-if (!hasChromium)
-  console.error(`SKIPPED: Chromium not found at ${executablePath}. Install it, or set BERTH_TEST_CHROMIUM to its path.`)
 
-const flags = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
 const waitMsMax = 30_000
 
 /** The secret of the administrator of a server that `startWithUsers` starts. */
@@ -43,7 +29,7 @@ export class Console {
   async open(): Promise<void> {
     execFileSync(process.execPath, [join(root, 'web/build.ts')])
     this.directory = await mkdtemp(join(tmpdir(), 'berth-console-'))
-    this.browser = await chromium.launch({ executablePath, args: flags })
+    this.browser = await launchChromium()
   }
 
   async close(): Promise<void> {
