@@ -99,12 +99,16 @@ export async function actOnMatching(
   return { kind: 'DONE', done, refused: [...refused.values()] }
 }
 
-/** How many jobs match that the action would change. Nothing is changed. */
-export async function countMatching(client: Send, request: BulkRequest, filter: JobFilter): Promise<BulkResult> {
+/** How many jobs match that the action would change, or why it is refused. Nothing is changed. */
+export async function countMatching(
+  client: Send,
+  request: BulkRequest,
+  filter: JobFilter,
+): Promise<{ count: number } | { refusal: string }> {
   const answer = await send(client, request, { matching: { filter, expectedCount: 0 } }, attempts)
-  if (answer.actualCount !== undefined) return { kind: 'MISMATCH', actualCount: answer.actualCount, done: 0 }
-  if (answer.results === undefined) return { kind: 'REFUSED', message: answer.message ?? answer.__typename, done: 0 }
-  return { kind: 'MISMATCH', actualCount: 0, done: 0 }
+  if (answer.actualCount === undefined && answer.results === undefined)
+    return { refusal: answer.message ?? answer.__typename }
+  return { count: answer.actualCount ?? 0 }
 }
 
 function countChanged({ jobIds = [], results = [] }: Answer, refused: RefusedJob[]): number {

@@ -73,8 +73,8 @@ export async function confirmMatching(
     client.request(CountStatesDocument, { filter: bounded }, { attempts: 4 }),
     countMatching(client, request, bounded),
   ])
-  if (found.kind === 'REFUSED') return showToast(found.message, { isTrouble: true })
-  const count = found.kind === 'MISMATCH' ? found.actualCount : 0
+  if ('refusal' in found) return showToast(found.refusal, { isTrouble: true })
+  const { count } = found
   const verb = bulkVerbs[action]
   if (count === 0) return showToast(`No job that matches can change: ${verb.toLowerCase()} does not apply`)
   const counts = new Map(jobCounts.rows.map((row) => [row.key ?? '', row.count]))
@@ -114,7 +114,7 @@ const unusedPriority = -1
 async function readExpected(request: BulkRequest, filter: JobFilter, count: number): Promise<number> {
   if (request.action !== 'SET_PRIORITY') return count
   const found = await countMatching(client, request, filter)
-  return found.kind === 'MISMATCH' ? Math.min(found.actualCount, count) : count
+  return 'count' in found ? Math.min(found.count, count) : count
 }
 
 interface Finish {
