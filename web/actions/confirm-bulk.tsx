@@ -17,8 +17,20 @@ import {
 import { bulkVerbs, commandFor, describeDone, describeEffect, describeLost, describeMatching } from './bulk-words.ts'
 import { PriorityField } from './priority-field.tsx'
 
-/** A retry does no harm that a cancellation of the new jobs would not undo. */
-const isDangerous = (action: BulkAction) => action === 'CANCEL' || action === 'DELETE'
+/** Buttons and fields of a dialog that acts on so many jobs. */
+function listControls(request: BulkRequest, count: number) {
+  const { action } = request
+  const isPriority = action === 'SET_PRIORITY'
+  // A retry does no harm that a cancellation of the new jobs would not undo.
+  const isDangerous = action === 'CANCEL' || action === 'DELETE'
+  return {
+    confirmText: isPriority ? 'Set priority' : `${bulkVerbs[action]} ${plural(count, 'job')}`,
+    keepText: isDangerous ? 'Keep' : 'Back',
+    hasReason: action === 'CANCEL',
+    isDangerous,
+    form: isPriority && <PriorityField request={request} />,
+  }
+}
 
 const nameJobs = (jobs: readonly JobRow[]) => {
   const [job] = jobs
@@ -38,11 +50,7 @@ export function confirmBulk(action: BulkAction, jobs: readonly JobRow[], onDone?
       effect: describeEffect(action, jobs, serverNowMs()),
       jobs,
       command: commandFor(action, ids),
-      confirmText: action === 'SET_PRIORITY' ? 'Set priority' : `${verb} ${plural(jobs.length, 'job')}`,
-      keepText: isDangerous(action) ? 'Keep' : 'Back',
-      hasReason: action === 'CANCEL',
-      isDangerous: isDangerous(action),
-      form: action === 'SET_PRIORITY' && <PriorityField request={request} />,
+      ...listControls(request, jobs.length),
       run: async (reason, onProgress) => {
         const report = (done: number) => onProgress(`${formatCount(done)} of ${formatCount(ids.length)}`)
         const result = await actOnIds(client, { ...request, reason: reason.trim() }, ids, report)
@@ -89,11 +97,7 @@ export async function confirmMatching(
       jobs: [],
       count,
       command: null,
-      confirmText: action === 'SET_PRIORITY' ? 'Set priority' : `${verb} ${plural(count, 'job')}`,
-      keepText: isDangerous(action) ? 'Keep' : 'Back',
-      hasReason: action === 'CANCEL',
-      isDangerous: isDangerous(action),
-      form: action === 'SET_PRIORITY' && <PriorityField request={request} />,
+      ...listControls(request, count),
       run: async (reason, onProgress) => {
         const report = (done: number) => onProgress(`${formatCount(done)} of ${formatCount(count)}`)
         const expectedCount = await readExpected(request, bounded, count)
