@@ -1,5 +1,5 @@
 import { lazy, Suspense } from 'react'
-import { makeDownloadUrl } from '../../actions/download-artifact.ts'
+import { makeArtifactUrl } from '../../actions/download.ts'
 import { client } from '../../app/connection.ts'
 import { useResource } from '../../app/resource.ts'
 import { ArtifactContentDocument, type ArtifactRowFragment } from '../../generated/graphql.ts'
@@ -16,7 +16,7 @@ export function ArtifactPreview({ artifact }: { artifact: ArtifactRowFragment })
   const { value, failure, read } = useResource(`artifact ${id}`, async (signal) => {
     const { node } = await client.request(ArtifactContentDocument, { id }, { attempts: 4, signal })
     const content = node && 'body' in node ? node : { body: null, metadata: null }
-    return { ...content, picture: isPicture ? await makeDownloadUrl(id) : null }
+    return { ...content, picture: isPicture ? await makeArtifactUrl(id) : null }
   })
   if (!value) return failure ? <Failed failure={failure} onRetry={read} /> : <Loading />
   const { body, metadata, picture } = value

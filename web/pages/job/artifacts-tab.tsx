@@ -1,5 +1,5 @@
 import { lazy, Suspense, useState } from 'react'
-import { downloadArtifact } from '../../actions/download-artifact.ts'
+import { downloadArtifact } from '../../actions/download.ts'
 import { client } from '../../app/connection.ts'
 import { useResource } from '../../app/resource.ts'
 import { type ArtifactRowFragment, JobArtifactsDocument } from '../../generated/graphql.ts'

@@ -1,5 +1,5 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { downloadLog } from '../../actions/download-log.ts'
+import { downloadLog } from '../../actions/download.ts'
 import { usePageTitle } from '../../app/page-title.ts'
 import { useStateIcon } from '../../app/state-icon.ts'
 import { LogView } from '../../log/log-view.tsx'
