@@ -1,5 +1,6 @@
 import { ErrorResponse, OidcClient, WebStorageStateStore } from 'oidc-client-ts'
 import { baseUrl } from './base-url.ts'
+import { decodeBase64Url } from './base64-url.ts'
 import { findUserOfToken } from './check-token.ts'
 import type { Credential, ProviderToken, Renewal } from './credential.ts'
 
@@ -94,9 +95,6 @@ const isJwt = (token: string) => /^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)
 
 const readClaims = (jwt: string): { exp?: number; iat?: number } =>
   JSON.parse(new TextDecoder().decode(decodeBase64Url(jwt.split('.')[1] ?? '')))
-
-const decodeBase64Url = (text: string) =>
-  Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (character) => character.charCodeAt(0))
 
 const lifeSecondsDefault = 300
 const renewedPart = 0.75

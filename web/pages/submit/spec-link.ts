@@ -1,11 +1,12 @@
+import { decodeBase64Url } from '../../app/base64-url.ts'
+
 /** Reads the spec in the fragment of a URL. */
 
 const prefix = '#spec='
 
-function decodeBase64Url(text: string): string | null {
+function decodeText(text: string): string | null {
   try {
-    const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
-    return new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(binary, (each) => each.charCodeAt(0)))
+    return new TextDecoder('utf-8', { fatal: true }).decode(decodeBase64Url(text))
   } catch {
     return null
   }
@@ -15,7 +16,7 @@ function decodeBase64Url(text: string): string | null {
 export function readSpecHash(hash: string): string | null {
   if (!hash.startsWith(prefix)) return null
   const text = hash.slice(prefix.length)
-  const decoded = /^[\w-]+$/.test(text) ? decodeBase64Url(text) : null
+  const decoded = /^[\w-]+$/.test(text) ? decodeText(text) : null
   if (decoded !== null) return decoded
   try {
     return decodeURIComponent(text)
