@@ -4,10 +4,10 @@ import { fill, findUnused, parseSweep, sweepSpecs } from '../../web/pages/submit
 import { isScript, joinWords, needsShell, splitWords } from '../../web/pages/submit/command-words.ts'
 import { findFieldText, formatCommand, parseCommand } from '../../web/pages/submit/field-texts.ts'
 import { essentials, findField, moreGroups, readValue, writeValue } from '../../web/pages/submit/spec-fields.ts'
-import { readSpecHash } from '../../web/pages/submit/spec-link.ts'
 import { editSpecText, markViolations, parseSpecText, readField } from '../../web/pages/submit/spec-text.ts'
 import { readTypeErrors, readViolations } from '../../web/pages/submit/violations.ts'
 import { findType } from '../../web/pages/submit/yaml-completion.ts'
+import { readSpecHash } from '../../web/spec/spec-link.ts'
 
 describe('the text of a spec', () => {
   it('keeps comments when a field changes, and leaves out objects without fields', () => {

@@ -7,8 +7,8 @@ import { type JobSpecInput, SpecToEditDocument } from '../../generated/graphql.t
 import { Button } from '../../parts/button.tsx'
 import { Empty, Failed, Loading, Missing } from '../../parts/page-states.tsx'
 import { toSpecInput } from '../../spec/spec-input.ts'
+import { hasSpecHash, readSpecHash } from '../../spec/spec-link.ts'
 import { createDraft, loadDraft } from './draft.ts'
-import { hasSpecHash, readSpecHash } from './spec-link.ts'
 import { type DraftSpec, formatSpecText, parseSpecText } from './spec-text.ts'
 import { SubmitForm } from './submit-form.tsx'
 
