@@ -3,8 +3,6 @@ import { PendingDecisionsDocument } from '../generated/graphql.ts'
 import { client } from './connection.ts'
 import { useResource } from './resource.ts'
 
-/** Number of approvals that the viewer may decide: read every 30 s, and after each change that a page sees. */
-
 const readAgainMs = 30_000
 const listeners = new Set<() => void>()
 
@@ -12,6 +10,10 @@ export function refreshPendingDecisions(): void {
   for (const listener of listeners) listener()
 }
 
+/**
+ * Number of approvals that the viewer may decide, at the start `first`. Read every 30 s, and after each change that a page
+ * sees.
+ */
 export function usePendingDecisions(first: number): number {
   const { value, read } = useResource(
     'pending decisions',

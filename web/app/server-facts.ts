@@ -25,7 +25,7 @@ export interface Start {
   links: ViewerFactsQuery['serverInfo']['links']
 }
 
-/** What every page needs. Waits for a person to log in if the server has users. */
+/** Reads the facts that every page needs. Waits for a person to log in if the server has users. */
 export async function startConsole(): Promise<Start> {
   const server = await readServerFacts()
   setInterval(() => void readServerFacts().catch(console.warn), clockLookMs)

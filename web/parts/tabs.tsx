@@ -3,7 +3,6 @@ import type { ReactNode } from 'react'
 import styles from './tabs.module.css'
 
 export interface Tab {
-  /** What is shown, and the value in the URL. */
   title: ReactNode
   count?: number | undefined
   isShown: boolean

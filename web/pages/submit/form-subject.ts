@@ -2,7 +2,7 @@ import type { SubmitChoicesQuery } from '../../generated/graphql.ts'
 import type { DraftSpec, Edit } from './spec-text.ts'
 import type { Violation } from './violations.ts'
 
-/** What the fields of the form read and change. */
+/** The spec that the fields of the form read and change, and its refusals. */
 export interface FormSubject {
   spec: DraftSpec
   edit: (edits: readonly Edit[]) => void
