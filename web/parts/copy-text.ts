@@ -5,6 +5,8 @@ export async function copyText(text: string): Promise<void> {
     event.clipboardData?.setData('text/plain', text)
     event.preventDefault()
   }
-  document.addEventListener('copy', copy, { once: true })
-  if (!document.execCommand('copy')) throw new Error('The browser does not allow copying')
+  document.addEventListener('copy', copy)
+  const isCopied = document.execCommand('copy')
+  document.removeEventListener('copy', copy)
+  if (!isCopied) throw new Error('The browser does not allow copying')
 }
