@@ -140,7 +140,7 @@ describeConsole('the console and other pages', (subject) => {
     for (const url of urls) {
       await page.goto(server.url + url)
       await settle(page)
-      const traces = `[globalThis.hit, document.querySelectorAll('img[src="x"], a[href^="javascript:"], main script').length,
+      const traces = `[globalThis.hit ?? null, document.querySelectorAll('img[src="x"], a[href^="javascript:"], main script').length,
         document.documentElement.scrollWidth > innerWidth]`
       expect([url, await page.evaluate(traces)]).toEqual([url, [null, 0, false]])
     }

@@ -3,8 +3,14 @@ import { LogInPage } from '../pages/log-in/log-in.tsx'
 import { Missing } from '../parts/page-states.tsx'
 import { filterKeys, type JobsSearch } from '../rows/filter-text.ts'
 import { baseUrl } from './connection.ts'
+import { usePageTitle } from './page-title.ts'
 import { markSeen } from './seen-jobs.ts'
 import { Shell } from './shell.tsx'
+
+function NoPage() {
+  usePageTitle('Not found')
+  return <Missing what="This page" />
+}
 
 const root = createRootRoute({
   component: () => (
@@ -12,7 +18,7 @@ const root = createRootRoute({
       <Outlet />
     </Shell>
   ),
-  notFoundComponent: () => <Missing what="This page" />,
+  notFoundComponent: NoPage,
 })
 
 const readText = (search: Record<string, unknown>, keys: readonly string[]) =>

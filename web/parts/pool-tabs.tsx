@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { client } from '../app/connection.ts'
 import { useResource } from '../app/resource.ts'
 import { PoolNamesDocument } from '../generated/graphql.ts'
+import { Button } from './button.tsx'
 import { Empty, Failed, Loading } from './page-states.tsx'
 import { Tabs } from './tabs.tsx'
 
@@ -14,17 +15,29 @@ interface PoolChoice {
 }
 
 /** Pools change at restarts only: they are read once for each page. */
-export function usePool(asked: string | undefined): PoolChoice {
+export function usePool(page: './queue/' | './cluster/' | './usage?pool=', asked: string | undefined): PoolChoice {
   const { value, failure, read } = useResource('pools', readPools)
   const all = value ?? []
   const name = asked ?? all[0]
   if (!value) return { name, all, state: failure ? <Failed failure={failure} onRetry={read} /> : <Loading /> }
   if (name === undefined)
     return { name, all, state: <Empty title="The server has no pool">Add one to berth.yaml.</Empty> }
-  if (!all.includes(name))
-    return { name, all, state: <Empty title={`The pool ${name} does not exist`}>Pools: {all.join(', ')}</Empty> }
+  if (!all.includes(name)) return { name, all, state: <NoPool page={page} name={name} all={all} /> }
   return { name, all, state: null }
 }
+
+const NoPool = ({ page, name, all }: { page: string; name: string; all: readonly string[] }) => (
+  <Empty
+    title={`The pool ${name} does not exist`}
+    actions={all.map((each) => (
+      <Button key={each} href={page + encodeURIComponent(each)}>
+        {each}
+      </Button>
+    ))}
+  >
+    The server has these pools:
+  </Empty>
+)
 
 const readPools = async (signal: AbortSignal) =>
   (await client.request(PoolNamesDocument, {}, { signal })).pools.map(({ name }) => name)

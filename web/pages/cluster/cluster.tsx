@@ -25,7 +25,7 @@ import { useNodes } from './use-nodes.ts'
 /** The nodes and GPUs of a pool, and who holds them. */
 export function ClusterPage() {
   const { pool: asked } = useParams({ strict: false })
-  const pool = usePool(asked)
+  const pool = usePool('./cluster/', asked)
   usePageTitle(pool.name === undefined ? 'Cluster' : `Cluster ${pool.name}`)
   if (pool.state) return pool.state
   return (

@@ -17,7 +17,7 @@ import { type QueuePanel, useQueue } from './use-queue.ts'
 /** Who runs and who waits in a pool, why, and until when. */
 export function QueuePage() {
   const { pool: asked } = useParams({ strict: false })
-  const pool = usePool(asked)
+  const pool = usePool('./queue/', asked)
   usePageTitle(pool.name === undefined ? 'Queue' : `Queue ${pool.name}`)
   if (pool.state) return pool.state
   return (

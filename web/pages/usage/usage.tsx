@@ -28,7 +28,7 @@ interface UsageSearch {
 export function UsagePage() {
   usePageTitle('Usage')
   const search: UsageSearch = useSearch({ strict: false })
-  const pools = usePool(search.pool)
+  const pools = usePool('./usage?pool=', search.pool)
   const by = keys.find((key) => key === (search.by ?? 'account').toUpperCase())
   const range = readRange(search.from, search.to, serverNowMs())
   if (pools.state) return pools.state
