@@ -45,7 +45,13 @@ describe.skipIf(disk === null)('a full disk', () => {
     return data?.['submitJob'] as { job?: { id: string }; code?: string; message?: string }
   }
   const allWell = { ready: true, database: 'ok', migrations: 'ok', warnings: [] }
-  const readiness = async () => (await fetch(`${server.url}/readyz`)).json()
+  let lastReadiness: unknown
+  const readiness = async () => {
+    lastReadiness = await (await fetch(`${server.url}/readyz`)).json()
+    return lastReadiness as { ready: boolean; database: string }
+  }
+  const isReady = async () => isDeepStrictEqual(await readiness(), allWell)
+  const seen = () => ({ readiness: lastReadiness, output: server.output().slice(-4_000) })
   const isOver = async (id: string) => (await jobOf(api, id)).state === 'SUCCEEDED'
 
   test('is reported to callers, by /readyz and in the log, and work continues when space is free', async () => {
@@ -60,8 +66,7 @@ describe.skipIf(disk === null)('a full disk', () => {
     await disk.free()
     const job = await until(async () => (await submit()).job, { what: 'jobs are accepted again' })
     await until(() => isOver(job.id), { what: 'the job is over' })
-    const isReady = async () => isDeepStrictEqual(await readiness(), allWell)
-    await until(isReady, { what: 'all is well again' })
+    await until(isReady, { what: 'all is well again', seen })
     expect(server.output().match(/"the disk of the output of jobs is full: make room there/g)).toHaveLength(1)
     expect(server.output()).not.toContain('"stack"')
   })
@@ -93,8 +98,7 @@ describe.skipIf(disk === null)('a full disk', () => {
     })
     expect(server.output()).toContain(`make room in ${disk.path}/data/postgres`)
     await disk.free()
-    const isReady = async () => isDeepStrictEqual(await readiness(), allWell)
-    await until(isReady, { what: 'PostgreSQL is back' })
+    await until(isReady, { what: 'PostgreSQL is back', seen })
     const job = await until(async () => (await submit()).job, { what: 'jobs are accepted again' })
     await until(() => isOver(job.id), { what: 'the job is over' })
     expect(server.output()).not.toContain('"stack"')

@@ -1,9 +1,12 @@
+import { inspect } from 'node:util'
 import { isUnavailable, Unavailable } from '../../src/platform/tx.ts'
 
 export interface UntilOptions {
   /** Name of the condition, for the message. */
   what: string
   timeoutMs?: number
+  /** What was seen instead; added to the message when the time is over. */
+  seen?: () => unknown
 }
 
 const pollMs = 10
@@ -16,7 +19,7 @@ const timeoutMsDefault = 90_000
  */
 export async function until<T>(
   condition: () => T | Promise<T>,
-  { what, timeoutMs = timeoutMsDefault }: UntilOptions,
+  { what, timeoutMs = timeoutMsDefault, seen }: UntilOptions,
 ): Promise<Exclude<T, false | null | undefined | 0 | ''>> {
   const deadline = performance.now() + timeoutMs
   let cause: unknown
@@ -29,7 +32,10 @@ export async function until<T>(
       if (!isUnavailable(error) && !(error instanceof Unavailable)) throw error
       cause = error
     }
-    if (performance.now() > deadline) throw new Error(`Waited ${timeoutMs} ms in vain until ${what}`, { cause })
+    if (performance.now() > deadline) {
+      const instead = seen ? `; instead: ${inspect(seen(), { depth: 5 })}` : ''
+      throw new Error(`Waited ${timeoutMs} ms in vain until ${what}${instead}`, { cause })
+    }
     await new Promise((resolve) => setTimeout(resolve, pollMs))
   }
 }
