@@ -5,7 +5,7 @@ export interface UntilOptions {
   /** Name of the condition, for the message. */
   what: string
   timeoutMs?: number
-  /** What was seen instead; added to the message when the time is over. */
+  /** Reads the state that the message shows when the time is over. */
   seen?: () => unknown
 }
 
