@@ -2058,7 +2058,7 @@ export type UsersWithRightsQuery = { users: { nodes: Array<{ id: string, name: s
 export type WhoAmIQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type WhoAmIQuery = { viewer: { id: string, permissions: Array<Permission>, user: { id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, allow: Array<Permission>, deny: Array<Permission>, permissions: Array<Permission>, unixUser: string | null, teams: Array<{ id: string, name: string }>, defaultTeam: { id: string, name: string } | null } } };
+export type WhoAmIQuery = { viewer: { id: string, permissions: Array<Permission>, scopes: Array<TokenScope>, expiresAt: string | null, user: { id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, allow: Array<Permission>, deny: Array<Permission>, permissions: Array<Permission>, unixUser: string | null, teams: Array<{ id: string, name: string }>, defaultTeam: { id: string, name: string } | null } } };
 
 export type TeamsQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -2180,6 +2180,11 @@ export type RevokeTokenMutation = { revokeToken:
     | { __typename: 'RevokeTokenSuccess', token: { id: string, name: string, prefix: string, scopes: Array<TokenScope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, user: { id: string, name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
+
+export type LogInFactsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type LogInFactsQuery = { serverInfo: { id: string, version: string, singleUser: boolean, oidcIssuer: string | null, oidcClientId: string | null, oidcScopes: Array<string> } };
 
 export type JobPreviewRowFragment = { wouldBe: JobState, nodeNames: Array<string>, gpuIds: Array<number>, queuePosition: number | null, preemptedCount: number, warnings: Array<string>, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string } | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null, approval: { ruleName: string | null, requiredLevel: UserLevel, reason: string, expiresAfterSeconds: number } | null, cost: { amount: number, currency: string | null } | null, quotas: Array<{ type: QuotaType, action: QuotaAction, scope: string, limit: number, used: number, usedAfter: number | null }>, preempts: Array<{ id: string }>, idempotentJob: { id: string } | null };
 
@@ -5405,6 +5410,8 @@ export const WhoAmIDocument = /*#__PURE__*/ new TypedDocumentString(`
   viewer {
     id
     permissions
+    scopes
+    expiresAt
     user {
       ...UserRow
       ...UserRights
@@ -5816,6 +5823,18 @@ fragment TokenRow on ApiToken {
   lastUsedAt
   revokedAt
 }`) as unknown as TypedDocumentString<RevokeTokenMutation, RevokeTokenMutationVariables>;
+export const LogInFactsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query LogInFacts {
+  serverInfo {
+    id
+    version
+    singleUser
+    oidcIssuer
+    oidcClientId
+    oidcScopes
+  }
+}
+    `) as unknown as TypedDocumentString<LogInFactsQuery, LogInFactsQueryVariables>;
 export const PreviewJobDocument = /*#__PURE__*/ new TypedDocumentString(`
     query PreviewJob($input: PreviewJobInput!) {
   previewJob(input: $input) {

@@ -60,11 +60,12 @@ const ServerInfo = builder.objectRef<ServerFacts>('ServerInfo').implement({
     }),
     oidcClientId: t.string({
       nullable: true,
-      description: 'Client id of this server at the OpenID provider, for browsers; null: not configured.',
+      description:
+        'Client id for log-ins at the OpenID provider, by the console and the command line; null: not configured.',
       resolve: ({ oidc }) => oidc?.clientId,
     }),
     oidcScopes: t.stringList({
-      description: 'Scopes that browsers request from the OpenID provider; empty: not configured.',
+      description: 'Scopes that log-ins request from the OpenID provider; empty: not configured.',
       resolve: ({ oidc }) => [...(oidc?.scopes ?? [])],
     }),
     maxPageSize: t.int({

@@ -83,6 +83,12 @@ export const ViewerRef = builder.objectRef<Viewer>('Viewer').implement({
       description: 'Scopes of the token in use; all scopes without a token.',
       resolve: ({ scopes }) => [...scopes],
     }),
+    expiresAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the token in use expires; null: never, or the server needs no token.',
+      resolve: ({ expiresAtMs }) => (expiresAtMs === null ? null : new Date(expiresAtMs)),
+    }),
     queue: t.field({
       type: ViewerQueue,
       description: 'Your jobs that are not final.',
