@@ -36,7 +36,7 @@ const blocksOf = (text: string, language: string) =>
 
 function clientEnv() {
   const { PATH = '', HOME = '' } = process.env
-  return { PATH, HOME, BERTH_URL: server.url }
+  return { PATH, HOME, XDG_CONFIG_HOME: join(dataDir, 'config'), BERTH_URL: server.url }
 }
 
 /** The outputs of the guide's shell blocks, in order. Fails with the session's stderr when one of them fails. */
@@ -59,9 +59,10 @@ async function typed(name: string): Promise<string[]> {
 }
 
 test('the commands of the command-line guide work', async () => {
-  const [submitted, files, swept, watched, structured, explained, again, ended, selected, codes, ...more] =
+  const [loggedIn, submitted, files, swept, watched, structured, explained, again, ended, selected, codes, ...more] =
     await typed('cli.md')
   expect(more).toEqual([])
+  expect(loggedIn).toMatch(/^user +local\n[\s\S]*\n\* +here /)
   expect(submitted).toMatch(/^output as it comes\njob_\w+\nit exited with 3\n$/)
   expect(files).toMatch(/^from a file\n[\s\S]*maxAttempts: 3\n[\s\S]*from stdin\n$/)
   expect(watched).toMatch(/SUCCEEDED[\s\S]*out\n[\s\S]*#1 .* QUEUED/)

@@ -1,13 +1,20 @@
 import type { ProblemFragment } from '../client/generated/graphql.ts'
 import type { Client } from '../client/jobs/client.ts'
+import type { Env } from './env.ts'
 import { stopForProblem } from './exit.ts'
+import type { ContextFiles } from './login/context-files.ts'
+import type { ServerChoice } from './login/server-choice.ts'
 import type { Terminal } from './terminal.ts'
 
 /** The environment of a command. Only main.ts reads the process. */
 export interface Cli {
   terminal: Terminal
+  contexts: ContextFiles
+  /** Chooses the context, as the flag --context does; undefined: the environment or the current context. */
+  useContext: (name: string | undefined) => void
+  server: () => ServerChoice
   connection: () => Client
-  env: Readonly<Record<string, string | undefined>>
+  env: Env
   cwd: string
   readStdin: () => Promise<string>
   /** Makes Ctrl-C print this text and end the command; work on the server continues. */
@@ -15,6 +22,8 @@ export interface Cli {
   exitWith: (code: number) => void
   /** Asks a yes-or-no question; null: stdin or stderr is a pipe. */
   ask: ((question: string) => Promise<boolean>) | null
+  /** Asks for a text without showing it; null: stdin or stderr is a pipe. */
+  askSecret: ((question: string) => Promise<string>) | null
 }
 
 /**

@@ -75,6 +75,7 @@ const takesValue = ({ required, optional }: Option) => required || optional
 
 /** Reads of live values, by the name of an argument or of an option. */
 const sources: Readonly<Record<string, (cli: Cli) => Promise<Completion[]>>> = {
+  context: async ({ contexts }) => contexts.list().map((value) => ({ value, about: '' })),
   job: readJobs,
   after: readJobs,
   user: readUsers,

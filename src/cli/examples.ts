@@ -63,6 +63,12 @@ export const examples: Readonly<Record<string, readonly [string, string]>> = {
   ],
   'quota update': ['berth quota update ID --limit 40', 'berth quota update ID --action warn'],
   'quota rm': ['berth quota rm ID', 'berth quota rm ID OTHER'],
+  login: ['berth login https://berth.example.org', 'berth login --token - < token.txt'],
+  logout: ['berth logout', 'berth logout --context berth.example.org'],
+  whoami: ['berth whoami', 'berth whoami --json user,validUntil'],
+  'context ls': ['berth context', 'berth context ls -o json'],
+  'context use': ['berth context use berth.example.org', 'berth ls --context berth.example.org'],
+  'context rm': ['berth context rm 127.0.0.1-4000', 'berth context ls -o ids | xargs berth context rm'],
   'user ls': ['berth user ls', 'berth user ls --json name,level'],
   'user info': ['berth user info', 'berth user info ann -o yaml'],
   'user create': [

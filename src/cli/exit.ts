@@ -72,6 +72,7 @@ function exitCodeOf(code: string, retryable: boolean): number {
       return exitCodes.notFound
     case 'FORBIDDEN':
     case 'UNAUTHENTICATED':
+    case 'LOG_IN_FAILED':
     case 'APPROVAL_NOT_ALLOWED':
       return exitCodes.notAllowed
     case 'INTERNAL_SERVER_ERROR':
@@ -83,7 +84,7 @@ function exitCodeOf(code: string, retryable: boolean): number {
 
 const nextSteps: Readonly<Record<string, string>> = {
   UNREACHABLE: 'start a server with "berth up", or set BERTH_URL',
-  UNAUTHENTICATED: 'set BERTH_TOKEN to a valid token',
+  UNAUTHENTICATED: 'log in with "berth login", or set BERTH_TOKEN to a valid token',
   FORBIDDEN: 'use a token with this permission, or ask an administrator',
   INVALID_STATE: '"berth info JOB" shows its state',
   UNAVAILABLE: 'try again in a moment',

@@ -1,10 +1,9 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import type { Env } from './env.ts'
 import { usageError } from './exit.ts'
 
 /** `@last` is the job that this account submitted last to a server. The file has one id for each server. */
-
-type Env = Readonly<Record<string, string | undefined>>
 
 const last = '@last'
 

@@ -1,11 +1,15 @@
+import { Writable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { type Command, CommanderError } from 'commander'
 import { RequestFailed } from '../client/connection/failure.ts'
 import { type Client, createClient } from '../client/jobs/client.ts'
 import type { Cli } from './cli.ts'
 import { findCommandPath, findOption } from './command-path.ts'
+import { moveContextOption, readContextOption } from './context-option.ts'
 import { exitCodes, MissingJob, Stop, stopForFailure, usageError } from './exit.ts'
 import { replaceLast } from './last-job.ts'
+import { ContextFiles } from './login/context-files.ts'
+import { chooseServer, type ServerChoice } from './login/server-choice.ts'
 import { pickJob } from './pick-job.ts'
 import { createProgram as createCommands } from './program.ts'
 import { createTerminal, readColour } from './terminal.ts'
@@ -15,13 +19,14 @@ import { decodeUtf8 } from './yaml.ts'
 /** The only file of the command line that uses the process. Commands get a `Cli` and end with an exit code of exit.ts. */
 
 const { env, stdout, stderr, stdin } = process
-const { BERTH_URL, BERTH_TOKEN } = env
-const defaultUrl = 'http://127.0.0.1:4000'
 
 const restores: (() => void)[] = []
 let words = readWords(process.argv.slice(2))
 
 const terminal = createTerminal({ stdout, stderr, colour: readColour(env), onExit })
+const contexts = new ContextFiles(env)
+let readContextName = () => readContextOption(createProgram, words)
+let choice: ServerChoice | undefined
 let connection: Client | undefined
 
 /** Signals end a process without the event `exit`. */
@@ -41,8 +46,16 @@ const cli: Cli = {
   get cwd() {
     return currentDirectory()
   },
+  contexts,
+  useContext: (name) => {
+    readContextName = () => name
+  },
+  server: () => {
+    choice ??= chooseServer(contexts, env, readContextName())
+    return choice
+  },
   connection: () => {
-    connection ??= connectionTo(BERTH_URL || defaultUrl)
+    connection ??= connect(cli.server())
     return connection
   },
   readStdin: async () => decodeUtf8(await buffer(stdin), 'stdin'),
@@ -55,13 +68,19 @@ const cli: Cli = {
   exitWith: (code) => {
     process.exitCode = code
   },
-  ask: stdin.isTTY && stderr.isTTY ? async (text) => /^y(es)?$/i.test(await ask(`${text} [y/N] `)) : null,
+  ...(stdin.isTTY && stderr.isTTY
+    ? { ask: async (text) => /^y(es)?$/i.test(await ask(`${text} [y/N] `)), askSecret: (text) => ask(text, true) }
+    : { ask: null, askSecret: null }),
 }
 
-async function ask(question: string): Promise<string> {
+async function ask(question: string, isSecret = false): Promise<string> {
   const { createInterface } = await import('node:readline/promises')
-  const lines = createInterface({ input: stdin, output: stderr })
-  const answer = await lines.question(question).finally(() => lines.close())
+  const silent = new Writable({ write: (_chunk, _encoding, written) => written() })
+  if (isSecret) stderr.write(question)
+  const lines = createInterface({ input: stdin, output: isSecret ? silent : stderr, terminal: true })
+  lines.once('SIGINT', () => process.exit(exitCodes.detached))
+  const answer = await lines.question(isSecret ? '' : question).finally(() => lines.close())
+  if (isSecret) stderr.write('\n')
   return answer.trim()
 }
 
@@ -74,14 +93,14 @@ function readWords(argv: string[]): string[] {
   return argv.slice(1).map((word) => word.slice(1))
 }
 
-function connectionTo(url: string): Client {
+function connect({ url, token, context }: ServerChoice): Client {
   try {
-    const client = createClient({ url, token: BERTH_TOKEN || undefined })
+    const client = createClient({ url, token })
     reportOutages(client, terminal)
     return client
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    throw usageError(error.message, 'set BERTH_URL')
+    throw usageError(error.message, env['BERTH_URL'] ? 'set BERTH_URL' : `"berth context rm ${context}" removes it`)
   }
 }
 
@@ -174,6 +193,7 @@ function isJobMissing(commands: readonly Command[]): boolean {
 try {
   if (typeof WebSocket === 'undefined')
     throw usageError(`Berth needs Node 22.22 or newer; this is ${process.version}`, 'install a newer Node')
+  words = moveContextOption(createProgram(), words)
   words = await replaceLast(words, env, () => cli.connection().url)
   await parseOrPick()
 } catch (error) {

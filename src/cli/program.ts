@@ -9,6 +9,7 @@ import { registerCancelCommand } from './commands/cancel.ts'
 import { registerCleanupCommand } from './commands/cleanup.ts'
 import { registerClosureCommand } from './commands/closure.ts'
 import { registerCompletionCommand } from './commands/completion.ts'
+import { registerContextCommand } from './commands/context.ts'
 import { registerDiffCommand } from './commands/diff.ts'
 import { registerDoctorCommand } from './commands/doctor.ts'
 import { registerEventsCommand } from './commands/events.ts'
@@ -16,6 +17,8 @@ import { registerGpusCommand } from './commands/gpus.ts'
 import { registerInfoCommand } from './commands/info.ts'
 import { registerKeyCommand } from './commands/key.ts'
 import { registerLimitsCommand } from './commands/limits.ts'
+import { registerLoginCommand } from './commands/login.ts'
+import { registerLogoutCommand } from './commands/logout.ts'
 import { registerLogsCommand } from './commands/logs.ts'
 import { registerLsCommand } from './commands/ls.ts'
 import { registerNodeCommand } from './commands/node.ts'
@@ -41,7 +44,9 @@ import { registerUpCommand } from './commands/up.ts'
 import { registerUsageCommand } from './commands/usage.ts'
 import { registerUserCommand } from './commands/user.ts'
 import { registerWaitCommand } from './commands/wait.ts'
+import { registerWhoamiCommand } from './commands/whoami.ts'
 import { registerWhyCommand } from './commands/why.ts'
+import { addContextOption } from './context-option.ts'
 import { addExamples } from './examples.ts'
 
 const groups: Readonly<Record<string, readonly ((program: Command, cli: Cli) => void)[]>> = {
@@ -59,6 +64,7 @@ const groups: Readonly<Record<string, readonly ((program: Command, cli: Cli) => 
     registerLimitsCommand,
   ],
   'Approvals and quotas:': [registerApproveCommand, registerRejectCommand, registerRulesCommand, registerQuotaCommand],
+  'Log in:': [registerLoginCommand, registerLogoutCommand, registerWhoamiCommand, registerContextCommand],
   'Users:': [registerUserCommand, registerTeamCommand, registerTokenCommand, registerAuditCommand],
   'Server:': [
     registerUpCommand,
@@ -94,6 +100,7 @@ export function createProgram(cli: Cli, named: () => string): Command {
     program.commandsGroup(heading)
     for (const register of registers) register(program, cli)
   }
+  addContextOption(program)
   addExamples(program)
   program.commandsGroup('Help:').helpCommand('help [command]', 'show the help of a command')
   return program

@@ -14,7 +14,7 @@ export function greeting({ version, url, port, singleUser }: Ready): string {
   const at = port === 4000 ? command : `BERTH_URL=${url} ${command}`
   return `
 Berth ${version} is ready at ${url}
-${singleUser ? '' : '\n  Log in         export BERTH_TOKEN=… (docs/users-and-tokens.md)'}
+${singleUser ? '' : `\n  Log in         ${command} login ${url}`}
   Run a job      ${at} submit --follow -- echo "Hello from Berth"
   List jobs      ${at} ls
   Look           ${url} in a browser; the API at ${url}/graphql

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Cli } from '../../src/cli/cli.ts'
 import { pickFilterFlags, readFilter, readOrder } from '../../src/cli/filter.ts'
+import { ContextFiles } from '../../src/cli/login/context-files.ts'
 import { actOnChosen, addSelectionFlags, type SelectionAnswer } from '../../src/cli/selection.ts'
 import type { JobSelection } from '../../src/client/generated/graphql.ts'
 
@@ -57,6 +58,11 @@ const cli = (): Cli => ({
     colour: false,
     columns: 80,
   },
+  contexts: new ContextFiles({}),
+  useContext: () => undefined,
+  server: () => {
+    throw new Error('no server')
+  },
   connection: () => {
     throw new Error('not connected')
   },
@@ -68,6 +74,7 @@ const cli = (): Cli => ({
     exitCode = code
   },
   ask: answer === null ? null : async () => answer === true,
+  askSecret: null,
 })
 
 async function cancel(...args: string[]): Promise<string[]> {

@@ -22,7 +22,8 @@ test('an invalid BERTH_TOKEN is reported before a connection', () => {
   const { status, stderr } = run({ BERTH_URL: 'http://127.0.0.1:1', BERTH_TOKEN: 'bérth' })
   expect({ status, stderr }).toEqual({
     status: 6,
-    stderr: 'berth: The token contains characters that are not allowed in a token; set BERTH_TOKEN to a valid token\n',
+    stderr:
+      'berth: The token contains characters that are not allowed in a token; log in with "berth login", or set BERTH_TOKEN to a valid token\n',
   })
 })
 

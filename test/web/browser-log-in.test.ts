@@ -1,9 +1,9 @@
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { BerthProcess } from '../support/berth-process.ts'
+import { Issuer } from '../support/issuer.ts'
 import { until } from '../support/until.ts'
 import { adminToken, describeConsole, localPools, row, submit } from './support/console.ts'
-import { Issuer } from './support/issuer.ts'
 
 /** Tokens are renewed every 9 s. */
 const idTokenSeconds = 12

@@ -1,6 +1,7 @@
 import { Argument, type Command } from 'commander'
 import type { Cli } from '../cli.ts'
 import { complete, completionScripts, type Shell, shells } from '../completion.ts'
+import { readContextOption } from '../context-option.ts'
 import { printable } from '../terminal.ts'
 
 export function registerCompletionCommand(program: Command, cli: Cli): void {
@@ -13,8 +14,12 @@ export function registerCompletionCommand(program: Command, cli: Cli): void {
     .command('__complete', { hidden: true })
     .argument('[word...]')
     .action(async (words: string[]) => {
+      const find = async () => {
+        cli.useContext(readContextOption(() => program, words))
+        return complete(cli, program, words)
+      }
       // A server that is away has no live values.
-      const found = await complete(cli, program, words).catch(() => [])
+      const found = await find().catch(() => [])
       const lines = found.map(({ value, about }) => `${printable(value)}\t${printable(about).replaceAll('\t', ' ')}\n`)
       await cli.terminal.write(lines.join(''))
     })

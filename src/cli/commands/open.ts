@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process'
 import type { Command } from 'commander'
 import { ServerInfoDocument } from '../../client/generated/graphql.ts'
+import { openBrowser } from '../browser.ts'
 import type { Cli } from '../cli.ts'
 import { findJob } from '../watch.ts'
 
@@ -22,15 +22,7 @@ export function registerOpenCommand(program: Command, cli: Cli): void {
       const { serverInfo } = await cli.connection().request(ServerInfoDocument, {})
       const path = page === undefined ? '/' : (pages[page] ?? `/jobs/${(await findJob(cli, page)).id}`)
       const address = new URL(`.${path}`, `${(serverInfo.publicUrl ?? cli.connection().url).replace(/\/$/, '')}/`).href
-      if (Number.isFinite(cli.terminal.columns)) openBrowser(address)
+      openBrowser(cli, address)
       await cli.terminal.write(`${address}\n`)
     })
-}
-
-/** A machine without a browser only prints the address. */
-function openBrowser(address: string): void {
-  const opener = process.platform === 'darwin' ? 'open' : 'xdg-open'
-  spawn(opener, [address], { stdio: 'ignore', detached: true })
-    .on('error', () => undefined)
-    .unref()
 }

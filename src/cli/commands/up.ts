@@ -1,7 +1,9 @@
 import type { Command } from 'commander'
 import { RequestFailed } from '../../client/connection/failure.ts'
-import { ServerInfoDocument } from '../../client/generated/graphql.ts'
+import { LogInFactsDocument } from '../../client/generated/graphql.ts'
+import { type Client, createClient } from '../../client/jobs/client.ts'
 import type { Cli } from '../cli.ts'
+import type { Env } from '../env.ts'
 import { runServer } from '../server.ts'
 
 export function registerUpCommand(program: Command, cli: Cli): void {
@@ -10,19 +12,26 @@ export function registerUpCommand(program: Command, cli: Cli): void {
     .summary('start a server on this machine if none is running')
     .description('start a server on this machine if none is running; Ctrl-C stops it, and its jobs continue')
     .action(async () => {
-      const { BERTH_LOG_LEVEL } = cli.env
-      const running = await runningServer(cli)
-      if (running) await cli.terminal.write(`Berth ${running.version} is already running at ${cli.connection().url}\n`)
+      const { BERTH_LOG_LEVEL, BERTH_URL } = cli.env
+      const server = BERTH_URL ? cli.connection() : openLocal(cli.env)
+      const version = server && (await findVersion(server))
+      if (version) await cli.terminal.write(`Berth ${version} is already running at ${server.url}\n`)
       else await runServer(cli, [], { BERTH_LOG_LEVEL: BERTH_LOG_LEVEL || 'warn' })
     })
 }
 
-async function runningServer(cli: Cli) {
+/** The server of this machine, not that of the current context; null: the port is wrong, as the server will say. */
+function openLocal({ BERTH_PORT }: Env): Client | null {
+  const url = `http://127.0.0.1:${BERTH_PORT || 4000}`
+  return URL.canParse(url) ? createClient({ url }) : null
+}
+
+async function findVersion(server: Client): Promise<string | null> {
   try {
-    const { serverInfo } = await cli.connection().request(ServerInfoDocument, {})
-    return serverInfo
+    const { serverInfo } = await server.request(LogInFactsDocument, {})
+    return serverInfo.version
   } catch (error) {
-    if (error instanceof RequestFailed && error.code === 'UNREACHABLE') return undefined
+    if (error instanceof RequestFailed && error.code === 'UNREACHABLE') return null
     throw error
   }
 }

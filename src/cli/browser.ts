@@ -1,0 +1,11 @@
+import { spawn } from 'node:child_process'
+import type { Cli } from './cli.ts'
+
+/** Opens an address, if a person sees the output. A machine without a browser does nothing. */
+export function openBrowser({ terminal }: Pick<Cli, 'terminal'>, address: string): void {
+  if (!Number.isFinite(terminal.columns)) return
+  const opener = process.platform === 'darwin' ? 'open' : 'xdg-open'
+  spawn(opener, [address], { stdio: 'ignore', detached: true })
+    .on('error', () => undefined)
+    .unref()
+}

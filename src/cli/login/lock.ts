@@ -1,0 +1,83 @@
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { exitCodes, Stop, usageError } from '../exit.ts'
+import { nowMs } from '../times.ts'
+
+/**
+ * A lock is a file that its holder creates and removes. A lock whose holder was killed is removed by the next command: at
+ * once on the same machine, and after a while on another machine that shares the folder.
+ */
+const pollMs = 25
+/** Longer than a renewal can take. */
+const heldMsMax = 120_000
+const waitMsMax = 2 * heldMsMax
+
+export async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
+  const mark = `${hostname()} ${process.pid} ${crypto.randomUUID()}`
+  const begunMs = performance.now()
+  while (!create(path, mark)) {
+    removeAbandoned(path)
+    if (performance.now() - begunMs > waitMsMax)
+      throw new Stop(exitCodes.retryable, `another command holds ${path}`, `remove it with "rm ${path}"`)
+    await sleep(pollMs)
+  }
+  try {
+    return await work()
+  } finally {
+    // Another command may have taken the lock of a process that was stopped for a long time.
+    if (readHolder(path) === mark) rmSync(path, { force: true })
+  }
+}
+
+function create(path: string, mark: string): boolean {
+  try {
+    writeFileSync(path, mark, { flag: 'wx', mode: 0o600 })
+    return true
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') return false
+    throw usageError(`cannot write ${path}: ${code}`, 'make its folder writable')
+  }
+}
+
+function readHolder(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return null
+  }
+}
+
+function removeAbandoned(path: string): void {
+  const holder = readHolder(path)
+  if (holder === null || !isAbandoned(path, holder)) return
+  // Two commands may see the same abandoned lock, and the second one must not remove the new lock of the first one.
+  const aside = `${path}.${process.pid}`
+  try {
+    renameSync(path, aside)
+  } catch {
+    return
+  }
+  const taken = readHolder(aside)
+  if (taken !== null && taken !== holder) create(path, taken)
+  rmSync(aside, { force: true })
+}
+
+function isAbandoned(path: string, holder: string): boolean {
+  const [host, pid] = holder.split(' ')
+  if (host === hostname() && pid && !isAlive(Number(pid))) return true
+  try {
+    return nowMs() - statSync(path).mtimeMs > heldMsMax
+  } catch {
+    return false
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
+  }
+}

@@ -1,0 +1,18 @@
+import type { Cli } from '../cli.ts'
+import { Stop } from '../exit.ts'
+import { noCredential } from './credential.ts'
+
+/** Forgets the log-in of a context, and revokes it at the OpenID provider if that is possible. */
+export async function logOut({ contexts, terminal }: Cli, name: string): Promise<void> {
+  await contexts.withLock(name, async () => {
+    const context = contexts.read(name)
+    // The file goes first: an interrupted command leaves no log-in behind.
+    contexts.write(name, { url: context.url, ...noCredential })
+    if (context.openId === null) return
+    const { revokeLogIn } = await import('./open-id.ts')
+    await revokeLogIn(context).catch((error: unknown) => {
+      if (!(error instanceof Stop)) throw error
+      terminal.say(`berth: the log-in is forgotten here, but not revoked: ${error.message}`)
+    })
+  })
+}

@@ -1,7 +1,0 @@
-declare module 'oidc-provider' {
-  import type { RequestListener } from 'node:http'
-  export default class Provider {
-    constructor(issuer: string, configuration: object)
-    callback(): RequestListener
-  }
-}
