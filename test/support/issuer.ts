@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
-import Provider from 'oidc-provider'
+import Provider, { interactionPolicy } from 'oidc-provider'
 
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
 
@@ -51,6 +51,7 @@ export class Issuer {
         },
       ],
       jwks: { keys: [jwk] },
+      interactions: { policy: askNativeClientsOnce() },
       cookies: { keys: ['a key of the tests'] },
       clientBasedCORS: () => true,
       // Claims are part of the ID token.
@@ -98,6 +99,13 @@ export class Issuer {
       return response
     }) as typeof response.end
   }
+}
+
+/** A native client is asked for consent at every log-in otherwise; one client serves the console too. */
+function askNativeClientsOnce() {
+  const policy = interactionPolicy.base()
+  policy.get('consent').checks.remove('native_client_prompt')
+  return policy
 }
 
 export type SigningKey = CryptoKey

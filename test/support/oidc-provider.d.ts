@@ -4,4 +4,7 @@ declare module 'oidc-provider' {
     constructor(issuer: string, configuration: object)
     callback(): RequestListener
   }
+  export const interactionPolicy: {
+    base(): { get(prompt: string): { checks: { remove(reason: string): void } } }
+  }
 }
