@@ -105,7 +105,9 @@ describe.each(modes)('examples of placement (scheduling mode: %s)', (mode) => {
       reasons: [{ code: 'NO_CAPACITY' }],
     })
     expect(await count()).toEqual(stored)
-    expect(await it.answer({ gpu: 2, cpu: 0.1, ...noWait })).toMatchObject({ job: { state: 'STARTING' } })
+    const { job } = (await it.answer({ gpu: 2, cpu: 0.1, ...noWait })) as { job?: { state: string } }
+    // The answer reads the job again, whose run may have started meanwhile.
+    expect(['STARTING', 'RUNNING']).toContain(job?.state)
   })
 
   test('70: a duration becomes the maximum run time; conflicting values and unknown queues are refused', async () => {
