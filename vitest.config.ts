@@ -4,8 +4,6 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    // These take minutes: `npm run test:e2e` runs them. The main path, browser.test.ts, is part of every run.
-    exclude: process.env['BERTH_TEST_BROWSER'] ? [] : ['test/web/browser-*.test.ts', 'test/web/log-faults.test.ts'],
     globalSetup: ['test/support/postgres.ts'],
     pool: 'forks',
     maxWorkers: 3,

@@ -65,8 +65,14 @@ export type Json = ReturnType<typeof JSON.parse>
 
 const json = { 'content-type': 'application/json' }
 
-export async function ask(url: string, query: string, variables: object = {}): Promise<Result & { status: number }> {
-  const answer = await send(url, { headers: json, body: JSON.stringify({ query, variables }) })
+export async function ask(
+  url: string,
+  query: string,
+  variables: object = {},
+  token?: string,
+): Promise<Result & { status: number }> {
+  const headers = { ...json, ...(token && { authorization: `Bearer ${token}` }) }
+  const answer = await send(url, { headers, body: JSON.stringify({ query, variables }) })
   return { status: answer.status, ...(JSON.parse(answer.text) as Result) }
 }
 

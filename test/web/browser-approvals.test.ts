@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { BerthProcess } from '../support/berth-process.ts'
+import { ask } from '../support/client.ts'
 import { adminToken, berth, describeConsole, row, submit } from './support/console.ts'
 
 describeConsole('the page of approvals', (subject) => {
@@ -30,9 +31,8 @@ describeConsole('the page of approvals', (subject) => {
     id: string,
   ): Promise<{ status: string; comment: string; decidedBy: { name: string } }> => {
     const query = `{ job(id: "${id}") { approval { status comment decidedBy { name } } } }`
-    const headers = { 'content-type': 'application/json', authorization: `Bearer ${adminToken}` }
-    const response = await fetch(`${server.url}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query }) })
-    return ((await response.json()) as { data: { job: { approval: never } } }).data.job.approval
+    const { data } = await ask(server.url, query, {}, adminToken)
+    return (data as { job: { approval: never } }).job.approval
   }
 
   it('lets one of two leads win who decide in the same second, and names the winner to the other', async () => {

@@ -36,6 +36,7 @@ const expected: Readonly<Record<string, string>> = {
   Float: 'a number',
   UInt53: 'a whole number',
   String: 'a text; write it in quotes',
+  ID: 'an id',
   Boolean: 'true or false',
 }
 
