@@ -76,8 +76,8 @@ const cli: Cli = {
 async function ask(question: string, isSecret = false): Promise<string> {
   const { createInterface } = await import('node:readline/promises')
   const silent = new Writable({ write: (_chunk, _encoding, written) => written() })
-  if (isSecret) stderr.write(question)
   const lines = createInterface({ input: stdin, output: isSecret ? silent : stderr, terminal: true })
+  if (isSecret) stderr.write(question)
   lines.once('SIGINT', () => process.exit(exitCodes.detached))
   const answer = await lines.question(isSecret ? '' : question).finally(() => lines.close())
   if (isSecret) stderr.write('\n')

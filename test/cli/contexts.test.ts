@@ -136,6 +136,22 @@ describe('berth login --token', () => {
     expect({ code, stderr }).toEqual({ code: 2, stderr: `berth: ${text}\n` })
   })
 
+  it.runIf(process.platform === 'linux')('asks for the token on a terminal without showing it', async () => {
+    const command = account.startOnTerminal(['login', one.url, '--token'])
+    await command.find(/API token: /)
+    command.child.stdin?.write('token-1\r')
+    const { code, stdout } = await command.ended
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^API token: \s*Logged in to \S+ as ann of one; [^\n]*\n$/),
+    })
+    expect(one.tokens).toEqual([null, 'token-1'])
+    const interrupted = account.startOnTerminal(['login', one.url, '--token'])
+    await interrupted.find(/API token: /)
+    interrupted.child.stdin?.write('\u0003')
+    expect((await interrupted.ended).code).toBe(130)
+  })
+
   it('asks for no log-in where there is one user', async () => {
     one.singleUser = true
     expect(await account.run(['login', one.url])).toMatchObject({

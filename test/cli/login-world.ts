@@ -12,7 +12,7 @@ export class LoginWorld {
   server: TestServer | undefined
   readonly #homes: string[] = []
 
-  async open(options: { isPlain?: boolean } = {}): Promise<void> {
+  async open(options: { isPlain?: boolean; idTokenSeconds?: number } = {}): Promise<void> {
     const issuer = await this.issuer.listen()
     const claims = { userClaim: 'email', levelClaim: 'groups', levels: { research: 'LEAD' }, teamsClaim: null } as const
     this.server = await startServer({

@@ -105,19 +105,20 @@ describe('berth login with the browser', () => {
 const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
 
 describe('an ID token', () => {
-  it.each<[string, Forgery]>([
-    ['of another issuer', (claims, key) => sign({ ...claims, iss: 'https://elsewhere.example.org' }, key)],
-    ['for another audience', (claims, key) => sign({ ...claims, aud: 'another-client' }, key)],
-    ['of another key', async (claims) => sign(claims, (await generateKeyPair('RS256')).privateKey)],
-    ['by algorithm none', async (claims) => `${encode({ alg: 'none' })}.${encode(claims)}.`],
-    ['that has expired', (claims, key) => sign({ ...claims, exp: Number(claims.iat) - 3_600 }, key)],
-    ['with another nonce', (claims, key) => sign({ ...claims, nonce: 'x' }, key)],
-  ])('%s is refused, and nothing is stored', async (_, forgery) => {
+  it.each<[string, Forgery, string]>([
+    ['of another issuer', (claims, key) => sign({ ...claims, iss: 'https://elsewhere.example.org' }, key), '"iss"'],
+    ['for another audience', (claims, key) => sign({ ...claims, aud: 'another-client' }, key), '"aud"'],
+    ['of another key', async (claims) => sign(claims, (await generateKeyPair('RS256')).privateKey), 'signature'],
+    ['by algorithm none', async (claims) => `${encode({ alg: 'none' })}.${encode(claims)}.`, '"alg"'],
+    ['that has expired', (claims, key) => sign({ ...claims, exp: Number(claims.iat) - 3_600 }, key), '"exp"'],
+    ['with another nonce', (claims, key) => sign({ ...claims, nonce: 'x' }, key), '"nonce"'],
+  ])('%s is refused, and nothing is stored', async (_, forgery, reason) => {
     world.issuer.forgery = forgery
     const account = await world.account()
     const { code, stderr } = await world.logIn(account)
     expect(code).toBe(3)
     expect(stderr).toMatch(/\nberth: the OpenID provider \S+ sent a wrong answer: .*\n$/)
+    expect(stderr).toContain(reason)
     expect(existsSync(world.contextPath(account))).toBe(false)
   })
 })

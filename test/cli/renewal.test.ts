@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { CommandLine, Ended } from '../support/command-line.ts'
+import { until } from '../support/until.ts'
 import { LoginWorld } from './login-world.ts'
 
 const world = new LoginWorld()
@@ -112,5 +113,23 @@ describe('a log-in by OpenID', () => {
       code: 4,
       stderr: 'berth: the OpenID provider http://localhost:1 is unreachable; try again in a moment\n',
     })
+  })
+})
+
+describe('a command that runs longer than its token lives', () => {
+  const short = new LoginWorld()
+  beforeAll(() => short.open({ idTokenSeconds: 4 }))
+  afterAll(() => short.close())
+
+  it('stays live', async () => {
+    const account = await short.account()
+    await short.logIn(account)
+    const before = short.issuer.renewals
+    const command = account.start(['events', '-f', '-o', 'jsonl'])
+    await until(() => short.issuer.renewals >= before + 2, { what: 'two renewals' })
+    const id = await short.server?.submit({ command: ['true'] })
+    await command.find(new RegExp(`${id}`))
+    command.child.kill('SIGINT')
+    expect(await command.ended).toMatchObject({ code: 130, stderr: expect.not.stringContaining('log in') })
   })
 })
