@@ -4,6 +4,7 @@ import { printFigures } from './figures.ts'
 const parts: Readonly<Record<string, string>> = {
   log: './log.ts',
   jobs: './jobs.ts',
+  pages: './pages.ts',
 }
 
 const wanted = process.argv.slice(2)

@@ -5,7 +5,7 @@ import { readPoolReservations } from '../machines/reservations.ts'
 import type { Reason } from '../reason.ts'
 import { holdingSql } from '../state.ts'
 import { computeFits, readWaitingShapes, type WaitingShape } from './fit.ts'
-import { type ExpectedEnd, type FitQuery, fitsAt, type NodesNow } from './fits-at.ts'
+import { type ExpectedEnd, type FitQuery, fitKey, fitsAt, type NodesNow } from './fits-at.ts'
 import { type ForecastStart, readForecasts } from './forecasts.ts'
 import { type InLine, readLine } from './line.ts'
 import { explainWaiting, type WaitingFacts } from './why-waiting.ts'
@@ -65,9 +65,9 @@ export async function estimateStarts(
       if (never || fits.get(row.jobId)?.never || !found || !pool) return [row.jobId, null]
       const opensAt = opening(row.now, found.gates)
       if (opensAt === null) return [row.jobId, null]
-      const alike = `${row.laneId}/${opensAt.getTime()}`
-      const fitsFrom = known.has(alike) ? (known.get(alike) ?? null) : fitsAt(row, pool, opensAt)
-      known.set(alike, fitsFrom)
+      const key = `${row.pool} ${fitKey(row, pool, opensAt)}`
+      const fitsFrom = known.has(key) ? (known.get(key) ?? null) : fitsAt(row, pool, opensAt)
+      known.set(key, fitsFrom)
       const before = pool.front.findIndex(({ jobId }) => jobId === row.jobId)
       const bounds = fitsFrom && boundsOf(row.now, fitsFrom, pool, before)
       // The forecast ignores gates, and may be older than a change of them.

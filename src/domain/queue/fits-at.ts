@@ -37,6 +37,10 @@ interface Ended {
   placements: readonly Placement[]
 }
 
+/** Queries with the same key fit at the same time: without reservations the run time does not count. */
+export const fitKey = ({ shape, reservationId, runSeconds }: FitQuery, { reserved }: NodesNow, from: Date): string =>
+  JSON.stringify([shape, reservationId, reserved.length > 0 ? runSeconds : null, from])
+
 /** The first time from `from` on at which the job fits; null: it fits after no known end of a run. */
 export function fitsAt(query: FitQuery, { nodes, endings, reserved }: NodesNow, from: Date): Date | null {
   const known = endings.flatMap(({ endsAt, placements }) => (endsAt ? [{ endsMs: endsAt.getTime(), placements }] : []))
@@ -88,11 +92,17 @@ function firstFit(
   return known[high - 1]?.endsMs ?? null
 }
 
+/** Copies only the nodes that change, because a pool may have thousands. */
 function after(nodes: readonly FreeNode[], ended: readonly Ended[]): FreeNode[] {
-  const left = new Map(nodes.map((node) => [node.id, structuredClone(node)]))
-  for (const placement of ended.flatMap(({ placements }) => placements)) {
-    const node = left.get(placement.nodeId)
-    if (node) giveBack(node, placement)
-  }
-  return [...left.values()]
+  const freed = Map.groupBy(
+    ended.flatMap(({ placements }) => placements),
+    ({ nodeId }) => nodeId,
+  )
+  return nodes.map((node) => {
+    const placements = freed.get(node.id)
+    if (!placements) return node
+    const copy = structuredClone(node)
+    for (const placement of placements) giveBack(copy, placement)
+    return copy
+  })
 }
