@@ -55,6 +55,7 @@ class QueueFollower {
   readonly #signal: AbortSignal
   #isReading = false
   #isStale = false
+  #hasRows = false
 
   constructor(pool: string, change: (next: Partial<QueueState>) => void, signal: AbortSignal) {
     this.#pool = pool
@@ -109,7 +110,10 @@ class QueueFollower {
       }
       hasMore = pageInfo.hasNextPage
       after = pageInfo.endCursor
+      // The first read shows each page as it arrives; a later one replaces all rows at once.
+      if (!this.#hasRows) this.#change({ rows: [...rows.values()], hasMore })
     }
+    this.#hasRows = true
     this.#change({ rows: [...rows.values()], hasMore })
   }
 }
