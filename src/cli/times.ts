@@ -1,10 +1,10 @@
 import { InvalidArgumentError } from 'commander'
 
-/** Milliseconds of a written time; NaN: not a time. `Date.parse` alone reads 2027-02-30 as March 2. */
+/** Milliseconds of a written time; NaN: not a time. `Date.parse` alone reads 2027-02-30 as March 2, and 5 as a day in May. */
 export function parseTime(text: string): number {
   const day = /^\d{4}-\d\d-\d\d/.exec(text)?.[0]
   const at = Date.parse(text)
-  return day && !isDay(day) ? Number.NaN : at
+  return day && isDay(day) ? at : Number.NaN
 }
 
 function isDay(day: string): boolean {
