@@ -38,6 +38,19 @@ export class MissingJob extends Stop {
 }
 
 export const seeJobs = '"berth ls" lists your jobs'
+export const seePools = '"berth node ls" lists the nodes of all pools'
+
+/** The verbs that list the things of which one was not found. */
+const lists: Readonly<Record<string, string>> = {
+  Job: seeJobs,
+  Pool: seePools,
+  Node: '"berth node ls" lists the nodes',
+  Quota: '"berth quota ls" lists the quotas',
+  'Approval rule': '"berth rules" lists the rules',
+  'Capacity reservation': '"berth reservation ls" lists the reservations',
+}
+
+const findList = (message: string): string | undefined => lists[/^(.*?) \S+ not found$/.exec(message)?.[1] ?? '']
 
 export const unknownJob = (id: string) => new Stop(exitCodes.notFound, `Job ${id} not found`, seeJobs)
 
@@ -45,14 +58,15 @@ export function stopForProblem(problem: ProblemFragment | RefusalFragment, nextI
   const violations = 'violations' in problem ? problem.violations : []
   const details = violations.map(({ path, message }) => `${path.join('.')}: ${message}`)
   const message = details.length > 0 ? details.join('; ') : problem.message
-  const next = problem.code === 'NOT_FOUND' ? nextIfMissing : nextSteps[problem.code]
+  const next = problem.code === 'NOT_FOUND' ? (nextIfMissing ?? findList(message)) : nextSteps[problem.code]
   return new Stop(exitCodeOf(problem.code, problem.retryable), message, next)
 }
 
 export function stopForFailure(failure: RequestFailed): Stop {
   const { code, retryable, message, requestId } = failure
   const isLogged = code === 'INTERNAL_SERVER_ERROR' && requestId !== null
-  const elsewhere = failure.isForeign && code === 'BAD_REQUEST' ? nextSteps['UNREACHABLE'] : nextSteps[code]
+  const elsewhere =
+    failure.isForeign && code === 'BAD_REQUEST' ? nextSteps['UNREACHABLE'] : (nextSteps[code] ?? findList(message))
   const next = isLogged ? `see request id ${requestId} in the log of the server` : elsewhere
   return new Stop(exitCodeOf(code, retryable), message.replaceAll(variable, '$1: '), next)
 }

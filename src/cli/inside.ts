@@ -52,7 +52,7 @@ export async function callAsRun<T>(
 export async function readTextFile(cli: Pick<Cli, 'cwd' | 'readStdin'>, file: string): Promise<string> {
   if (file === '-') return cli.readStdin()
   const bytes = await readFile(resolve(cli.cwd, file)).catch((error: NodeJS.ErrnoException) => {
-    throw usageError(`cannot read ${file}: ${error.code}`)
+    throw usageError(`cannot read ${file}: ${error.code}`, 'check its path')
   })
   return decodeUtf8(bytes, file)
 }
@@ -62,9 +62,9 @@ export function parseObject(text: string, what: string): Record<string, unknown>
   try {
     value = JSON.parse(text)
   } catch {
-    throw usageError(`${what} is not JSON`)
+    throw usageError(`${what} is not JSON`, 'pass an object such as {"step": 100}')
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw usageError(`${what} must be a JSON object`)
+    throw usageError(`${what} must be a JSON object`, 'such as {"step": 100}')
   return Object.fromEntries(Object.entries(value))
 }

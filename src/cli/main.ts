@@ -140,13 +140,21 @@ function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
   const stop = error instanceof RequestFailed ? stopForFailure(error) : error
   if (stop instanceof Stop) {
-    terminal.say(`berth: ${[stop.message, stop.next].filter(Boolean).join('; ').replaceAll('\n', ' ')}`)
+    const next = stop.next ?? findHelp(stop)
+    const message = next === undefined ? stop.message : stop.message.replace(/\.$/, '')
+    terminal.say(`berth: ${[message, next].filter(Boolean).join('; ').replaceAll('\n', ' ')}`)
     return stop.exitCode
   }
   const trace = error instanceof Error ? (error.stack ?? error.message) : String(error)
   for (const line of `berth: ${trace}`.split('\n')) terminal.say(line)
   return exitCodes.unexpected
 }
+
+/** The help of the command, for a wrong input whose message has no way on. */
+const findHelp = ({ exitCode, message }: Stop): string | undefined =>
+  exitCode === exitCodes.usage && !/Did you mean|; /.test(message)
+    ? `see "${named(createProgram())} --help"`
+    : undefined
 
 /** Commander names neither a wrong word after a group that has a default command, nor one after `help`. */
 async function parse(program: Command): Promise<void> {

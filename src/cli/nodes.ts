@@ -1,6 +1,6 @@
 import { type NodeRowFragment, PoolNamesDocument, PoolNodesDocument } from '../client/generated/graphql.ts'
 import type { Cli } from './cli.ts'
-import { exitCodes, Stop, usageError } from './exit.ts'
+import { exitCodes, Stop, seePools, usageError } from './exit.ts'
 import { readEveryNode } from './pages.ts'
 
 export async function findNodes(cli: Cli, pool: string | undefined): Promise<NodeRowFragment[]> {
@@ -38,4 +38,4 @@ export function findNode(nodes: readonly NodeRowFragment[], said: string): NodeR
 }
 
 export const poolNotFound = (pool: string | undefined): Stop =>
-  new Stop(exitCodes.notFound, pool === undefined ? 'No pool found' : `Pool ${pool} not found`)
+  new Stop(exitCodes.notFound, pool === undefined ? 'No pool found' : `Pool ${pool} not found`, seePools)

@@ -182,6 +182,6 @@ class Refusals {
 }
 
 async function confirm(cli: Cli, question: string, jobs: string): Promise<void> {
-  if (!cli.ask) throw usageError(`${jobs} match`, 'pass --yes to act on all of them, or --dry-run')
+  if (!cli.ask) throw usageError(`the filters match ${jobs}`, 'pass --yes to act on all of them, or --dry-run')
   if (!(await cli.ask(question))) throw new Stop(exitCodes.refused, 'nothing was changed')
 }

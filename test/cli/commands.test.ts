@@ -96,7 +96,9 @@ describe('submit', () => {
   it('refuses invalid input in one line, with code 2', async () => {
     const tooMany = await berth('submit', '--cpu', '1e9', '--', 'true')
     expect(tooMany).toMatchObject({ code: 2, stdout: '' })
-    expect(tooMany.stderr).toMatch(/^berth: spec\.resources\.cpu: .* \(given: 1000000000\)\n$/)
+    expect(tooMany.stderr).toMatch(
+      /^berth: spec\.resources\.cpu: .* \(given: 1000000000\); see "berth submit --help"\n$/,
+    )
     const unknown = await berth('submit', '--set', 'colour=red', '--', 'true')
     expect(unknown.code).toBe(2)
     expect(unknown.stderr).toMatch(/^berth: .*colour.*\n$/)

@@ -91,7 +91,7 @@ describe('berth login --token', () => {
     expect(refused).toEqual({
       code: 6,
       stdout: '',
-      stderr: `berth: ${one.url} refuses the token; "berth token create" makes one\n`,
+      stderr: `berth: ${one.url} refuses the token; make one in the console, or ask an administrator\n`,
     })
     expect((await account.run(['context', 'ls', '-o', 'ids'])).stdout).toBe('')
     expect(await logIn(one.url, 'token-1')).toMatchObject({
@@ -197,6 +197,13 @@ describe('the files of contexts', () => {
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr: `berth: ${path} is not a context; remove it with "rm ${path}", and log in again\n`,
+    })
+    expect((await logIn(two.url, 'token-2', '--context', 'two')).code).toBe(0)
+    expect((await logIn(two.url, 'token-2')).code).toBe(0)
+    expect(await account.run(['context', 'ls', '-o', 'ids'])).toMatchObject({
+      code: 2,
+      stdout: 'two\n',
+      stderr: expect.stringMatching(/^berth: one: .* is not a context; .*\n$/),
     })
   })
 

@@ -118,14 +118,16 @@ describe('a log-in by OpenID', () => {
 
 describe('a command that runs longer than its token lives', () => {
   const short = new LoginWorld()
-  beforeAll(() => short.open({ idTokenSeconds: 4 }))
+  beforeAll(() => short.open({ idTokenSeconds: 6 }))
   afterAll(() => short.close())
 
   it('stays live', async () => {
     const account = await short.account()
     await short.logIn(account)
-    const before = short.issuer.renewals
     const command = account.start(['events', '-f', '-o', 'jsonl'])
+    const submitting = setInterval(() => void short.server?.submit({ command: ['true'] }), 500)
+    await command.find(/job_/).finally(() => clearInterval(submitting))
+    const before = short.issuer.renewals
     await until(() => short.issuer.renewals >= before + 2, { what: 'two renewals' })
     const id = await short.server?.submit({ command: ['true'] })
     await command.find(new RegExp(`${id}`))

@@ -87,7 +87,7 @@ async function cancel(...args: string[]): Promise<string[]> {
 
 describe('a verb on all jobs that match', () => {
   it('needs --yes without a terminal, and names the number of jobs', async () => {
-    await expect(cancel('--queue', 'a')).rejects.toMatchObject({ exitCode: 2, message: '8 jobs match' })
+    await expect(cancel('--queue', 'a')).rejects.toMatchObject({ exitCode: 2, message: 'the filters match 8 jobs' })
     expect(matching).toHaveLength(8)
   })
 

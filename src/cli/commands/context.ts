@@ -28,7 +28,9 @@ export function registerContextCommand(program: Command, cli: Cli): void {
     .description('list contexts; "berth login URL" makes one')
     .action(async ({ output, context: flag }: OutputOptions & { context?: string }) => {
       const current = flag ?? findContext(cli.contexts, cli.env)
-      const rows = cli.contexts.list().map((name) => rowOf(name, cli.contexts.read(name), current))
+      const rows = await runForEach(cli, cli.contexts.list(), async (name) =>
+        rowOf(name, cli.contexts.read(name), current),
+      )
       await print(cli, rows, output)
     })
   context

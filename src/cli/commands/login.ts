@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander'
 import { createServers } from '../../client/connection/servers.ts'
 import type { Cli } from '../cli.ts'
-import { usageError } from '../exit.ts'
-import { type Context, isContextName } from '../login/context-files.ts'
+import { Stop, usageError } from '../exit.ts'
+import { type Context, type ContextFiles, isContextName } from '../login/context-files.ts'
 import {
   type Credential,
   checkToken,
@@ -80,11 +80,20 @@ function normalize(url: string | undefined): string {
   }
 }
 
+/** null: the file of the context is broken, or open to other accounts; another context can be made all the same. */
+function readUrl(contexts: ContextFiles, name: string): string | null {
+  try {
+    return contexts.find(name)?.url ?? null
+  } catch (error) {
+    if (error instanceof Stop) return null
+    throw error
+  }
+}
+
 /** The context of this URL, or a new one with the name of the host. */
 function findName({ contexts }: Cli, url: string): string {
-  const known = contexts.list().map((name) => ({ name, context: contexts.find(name) }))
-  const same = known.find(({ context }) => context?.url === url)
-  if (same) return same.name
+  const same = contexts.list().find((name) => readUrl(contexts, name) === url)
+  if (same !== undefined) return same
   const name = new URL(url).host.replace(/[^a-z0-9.-]+/g, '-').replace(/^[^a-z0-9]+/, '')
   const other = contexts.find(name)
   if (other) throw taken(name, other)

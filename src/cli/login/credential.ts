@@ -18,8 +18,10 @@ export const readLogInFacts = async (url: string): Promise<LogInFacts> =>
   (await createClient({ url }).request(LogInFactsDocument, {})).serverInfo
 
 export async function checkToken(url: string, token: string): Promise<Credential> {
-  const user = token === '' ? null : await findUser(url, token)
-  if (user === null) throw new Stop(exitCodes.notAllowed, `${url} refuses the token`, '"berth token create" makes one')
+  if (token === '') throw usageError('the token is empty', 'pass it with "berth login --token - < file"')
+  const user = await findUser(url, token)
+  if (user === null)
+    throw new Stop(exitCodes.notAllowed, `${url} refuses the token`, 'make one in the console, or ask an administrator')
   return { user, token, openId: null }
 }
 

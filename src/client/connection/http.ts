@@ -80,7 +80,11 @@ export const createUnreachable = (endpoint: URL, cause: unknown) =>
 
 /** The reason of a failed request, such as an untrusted certificate. Node gives one; browsers do not. */
 const reasonOf = (error: unknown) =>
-  error instanceof Error && error.cause instanceof Error && error.cause.message ? `: ${error.cause.message}` : ''
+  error instanceof Error && error.cause instanceof Error && error.cause.message ? `: ${shortReason(error.cause)}` : ''
+
+/** OpenSSL's messages have addresses and files of its source; its reason is for people. */
+const shortReason = (cause: Error & { reason?: unknown }): string =>
+  typeof cause.reason === 'string' && cause.reason !== '' ? cause.reason : cause.message
 
 /** The failure for a response without a GraphQL result, from the server's gate or from a proxy. */
 export function createResponseFailure(endpoint: URL, response: Response, text: string): RequestFailed {
