@@ -18,6 +18,7 @@ export const examples: Readonly<Record<string, readonly [string, string]>> = {
   diff: ['berth diff JOB @last', 'berth diff JOB OTHER -o json'],
   usage: ['berth usage --since 7d --by user', 'berth usage --since 2030-01-01 --until 2030-02-01 -o json'],
   open: ['berth open @last', 'berth open queue'],
+  exec: ['berth exec @last', 'eval "$(berth exec JOB -- nvidia-smi)"'],
   cancel: ['berth cancel @last --reason "wrong input"', 'berth cancel --user me --state waiting'],
   priority: ['berth priority JOB 40', 'berth priority --clear JOB'],
   rm: ['berth rm JOB OTHER', 'berth rm --user me --state final --until 30d'],

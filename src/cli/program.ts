@@ -13,6 +13,7 @@ import { registerContextCommand } from './commands/context.ts'
 import { registerDiffCommand } from './commands/diff.ts'
 import { registerDoctorCommand } from './commands/doctor.ts'
 import { registerEventsCommand } from './commands/events.ts'
+import { registerExecCommand } from './commands/exec.ts'
 import { registerGpusCommand } from './commands/gpus.ts'
 import { registerInfoCommand } from './commands/info.ts'
 import { registerKeyCommand } from './commands/key.ts'
@@ -52,7 +53,14 @@ import { addExamples } from './examples.ts'
 const groups: Readonly<Record<string, readonly ((program: Command, cli: Cli) => void)[]>> = {
   'Submit:': [registerSubmitCommand, registerRetryCommand, registerSlotCommand, registerKeyCommand],
   'Look:': [registerLsCommand, registerInfoCommand, registerLogsCommand, registerEventsCommand, registerWaitCommand],
-  'Explain:': [registerWhyCommand, registerSpecCommand, registerDiffCommand, registerUsageCommand, registerOpenCommand],
+  'Explain:': [
+    registerWhyCommand,
+    registerSpecCommand,
+    registerDiffCommand,
+    registerUsageCommand,
+    registerOpenCommand,
+    registerExecCommand,
+  ],
   'Change:': [registerCancelCommand, registerPriorityCommand, registerRmCommand],
   'Queue and machines:': [
     registerQueueCommand,

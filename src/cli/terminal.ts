@@ -11,6 +11,8 @@ export interface Terminal {
   say(line: string): void
   /** Replaces the line of progress on stderr, if that is a terminal; null removes it. */
   progress(line: string | null): void
+  /** Shows a notification of the desktop and rings the bell, if stderr is a terminal. */
+  notify(text: string): void
   readonly colour: boolean
   /** Width of the screen; infinite if the output is not a screen or its size is unknown. */
   readonly columns: number
@@ -58,6 +60,10 @@ export function createTerminal({
     say: (line) => void (screen?.isOpen ? screen.note(printable(line)) : stderr.write(`${printable(line)}\n`)),
     progress: (line) => {
       if (stderr.isTTY) stderr.write(`\r\u001B[K${line === null ? '' : shortened(printable(line), columns() - 1)}`)
+    },
+    // OSC 9; terminals that do not know it only ring.
+    notify: (text) => {
+      if (stderr.isTTY) stderr.write(`\u001B]9;${printable(text)}\u0007\u0007`)
     },
     write,
   }

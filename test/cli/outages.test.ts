@@ -24,6 +24,7 @@ it('a live view reports a long outage once, and its end, but no short outage', (
     colour: false,
     columns: 80,
     progress: () => undefined,
+    notify: () => undefined,
     openScreen: () => null,
   }
   const outage = (message: string | null) => {

@@ -76,3 +76,17 @@ it.each([
 ])('refuses %s %s', async (...args) => {
   await expect(printed(args)).rejects.toMatchObject({ code: 'commander.invalidArgument' })
 })
+
+it('a notification goes to a terminal alone, without control characters of a job', () => {
+  let text = ''
+  const write = (chunk: unknown, _encoding: string, done: () => void) => {
+    text += String(chunk)
+    done()
+  }
+  const stdout = new Writable({ write: (_chunk, _encoding, done) => done() })
+  createTerminal({ stdout, stderr: new Writable({ write }) }).notify('job: SUCCEEDED')
+  expect(text).toBe('')
+  const stderr = Object.assign(new Writable({ write }), { isTTY: true })
+  createTerminal({ stdout, stderr }).notify('a\u0007\u001bb: SUCCEEDED')
+  expect(text).toBe('\u001b]9;a\ufffd\ufffdb: SUCCEEDED\u0007\u0007')
+})

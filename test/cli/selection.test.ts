@@ -54,6 +54,7 @@ const cli = (): Cli => ({
     write: async () => undefined,
     say: (line) => void said.push(line),
     progress: () => undefined,
+    notify: () => undefined,
     openScreen: () => null,
     colour: false,
     columns: 80,

@@ -4,6 +4,7 @@ import type { Cli } from '../cli.ts'
 import { addWatchOption, pollRows, watchRows } from '../live.ts'
 import { addOutputOption, isTable, type OutputOptions, printObject } from '../output.ts'
 import { labelsText, memoryText, secondsText, sheet, startText, stateText, timeText } from '../render.ts'
+import { shellWord } from '../shell-word.ts'
 import { findJob } from '../watch.ts'
 
 type Job = NonNullable<JobQuery['job']>
@@ -93,7 +94,6 @@ function usageText(usage: Job['currentRun']['usage']): string | null {
 }
 
 /** The word as it would be typed into a shell. */
-const shellWord = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
 
 function resourcesText({ spec: { resources, maxRunTimeSeconds } }: Job): string {
   const parts = [`${resources.cpu} cpu`, memoryText(resources.memoryBytes)]

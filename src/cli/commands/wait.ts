@@ -12,6 +12,7 @@ interface WaitOptions extends OutputOptions {
   any?: true
   state?: JobState[]
   timeout?: number
+  notify?: true
 }
 
 export function registerWaitCommand(program: Command, cli: Cli): void {
@@ -21,13 +22,15 @@ export function registerWaitCommand(program: Command, cli: Cli): void {
     .option('--any', 'wait only until one of the jobs ends')
     .option('--state <state...>', 'wait until the jobs reach one of these states; then exits with 0', readState)
     .option('--timeout <time>', 'give up after this time, with exit code 4: 90s, 10m', readSeconds)
-    .action(async (ids: string[], { output, any, state: states = [], timeout }: WaitOptions) => {
+    .option('--notify', 'notify the desktop through the terminal when the jobs have ended or reached --state')
+    .action(async (ids: string[], { output, any, state: states = [], timeout, notify }: WaitOptions) => {
       for (const id of ids) await findJob(cli, id)
       detachOnInterrupt(cli, ids.join(' '))
       for (const id of ids) reportWaiting(cli, id)
       const waits = ids.map((id) => waitUntilFinal(cli, id, { states }))
       const ended = any ? Promise.any(waits).then((job) => [job]) : Promise.all(waits)
       const jobs = await Promise.race([ended, ...(timeout === undefined ? [] : [giveUpAfter(timeout)])])
+      if (notify) cli.terminal.notify(jobs.map(({ id, name, state }) => `${name ?? id}: ${state}`).join(', '))
       await printJobs(cli, jobs, output)
       const failed = jobs.filter(({ state }) => !states.includes(state)).map(jobExitCode)
       cli.exitWith(failed.find((code) => code !== 0) ?? 0)
