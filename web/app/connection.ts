@@ -2,11 +2,12 @@ import { type Client, createClient, type RequestFailed } from '@berth-jobs/berth
 import { useSyncExternalStore } from 'react'
 import { baseUrl } from './base-url.ts'
 import { serverNowMs } from './server-clock.ts'
+import { awaitReturn, sleepUntilReturn } from './server-return.ts'
 import { session } from './session.ts'
 
 export { baseUrl }
 
-export const client: Client = createClient({ url: baseUrl, token: session.provide })
+export const client: Client = createClient({ url: baseUrl, token: session.provide, sleep: sleepUntilReturn })
 
 /** Also asks where the token of this tab has ended. */
 export const anonymous: Client = createClient({ url: baseUrl })
@@ -21,7 +22,10 @@ const listeners = new Set<() => void>()
 
 client.onOutage(() => {
   const failure = client.outage()
-  outage = failure && { failure, sinceMs: outage?.sinceMs ?? serverNowMs() }
+  const isNew = outage === null
+  const sinceMs = outage?.sinceMs ?? serverNowMs()
+  outage = failure && { failure, sinceMs }
+  if (outage && isNew) void awaitReturn(() => outage?.sinceMs === sinceMs)
   for (const listener of listeners) listener()
 })
 

@@ -1,5 +1,6 @@
 import type { RequestFailed } from '@berth-jobs/berth/client'
 import { useCallback, useEffect, useRef, useState } from 'react'
+import { onReturn } from './server-return.ts'
 import { toFailure } from './to-failure.ts'
 
 export interface Resource<Value> {
@@ -14,7 +15,7 @@ const retryMs = [1_000, 2_000, 4_000, 8_000, 15_000]
 
 /**
  * Reads a value, again at each change of `key`, and again by itself after a failure that may pass. `everyMs` reads again
- * while the page is visible.
+ * while the page is visible. Both read at once when the server is back after an outage.
  */
 export function useResource<Value>(
   key: string,
@@ -36,6 +37,10 @@ export function useResource<Value>(
     if (isOff) return undefined
     const leave = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
+    const unsubscribe = onReturn(() => {
+      tries.current = 0
+      if (timer !== undefined) setRound((each) => each + 1)
+    })
     const again = (ms: number) => {
       timer = setTimeout(() => (document.hidden ? again(ms) : setRound((each) => each + 1)), ms)
     }
@@ -56,6 +61,7 @@ export function useResource<Value>(
     return () => {
       leave.abort()
       clearTimeout(timer)
+      unsubscribe()
     }
   }, [key, round, everyMs, isOff])
   const read = useCallback(() => setRound((each) => each + 1), [])

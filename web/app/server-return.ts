@@ -1,0 +1,63 @@
+import { baseUrl } from './base-url.ts'
+
+/**
+ * After an outage the page is up to date within two seconds, however long it was: while the server is away it is asked
+ * twice a second whether it is ready, and its return ends the waits between two tries.
+ */
+const listeners = new Set<() => void>()
+
+/** Calls the listener when the server is ready again; the returned function unsubscribes. */
+export function onReturn(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+/** Ends early when the server is ready again. */
+export function sleepUntilReturn(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const end = () => {
+      clearTimeout(timer)
+      unsubscribe()
+      signal?.removeEventListener('abort', end)
+      if (signal?.aborted) reject(signal.reason)
+      else resolve()
+    }
+    const timer = setTimeout(end, ms)
+    const unsubscribe = onReturn(end)
+    signal?.addEventListener('abort', end)
+  })
+}
+
+const pauseMs = 500
+const pauseMsMax = 16_000
+const answerMsMax = 5_000
+
+/** Half of it is random: the pages of all readers do not return at the same moment. */
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms * (0.5 + Math.random() / 2)))
+
+/** Announces that the server is ready; more and more rarely if the outage goes on. */
+export async function awaitReturn(isAway: () => boolean): Promise<void> {
+  let [nextMs, isAnnounced] = [pauseMs, false]
+  while (isAway()) {
+    await sleep(nextMs)
+    if (isAway() && !(await isReady())) nextMs = pauseMs
+    else if (isAway() || !isAnnounced) {
+      isAnnounced = true
+      nextMs = Math.min(nextMs * 2, pauseMsMax)
+      for (const listener of listeners) listener()
+    }
+  }
+}
+
+async function isReady(): Promise<boolean> {
+  try {
+    const response = await fetch(`${baseUrl}readyz`, { cache: 'no-store', signal: AbortSignal.timeout(answerMsMax) })
+    // An answer that is not read keeps one of the few connections.
+    await response.text()
+    return response.ok
+  } catch {
+    // The browser names no reason; the failure of the stream does.
+    return false
+  }
+}
