@@ -8,6 +8,7 @@ import {
   JobEventsPageDocument,
   JobNowDocument,
   JobPageDocument,
+  ListJobsDocument,
   ListUpdatesDocument,
   type PageJobFragment,
 } from '../../generated/graphql.ts'
@@ -78,7 +79,8 @@ async function follow(id: string, change: Change, signal: AbortSignal) {
     isLoading: false,
   }))
   if (job.stateCategory !== 'FINAL' && (await followEvents(job, change, signal))) return
-  if (await waitForDeletion(id, signal)) change(() => ({ isGone: true }))
+  await waitForDeletion(id, signal)
+  change(() => ({ isGone: true }))
 }
 
 /** Until the job has ended; true: it was deleted. */
@@ -101,12 +103,23 @@ async function followEvents(job: { id: string; eventCursor: string }, change: Ch
   return false
 }
 
-/** The stream of a job ends with its last event; its deletion comes later. */
+/** The stream of a job ends with its last event; its deletion comes later, or came before the subscription. */
 async function waitForDeletion(id: string, signal: AbortSignal) {
-  const updates = client.subscribe(ListUpdatesDocument, { filter: { ids: [id] } }, { signal })
-  for await (const { jobUpdates } of updates)
-    if (jobUpdates.__typename === 'StreamReset' && jobUpdates.jobIds?.includes(id)) return true
-  return false
+  const filter = { ids: [id] }
+  for (;;) {
+    const { jobs } = await client.request(ListJobsDocument, { first: 1, filter }, { ...forever, signal })
+    if (jobs.nodes.length === 0) return
+    for await (const { jobUpdates } of client.subscribe(
+      ListUpdatesDocument,
+      { filter, after: jobs.asOf },
+      { signal },
+    )) {
+      if (jobUpdates.__typename !== 'StreamReset') continue
+      if (jobUpdates.jobIds.includes(id)) return
+      // Messages were lost.
+      if (jobUpdates.resetReason !== 'DELETED') break
+    }
+  }
 }
 
 const newer = (known: PageJob | null, now: PageJob) => (known && known.version > now.version ? known : now)
