@@ -1,7 +1,9 @@
+import { globSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { BerthProcess } from '../support/berth-process.ts'
-import { describeConsole, submit } from './support/console.ts'
+import { berth, describeConsole, submit } from './support/console.ts'
 
 const hostile = String.raw`
 printf '<script>window.wasRun=1</script><img src=x onerror="window.wasRun=1">\n'
@@ -32,6 +34,8 @@ describeConsole('the log of a job in the console', (subject) => {
     await page.getByText('without a gap').waitFor()
     return page
   }
+  const readRunId = (jobId: string): string =>
+    JSON.parse(berth(server, ['api', `{ job(id: "${jobId}") { currentRun { id } } }`])).job.currentRun.id
   const line = (page: Page, number: number) => page.locator(`[data-line="${number}"]`)
 
   it('shows hostile texts as text', async () => {
@@ -46,6 +50,31 @@ describeConsole('the log of a job in the console', (subject) => {
     await line(page, 4).getByRole('button', { name: 'less' }).waitFor()
     expect(await page.evaluate('window.wasRun')).toBeUndefined()
     expect(await page.title()).not.toContain('title')
+    await page.close()
+  })
+
+  it('shows a gap at its place, and an ended log with a gap is not complete', async () => {
+    const go = join(subject.directory, 'go')
+    const lossy = submit(server, 'lossy', `seq 100; until [ -e ${go} ]; do sleep 0.1; done; seq 101 150`)
+    const page = await context.newPage()
+    await page.goto(`${server.url}/jobs/${lossy}/log`)
+    await line(page, 100).waitFor()
+    const foot = page.locator('footer')
+    await foot.getByText('live').waitFor()
+    const [output = ''] = globSync(`log/**/${await readRunId(lossy)}/stdout`, { cwd: subject.directory })
+    truncateSync(join(subject.directory, output))
+    await page.getByRole('note').getByText('missing: lost with the node or its files').waitFor()
+    writeFileSync(go, '')
+    await line(page, 150).waitFor()
+    await foot.getByText('ended, not complete').waitFor()
+    expect(await foot.getByText('complete, bytes').count()).toBe(0)
+    await foot.getByRole('button', { name: 'missing in 1 gap' }).click()
+    await page.getByRole('note').waitFor()
+    const rows = await page.locator('[data-line], [role=note]').allTextContents()
+    const gapAt = rows.findIndex((text) => text.includes('missing'))
+    expect(rows.slice(gapAt - 1, gapAt + 2)).toEqual(['100100', expect.stringContaining('missing'), '101101'])
+    await page.reload()
+    await foot.getByText('ended, not complete').waitFor()
     await page.close()
   })
 })

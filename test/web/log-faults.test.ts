@@ -43,23 +43,33 @@ describe('a log that is followed', () => {
   const awaitLines = (lines: LogLines, count: number) =>
     until(() => lines.state().lineCount >= count, { what: `line ${count} is there` })
 
-  /** The lines of the page and of the server; the bytes of two streams lie in the order of their lines only by line. */
+  /**
+   * The lines of the page, in their order, are the stored bytes. Each stream for itself: a line that is printed in two
+   * parts has bytes of the other stream between them.
+   */
   async function compare(lines: LogLines, jobId: string): Promise<void> {
     await until(() => lines.state().isFinal, { what: 'the log ends' })
-    const shown = await lines.readTexts(1, lines.state().lineCount)
+    const { lineCount } = lines.state()
+    const texts = await lines.readTexts(1, lineCount)
+    const shown = texts.map((text, i) => ({ stream: lines.line(i + 1)?.stream, text }))
     lines.stop()
-    const response = await fetch(`${server.url}/download/jobs/${jobId}/log?run=1&format=jsonl`)
-    const stored = (await response.text())
-      .trim()
-      .split('\n')
-      .map((row) => (JSON.parse(row) as { text: string }).text)
-    const hash = (texts: readonly string[]) => createHash('sha256').update(texts.toSorted().join('\n')).digest('hex')
-    expect(shown.length).toBe(4_000 + 100 + 100)
-    expect(hash(shown)).toBe(hash(stored))
-    expect(lines.state()).toMatchObject({ gaps: [], bytes: (await fetchRaw(jobId)).length })
+    const sizes = await Promise.all(
+      (['STDOUT', 'STDERR'] as const).map(async (stream) => {
+        const stored = await fetchStored(jobId, stream)
+        const printed = shown.filter((line) => line.stream === stream).map(({ text }) => `${text}\n`)
+        expect(hash(printed.join(''))).toBe(hash(stored))
+        return stored.length
+      }),
+    )
+    expect(lineCount).toBe(4_000 + 100 + 100)
+    expect(lines.state()).toMatchObject({ gaps: [], bytes: (sizes[0] ?? 0) + (sizes[1] ?? 0) })
   }
-  const fetchRaw = async (jobId: string) =>
-    Buffer.from(await (await fetch(`${server.url}/download/jobs/${jobId}/log?run=1`)).arrayBuffer())
+  const hash = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest('hex')
+  async function fetchStored(jobId: string, stream: string): Promise<Buffer> {
+    const response = await fetch(`${server.url}/download/jobs/${jobId}/log?run=1&streams=${stream}`)
+    expect(response.status).toBe(200)
+    return Buffer.from(await response.arrayBuffer())
+  }
 
   it('has every stored byte once after cut connections and kill -9 of the server', async () => {
     const jobId = submit(server, 'followed', printing)
