@@ -1,0 +1,163 @@
+import type { BrowserContext } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Api, connectApi } from '../support/api.ts'
+import { type BerthProcess, freePort } from '../support/berth-process.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { type CuttingProxy, startProxy } from '../support/proxy.ts'
+import { until } from '../support/until.ts'
+import { adminToken, berth, describeConsole } from './support/console.ts'
+import { clickRow } from './support/row-clicks.ts'
+import { ShownPages } from './support/shown-pages.ts'
+import { createDraws, pool, Storm } from './support/storm.ts'
+import { readFacts } from './support/truth.ts'
+
+const gpus = [{ model: 'A100', memoryGib: 40, count: 8 }]
+const settings = {
+  pools: [
+    {
+      name: pool,
+      executor: 'simulated',
+      limits: { maxConcurrent: 8, userMaxConcurrent: null },
+      nodes: ['n1', 'n2', 'n3'].map((name) => ({ name, cpu: 64, memoryGib: 512, gpus })),
+    },
+  ],
+  queues: [{ name: 'default', pool }],
+}
+
+const kills = 20
+const cutsPerKill = 5
+const changes = 1_000
+/** The round with the long absence, and the one in which the pages move to another server. */
+const longRound = 7
+const movingRound = 12
+const longMs = 60_000
+const clicks = 50
+const pauseMsMax = 6_000
+const stormMsMax = 900_000
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+describeConsole('pages in a storm', (subject) => {
+  let database: TestDatabase
+  let env: Record<string, string>
+  /** The pages see this one through the proxy. */
+  let server: BerthProcess
+  /** Others change the data through this one. */
+  let other: BerthProcess
+  let proxy: CuttingProxy
+  let api: Api
+  let storm: Storm
+  let context: BrowserContext
+  let pages: ShownPages
+  const draw = createDraws(28)
+
+  beforeAll(async () => {
+    database = await createDatabase()
+    env = { DATABASE_URL: database.url, BERTH_BOOTSTRAP_TOKEN: adminToken }
+    server = await subject.start('truth', settings, env)
+    other = await subject.restart('truth', await freePort(), env)
+    proxy = await startProxy(server.url)
+    berth(other, ['user', 'create', 'ben', '--level', 'RESEARCHER'], adminToken)
+    const token = berth(other, ['token', 'create', 'test', '--user', 'ben'], adminToken).split('\n').at(-1)
+    api = connectApi(other.url, adminToken)
+    storm = new Storm(api, connectApi(other.url, token), draw)
+    await storm.blow(50)
+    const logIn = { server: { ...server, url: proxy.url }, token: adminToken }
+    context = await subject.openContext({ viewport: { width: 1280, height: 900 } }, logIn)
+    pages = new ShownPages(api, await findWaiting())
+    await pages.open(context, proxy.url)
+  })
+  afterAll(async () => {
+    await context?.close()
+    await api?.close()
+    await proxy?.close()
+    await server?.end()
+    await other?.end()
+    await database?.close()
+  })
+
+  async function findWaiting(): Promise<string> {
+    const { jobs } = await readFacts(api, 'job_none')
+    const waiting = jobs.nodes.find(({ state }) => state === 'QUEUED' || state === 'BLOCKED')
+    return (waiting ?? jobs.nodes[0])?.id ?? ''
+  }
+
+  const start = async () => {
+    server = await subject.restart('truth', Number(new URL(server.url).port), env)
+  }
+
+  /** Deletes the job whose page is open. */
+  async function deleteShownJob() {
+    await storm.act('cancel', { jobId: pages.jobId })
+    const read = async () => (await readFacts(api, pages.jobId)).job?.state ?? 'CANCELLED'
+    await until(async () => !['CANCELLING', 'RUNNING', 'STARTING'].includes(await read()), { what: 'the job ends' })
+    await storm.act('remove', { jobId: pages.jobId })
+  }
+
+  async function stayAway(killedAt: number) {
+    await sleep(2_000)
+    const shown = await pages.readAll()
+    const indicators = await pages.readIndicators()
+    await storm.blow(changes / 10)
+    await deleteShownJob()
+    await sleep(Math.max(0, killedAt + longMs - Date.now()))
+    expect(await pages.readAll()).toEqual(shown)
+    expect(await pages.readIndicators()).toEqual(indicators)
+    for (const text of indicators) {
+      const [, time = ''] = /^Reconnecting since (\d\d:\d\d:\d\d)$/.exec(text) ?? []
+      const day = new Date(killedAt).toDateString()
+      expect(Math.abs(Date.parse(`${day} ${time}`) - killedAt), `${text}`).toBeLessThan(5_000)
+    }
+  }
+
+  async function blowAndKill(round: number) {
+    await storm.blow(changes / kills / 2, (index) => {
+      if (index % (changes / kills / 2 / cutsPerKill) === 0) proxy.cut()
+    })
+    const killedAt = Date.now()
+    await server.end('SIGKILL')
+    if (round === longRound) await stayAway(killedAt)
+    else await storm.blow(changes / kills / 2)
+    if (round === movingRound) {
+      await deleteShownJob()
+      proxy.moveTo(other.url)
+      await pages.awaitTruth()
+      await storm.blow(10)
+      await start()
+      proxy.moveTo(server.url)
+      proxy.cut()
+    } else await start()
+    await pages.awaitTruth()
+    await until(async () => (await pages.readIndicators()).every((text) => text === 'Live'), { what: 'pages are live' })
+    await pages.showJob(await findWaiting())
+  }
+
+  async function rage() {
+    for (let round = 1; round <= kills; round++) await blowAndKill(round)
+    await storm.blow(Math.max(0, changes - storm.total))
+    await pages.awaitTruth()
+  }
+
+  async function clickRows() {
+    const page = await context.newPage()
+    await page.goto(`${proxy.url}/jobs`)
+    for (let i = 0; i < clicks; i++) {
+      const opens = draw() < 0.8 ? 'PEEK' : 'PAGE'
+      const { drawn, opened } = await clickRow(page, { opens, draw: draw(), restMs: draw() * 600 })
+      expect(opened).toBe(drawn)
+      await sleep(draw() * pauseMsMax)
+    }
+  }
+
+  it(
+    'show the data of the server after each kill, and open the job that was drawn',
+    async () => {
+      await pages.awaitTruth()
+      await Promise.all([clickRows(), rage()])
+      expect(await pages.readSteps()).toEqual(Array(6).fill([]))
+      console.info(`${storm.total} changes: ${JSON.stringify(Object.fromEntries(storm.succeeded))}`)
+      console.info(`ms until a page shows the data of the server: ${pages.describeTimes()}`)
+    },
+    stormMsMax,
+  )
+})

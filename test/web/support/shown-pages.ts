@@ -1,0 +1,114 @@
+import type { BrowserContext, Page } from 'playwright-core'
+import { stateWords } from '../../../web/parts/states.ts'
+import type { Api } from '../../support/api.ts'
+import { until } from '../../support/until.ts'
+import { goInside } from './pages.ts'
+import { readFacts, type View, views } from './truth.ts'
+
+const pollMs = 100
+/** Only a page that never gets there takes so long: the figures are printed, not tested. */
+const truthMsMax = 60_000
+
+/**
+ * Notes on the page itself, which a reload would lose: states of rows that go backwards, as an older row in place of a
+ * newer one would.
+ */
+const recorder = `
+  const order = ${JSON.stringify(Object.values(stateWords))}
+  const known = new Map()
+  window.stepsBack = []
+  const look = () => {
+    for (const row of document.querySelectorAll('[data-id]')) {
+      const state = order.find((word) => row.textContent.includes(word))
+      const before = known.get(row.dataset.id)
+      const isBack = order.indexOf(state) < order.indexOf(before)
+      const isFinalChange = order.indexOf(before) > order.indexOf('Cancelling') && state !== before
+      if (isBack || isFinalChange) window.stepsBack.push([row.dataset.id, before, state])
+      known.set(row.dataset.id, state)
+    }
+  }
+  new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true })`
+
+/** The views in tabs of one browser, beside the data of the server. */
+export class ShownPages {
+  readonly #pages = new Map<View, Page>()
+  readonly #api: Api
+  jobId: string
+  /** Milliseconds until a view showed the data of the server, and until all had done so. */
+  readonly #took: number[] = []
+  readonly #tookAll: number[] = []
+
+  constructor(api: Api, jobId: string) {
+    this.#api = api
+    this.jobId = jobId
+  }
+
+  async open(context: BrowserContext, url: string): Promise<void> {
+    const tabs = new Map<string, Page>()
+    for (const view of views) {
+      const path = view.path(this.jobId)
+      const page = tabs.get(path) ?? (await context.newPage())
+      if (!tabs.has(path)) {
+        await page.goto(url + path)
+        await page.evaluate(recorder)
+      }
+      tabs.set(path, page)
+      this.#pages.set(view, page)
+    }
+  }
+
+  /** Waits until each page has shown the data of the server. */
+  async awaitTruth(): Promise<void> {
+    const beganAt = performance.now()
+    const took = new Map<View, number>()
+    let last: unknown
+    const compare = async () => {
+      const facts = await readFacts(this.#api, this.jobId)
+      for (const [view, page] of this.#pages) {
+        if (took.has(view)) continue
+        const shown = await page.evaluate<string[]>(view.script)
+        const expected = view.expect(facts, shown)
+        if (shown.join('\n') === expected.join('\n')) took.set(view, Math.round(performance.now() - beganAt))
+        else last = { view: view.name, shown, expected }
+      }
+      if (took.size === this.#pages.size) return true
+      await new Promise((resolve) => setTimeout(resolve, pollMs))
+      return false
+    }
+    await until(compare, { what: 'the pages show the data', timeoutMs: truthMsMax, seen: () => last })
+    this.#took.push(...took.values())
+    this.#tookAll.push(Math.max(...took.values()))
+  }
+
+  describeTimes(): string {
+    const describe = (times: readonly number[]) => {
+      const sorted = times.toSorted((a, b) => a - b)
+      return `median ${sorted[sorted.length >> 1]}, most ${sorted.at(-1)}`
+    }
+    return `${describe(this.#took)}; until all do: ${describe(this.#tookAll)}`
+  }
+
+  /** The texts of all views. */
+  readAll(): Promise<string[][]> {
+    return Promise.all([...this.#pages].map(([view, page]) => page.evaluate<string[]>(view.script)))
+  }
+
+  readIndicators(): Promise<string[]> {
+    return Promise.all(this.#pages.values().map((page) => page.locator('header [role=status]').innerText()))
+  }
+
+  /** Shows another job, without a load of the page. */
+  async showJob(jobId: string): Promise<void> {
+    this.jobId = jobId
+    for (const [view, page] of this.#pages) {
+      if (view.name !== 'job') continue
+      await goInside(page, view.path(jobId))
+      await page.getByText(jobId).first().waitFor()
+    }
+  }
+
+  /** Steps back of rows; null: the page was loaded again. */
+  readSteps(): Promise<unknown[]> {
+    return Promise.all(this.#pages.values().map((page) => page.evaluate('window.stepsBack ?? null')))
+  }
+}

@@ -1,0 +1,115 @@
+import type { JobState } from '../../../web/generated/graphql.ts'
+import { stateWords } from '../../../web/parts/states.ts'
+import type { Api } from '../../support/api.ts'
+import { pool } from './storm.ts'
+
+/** Pages beside the data of the server: the same texts, read from the page and made from the API. */
+
+interface Facts {
+  jobs: { nodes: { id: string; state: JobState }[] }
+  jobCounts: { rows: { key: JobState; count: number }[] }
+  queue: {
+    depth: number
+    running: number
+    pool: {
+      limits: { maxConcurrent: number | null }
+      nodes: { nodes: { name: string; state: string; devices: { allocated: boolean }[] }[] }
+    }
+    entries: { nodes: { id: string; stateCategory: string; queuePosition: number | null }[] }
+  }
+  approvals: { nodes: { job: { name: string } }[] }
+  job: { state: JobState; version: number } | null
+}
+
+const factsQuery = `query ($jobId: ID!) {
+  jobs(first: 100) { nodes { id state } }
+  jobCounts(by: STATE) { rows { key count } }
+  queue(pool: "${pool}") { depth running
+    pool { limits { maxConcurrent } nodes(first: 10) { nodes { name state devices { allocated } } } }
+    entries(first: 100) { nodes { id stateCategory queuePosition } } }
+  approvals(first: 100, filter: { statuses: [PENDING] }) { nodes { job { name } } }
+  job(id: $jobId) { state version } }`
+
+export const readFacts = (api: Api, jobId: string): Promise<Facts> => api.ask<Facts>(factsQuery, { jobId })
+
+export interface View {
+  name: string
+  /** Views with the same path share a tab. */
+  path: (jobId: string) => string
+  /** A script that returns the texts of the page. */
+  script: string
+  /** The same texts by the server. `shown`: how many rows the page draws, of a list that goes on. */
+  expect: (facts: Facts, shown: readonly string[]) => readonly string[]
+}
+
+const tabs: readonly JobState[] = ['RUNNING', 'QUEUED', 'BLOCKED', 'FAILED', 'SUCCEEDED']
+const rowsOfLine = 30
+
+const cells = (row: string, list: string) => `[...document.querySelectorAll('${row}')].map((row) => ${list})`
+
+const readState = `(text) => text.match(/${Object.values(stateWords).join('|')}/)?.[0]`
+
+export const views: readonly View[] = [
+  {
+    name: 'jobs',
+    path: () => '/jobs',
+    script: `[...document.querySelectorAll('[data-id]')]
+      .toSorted((a, b) => a.ariaRowIndex - b.ariaRowIndex)
+      .map((row) => row.dataset.id + ' ' + (${readState})(row.textContent))`,
+    expect: ({ jobs }, shown) =>
+      jobs.nodes.slice(0, shown.length || 1).map(({ id, state }) => `${id} ${stateWords[state]}`),
+  },
+  {
+    name: 'counts',
+    path: () => '/jobs',
+    script: cells('nav[aria-label=States] a', 'row.innerText.replace(/\\s+/g, " ").trim()'),
+    expect: ({ jobCounts: { rows } }) => {
+      const count = (state: JobState) => rows.find(({ key }) => key === state)?.count ?? 0
+      const all = rows.reduce((sum, row) => sum + row.count, 0)
+      return [`All ${all}`, ...tabs.map((state) => `${stateWords[state]} ${count(state)}`)]
+    },
+  },
+  {
+    name: 'queue',
+    path: () => `/queue/${pool}`,
+    script: `[...[...document.querySelectorAll('section[aria-label="The queue now"] > *')].slice(0, 3)
+        .map((figure) => figure.querySelector('strong').textContent),
+      ...${cells('table[aria-label="Queue order"] tbody tr', `row.cells[0].innerText + ' ' + row.querySelector('a').pathname.split('/').pop()`)}]`,
+    expect: ({ queue: { depth, running, pool: found, entries } }) => [
+      String(depth),
+      String(running),
+      String(found.limits.maxConcurrent ?? '∞'),
+      ...entries.nodes
+        .filter(({ stateCategory }) => stateCategory === 'WAITING')
+        .slice(0, rowsOfLine)
+        .map(({ id, queuePosition }) => `${queuePosition ?? '–'} ${id}`),
+    ],
+  },
+  {
+    name: 'approvals',
+    path: () => '/approvals',
+    script: cells('table[aria-label=Approvals] tbody tr:not([data-departed=true])', 'row.cells[1].innerText'),
+    expect: ({ approvals }) => approvals.nodes.map(({ job }) => job.name).toReversed(),
+  },
+  {
+    name: 'cluster',
+    path: () => `/cluster/${pool}?view=table`,
+    script: cells(
+      'table[aria-label=Nodes] tbody tr',
+      `[row.cells[0].innerText, row.cells[1].innerText.replace('held', 'ready'), row.cells[3].innerText].join(' ')`,
+    ),
+    expect: ({ queue }) =>
+      queue.pool.nodes.nodes.map(({ name, state, devices }) => {
+        const used = devices.filter(({ allocated }) => allocated).length
+        return `${name} ${state.toLowerCase()} ${used} of ${devices.length}`
+      }),
+  },
+  {
+    name: 'job',
+    path: (jobId) => `/jobs/${jobId}/events`,
+    script: `/was deleted/.test(document.querySelector('main')?.innerText) ? ['gone']
+      : [(${readState})(document.querySelector('main header')?.innerText ?? '') + ' ' +
+        ([...document.querySelectorAll('nav a')].find((link) => /^Events/.test(link.innerText))?.innerText.match(/\\d+/)?.[0])]`,
+    expect: ({ job }) => (job ? [`${stateWords[job.state]} ${job.version}`] : ['gone']),
+  },
+]
