@@ -83,6 +83,9 @@ class Session {
     const { renewal } = this.#credential
     this.#send({ kind: 'LOG_OUT' })
     removeCredential()
+    // Tabs that ask while the token is being revoked get none.
+    this.#credential = readCredential()
+    clearTimeout(this.#timer)
     if (renewal) {
       const { revoke } = await import('./open-id.ts')
       // A provider that cannot revoke it lets it expire.
@@ -148,6 +151,7 @@ class Session {
         if (this.#credential.renewal !== renewal) return resolve()
         try {
           const renewed = await renew(renewal)
+          if (this.#credential.renewal !== renewal) return resolve()
           this.logIn({ ...this.#credential, ...(renewed ?? { renewal: null }) })
           resolve()
         } catch (error) {
