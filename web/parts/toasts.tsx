@@ -22,11 +22,17 @@ function change(next: readonly Toast[]) {
 
 const dismiss = (id: number) => change(toasts.filter((each) => each.id !== id))
 
-/** A short note; trouble stays until it is dismissed. */
-export function showToast(content: ReactNode, { isTrouble = false } = {}): void {
+interface ToastOptions {
+  isTrouble?: boolean
+  /** true: until it is dismissed, as trouble does. */
+  stays?: boolean
+}
+
+/** A short note. */
+export function showToast(content: ReactNode, { isTrouble = false, stays = isTrouble }: ToastOptions = {}): void {
   const id = ++lastId
   change([...toasts, { id, content, isTrouble }].slice(-toastsMax))
-  if (!isTrouble) setTimeout(() => dismiss(id), shownMs)
+  if (!stays) setTimeout(() => dismiss(id), shownMs)
 }
 
 const subscribe = (listener: () => void) => {

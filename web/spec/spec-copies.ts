@@ -1,6 +1,7 @@
 import { stringify } from 'yaml'
 import type { JobSpecInput } from '../generated/graphql.ts'
 import { quoteShell } from '../parts/format.ts'
+import { formatPsij } from './psij-copy.ts'
 
 /** The same submission for a shell, a program, and a file. */
 
@@ -95,3 +96,13 @@ function toPython(value: unknown, depth = 0): string {
   const [open, close] = Array.isArray(value) ? '[]' : '{}'
   return lines.length === 0 ? `${open}${close}` : `${open}\n${lines.join('')}${'    '.repeat(depth)}${close}`
 }
+
+/** The forms in which people copy a spec. */
+export const specForms = {
+  yaml: { title: 'YAML', format: formatYaml, file: 'yaml' },
+  cli: { title: 'CLI', format: formatCommandLine, file: 'sh' },
+  curl: { title: 'curl', format: formatCurl, file: 'sh' },
+  ts: { title: 'TypeScript', format: formatTypeScript, file: 'ts' },
+  python: { title: 'Python', format: formatPython, file: 'py' },
+  psij: { title: 'PSI/J', format: formatPsij, file: 'ts' },
+} as const

@@ -10,6 +10,7 @@ import { CopyButton } from '../../parts/copy-button.tsx'
 import { copyText } from '../../parts/copy-text.ts'
 import { MenuButton } from '../../parts/menu-button.tsx'
 import { StateChip } from '../../parts/state-glyph.tsx'
+import { findNeighbor } from '../../rows/last-list.ts'
 import { type Spec, toSpecInput } from '../../spec/spec-input.ts'
 import { linkToSubmit } from '../../spec/spec-link.ts'
 import { type EndNotice, useEndNotice } from './end-notice.ts'
@@ -118,11 +119,17 @@ function listMore(job: PageJob, actions: Actions, notice: EndNotice) {
 
 function useActionKeys(job: PageJob, { cancel, again, prioritize }: Actions, notice: EndNotice) {
   const navigate = useNavigate()
+  const openNeighbor = (by: 1 | -1) => {
+    const id = findNeighbor(job.id, by)
+    if (id) void navigate({ to: '/jobs/$id', params: { id } })
+  }
   useKeys('Job', [
     ...(cancel ? [{ keys: 'c', help: 'Cancel the job', run: cancel }] : []),
     ...(again ? [{ keys: 'r', help: 'Submit it again', run: again }] : []),
     ...(prioritize ? [{ keys: 'p', help: 'Set its priority', run: prioritize }] : []),
     ...(job.stateCategory === 'FINAL' ? [] : [{ keys: 'b', help: 'Tell me when it ends', run: notice.toggle }]),
+    { keys: '[', help: 'Previous job of the list', run: () => openNeighbor(-1) },
+    { keys: ']', help: 'Next job of the list', run: () => openNeighbor(1) },
     { keys: 'Escape', help: 'All jobs', run: () => void navigate({ to: '/jobs' }) },
   ])
 }

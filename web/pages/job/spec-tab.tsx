@@ -4,23 +4,14 @@ import { baseUrl } from '../../app/connection.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { saveFile } from '../../parts/save-file.ts'
-import { formatPsij } from '../../spec/psij-copy.ts'
-import { formatCommandLine, formatCurl, formatPython, formatTypeScript, formatYaml } from '../../spec/spec-copies.ts'
+import { formatYaml, specForms } from '../../spec/spec-copies.ts'
 import { type Spec, toFilledIn, toSpecInput } from '../../spec/spec-input.ts'
 import styles from './spec-tab.module.css'
 import type { PageJob } from './use-job.ts'
 
-const forms = {
-  yaml: { title: 'YAML', format: formatYaml, file: 'yaml' },
-  cli: { title: 'CLI', format: formatCommandLine, file: 'sh' },
-  curl: { title: 'curl', format: formatCurl, file: 'sh' },
-  ts: { title: 'TypeScript', format: formatTypeScript, file: 'ts' },
-  python: { title: 'Python', format: formatPython, file: 'py' },
-  psij: { title: 'PSI/J', format: formatPsij, file: 'ts' },
-} as const
-type Form = keyof typeof forms
+type Form = keyof typeof specForms
 
-const isForm = (text: string | undefined): text is Form => text !== undefined && text in forms
+const isForm = (text: string | undefined): text is Form => text !== undefined && text in specForms
 
 /** The spec as it was submitted, in the languages that can submit it again, and the values that Berth filled in. */
 export function SpecTab({ job, spec }: { job: PageJob; spec: Spec }) {
@@ -28,13 +19,13 @@ export function SpecTab({ job, spec }: { job: PageJob; spec: Spec }) {
   const search = useSearch({ strict: false }) as { as?: string }
   const shown: Form = isForm(search.as) ? search.as : 'yaml'
   const input = useMemo(() => toSpecInput(spec), [spec])
-  const { title, format, file } = forms[shown]
+  const { title, format, file } = specForms[shown]
   const text = format(input, baseUrl)
   const save = () => saveFile(`${job.name ?? job.id}.${file}`, text, 'text/plain')
   return (
     <section className={styles.box} aria-label="Spec">
       <div className={styles.bar} role="toolbar" aria-label="Copy as">
-        {Object.entries(forms).map(([name, each]) => (
+        {Object.entries(specForms).map(([name, each]) => (
           <Button
             key={name}
             look="quiet"

@@ -8,6 +8,7 @@ import { plural } from '../../parts/format.ts'
 import { Empty, Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
 import type { JobList, ListView } from '../../rows/job-list.ts'
 import { jobStore } from '../../rows/job-store.ts'
+import { rememberList } from '../../rows/last-list.ts'
 import { type OrderName, orders } from '../../rows/order.ts'
 import { useJobList } from '../../rows/use-job-list.ts'
 import { JobTable, useRowHeight } from './job-table.tsx'
@@ -82,6 +83,7 @@ function Rows(props: RowsProps) {
   const [focusedId, setFocusedId] = useState<string | null>(peekId ?? null)
   const { setScrolled, pointer } = useHeld(list, selected.size > 0)
   const show = useShow(list)
+  useEffect(() => rememberList(view.ids), [view.ids])
   const onNearEdge = useCallback(
     (edge: 'START' | 'END') => void (edge === 'END' ? list.loadMore() : list.loadBefore()),
     [list],

@@ -7,6 +7,7 @@ import { MenuButton } from '../../parts/menu-button.tsx'
 import { saveFile } from '../../parts/save-file.ts'
 import { Tabs } from '../../parts/tabs.tsx'
 import { showToast } from '../../parts/toasts.tsx'
+import { specForms } from '../../spec/spec-copies.ts'
 import { linkToSubmit } from '../../spec/spec-link.ts'
 import { type DraftSpec, specCharactersMax } from './spec-text.ts'
 import styles from './submit.module.css'
@@ -23,6 +24,15 @@ const views = [
   { view: undefined, title: 'Form' },
   { view: 'yaml', title: 'YAML' },
 ] as const
+
+/** The values of a draft may still be of wrong types. */
+async function copyForm(title: string, format: () => string) {
+  try {
+    await copy(format(), title)
+  } catch {
+    showToast('Correct the marked values first.', { isTrouble: true })
+  }
+}
 
 async function copy(text: string, what: string) {
   await copyText(text)
@@ -48,7 +58,10 @@ export function SpecTools({ spec, text, view, from, onOpen }: ToolsProps) {
   const input = spec as JobSpecInput | null
   const copies = input
     ? [
-        { text: 'YAML', run: () => void copy(text, 'the YAML') },
+        ...Object.values(specForms).map(({ title, format }) => ({
+          text: title,
+          run: () => void copyForm(title, () => (title === 'YAML' ? text : format(input, baseUrl))),
+        })),
         {
           text: 'Link to this form',
           run: () => void copy(`${baseUrl}jobs/new#${linkToSubmit(input).hash}`, 'the link'),

@@ -34,7 +34,7 @@ export function SubmitForm({ source, first }: { source: string; first: Draft }) 
   const sweep = useMemo(() => parseSweep(draft.sweep), [draft.sweep])
   const choices = useChoices(spec ?? empty)
   const sent = marks.length > 0 ? null : spec
-  const submission = useSubmission({ source, draft, spec: sent, sweep, change })
+  const submission = useSubmission({ source, from, draft, spec: sent, sweep, change })
   const { isSending, trouble } = submission
   const isReady = sent !== null && Object.keys(sent).length > 0 && !isSending
   const [combination] = sweep.combinations

@@ -4,6 +4,7 @@ import { showToast } from '../../parts/toasts.tsx'
 import { jobStore } from '../../rows/job-store.ts'
 import { type Sweep, sweepSpecs } from './combinations.ts'
 import { continuedMsMax, type Draft, removeDraft } from './draft.ts'
+import { offerCancel } from './offer-cancel.tsx'
 import type { DraftSpec } from './spec-text.ts'
 import { type SubmittedJob, type SweepResult, submitOne, submitSweep, type Trouble, toInput } from './submission.ts'
 
@@ -20,6 +21,8 @@ export interface Submission {
 
 interface Subject {
   source: string
+  /** The job that the form began with. */
+  from: string | undefined
   draft: Draft
   spec: DraftSpec | null
   sweep: Sweep
@@ -42,7 +45,7 @@ export function useSubmission(subject: Subject): Submission {
   const isShown = useRef(true)
 
   const submit = async () => {
-    const { draft, spec, sweep, source, change } = latest.current
+    const { draft, spec, sweep, source, from, change } = latest.current
     if (sending.current || spec === null || sweep.trouble !== null) return
     sending.current = new AbortController()
     const { signal } = sending.current
@@ -58,7 +61,7 @@ export function useSubmission(subject: Subject): Submission {
     setSending(false)
     if ('__typename' in found) {
       removeDraft(source)
-      showSubmitted(found)
+      showSubmitted(found, from)
       if (isShown.current) void navigate({ to: '/jobs/$id', params: { id: found.job.id }, replace: true })
     } else if ('value' in found) {
       removeDraft(source)
@@ -115,9 +118,10 @@ async function sendSweep({ spec, sweep, draft, signal, report }: SweepRun) {
   return { message: `${refused} of ${specs.length} jobs were refused.`, violations: [], isConflict: false }
 }
 
-function showSubmitted({ job, warnings, idempotentHit }: SubmittedJob) {
+function showSubmitted({ job, warnings, idempotentHit }: SubmittedJob, from: string | undefined) {
   jobStore.put(job)
   const name = job.name ?? job.id
   showToast(idempotentHit ? `${name} was submitted before` : `Submitted ${name}`)
   for (const warning of warnings) showToast(warning)
+  if (from) void offerCancel(from)
 }

@@ -1,0 +1,20 @@
+import { confirmCancel } from '../../actions/cancel-jobs.ts'
+import { client } from '../../app/connection.ts'
+import { PeekJobDocument } from '../../generated/graphql.ts'
+import { Button } from '../../parts/button.tsx'
+import { showToast } from '../../parts/toasts.tsx'
+
+/** A changed copy of a waiting job was submitted: offers to cancel the job that still waits. */
+export async function offerCancel(id: string): Promise<void> {
+  const { job } = await client.request(PeekJobDocument, { id }, { attempts: 4 })
+  if (job?.stateCategory !== 'WAITING' || !job.allowedActions.includes('CANCEL')) return
+  showToast(
+    <>
+      {job.name ?? job.id} still waits.{' '}
+      <Button look="quiet" onClick={() => confirmCancel([job])}>
+        Cancel it
+      </Button>
+    </>,
+    { stays: true },
+  )
+}
