@@ -18,6 +18,7 @@ export default defineConfig({
     // Only what hangs takes so long, also on a machine that is ten times slower for a minute.
     testTimeout: 120_000,
     hookTimeout: 300_000,
+    expect: { poll: { timeout: 30_000 } },
     restoreMocks: true,
   },
 })

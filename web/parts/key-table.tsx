@@ -25,8 +25,8 @@ export const KeyTable = ({ groups }: KeyTableProps) => (
               <li key={keys}>
                 <span>{help}</span>
                 <span>
-                  {keys.split(' ').map((key) => (
-                    <Key key={key}>{formatKey(key)}</Key>
+                  {keys.split(' ').map((key, place) => (
+                    <Key key={place}>{formatKey(key)}</Key>
                   ))}
                 </span>
               </li>
