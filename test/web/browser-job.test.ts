@@ -111,7 +111,7 @@ describeConsole('the page of a job', (subject) => {
     await page.getByRole('log').waitFor()
     await page.keyboard.press(']')
     await expectJob(second)
-    // Until the second job is drawn, the key has no effect; before the first job there is none.
+    // The key has no effect until the second job is drawn.
     const goBack = async () => {
       await page.keyboard.press('[')
       return page.url()
