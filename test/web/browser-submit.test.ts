@@ -1,4 +1,4 @@
-import type { BrowserContext } from 'playwright-core'
+import type { BrowserContext, Request } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { BerthProcess } from '../support/berth-process.ts'
 import { berth, describeConsole } from './support/console.ts'
@@ -17,13 +17,22 @@ describeConsole('the page of a new job', (subject) => {
 
   const countJobs = (name: string) => JSON.parse(berth(server, ['ls', '-o', 'json', '--name', name])).length
 
-  it('submits one job in spite of a double click, a lost answer and a reload', async () => {
+  const openForm = async (name: string) => {
     const page = await context.newPage()
     await page.goto(`${server.url}/jobs/new`)
     await page.getByRole('textbox', { name: 'Command' }).fill('sleep 600')
     await page.getByLabel('CPU cores', { exact: true }).fill('0.05')
-    await page.getByLabel('Name', { exact: true }).fill('once')
+    await page.getByLabel('Name', { exact: true }).fill(name)
     await page.getByText('Starts now').first().waitFor()
+    return page
+  }
+  const isSubmission = (request: Request) => request.postData()?.includes('submitJob') === true
+  const restart = async () => {
+    server = await subject.restart('submit', Number(new URL(server.url).port))
+  }
+
+  it('submits one job in spite of a double click, a lost answer and a reload', async () => {
+    const page = await openForm('once')
     // The server gets the submission; its answer never arrives.
     let lost = 0
     await page.route('**/graphql', async (route) => {
@@ -43,6 +52,45 @@ describeConsole('the page of a new job', (subject) => {
     expect(await page.getByRole('textbox', { name: 'Command' }).inputValue()).toBe('')
     await page.close()
   })
+
+  it('submits one job when the server is killed before it has stored the job', async () => {
+    const page = await openForm('unstored')
+    process.kill(server.pid, 'SIGSTOP')
+    const sent = page.waitForRequest(isSubmission)
+    await page.getByRole('button', { name: 'Submit' }).click()
+    await sent
+    await server.end('SIGKILL')
+    await page.getByText('Reconnecting since').waitFor()
+    await restart()
+    await page.waitForURL(/\/jobs\/job_/)
+    expect(countJobs('unstored')).toBe(1)
+    await page.close()
+  })
+
+  it.each(['waits', 'stops and submits again'])(
+    'submits one job when the server is killed after it has stored the job, and the user %s',
+    async (user) => {
+      const page = await openForm(user)
+      let stored = 0
+      await page.route('**/graphql', async (route) => {
+        if (!isSubmission(route.request()) || stored > 0) return route.fallback()
+        await route.fetch()
+        stored += 1
+        await server.end('SIGKILL')
+        return route.abort()
+      })
+      await page.getByRole('button', { name: 'Submit' }).click()
+      await page.getByText('Reconnecting since').waitFor()
+      if (user !== 'waits') await page.getByRole('button', { name: 'Stop' }).click()
+      await restart()
+      if (user !== 'waits') await page.getByRole('button', { name: 'Submit' }).click()
+      await page.waitForURL(/\/jobs\/job_/)
+      await page.getByText('was submitted before').waitFor()
+      expect(stored).toBe(1)
+      expect(countJobs(user)).toBe(1)
+      await page.close()
+    },
+  )
 
   it('shows a refusal at its field while one types, and keeps the form over a reload', async () => {
     const page = await context.newPage()
