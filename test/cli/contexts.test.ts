@@ -3,9 +3,10 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
+import { text as readText } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { CommandLine } from '../support/command-line.ts'
+import { code } from '../support/sources.ts'
 
 /** A server that accepts every token but "wrong", and records the tokens that it gets. */
 class Recorder {
@@ -15,7 +16,7 @@ class Recorder {
   readonly #server: Server = createServer(async (request, response) => {
     const token = request.headers.authorization?.replace('Bearer ', '') ?? null
     this.tokens.push(token)
-    const { query } = JSON.parse(await text(request)) as { query: string }
+    const { query } = JSON.parse(await readText(request)) as { query: string }
     response.writeHead(200, { 'content-type': 'application/json' })
     response.end(JSON.stringify(this.#answer(query, token)))
   })
@@ -256,6 +257,19 @@ describe('the server of a command', () => {
     const { stderr } = await account.run(['info', '@last', '--context', 'one'])
     expect(stderr).toContain(`no job was submitted to ${one.url} from here`)
     expect([one.tokens, two.tokens]).toEqual([Array(4).fill('token-1'), []])
+  })
+
+  it('is asked by "berth up" only if it is on this machine', async () => {
+    await account.run(['context', 'use', 'one'])
+    const { stdout } = await account.run(['up'], { env: { BERTH_PORT: new URL(two.url).port } })
+    expect(stdout).toBe(`Berth 0.1.0 is already running at ${two.url}\n`)
+    expect([one.tokens, two.tokens]).toEqual([[], [null]])
+  })
+
+  it('is chosen in one place: only a log-in and "berth up" connect on their own', () => {
+    const connecting = code.filter(({ path, text }) => path.startsWith('src/cli/') && /\bcreateClient\(/.test(text))
+    const paths = connecting.map(({ path }) => path.slice('src/cli/'.length))
+    expect(paths.sort()).toEqual(['commands/up.ts', 'login/credential.ts', 'main.ts'])
   })
 
   it('gives the words of a completion', async () => {

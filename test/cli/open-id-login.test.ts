@@ -154,6 +154,28 @@ describe('berth logout', () => {
   })
 })
 
+describe('a log-in that ends', () => {
+  it('with its context is revoked too', async () => {
+    const account = await world.account()
+    await world.logIn(account)
+    const before = world.issuer.revocations
+    expect(await account.run(['context', 'rm', world.contextName])).toMatchObject({ code: 0, stderr: '' })
+    expect(world.issuer.revocations).toBe(before + 1)
+    expect(existsSync(world.contextPath(account))).toBe(false)
+  })
+
+  it('is forgotten also while the provider is away', async () => {
+    const account = await world.account()
+    await world.logIn(account)
+    const { openId } = await world.readContext(account)
+    await world.changeContext(account, { openId: { ...openId, issuer: 'http://localhost:1' } })
+    const { code, stderr } = await account.run(['logout'])
+    expect(code).toBe(0)
+    expect(stderr).toMatch(/^berth: the log-in is forgotten here, but not revoked: .* is unreachable\nLogged out of /)
+    expect((await world.readContext(account)).token).toBeNull()
+  })
+})
+
 describe('a provider without device log-in and revocation', () => {
   const plain = new LoginWorld()
   beforeAll(() => plain.open({ isPlain: true }))

@@ -253,11 +253,6 @@ describe('servers', () => {
       `No server answers at http://127.0.0.1:2: connect ECONNREFUSED 127.0.0.1:2; ${next}`,
       at('http://127.0.0.1:2'),
     ],
-    [
-      'ls',
-      `No server answers at http://berth.invalid: getaddrinfo ENOTFOUND berth.invalid; ${next}`,
-      at('http://berth.invalid'),
-    ],
     ['ls', `No server answers at https://127.0.0.1:PORT: wrong version number; ${next}`, at('https://127.0.0.1:PORT')],
   ])
   refuses(2, [
