@@ -20,14 +20,17 @@ export interface Outage {
 let outage: Outage | null = null
 const listeners = new Set<() => void>()
 
-client.onOutage(() => {
-  const failure = client.outage()
+function noteOutage() {
+  const failure = client.outage() ?? anonymous.outage()
   const isNew = outage === null
   const sinceMs = outage?.sinceMs ?? serverNowMs()
   outage = failure && { failure, sinceMs }
   if (outage && isNew) void awaitReturn(() => outage?.sinceMs === sinceMs)
   for (const listener of listeners) listener()
-})
+}
+
+client.onOutage(noteOutage)
+anonymous.onOutage(noteOutage)
 
 const subscribe = (listener: () => void) => {
   listeners.add(listener)

@@ -1,5 +1,6 @@
 import { RequestFailed } from '@berth-jobs/berth/client'
 import type { ReactNode } from 'react'
+import { useOutage } from '../app/connection.ts'
 import { Button } from './button.tsx'
 import styles from './page-states.module.css'
 
@@ -7,7 +8,15 @@ import styles from './page-states.module.css'
 
 const skeletonLines = [1, 2, 3, 4, 5, 6, 7, 8]
 
+/** While the server does not answer, the reason stands in place of the skeleton. */
 export function Loading() {
+  const outage = useOutage()
+  if (outage)
+    return (
+      <div className={styles.outage}>
+        <Failed failure={outage.failure}>Berth tries again by itself.</Failed>
+      </div>
+    )
   return (
     <div className={styles.skeleton} role="status" aria-label="Loading">
       {skeletonLines.map((line) => (
@@ -30,6 +39,8 @@ export function Empty({ title, children, actions }: { title: string; children?: 
 interface FailedProps {
   failure: unknown
   onRetry?: () => void
+  /** What happens next. */
+  children?: ReactNode
 }
 
 const titles: Readonly<Record<string, string>> = {
@@ -45,7 +56,7 @@ const describe = (failure: unknown) =>
     ? { title: titles[failure.code] ?? 'This could not be read', text: failure.message, id: failure.requestId }
     : { title: 'The page has an error', text: String(failure), id: null }
 
-export function Failed({ failure, onRetry }: FailedProps) {
+export function Failed({ failure, onRetry, children }: FailedProps) {
   const { title, text, id } = describe(failure)
   return (
     <section className={styles.state} role="alert">
@@ -56,6 +67,7 @@ export function Failed({ failure, onRetry }: FailedProps) {
           Request <code>{id}</code>
         </p>
       )}
+      {children && <p>{children}</p>}
       {onRetry && (
         <div className={styles.actions}>
           <Button onClick={onRetry}>Try again</Button>

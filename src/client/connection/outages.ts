@@ -8,8 +8,9 @@ export type Outages = ReturnType<typeof createOutages>
 const settledMs = 10_000
 
 /**
- * Tracks which streams of a client have no connection. A server may accept a connection and refuse the stream a moment later,
- * so an outage ends with a message, or when a connection stays open for `settledMs`.
+ * Tracks which streams of a client have no connection, and which requests wait for another try. A server may accept a
+ * connection and refuse the stream a moment later, so the outage of a stream ends with a message, or when a connection stays
+ * open for `settledMs`.
  */
 export function createOutages(sleep: Sleep) {
   const failures = new Map<object, RequestFailed>()
@@ -18,23 +19,23 @@ export function createOutages(sleep: Sleep) {
     for (const listener of listeners) runUserCallback(listener)
   }
   return {
-    ofStream() {
-      const stream = {}
+    track() {
+      const tracked = {}
       let settling = new AbortController()
       const ends = () => {
         settling.abort()
-        if (failures.delete(stream)) changed()
+        if (failures.delete(tracked)) changed()
       }
       return {
         begins(failure: RequestFailed) {
           settling.abort()
-          failures.delete(stream)
-          failures.set(stream, failure)
+          failures.delete(tracked)
+          failures.set(tracked, failure)
           changed()
         },
         /** The connection opened, but no message has arrived yet. */
         opens() {
-          if (!failures.has(stream)) return
+          if (!failures.has(tracked)) return
           settling.abort()
           settling = new AbortController()
           const { signal } = settling
@@ -46,7 +47,7 @@ export function createOutages(sleep: Sleep) {
         ends,
       }
     },
-    /** The newest failure of a stream without a connection. */
+    /** The newest failure that lasts. */
     current: () => [...failures.values()].at(-1) ?? null,
     onChange(listener: () => void) {
       listeners.add(listener)

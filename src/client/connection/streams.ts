@@ -90,7 +90,7 @@ export async function* streamAnswers<Result extends object, Variables extends Re
   options: StreamOptions<Result, Variables>,
 ): AsyncGenerator<Answer<Result>, void, void> {
   const { closed, outages } = routes
-  const outage = outages.ofStream()
+  const outage = outages.track()
   const signal = options.signal ? AbortSignal.any([options.signal, closed]) : closed
   const moving = advancing(asked.variables)
   const attempts = new Attempts(routes, { ...asked, variables: moving.variables }, options)

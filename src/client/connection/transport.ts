@@ -47,7 +47,10 @@ export interface Connection {
   ask<Result>(operation: Operation, signal?: AbortSignal): Promise<Answer<Result>>
   /** Like `subscribe`, with whole answers, for links and exchanges. */
   stream<Result extends object>(operation: Operation, signal?: AbortSignal): AsyncGenerator<Answer<Result>, void, void>
-  /** Why a stream is disconnected; null: every stream is connected. Streams reconnect by themselves. */
+  /**
+   * Why a stream is disconnected, or why a request with several attempts has no answer yet; null: neither. Both are tried
+   * again by themselves.
+   */
   outage(): RequestFailed | null
   /** Calls the listener when `outage` changes; the returned function unsubscribes. */
   onOutage(listener: () => void): () => void
@@ -99,13 +102,23 @@ export function openConnection({ url, token, webSocket, sleep = sleepFor, ...opt
   }
   return {
     url: first.href.replace(/\/graphql$/, ''),
-    request: (document, variables, { attempts = 1, signal } = {}) =>
-      withAttempts(() => dataOf(ask({ query: document.toString(), variables }, signal)), {
+    request<Result extends object, Variables>(
+      document: TypedDocument<Result, Variables>,
+      variables: Variables,
+      { attempts = 1, signal }: RequestOptions = {},
+    ) {
+      const outage = outages.track()
+      return withAttempts(() => dataOf(ask<Result>({ query: document.toString(), variables }, signal)), {
         attempts,
         sleep,
         signal,
-        again,
-      }),
+        again(outcome) {
+          const waitMs = again(outcome)
+          if (waitMs !== null && 'error' in outcome) outage.begins(outcome.error as RequestFailed)
+          return waitMs
+        },
+      }).finally(outage.ends)
+    },
     subscribe: (document, variables, stream) =>
       makeCancellable(
         (signal) => streamData(routes, { query: document.toString(), variables }, { ...stream, signal }),

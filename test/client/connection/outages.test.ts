@@ -79,7 +79,7 @@ it('an outage ends when a silent connection stays open', async () => {
 it('a connection that failed again does not end the outage', async () => {
   const settling: (() => void)[] = []
   const outages = createOutages(() => new Promise((resolve) => settling.push(() => resolve(undefined))))
-  const outage = outages.ofStream()
+  const outage = outages.track()
   outage.opens()
   expect(settling).toEqual([]) // There is no outage that could be over.
   outage.begins(new RequestFailed('UNREACHABLE', 'first'))
@@ -292,4 +292,16 @@ it('one silent stream of server-sent events makes it and later streams poll', as
   expect(tries.slice(4)).toEqual(['sse', 'polling'])
   closing.abort()
   await Promise.all([first, second, third].map((stream) => stream.return()))
+})
+
+it('a request that waits for its next attempt counts as an outage', async () => {
+  const told: (string | undefined)[] = []
+  const client = createClient({ url: 'http://127.0.0.1:1', sleep: soon })
+  client.onOutage(() => told.push(client.outage()?.code))
+  await expect(client.request('{ serverInfo { version } }', {}, { attempts: 3 })).rejects.toThrow('No server answers')
+  expect(told).toEqual(['UNREACHABLE', 'UNREACHABLE', undefined])
+  told.length = 0
+  await expect(client.request('{ serverInfo { version } }', {})).rejects.toThrow('No server answers')
+  expect(told).toEqual([])
+  await client.close()
 })

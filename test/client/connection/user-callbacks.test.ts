@@ -53,7 +53,7 @@ it('an outage listener that throws does not prevent calls of other listeners', a
     throw new Error('listener')
   })
   outages.onChange(() => calls++)
-  outages.ofStream().begins(new RequestFailed('UNREACHABLE', 'away'))
+  outages.track().begins(new RequestFailed('UNREACHABLE', 'away'))
   expect(calls).toBe(1)
   await until(() => uncaught.length === 1, { what: 'the error' })
   expect(uncaught).toEqual(['listener'])
