@@ -18,15 +18,24 @@ export interface Outage {
 }
 
 let outage: Outage | null = null
+/** Failures of reads that are repeated by the page. */
+const repeated = new Map<object, RequestFailed>()
 const listeners = new Set<() => void>()
 
 function noteOutage() {
-  const failure = client.outage() ?? anonymous.outage()
+  const failure = client.outage() ?? anonymous.outage() ?? repeated.values().next().value ?? null
   const isNew = outage === null
   const sinceMs = outage?.sinceMs ?? serverNowMs()
   outage = failure && { failure, sinceMs }
   if (outage && isNew) void awaitReturn(() => outage?.sinceMs === sinceMs)
   for (const listener of listeners) listener()
+}
+
+/** A read that failed and is repeated by the page counts as an outage until it succeeds: null. */
+export function noteRepeated(read: object, failure: RequestFailed | null): void {
+  if (failure) repeated.set(read, failure)
+  else if (!repeated.delete(read)) return
+  noteOutage()
 }
 
 client.onOutage(noteOutage)

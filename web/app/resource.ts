@@ -1,5 +1,6 @@
 import type { RequestFailed } from '@berth-jobs/berth/client'
 import { useCallback, useEffect, useRef, useState } from 'react'
+import { noteRepeated } from './connection.ts'
 import { onReturn } from './server-return.ts'
 import { toFailure } from './to-failure.ts'
 
@@ -48,12 +49,14 @@ export function useResource<Value>(
       (value) => {
         if (leave.signal.aborted) return
         tries.current = 0
+        noteRepeated(tries, null)
         setState({ key, value, failure: null, isLoading: false })
         if (everyMs !== undefined) again(everyMs)
       },
       (error: unknown) => {
         if (leave.signal.aborted) return
         const failure = toFailure(error)
+        noteRepeated(tries, failure.retryable ? failure : null)
         setState((before) => ({ ...(before.key === key ? before : { key }), key, failure, isLoading: false }))
         if (failure.retryable) again(retryMs[Math.min(tries.current++, retryMs.length - 1)] ?? 0)
       },
@@ -64,6 +67,7 @@ export function useResource<Value>(
       unsubscribe()
     }
   }, [key, round, everyMs, isOff])
+  useEffect(() => () => noteRepeated(tries, null), [key, isOff])
   const read = useCallback(() => setRound((each) => each + 1), [])
   const isCurrent = state.key === key
   return {

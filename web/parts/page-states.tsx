@@ -14,7 +14,7 @@ export function Loading() {
   if (outage)
     return (
       <div className={styles.outage}>
-        <Failed failure={outage.failure}>Berth tries again by itself.</Failed>
+        <Failed failure={outage.failure} />
       </div>
     )
   return (
@@ -39,8 +39,6 @@ export function Empty({ title, children, actions }: { title: string; children?: 
 interface FailedProps {
   failure: unknown
   onRetry?: () => void
-  /** What happens next. */
-  children?: ReactNode
 }
 
 const titles: Readonly<Record<string, string>> = {
@@ -53,11 +51,16 @@ const titles: Readonly<Record<string, string>> = {
 
 const describe = (failure: unknown) =>
   failure instanceof RequestFailed
-    ? { title: titles[failure.code] ?? 'This could not be read', text: failure.message, id: failure.requestId }
-    : { title: 'The page has an error', text: String(failure), id: null }
+    ? {
+        title: titles[failure.code] ?? 'This could not be read',
+        text: failure.message,
+        id: failure.requestId,
+        isRepeated: failure.retryable,
+      }
+    : { title: 'The page has an error', text: String(failure), id: null, isRepeated: false }
 
-export function Failed({ failure, onRetry, children }: FailedProps) {
-  const { title, text, id } = describe(failure)
+export function Failed({ failure, onRetry }: FailedProps) {
+  const { title, text, id, isRepeated } = describe(failure)
   return (
     <section className={styles.state} role="alert">
       <h2>{title}</h2>
@@ -67,7 +70,7 @@ export function Failed({ failure, onRetry, children }: FailedProps) {
           Request <code>{id}</code>
         </p>
       )}
-      {children && <p>{children}</p>}
+      {isRepeated && <p>Berth tries again by itself.</p>}
       {onRetry && (
         <div className={styles.actions}>
           <Button onClick={onRetry}>Try again</Button>
