@@ -20,6 +20,7 @@ export function TimeChart(props: TimeChartProps) {
     const head = [isElapsed ? 'seconds' : 'time', ...series.map(({ name }) => name)]
     downloadCsv(title, [head, ...atCells.map((cell, i) => [cell, ...series.map(({ values }) => values[i] ?? null)])])
   }
+  const hasValues = series.some(({ values }) => values.some((value) => value !== null))
   const atHovered = hovered === null ? undefined : at[hovered]
   return (
     <figure className={styles.chart}>
@@ -33,9 +34,9 @@ export function TimeChart(props: TimeChartProps) {
           CSV
         </Button>
       </figcaption>
-      {at.length === 0 ? (
+      {!hasValues ? (
         <p className={styles.empty} style={{ height }}>
-          Nothing was measured in this time.
+          {at.length === 0 ? 'Nothing was measured in this time.' : 'No values in this time.'}
         </p>
       ) : isTable ? (
         <ValueTable {...props} />

@@ -197,7 +197,10 @@ function Rows({ approvals, search, selected, onToggle, onOpen }: RowsProps) {
   if (search.tab === 'decided')
     return <Empty title="No decisions yet">Approved, rejected and expired requests appear here.</Empty>
   return (
-    <Empty title={search.tab === 'mine' ? 'You have no requests' : 'Nothing waits for a decision'}>
+    <Empty
+      title={search.tab === 'mine' ? 'You have no requests' : 'Nothing waits for a decision'}
+      actions={<Button href="./policies/rules">Approval rules</Button>}
+    >
       Jobs that a rule or a quota holds back appear here until somebody approves or rejects them.
     </Empty>
   )

@@ -73,7 +73,9 @@ export function ClusterMap({ nodes, claims, paints, isFaint, openId, onOpen }: C
       <div className={styles.foot}>
         <Legend nodes={nodes} paints={paints} />
         <p className={styles.spot}>
-          {spot ? describeSpot(spot, claims) : 'Point at a GPU for its job; click for the node.'}
+          {spot
+            ? describeSpot(spot, claims)
+            : `${gpus > 0 ? 'Point at a GPU for its job; click' : 'Click'} for the node.`}
         </p>
       </div>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the table has the same rows as buttons */}

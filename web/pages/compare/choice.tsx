@@ -3,6 +3,7 @@ import { client } from '../../app/connection.ts'
 import { useResource } from '../../app/resource.ts'
 import { useStart } from '../../app/server-facts.ts'
 import { ListJobsDocument } from '../../generated/graphql.ts'
+import { Button } from '../../parts/button.tsx'
 import { Empty, Failed, Loading } from '../../parts/page-states.tsx'
 import { StateChip } from '../../parts/state-glyph.tsx'
 import { Table } from '../../parts/table.tsx'
@@ -21,7 +22,12 @@ export function Choice({ ids }: { ids: readonly string[] }) {
   })
   if (!value) return failure ? <Failed failure={failure} onRetry={read} /> : <Loading />
   const others = value.filter(({ id }) => !ids.includes(id))
-  if (others.length === 0) return <Empty title="No other job to compare with">Your jobs would be listed here.</Empty>
+  if (others.length === 0)
+    return (
+      <Empty title="No other job to compare with" actions={<Button href="./jobs">All jobs</Button>}>
+        Your newest jobs appear here. Jobs of others are compared from the list: select two to four of them.
+      </Empty>
+    )
   return (
     <section className={styles.page}>
       <p className={styles.lead}>

@@ -21,7 +21,11 @@ export function ComparePage() {
   const { ids: text = '' } = useSearch({ strict: false }) as { ids?: string }
   const ids = [...new Set(text.split(',').filter(Boolean))]
   if (ids.length > jobsMax)
-    return <Empty title={`At most ${jobsMax} jobs can be compared`}>The link names {ids.length}.</Empty>
+    return (
+      <Empty title={`At most ${jobsMax} jobs can be compared`} actions={<Button href="./jobs">All jobs</Button>}>
+        The link names {ids.length}.
+      </Empty>
+    )
   if (ids.length < jobsMin) return <Choice ids={ids} />
   return <Compared ids={ids} />
 }

@@ -145,8 +145,15 @@ interface ShownProps {
 function Shown({ usage, range, by, search, onZoom }: ShownProps) {
   if (usage.byKey.length === 0 && usage.byPool.length === 0)
     return (
-      <Empty title="Nothing was measured in this time">
-        The server measures its pools once a minute while it runs. Choose a longer time.
+      <Empty
+        title="Nothing was measured in this time"
+        actions={
+          <Link to="/usage" search={{ ...search, from: '30d', to: undefined }} className={styles.link}>
+            The last 30 days
+          </Link>
+        }
+      >
+        The server measures its pools once a minute while it runs.
       </Empty>
     )
   return (
