@@ -171,7 +171,7 @@ const TableLink = ({ isTable, pool }: { isTable: boolean; pool: string }) => (
     to="/cluster/$pool"
     params={{ pool }}
     search={(before: object) => ({ ...before, view: isTable ? undefined : 'table' })}
-    className={styles.link}
+    className={`${styles.link} ${styles.toTable}`}
   >
     {isTable ? 'Map' : 'Table'}
   </Link>
