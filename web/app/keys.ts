@@ -14,8 +14,34 @@ const groups = new Map<symbol, { title: string; bindings: readonly KeyBinding[] 
 const listeners = new Set<() => void>()
 let shown: readonly { title: string; bindings: readonly KeyBinding[] }[] = []
 
+/** The title of the keys of all pages. */
+export const everywhere = 'Everywhere'
+
+/** Keys of a page come before the same keys of all pages. */
+const isReplaced = (title: string, keys: string) =>
+  title === everywhere &&
+  [...groups.values()].some((group) => group.title !== everywhere && hasKeys(group.bindings, keys))
+
+const hasKeys = (bindings: readonly KeyBinding[], keys: string) => bindings.some((each) => each.keys === keys)
+
+/** The library forgets the first key of `g j` after this time. */
+const sequenceMsMax = 1_000
+let typed = { key: '', atMs: 0, before: '' }
+
+function noteKey({ key, timeStamp, target }: KeyboardEvent) {
+  const before = timeStamp - typed.atMs < sequenceMsMax ? typed.key : ''
+  typed = { key: isField(target) ? '' : key, atMs: timeStamp, before }
+}
+
+/** The key ends a sequence: `a` after `g` opens the approvals and approves nothing. */
+const endsSequence = (keys: string) =>
+  [...groups.values()].some((group) => hasKeys(group.bindings, `${typed.before} ${keys}`))
+
 function publish() {
-  shown = [...groups.values()]
+  shown = [...groups.values()].map(({ title, bindings }) => ({
+    title,
+    bindings: bindings.filter(({ keys }) => !isReplaced(title, keys)),
+  }))
   for (const listener of listeners) listener()
 }
 
@@ -53,12 +79,14 @@ export function useKeys(title: string, bindings: readonly KeyBinding[]): void {
     const handlers = latest.current.map(({ keys }, i) => {
       const fire = (event: KeyboardEvent) => {
         const binding = latest.current[i]
-        if (!binding || !mayFire(binding, event)) return
+        if (!binding || !mayFire(binding, event) || isReplaced(title, keys) || endsSequence(keys)) return
         event.preventDefault()
         binding.run(event)
       }
       return [keys, fire] as const
     })
+    // Once, however many components bind keys: it is the same listener.
+    window.addEventListener('keydown', noteKey, { capture: true })
     // The library alone would also ignore keys with Ctrl or ⌘ in fields; `mayFire` decides about fields.
     const ignore = ({ repeat, isComposing }: KeyboardEvent) => repeat || isComposing
     const unbind = tinykeys(window, Object.fromEntries(handlers), { ignore })
