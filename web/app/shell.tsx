@@ -1,12 +1,12 @@
-import { Link, useNavigate, useRouterState } from '@tanstack/react-router'
+import { Link, useNavigate, useRouter, useRouterState } from '@tanstack/react-router'
 import { Menu, Search } from 'lucide-react'
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
 import { openLayer, useLayer } from '../layers/layer-store.ts'
 import { Button, Key } from '../parts/button.tsx'
 import { formatClockSeconds } from '../parts/format.ts'
 import { Toasts } from '../parts/toasts.tsx'
 import { useOutage } from './connection.ts'
-import { useKeys } from './keys.ts'
+import { everywhere, useKeys } from './keys.ts'
 import { useShownTitle } from './page-title.ts'
 import { usePresence } from './presence.ts'
 import { readServerFacts, useStart } from './server-facts.ts'
@@ -25,6 +25,7 @@ export function Shell({ children }: { children: ReactNode }) {
   usePresence()
   // The drawer closes when another page is opened.
   useEffect(() => setOpen(false), [path])
+  const main = useFocusOnPage()
   return (
     <div className={styles.shell}>
       <a className={styles.skip} href="#page">
@@ -33,7 +34,7 @@ export function Shell({ children }: { children: ReactNode }) {
       <TopBar onMenu={() => setOpen((open) => !open)} />
       <SideBar isOpen={isOpen} />
       <BottomBar onMore={() => setOpen((open) => !open)} />
-      <main className={styles.main} id="page">
+      <main ref={main} className={styles.main} id="page" tabIndex={-1} aria-labelledby="page-title">
         <UpdateBanner />
         {children}
       </main>
@@ -47,9 +48,23 @@ export function Shell({ children }: { children: ReactNode }) {
   )
 }
 
+/** After the change to another page the next Tab is in that page, unless another element has the focus. */
+function useFocusOnPage() {
+  const main = useRef<HTMLElement>(null)
+  const router = useRouter()
+  useEffect(
+    () =>
+      router.subscribe('onRendered', ({ pathChanged }) => {
+        if (pathChanged && document.activeElement === document.body) main.current?.focus({ preventScroll: true })
+      }),
+    [router],
+  )
+  return main
+}
+
 function usePageKeys() {
   const navigate = useNavigate()
-  useKeys('Everywhere', [
+  useKeys(everywhere, [
     { keys: '$mod+k', help: 'Search or run a command', run: () => openLayer({ kind: 'PALETTE' }) },
     { keys: '?', help: 'Keys of this page', run: () => openLayer({ kind: 'KEYS' }) },
     { keys: 'Shift+?', help: '', run: () => openLayer({ kind: 'KEYS' }) },
@@ -75,10 +90,12 @@ function TopBar({ onMenu }: { onMenu: () => void }) {
       <Button look="quiet" className={styles.menu ?? ''} aria-label="Menu" onClick={onMenu}>
         <Menu size={16} />
       </Button>
-      <h1 className={styles.title}>
+      <h1 className={styles.title} id="page-title">
         {parent && (
           <>
-            <Link to={parent.to}>{parent.text}</Link>
+            <Link to={parent.to} activeOptions={{ exact: true }}>
+              {parent.text}
+            </Link>
             <span> / </span>
           </>
         )}

@@ -11,7 +11,7 @@ import styles from './log-tools.module.css'
 import { parseTarget } from './range.ts'
 import { Matches, SearchField } from './search-field.tsx'
 import type { Finder } from './use-finder.ts'
-import { goToFieldId } from './use-log-keys.ts'
+import { focusLines, goToFieldId } from './use-log-keys.ts'
 import type { Place } from './use-place.ts'
 import { type StreamFilter, streamNames } from './use-stream-filter.ts'
 
@@ -88,7 +88,7 @@ function GoTo({ onGo }: { onGo: Place['jump'] }) {
     setWrong(target === null)
     if (!target || !field.current) return
     field.current.value = ''
-    field.current.blur()
+    focusLines()
     void onGo(target)
   }
   return (
@@ -102,9 +102,9 @@ function GoTo({ onGo }: { onGo: Place['jump'] }) {
       title="Go to a line, or to a time like 14:02:11 (:)"
       autoComplete="off"
       onChange={() => setWrong(false)}
-      onKeyDown={({ key, currentTarget }) => {
+      onKeyDown={({ key }) => {
         if (key === 'Enter') go()
-        if (key === 'Escape') currentTarget.blur()
+        if (key === 'Escape') focusLines()
       }}
     />
   )

@@ -15,7 +15,7 @@ import { useScroller } from './scroller.ts'
 import { TickStrip } from './tick-strip.tsx'
 import { useBoxEvents } from './use-box-events.ts'
 import { useFinder } from './use-finder.ts'
-import { useLogKeys } from './use-log-keys.ts'
+import { linesId, useLogKeys } from './use-log-keys.ts'
 import { usePlace } from './use-place.ts'
 import { useStreamFilter } from './use-stream-filter.ts'
 
@@ -93,6 +93,7 @@ function Lines({ lines, jobId, run, isEnded, onDownload }: LogViewProps & { line
         <div
           ref={scroller.box}
           className={styles.box}
+          id={linesId}
           role="log"
           aria-label="Output"
           aria-live="off"

@@ -5,6 +5,7 @@ import { formatCount } from '../parts/format.ts'
 import type { Found, Query } from './log-search.ts'
 import { findFirst } from './rows.ts'
 import styles from './search-field.module.css'
+import { focusLines } from './use-log-keys.ts'
 
 interface SearchFieldProps {
   ref: Ref<HTMLInputElement>
@@ -31,7 +32,7 @@ export function SearchField({ ref, query, found, current, onChange, onMove }: Se
           onChange={({ target }) => onChange({ ...query, text: target.value })}
           onKeyDown={(event) => {
             if (event.key === 'Enter') onMove(event.shiftKey ? -1 : 1)
-            if (event.key === 'Escape') event.currentTarget.blur()
+            if (event.key === 'Escape') focusLines()
           }}
         />
         <Button

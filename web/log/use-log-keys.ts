@@ -18,6 +18,10 @@ interface LogKeys {
 /** The field for a line or a time, which `:` opens. */
 export const goToFieldId = 'log-go-to'
 
+export const linesId = 'log-lines'
+/** From a field back to the lines, where the keys of the log work. */
+export const focusLines = (): void => document.getElementById(linesId)?.focus({ preventScroll: true })
+
 export function useLogKeys({ place, scroller, finder, first }: LogKeys): void {
   const { logTimes, logWraps } = useSettings()
   const { follow, isFollowing, goTo } = place

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import type { MouseEvent } from 'react'
+import { type MouseEvent, useEffect, useRef } from 'react'
 import { useStart } from '../../app/server-facts.ts'
 import { formatMoney } from '../../parts/format.ts'
 import { isControl } from '../../parts/table.tsx'
@@ -76,8 +76,14 @@ function Row({ row, departures, search, selected, onToggle, onOpen }: RowProps) 
     if (!isControl(event.target)) onOpen(row)
   }
   const name = job.name ?? job.id
+  const isOpen = id === search.approval
+  const opener = useRef<HTMLButtonElement>(null)
+  // The keys that open the next request move the focus with it.
+  useEffect(() => {
+    if (isOpen) opener.current?.focus()
+  }, [isOpen])
   return (
-    <tr data-departed={departures.has(id)} aria-selected={id === search.approval} onClick={open}>
+    <tr data-departed={departures.has(id)} aria-selected={isOpen} onClick={open}>
       <td className={styles.check}>
         {row.decidable && (
           <input
@@ -89,7 +95,7 @@ function Row({ row, departures, search, selected, onToggle, onOpen }: RowProps) 
         )}
       </td>
       <td>
-        <button type="button" className={styles.open} onClick={() => onOpen(row)}>
+        <button ref={opener} type="button" className={styles.open} onClick={() => onOpen(row)}>
           {name}
         </button>
       </td>

@@ -1,4 +1,4 @@
-import { useId, useState } from 'react'
+import { useEffect, useId, useRef, useState } from 'react'
 import { isSame } from '../../actions/changed-values.ts'
 import { Button } from '../../parts/button.tsx'
 import { needsShell } from './command-words.ts'
@@ -20,6 +20,11 @@ export function CommandField({ subject }: { subject: FormSubject }) {
   const isCurrent = typed !== null && isSame(parseCommand(typed.mode, typed.text), value)
   const shown = isCurrent ? typed : formatCommand(value)
   const messages = findMessages(subject, 'command')
+  const field = useRef<HTMLTextAreaElement>(null)
+  // A new spec begins with its command. On a phone, the focus would open the keyboard over the form.
+  useEffect(() => {
+    if (value === undefined && !matchMedia('(pointer: coarse)').matches) field.current?.focus({ preventScroll: true })
+  }, [])
   const change = (next: { mode: CommandMode; text: string }) => {
     setTyped(next)
     subject.edit([{ path: ['command'], value: parseCommand(next.mode, next.text) }])
@@ -44,6 +49,7 @@ export function CommandField({ subject }: { subject: FormSubject }) {
         )}
       </span>
       <textarea
+        ref={field}
         id={id}
         data-path="command"
         className={styles.code}

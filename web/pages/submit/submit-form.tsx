@@ -1,6 +1,6 @@
 import { createIdempotencyKey } from '@berth-jobs/berth/client'
 import { Link, useSearch } from '@tanstack/react-router'
-import { lazy, Suspense, useMemo, useRef, useState } from 'react'
+import { lazy, type RefObject, Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import { client } from '../../app/connection.ts'
 import { useKeys } from '../../app/keys.ts'
 import { useResource } from '../../app/resource.ts'
@@ -30,12 +30,14 @@ export function SubmitForm({ source, first }: { source: string; first: Draft }) 
   const { view, from } = useSearch({ from: '/jobs/new' })
   const { draft, change, isKept } = useDraft(source, first)
   const page = useRef<HTMLDivElement>(null)
+  const fields = useRef<HTMLFieldSetElement>(null)
   const { spec, marks } = useMemo(() => parseSpecText(draft.text), [draft.text])
   const sweep = useMemo(() => parseSweep(draft.sweep), [draft.sweep])
   const choices = useChoices(spec ?? empty)
   const sent = marks.length > 0 ? null : spec
   const submission = useSubmission({ source, from, draft, spec: sent, sweep, change })
   const { isSending, trouble } = submission
+  useKeptFocus(fields, isSending)
   const isReady = sent !== null && Object.keys(sent).length > 0 && !isSending
   const [combination] = sweep.combinations
   const tried = isReady ? ((combination ? fill(sent, combination) : sent) as DraftSpec) : null
@@ -54,7 +56,7 @@ export function SubmitForm({ source, first }: { source: string; first: Draft }) 
     <div className={styles.page} ref={page}>
       <SpecTools spec={spec} text={draft.text} view={view} from={from} onOpen={editText} />
       <div className={styles.columns}>
-        <fieldset className={styles.input} disabled={isSending}>
+        <fieldset ref={fields} className={styles.input} disabled={isSending}>
           {view === 'yaml' ? (
             <Suspense fallback={<Loading />}>
               <YamlEditor
@@ -94,6 +96,20 @@ export function SubmitForm({ source, first }: { source: string; first: Draft }) 
       />
     </div>
   )
+}
+
+/** Fields lose the focus while they are disabled; afterwards the same one has it again. */
+function useKeptFocus(fields: RefObject<HTMLElement | null>, isDisabled: boolean) {
+  const focused = useRef<HTMLElement>(null)
+  useEffect(() => {
+    if (!isDisabled && document.activeElement === document.body) focused.current?.focus({ preventScroll: true })
+    const note = ({ target }: FocusEvent) => {
+      if (target instanceof HTMLElement) focused.current = target
+    }
+    const { current } = fields
+    current?.addEventListener('focusin', note)
+    return () => current?.removeEventListener('focusin', note)
+  }, [fields, isDisabled])
 }
 
 function useChoices(spec: DraftSpec) {
