@@ -96,7 +96,8 @@ interface SuggestionsProps {
 
 function Suggestions({ id, suggestions, chosen, onChoose }: SuggestionsProps) {
   return (
-    <div id={id} role="listbox" aria-label="Suggestions" className={styles.suggestions}>
+    // Tab passes this box, although it scrolls: it closes when the field loses the focus.
+    <div id={id} role="listbox" aria-label="Suggestions" tabIndex={-1} className={styles.suggestions}>
       {suggestions.map(({ text, label, help, count }, i) => (
         <div
           key={label}

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { root } from '../../support/sources.ts'
@@ -42,6 +42,13 @@ export async function settle(page: Page): Promise<void> {
   await until(isReady, { what: `${page.url()} shows something`, timeoutMs: 30_000 })
 }
 
+/** Loads the parts of all pages, so that `goInside` shows the next page at once. */
+export function loadParts(page: Page): Promise<unknown> {
+  const parts = readdirSync(join(root, 'web/dist/assets')).filter((name) => name.endsWith('.js'))
+  return page.evaluate(`Promise.all(${JSON.stringify(parts)}.map((name) => import('/assets/' + name)))`)
+}
+
 /** Opens another page without a load of the document, also while the server is away. */
 export const goInside = (page: Page, url: string): Promise<unknown> =>
-  page.evaluate(`history.pushState({}, '', ${JSON.stringify(url)})`)
+  page.evaluate(`history.pushState({}, '', ${JSON.stringify(url)});
+    new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown)))`)
