@@ -38,10 +38,9 @@ const endsSequence = (keys: string) =>
   [...groups.values()].some((group) => hasKeys(group.bindings, `${typed.before} ${keys}`))
 
 function publish() {
-  shown = [...groups.values()].map(({ title, bindings }) => ({
-    title,
-    bindings: bindings.filter(({ keys }) => !isReplaced(title, keys)),
-  }))
+  shown = [...groups.values()]
+    .map(({ title, bindings }) => ({ title, bindings: bindings.filter(({ keys }) => !isReplaced(title, keys)) }))
+    .filter(({ bindings }) => bindings.length > 0)
   for (const listener of listeners) listener()
 }
 

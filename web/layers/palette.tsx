@@ -85,7 +85,12 @@ export function Palette() {
       <Dialog aria-label="Search or run a command" className={styles.palette ?? ''}>
         <Autocomplete inputValue={text} onInputChange={setText}>
           <SearchField aria-label="Search or run a command" autoFocus>
-            <Input className={styles.search ?? ''} placeholder="A page, a command, or the name of a job" />
+            <Input
+              role="combobox"
+              aria-expanded
+              className={styles.search ?? ''}
+              placeholder="A page, a command, or the name of a job"
+            />
           </SearchField>
           <ListBox
             className={styles.choices ?? ''}
