@@ -1,26 +1,62 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { BerthProcess } from '../support/berth-process.ts'
-import { adminToken, berth, describeConsole, localPools } from './support/console.ts'
-import { goInside, listPages, settle } from './support/pages.ts'
+import { adminToken, berth, describeConsole, localPools, row } from './support/console.ts'
+import { readFocus } from './support/focus.ts'
+import { findDifferences, showStates } from './support/glyphs.ts'
+import { draw, goInside, listPages, loadParts, settle } from './support/pages.ts'
 import { seedJobs, seedPolicies, settings } from './support/seed.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const noJob = 'job_00000000000000000000000000'
+const panels = [
+  '/jobs?peek=$id',
+  '/jobs?group=user',
+  '/cluster/gpu?node=gpu1',
+  '/people/users?open=new',
+  '/policies/quotas?open=new',
+  '/policies/rules?open=new',
+  '/policies/reservations?open=new',
+]
+/** Keys of the page of a job, and what each opens. */
+const layers = [
+  ['?', 'dialog'],
+  ['Control+k', 'dialog'],
+  ['c', 'alertdialog'],
+] as const
+const refusal = { errors: [{ message: 'The database does not answer.', extensions: { code: 'UNAVAILABLE' } }] }
+
+const themes = ['light', 'dark'] as const
+/** Only these depend on the theme: the light one is checked by all rules. */
+const colorRules = ['color-contrast', 'link-in-text-block']
 
 /** Serious and critical findings of axe, with the places that have them. */
-const findBarriers = (page: Page): Promise<string[]> =>
-  page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations
+const findBarriers = (page: Page, theme: (typeof themes)[number]): Promise<string[]> =>
+  page.evaluate(`axe.run(document, ${JSON.stringify(theme === 'light' ? {} : { runOnly: colorRules })}).then(({ violations }) => violations
     .filter(({ impact }) => ['serious', 'critical'].includes(impact))
     .flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ' ' + target.join(' '))))`)
 
-/** Parts beyond the right edge of the page, which would make it scroll sideways. */
-const findOverflow = (page: Page): Promise<string[]> =>
-  page.evaluate(`[document.documentElement, document.querySelector('main')]
-    .filter((box) => box.scrollWidth > box.clientWidth)
-    .map((box) => box.tagName + ' ' + box.scrollWidth + ' > ' + box.clientWidth)`)
+/** Parts that make the page scroll sideways, and controls that a box around them cuts off. */
+const findCuts = (page: Page): Promise<string[]> =>
+  page.evaluate(`(() => {
+    const name = (element) => element.tagName.toLowerCase() + ' ' + (element.ariaLabel ?? element.innerText ?? '').slice(0, 40)
+    const wide = [document.documentElement, document.querySelector('main')]
+      .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+    const isCut = (control) => {
+      const { left, right, width } = control.getBoundingClientRect()
+      for (let box = control.parentElement; box && width > 0; box = box.parentElement) {
+        const { overflowX, position } = getComputedStyle(box)
+        if (['auto', 'scroll'].includes(overflowX) || position === 'fixed') return false
+        const edge = box.getBoundingClientRect()
+        if (overflowX !== 'visible' && (right > edge.right + 1 || left < edge.left - 1)) return true
+      }
+      return right > innerWidth + 1
+    }
+    const controls = [...document.querySelectorAll('main :is(a, button, input, select, textarea)')]
+    return [...wide.map((box) => 'scrolls: ' + name(box)), ...controls.filter(isCut).map((each) => 'cut: ' + name(each))]
+  })()`)
 
 describeConsole('every page, for everyone', (subject) => {
   let full: BerthProcess
@@ -40,42 +76,109 @@ describeConsole('every page, for everyone', (subject) => {
     await Promise.all([full?.end(), empty?.end()])
   })
 
-  /** Shows each page without a load of the document, so that what is injected stays. */
-  async function visit(
-    server: BerthProcess,
-    options: Parameters<typeof subject.openContext>[0],
-    { isFailing = false, look }: { isFailing?: boolean; look: (page: Page) => Promise<string[]> },
-  ): Promise<string[]> {
+  async function open(server: BerthProcess, options: Parameters<typeof subject.openContext>[0]): Promise<Page> {
     const context = await subject.openContext(options, { server, token: adminToken })
     const page = await context.newPage()
     await page.goto(server.url)
     await settle(page)
     await page.evaluate(axe)
-    if (isFailing) await page.route('**/graphql', (route) => route.fulfill({ json: refusal }))
+    await loadParts(page)
+    return page
+  }
+
+  /** What is found on each page of a server. */
+  async function visit(page: Page, look: (page: Page) => Promise<readonly string[]>): Promise<string[]> {
     const found: string[] = []
-    for (const url of listPages({ jobId: server === full ? jobId : noJob })) {
+    for (const url of listPages({ jobId: page.url().startsWith(full.url) ? jobId : noJob })) {
       await goInside(page, url)
       await settle(page)
       found.push(...(await look(page)).map((each) => `${url}: ${each}`))
     }
-    await context.close()
+    await page.context().close()
     return found
   }
-  const refusal = { errors: [{ message: 'The database does not answer.', extensions: { code: 'UNAVAILABLE' } }] }
 
-  describe.each(['light', 'dark'] as const)('in the %s theme', (colorScheme) => {
-    it.each([
-      { width: 400, data: 'data' },
-      { width: 1600, data: 'data' },
-      { width: 400, data: 'nothing' },
-      { width: 1600, data: 'nothing' },
-      { width: 400, data: 'failures' },
-      { width: 1600, data: 'failures' },
-    ])('has no barrier that axe finds at $width px with $data', async ({ width, data }) => {
-      const server = data === 'nothing' ? empty : full
-      const view = { viewport: { width, height: 900 }, colorScheme }
-      const look = async (page: Page) => [...(await findBarriers(page)), ...(await findOverflow(page))]
-      expect(await visit(server, view, { isFailing: data === 'failures', look })).toEqual([])
-    })
+  /** Barriers and cuts in both themes. */
+  const findAll = async (page: Page) => {
+    const found: string[] = []
+    for (const theme of themes) {
+      await page.emulateMedia({ colorScheme: theme })
+      found.push(...(await findBarriers(page, theme)).map((each) => `${theme}: ${each}`))
+    }
+    return [...found, ...(await findCuts(page))]
+  }
+  const still = { reducedMotion: 'reduce' } as const
+
+  it.each(['data', 'nothing', 'failures'])(
+    'no barrier is found in both themes, wide and narrow, with %s',
+    async (has) => {
+      const page = await open(has === 'nothing' ? empty : full, still)
+      if (has === 'failures') await page.route('**/graphql', (route) => route.fulfill({ json: refusal }))
+      const look = async () => {
+        const found: string[] = []
+        for (const width of [1600, 400]) {
+          await page.setViewportSize({ width, height: 900 })
+          await draw(page)
+          found.push(...(await findAll(page)).map((each) => `${width} px: ${each}`))
+        }
+        return found
+      }
+      expect(await visit(page, look)).toEqual([])
+    },
+  )
+
+  it('no barrier is found in panels, menus and dialogs, light and dark', async () => {
+    const page = await open(full, still)
+    const found: string[] = []
+    const look = async (where: string) => found.push(...(await findAll(page)).map((each) => `${where}: ${each}`))
+    for (const url of panels) {
+      await goInside(page, url.replace('$id', jobId))
+      await settle(page)
+      await look(url)
+    }
+    await goInside(page, `/jobs/${jobId}`)
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('menu').waitFor()
+    await look('menu')
+    await page.keyboard.press('Escape')
+    for (const [key, role] of layers) {
+      await page.keyboard.press(key)
+      await page.getByRole(role).waitFor()
+      await look(key)
+      await page.keyboard.press('Escape')
+      await page.getByRole(role).waitFor({ state: 'detached' })
+    }
+    expect(found).toEqual([])
+    await page.context().close()
+  })
+
+  it('at 200 % zoom nothing is cut off, and no page scrolls sideways', async () => {
+    const zoomed = { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 }
+    expect(await visit(await open(full, zoomed), findCuts)).toEqual([])
+  })
+
+  it('in forced colours without motion nothing moves, and focus and states are visible', async () => {
+    const page = await open(full, { ...still, forcedColors: 'active' })
+    const movements = `document.getAnimations().filter(({ effect }) => effect.getComputedTiming().duration > 0).map(String)`
+    const look = async () => {
+      await page.keyboard.press('Tab')
+      const focus = await readFocus(page).catch(String)
+      return [...(focus.startsWith('Error') ? [focus] : []), ...(await page.evaluate<string[]>(movements))]
+    }
+    expect(await visit(page, look)).toEqual([])
+  })
+
+  it('the nine states differ without colour, also in forced colours', async () => {
+    const page = await open(full, still)
+    await showStates(page)
+    await goInside(page, '/jobs')
+    await row(page, 'Interrupted').first().waitFor()
+    await page.evaluate(`document.documentElement.style.filter = 'grayscale(1)'`)
+    for (const colorScheme of themes)
+      for (const forcedColors of ['none', 'active'] as const) {
+        await page.emulateMedia({ colorScheme, forcedColors })
+        expect(await findDifferences(page), `${colorScheme}, forced colours ${forcedColors}`).toEqual([])
+      }
+    await page.context().close()
   })
 })

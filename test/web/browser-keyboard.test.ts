@@ -111,7 +111,7 @@ describeConsole('the console by keyboard alone', (subject) => {
     await press(page, '?')
     await page.getByRole('dialog', { name: 'Keys' }).waitFor()
     await press(page, 'Escape', 'Control+k')
-    await expectFocus(page, 'input Search or run')
+    await expectFocus(page, 'combobox Search or run')
     await page.keyboard.type('audit')
     await page.getByRole('option', { name: 'Audit log' }).waitFor()
     await press(page, 'Enter')

@@ -48,7 +48,12 @@ export function loadParts(page: Page): Promise<unknown> {
   return page.evaluate(`Promise.all(${JSON.stringify(parts)}.map((name) => import('/assets/' + name)))`)
 }
 
+/** Ends when the page was drawn with what was changed before. */
+export const draw = (page: Page): Promise<unknown> =>
+  page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
+
 /** Opens another page without a load of the document, also while the server is away. */
-export const goInside = (page: Page, url: string): Promise<unknown> =>
-  page.evaluate(`history.pushState({}, '', ${JSON.stringify(url)});
-    new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown)))`)
+export async function goInside(page: Page, url: string): Promise<void> {
+  await page.evaluate(`history.pushState({}, '', ${JSON.stringify(url)})`)
+  await draw(page)
+}
