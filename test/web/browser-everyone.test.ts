@@ -86,7 +86,7 @@ describeConsole('every page, for everyone', (subject) => {
     return page
   }
 
-  /** What is found on each page of a server. */
+  /** Visits each page of a server and collects findings. */
   async function visit(page: Page, look: (page: Page) => Promise<readonly string[]>): Promise<string[]> {
     const found: string[] = []
     for (const url of listPages({ jobId: page.url().startsWith(full.url) ? jobId : noJob })) {

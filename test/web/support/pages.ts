@@ -48,7 +48,7 @@ export function loadParts(page: Page): Promise<unknown> {
   return page.evaluate(`Promise.all(${JSON.stringify(parts)}.map((name) => import('/assets/' + name)))`)
 }
 
-/** Ends when the page was drawn with what was changed before. */
+/** Ends when the page shows the changes made before. */
 export const draw = (page: Page): Promise<unknown> =>
   page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
 

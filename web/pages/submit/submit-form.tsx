@@ -30,14 +30,13 @@ export function SubmitForm({ source, first }: { source: string; first: Draft }) 
   const { view, from } = useSearch({ from: '/jobs/new' })
   const { draft, change, isKept } = useDraft(source, first)
   const page = useRef<HTMLDivElement>(null)
-  const fields = useRef<HTMLFieldSetElement>(null)
   const { spec, marks } = useMemo(() => parseSpecText(draft.text), [draft.text])
   const sweep = useMemo(() => parseSweep(draft.sweep), [draft.sweep])
   const choices = useChoices(spec ?? empty)
   const sent = marks.length > 0 ? null : spec
   const submission = useSubmission({ source, from, draft, spec: sent, sweep, change })
   const { isSending, trouble } = submission
-  useKeptFocus(fields, isSending)
+  const fields = useKeptFocus(isSending)
   const isReady = sent !== null && Object.keys(sent).length > 0 && !isSending
   const [combination] = sweep.combinations
   const tried = isReady ? ((combination ? fill(sent, combination) : sent) as DraftSpec) : null
@@ -99,7 +98,8 @@ export function SubmitForm({ source, first }: { source: string; first: Draft }) 
 }
 
 /** Fields lose the focus while they are disabled; afterwards the same one has it again. */
-function useKeptFocus(fields: RefObject<HTMLElement | null>, isDisabled: boolean) {
+function useKeptFocus(isDisabled: boolean): RefObject<HTMLFieldSetElement | null> {
+  const fields = useRef<HTMLFieldSetElement>(null)
   const focused = useRef<HTMLElement>(null)
   useEffect(() => {
     if (!isDisabled && document.activeElement === document.body) focused.current?.focus({ preventScroll: true })
@@ -109,7 +109,8 @@ function useKeptFocus(fields: RefObject<HTMLElement | null>, isDisabled: boolean
     const { current } = fields
     current?.addEventListener('focusin', note)
     return () => current?.removeEventListener('focusin', note)
-  }, [fields, isDisabled])
+  }, [isDisabled])
+  return fields
 }
 
 function useChoices(spec: DraftSpec) {
