@@ -176,7 +176,7 @@ async function parseOrPick(): Promise<void> {
   const program = createProgram()
   const commands = findCommandPath(program, words)
   const pick = async () => {
-    const id = await pickJob(cli, ask)
+    const id = await pickJob(cli)
     const at = commands.length - 1
     words = [...words.slice(0, at), id, ...words.slice(at)]
     await parse(createProgram())

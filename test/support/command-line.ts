@@ -43,9 +43,9 @@ export class CommandLine {
     return command
   }
 
-  /** On a terminal, which `script` makes; all of its output is on stdout, and its stdin stays open. */
+  /** On a terminal of 100 columns, which `script` makes; all of its output is on stdout, and its stdin stays open. */
   startOnTerminal(args: readonly string[], options?: Options): Running {
-    const command = [process.execPath, main, ...args].join(' ')
+    const command = ['stty cols 100 rows 30;', 'exec', process.execPath, main, ...args].join(' ')
     return this.#spawn('script', ['-qec', command, '/dev/null'], options)
   }
 

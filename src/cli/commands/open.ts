@@ -22,7 +22,7 @@ export function registerOpenCommand(program: Command, cli: Cli): void {
       const { serverInfo } = await cli.connection().request(ServerInfoDocument, {})
       const path = page === undefined ? '/' : (pages[page] ?? `/jobs/${(await findJob(cli, page)).id}`)
       const address = new URL(`.${path}`, `${(serverInfo.publicUrl ?? cli.connection().url).replace(/\/$/, '')}/`).href
-      openBrowser(cli, address)
+      await openBrowser(cli, address)
       await cli.terminal.write(`${address}\n`)
     })
 }

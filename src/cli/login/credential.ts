@@ -46,7 +46,7 @@ export async function logInByOpenId(
       })
     : await logInWithBrowser(provider, (address) => {
         cli.terminal.say(`Log in with a browser of this machine ("berth login --device" uses another one): ${address}`)
-        openBrowser(cli, address)
+        void openBrowser(cli, address)
       })
   return chooseToken(url, provider, tokens)
 }
