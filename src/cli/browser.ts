@@ -1,3 +1,4 @@
+import { ServerInfoDocument } from '../client/generated/graphql.ts'
 import type { Cli } from './cli.ts'
 
 /**
@@ -8,4 +9,10 @@ export async function openBrowser({ terminal }: Pick<Cli, 'terminal'>, address: 
   if (!Number.isFinite(terminal.columns) || !/^https?:/.test(address)) return
   const { default: open } = await import('open')
   await open(address).catch(() => undefined)
+}
+
+/** The address of a page of the console, such as `/jobs`. */
+export async function findConsolePage(cli: Cli, path: string): Promise<string> {
+  const { serverInfo } = await cli.connection().request(ServerInfoDocument, {})
+  return new URL(`.${path}`, `${(serverInfo.publicUrl ?? cli.connection().url).replace(/\/$/, '')}/`).href
 }

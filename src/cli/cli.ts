@@ -5,6 +5,7 @@ import { stopForProblem } from './exit.ts'
 import type { ContextFiles } from './login/context-files.ts'
 import type { ServerChoice } from './login/server-choice.ts'
 import type { Terminal } from './terminal.ts'
+import type { Key } from './top-view.ts'
 
 /** The environment of a command. Only main.ts reads the process. */
 export interface Cli {
@@ -22,6 +23,8 @@ export interface Cli {
   exitWith: (code: number) => void
   /** Asks a yes-or-no question; null: stdin or stderr is a pipe. */
   ask: ((question: string) => Promise<boolean>) | null
+  /** Reports each key until the returned function is called; null: stdin is a pipe. */
+  readKeys: ((onKey: (key: Key) => void) => () => void) | null
   /** Asks for a text without showing it; null: stdin or stderr is a pipe. */
   askSecret: ((question: string) => Promise<string>) | null
 }

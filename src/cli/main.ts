@@ -1,3 +1,4 @@
+import { emitKeypressEvents } from 'node:readline'
 import { Writable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { type Command, CommanderError } from 'commander'
@@ -13,6 +14,7 @@ import { chooseServer, type ServerChoice } from './login/server-choice.ts'
 import { pickJob } from './pick-job.ts'
 import { createProgram as createCommands } from './program.ts'
 import { createTerminal, readColour } from './terminal.ts'
+import type { Key } from './top-view.ts'
 import { reportOutages } from './watch.ts'
 import { decodeUtf8 } from './yaml.ts'
 
@@ -65,12 +67,27 @@ const cli: Cli = {
       if (farewell !== '') terminal.say(farewell)
       process.exit(exitCodes.detached)
     }),
+  readKeys: stdin.isTTY ? readKeys : null,
   exitWith: (code) => {
     process.exitCode = code
   },
   ...(stdin.isTTY && stderr.isTTY
     ? { ask: async (text) => /^y(es)?$/i.test(await ask(`${text} [y/N] `)), askSecret: (text) => ask(text, true) }
     : { ask: null, askSecret: null }),
+}
+
+/** A terminal in raw mode sends Ctrl-C as a key. */
+function readKeys(onKey: (key: Key) => void): () => void {
+  const listen = (_text: string | undefined, key: Key) => onKey(key)
+  const restore = () => {
+    stdin.setRawMode(false)
+    stdin.off('keypress', listen).pause()
+  }
+  emitKeypressEvents(stdin)
+  stdin.setRawMode(true)
+  stdin.on('keypress', listen).resume()
+  onExit(restore)
+  return restore
 }
 
 async function ask(question: string, isSecret = false): Promise<string> {

@@ -2,10 +2,12 @@ import type { QueueEntryFragment, QueueRowFragment } from '../client/generated/g
 import { type Column, likelyStart, secondsText, stateStyles, table, timeText } from './render.ts'
 import { styled, type Terminal } from './terminal.ts'
 
-export function queueView(terminal: Terminal, queue: QueueRowFragment): string {
+type IsSelected = (job: QueueEntryFragment) => boolean
+
+export function queueView(terminal: Terminal, queue: QueueRowFragment, isSelected?: IsSelected): string {
   const { nodes, pageInfo } = queue.entries
   const rest = pageInfo.hasNextPage ? styled(terminal, 'dim', 'and more; see --limit\n') : ''
-  return `${numbersText(terminal, queue)}${nodes.length > 0 ? `\n${table(terminal, nodes, columnsFor(nodes))}${rest}` : ''}`
+  return `${numbersText(terminal, queue)}${nodes.length > 0 ? `\n${table(terminal, nodes, columnsFor(nodes, isSelected))}${rest}` : ''}`
 }
 
 function numbersText(terminal: Terminal, queue: QueueRowFragment): string {
@@ -29,7 +31,11 @@ const orderOf = (jobs: readonly QueueEntryFragment[]): Column<QueueEntryFragment
       ]
     : [{ title: 'PRIORITY', cell: ({ priority }) => (priority === null ? '-' : String(priority)) }]
 
-const columnsFor = (jobs: readonly QueueEntryFragment[]): Column<QueueEntryFragment>[] => [
+const columnsFor = (
+  jobs: readonly QueueEntryFragment[],
+  isSelected?: IsSelected,
+): readonly Column<QueueEntryFragment>[] => [
+  ...(isSelected ? [{ title: '', cell: (job: QueueEntryFragment) => (isSelected(job) ? '>' : '') }] : []),
   { title: 'POS', cell: ({ queuePosition }) => (queuePosition === null ? '-' : String(queuePosition)) },
   { title: 'JOB', cell: ({ id }) => id },
   { title: 'NAME', cell: ({ name }) => name ?? '-', shrinks: true },

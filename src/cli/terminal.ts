@@ -16,6 +16,8 @@ export interface Terminal {
   readonly colour: boolean
   /** Width of the screen; infinite if the output is not a screen or its size is unknown. */
   readonly columns: number
+  /** Height of the screen; infinite if unknown. */
+  readonly rows: number
   /** Opens a live view, which ends with the process; null: the output is not a screen. */
   openScreen(): Screen | null
 }
@@ -48,6 +50,9 @@ export function createTerminal({
     colour,
     get columns() {
       return columns()
+    },
+    get rows() {
+      return (stdout.isTTY && stdout.rows) || unknownSize
     },
     openScreen() {
       if (!stdout.isTTY) return null

@@ -23,6 +23,7 @@ it('a live view reports a long outage once, and its end, but no short outage', (
     write: async () => {},
     colour: false,
     columns: 80,
+    rows: Number.POSITIVE_INFINITY,
     progress: () => undefined,
     notify: () => undefined,
     openScreen: () => null,

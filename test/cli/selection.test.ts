@@ -58,6 +58,7 @@ const cli = (): Cli => ({
     openScreen: () => null,
     colour: false,
     columns: 80,
+    rows: 24,
   },
   contexts: new ContextFiles({}),
   useContext: () => undefined,
@@ -71,6 +72,7 @@ const cli = (): Cli => ({
   cwd: '/',
   readStdin: async () => '',
   leaveOnInterrupt: () => undefined,
+  readKeys: null,
   exitWith: (code) => {
     exitCode = code
   },

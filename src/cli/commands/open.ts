@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
-import { ServerInfoDocument } from '../../client/generated/graphql.ts'
-import { openBrowser } from '../browser.ts'
+import { findConsolePage, openBrowser } from '../browser.ts'
 import type { Cli } from '../cli.ts'
 import { findJob } from '../watch.ts'
 
@@ -19,9 +18,8 @@ export function registerOpenCommand(program: Command, cli: Cli): void {
     .argument('[page]', `a job, or ${Object.keys(pages).join(', ')}`)
     .description('open the console in the browser, and print its address')
     .action(async (page: string | undefined) => {
-      const { serverInfo } = await cli.connection().request(ServerInfoDocument, {})
       const path = page === undefined ? '/' : (pages[page] ?? `/jobs/${(await findJob(cli, page)).id}`)
-      const address = new URL(`.${path}`, `${(serverInfo.publicUrl ?? cli.connection().url).replace(/\/$/, '')}/`).href
+      const address = await findConsolePage(cli, path)
       await openBrowser(cli, address)
       await cli.terminal.write(`${address}\n`)
     })

@@ -33,6 +33,22 @@ it('a missing job is chosen on a terminal: typing narrows the list', async () =>
   expect(stdout).toMatch(/name[^\n]*evaluate/)
 })
 
+it('top cancels a job by keys, and restores the screen', async () => {
+  const top = berth.startOnTerminal(['top'], { env })
+  await top.find(/> .*QUEUED[\s\S]*q quit/)
+  top.child.stdin?.write('/clean\rc')
+  await top.find(/cancel clean \(job_\w+\)\? y\/N/)
+  top.child.stdin?.write('y')
+  await top.find(/cancelling clean/)
+  top.child.stdin?.write('q')
+  const { code, stdout } = await top.ended
+  expect(code).toBe(0)
+  expect(stdout).toContain('\u001b[?1049l')
+  expect((await berth.run(['ls', '--name', 'clean', '-o', 'jsonl', '--json', 'state'], { env })).stdout).toContain(
+    'CANCELLED',
+  )
+})
+
 it('a choice that is cancelled, and a missing job in a pipe, are usage errors', async () => {
   const info = berth.startOnTerminal(['info'], { env })
   await info.find(/Which job\?/)

@@ -1,0 +1,100 @@
+import { expect, it } from 'vitest'
+import { createTerminal } from '../../src/cli/terminal.ts'
+import { type Key, TopView } from '../../src/cli/top-view.ts'
+import type { QueueRowFragment } from '../../src/client/generated/graphql.ts'
+
+const job = (id: string, name: string, user: string) => ({
+  id,
+  name,
+  state: 'QUEUED',
+  priority: 10,
+  fairShare: null,
+  queuePosition: 1,
+  user: { id: user, name: user },
+  currentRun: { id: 'run_1', nodeNames: [], gpuIds: [], startedAt: null },
+  scheduling: { reasons: [], estimatedStart: null },
+})
+const queueOf = (...nodes: ReturnType<typeof job>[]) =>
+  ({
+    id: 'queue',
+    at: '2026-01-01T00:00:00.000Z',
+    depth: nodes.length,
+    running: 0,
+    blocked: 0,
+    avgWaitSeconds: null,
+    pool: { id: 'pool', name: 'gpu', limits: { id: 'limits', maxConcurrent: null } },
+    entries: { nodes, pageInfo: { hasNextPage: false } },
+  }) as unknown as QueueRowFragment
+const [train, clean, evaluate] = [
+  job('job_1', 'train', 'zoe'),
+  job('job_2', 'clean', 'ann'),
+  job('job_3', 'evaluate', 'ben'),
+]
+
+const screen = (rows: number) =>
+  createTerminal({
+    stdout: Object.assign(process.stdout, { isTTY: true, rows, columns: 100 }),
+    stderr: process.stderr,
+    colour: false,
+  })
+const typed = (text: string): Key[] => [...text].map((sequence) => ({ sequence, name: sequence }))
+
+function open(...jobs: ReturnType<typeof job>[]) {
+  const view = new TopView()
+  view.show(queueOf(...jobs))
+  const press = (...keys: Key[]) => keys.map((key) => view.press(key)).at(-1)
+  const lines = (rows = 24) => view.draw(screen(rows)).trimEnd().split('\n')
+  const selected = (rows?: number) =>
+    lines(rows)
+      .find((line) => line.startsWith('>'))
+      ?.match(/job_\d+/)?.[0]
+  return { view, press, lines, selected }
+}
+
+it('moves the selection, which stays with its job when the queue changes', () => {
+  const { view, press, selected } = open(train, clean, evaluate)
+  expect(selected()).toBe('job_1')
+  press(...typed('jj'))
+  expect(selected()).toBe('job_3')
+  press(...typed('jk'))
+  expect(selected()).toBe('job_2')
+  view.show(queueOf(clean, evaluate, train))
+  expect(selected()).toBe('job_2')
+  view.show(queueOf(evaluate, train))
+  expect(selected()).toBe('job_3')
+})
+
+it('shows the selected job on a screen that is too low for all', () => {
+  const jobs = Array.from({ length: 50 }, (_, i) => job(`job_${i}`, `n${i}`, 'ann'))
+  const { press, lines, selected } = open(...jobs)
+  press(...typed('j'.repeat(40)))
+  expect(selected(10)).toBe('job_40')
+  expect(lines(10)).toHaveLength(10)
+})
+
+it('asks before it cancels, and cancels no other job than the one asked about', () => {
+  const { view, press, lines } = open(train, clean)
+  press(...typed('c'))
+  expect(lines().at(-1)).toBe('cancel train (job_1)? y/N')
+  expect(press(...typed('n'))).toBeNull()
+  expect(press(...typed('cy'))).toMatchObject({ kind: 'CANCEL', job: { id: 'job_1' } })
+  press(...typed('c'))
+  view.show(queueOf(clean))
+  expect(press(...typed('y'))).toBeNull()
+})
+
+it('filters by name, user and id, sorts, opens and leaves', () => {
+  const { press, lines, selected } = open(train, clean, evaluate)
+  press(...typed('/ben'), { name: 'return', sequence: '\r' })
+  expect(selected()).toBe('job_3')
+  expect(press({ name: 'return', sequence: '\r' })).toMatchObject({ kind: 'OPEN', job: { id: 'job_3' } })
+  press({ name: 'escape', sequence: '\u001b' }, ...typed('s'))
+  expect(
+    lines()
+      .filter((line) => line.includes('job_'))
+      .map((line) => line.match(/job_\d/)?.[0]),
+  ).toEqual(['job_2', 'job_3', 'job_1'])
+  expect(press(...typed('l'))).toMatchObject({ kind: 'LOG' })
+  expect(press(...typed('q'))).toEqual({ kind: 'QUIT' })
+  expect(press({ name: 'c', ctrl: true, sequence: '\u0003' })).toEqual({ kind: 'QUIT' })
+})
