@@ -5,7 +5,7 @@ import { stopForProblem } from './exit.ts'
 import type { ContextFiles } from './login/context-files.ts'
 import type { ServerChoice } from './login/server-choice.ts'
 import type { Terminal } from './terminal.ts'
-import type { Key } from './top-view.ts'
+import type { KeyPress } from './top-view.ts'
 
 /** The environment of a command. Only main.ts reads the process. */
 export interface Cli {
@@ -24,7 +24,7 @@ export interface Cli {
   /** Asks a yes-or-no question; null: stdin or stderr is a pipe. */
   ask: ((question: string) => Promise<boolean>) | null
   /** Reports each key until the returned function is called; null: stdin is a pipe. */
-  readKeys: ((onKey: (key: Key) => void) => () => void) | null
+  readKeys: ((onKey: (key: KeyPress) => void) => () => void) | null
   /** Asks for a text without showing it; null: stdin or stderr is a pipe. */
   askSecret: ((question: string) => Promise<string>) | null
 }

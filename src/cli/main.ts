@@ -77,8 +77,8 @@ const cli: Cli = {
 }
 
 /** A terminal in raw mode sends Ctrl-C as a key. */
-function readKeys(onKey: (key: Key) => void): () => void {
-  const listen = (_text: string | undefined, key: Key) => onKey(key)
+function readKeys(onKey: (key: KeyPress) => void): () => void {
+  const listen = (_text: string | undefined, key: KeyPress) => onKey(key)
   const restore = () => {
     stdin.setRawMode(false)
     stdin.off('keypress', listen).pause()

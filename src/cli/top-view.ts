@@ -3,7 +3,7 @@ import { queueView } from './queue-view.ts'
 import { printable, styled, type Terminal } from './terminal.ts'
 
 /** A key that a person pressed, as `node:readline` names it. */
-export interface Key {
+export interface KeyPress {
   name?: string | undefined
   sequence?: string | undefined
   ctrl?: boolean | undefined
@@ -11,7 +11,7 @@ export interface Key {
 
 type Job = QueueEntryFragment
 
-/** What the caller does next. */
+/** The next step of the caller. */
 export type Effect = { kind: 'QUIT' } | { kind: 'OPEN' | 'LOG' | 'CANCEL'; job: Job }
 
 const nameOf = ({ id, name }: Job): string => name ?? id
@@ -43,7 +43,7 @@ export class TopView {
     this.#note = text
   }
 
-  press(key: Key): Effect | null {
+  press(key: KeyPress): Effect | null {
     this.#note = ''
     if (key.ctrl && key.name === 'c') return { kind: 'QUIT' }
     if (this.#mode === 'FILTER') return this.#typeFilter(key)
@@ -81,7 +81,7 @@ export class TopView {
     return jobs.find(({ id }) => id === this.#selected) ?? jobs[0] ?? null
   }
 
-  #browse({ name, sequence }: Key): Effect | null {
+  #browse({ name, sequence }: KeyPress): Effect | null {
     const job = this.#selectedJob()
     if (name === 'q') return { kind: 'QUIT' }
     if (sequence === '/') this.#mode = 'FILTER'
@@ -107,14 +107,14 @@ export class TopView {
     this.#mode = 'CANCEL'
   }
 
-  #confirm({ name }: Key): Effect | null {
+  #confirm({ name }: KeyPress): Effect | null {
     this.#mode = 'BROWSE'
     const job = this.#selectedJob()
     if (name !== 'y' || job?.id !== this.#selected) return null
     return { kind: 'CANCEL', job }
   }
 
-  #typeFilter({ name, sequence = '' }: Key): null {
+  #typeFilter({ name, sequence = '' }: KeyPress): null {
     if (name === 'return') this.#mode = 'BROWSE'
     else if (name === 'escape') {
       this.#filter = ''

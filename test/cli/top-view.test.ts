@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createTerminal } from '../../src/cli/terminal.ts'
-import { type Key, TopView } from '../../src/cli/top-view.ts'
+import { type KeyPress, TopView } from '../../src/cli/top-view.ts'
 import type { QueueRowFragment } from '../../src/client/generated/graphql.ts'
 
 const job = (id: string, name: string, user: string) => ({
@@ -37,12 +37,12 @@ const screen = (rows: number) =>
     stderr: process.stderr,
     colour: false,
   })
-const typed = (text: string): Key[] => [...text].map((sequence) => ({ sequence, name: sequence }))
+const typed = (text: string): KeyPress[] => [...text].map((sequence) => ({ sequence, name: sequence }))
 
 function open(...jobs: ReturnType<typeof job>[]) {
   const view = new TopView()
   view.show(queueOf(...jobs))
-  const press = (...keys: Key[]) => keys.map((key) => view.press(key)).at(-1)
+  const press = (...keys: KeyPress[]) => keys.map((key) => view.press(key)).at(-1)
   const lines = (rows = 24) => view.draw(screen(rows)).trimEnd().split('\n')
   const selected = (rows?: number) =>
     lines(rows)

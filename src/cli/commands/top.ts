@@ -10,7 +10,7 @@ import { findConsolePage, openBrowser } from '../browser.ts'
 import type { Cli } from '../cli.ts'
 import { isTable } from '../output.ts'
 import type { Screen } from '../screen.ts'
-import { type Effect, type Key, TopView } from '../top-view.ts'
+import { type Effect, type KeyPress, TopView } from '../top-view.ts'
 import { followLog } from '../watch.ts'
 import { addQueueOptions, printQueue, type QueueOptions, queueVariables } from './queue.ts'
 
@@ -54,7 +54,7 @@ async function watchByKeys(cli: Cli, screen: Screen, updates: Updates): Promise<
     else if (effect.kind === 'CANCEL') view.note(await cancelJob(cli, effect.job))
     else ended.resolve(effect)
   }
-  const onKey = (key: Key) => {
+  const onKey = (key: KeyPress) => {
     const effect = view.press(key)
     draw()
     if (!effect) return
