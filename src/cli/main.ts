@@ -14,7 +14,7 @@ import { chooseServer, type ServerChoice } from './login/server-choice.ts'
 import { pickJob } from './pick-job.ts'
 import { createProgram as createCommands } from './program.ts'
 import { createTerminal, readColour } from './terminal.ts'
-import type { Key } from './top-view.ts'
+import type { KeyPress } from './top-view.ts'
 import { reportOutages } from './watch.ts'
 import { decodeUtf8 } from './yaml.ts'
 
