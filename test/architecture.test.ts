@@ -299,6 +299,11 @@ describe('documents and generated files', () => {
     expect(at('schema.graphql')?.text).toBe(printPublishedSchema())
   })
 
+  it('include the published reference of the command line', async () => {
+    const { formatReference } = await import('../src/cli/reference.ts')
+    expect(at('docs/cli-reference.md')?.text).toBe(formatReference())
+  })
+
   /** The schema of the last commit; a package has no repository. */
   it('include a schema that breaks no client of the committed one', async () => {
     const { findSchemaChanges, readCommittedSchema } = await import('../src/graphql/published/schema-check.ts')
