@@ -54,8 +54,9 @@ function useFocusOnPage() {
   const router = useRouter()
   useEffect(
     () =>
-      router.subscribe('onRendered', ({ pathChanged }) => {
-        if (pathChanged && document.activeElement === document.body) main.current?.focus({ preventScroll: true })
+      router.subscribe('onRendered', ({ fromLocation, pathChanged }) => {
+        const isOther = fromLocation !== undefined && pathChanged
+        if (isOther && document.activeElement === document.body) main.current?.focus({ preventScroll: true })
       }),
     [router],
   )
