@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { describeCancel } from '../../web/actions/consequences.ts'
 import { listPhases } from '../../web/pages/job/phases.ts'
-import { formatBytes, formatDuration, formatRelative, plural, quoteShell } from '../../web/parts/format.ts'
+import { formatBytes, formatDuration, formatMoney, formatRelative, plural, quoteShell } from '../../web/parts/format.ts'
 
 it.each([
   [0, '0 s'],
@@ -31,6 +31,14 @@ it.each([
   [68_719_476_736, '64 GiB'],
   [1_098_907_648, '1.02 GiB'],
 ])('%d bytes are %s', (bytes, text) => expect(formatBytes(bytes)).toBe(text))
+
+it.each([
+  [4.2, 'EUR', 'EUR\u00a04.20'],
+  [0.00171, 'EUR', 'EUR\u00a00.0017'],
+  [0, 'EUR', 'EUR\u00a00.00'],
+  [0.00171, null, '0.0017'],
+  [12, null, '12.00'],
+])('%d %s is written %s', (amount, currency, text) => expect(formatMoney({ amount, currency })).toBe(text))
 
 it('counts agree with their nouns', () => {
   expect([plural(1, 'job'), plural(1_204, 'job')]).toEqual(['1 job', '1,204 jobs'])

@@ -71,10 +71,14 @@ export function formatBytes(bytes: number): string {
 const whole = new Intl.NumberFormat('en')
 export const formatCount = (count: number): string => whole.format(count)
 
-/** "EUR 4.20"; without a currency the amount alone. */
+const roundedBelow = 0.01
+
+/** "EUR 4.20", "EUR 0.0017"; without a currency the amount alone. */
 export function formatMoney({ amount, currency }: { amount: number; currency: string | null }): string {
-  if (currency === null) return amount.toFixed(2)
-  return new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'code' }).format(amount)
+  const isSmall = amount !== 0 && Math.abs(amount) < roundedBelow
+  const digits = isSmall ? { maximumSignificantDigits: 2 } : {}
+  if (currency === null) return isSmall ? amount.toLocaleString('en', digits) : amount.toFixed(2)
+  return amount.toLocaleString('en', { style: 'currency', currency, currencyDisplay: 'code', ...digits })
 }
 
 export const plural = (count: number, noun: string): string => `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`
