@@ -103,7 +103,7 @@ function ApprovalList({ filter, search }: { filter: ApprovalFilter; search: Appr
   )
   return (
     <div className={styles.page}>
-      <ApprovalTabs search={search} count={tab === 'pending' ? total : undefined} />
+      <ApprovalTabs search={search} count={tab === 'pending' && resource.value !== undefined ? total : undefined} />
       {chosen.length > 0 && <SelectionBar rows={chosen} onDecide={confirm} onClear={() => setSelected(new Set())} />}
       {resource.failure && rows.length > 0 && <FailedInline failure={resource.failure} onRetry={resource.read} />}
       <WithPanel panel={panel}>

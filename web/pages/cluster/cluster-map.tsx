@@ -75,7 +75,9 @@ export function ClusterMap({ nodes, claims, paints, isFaint, openId, onOpen }: C
         <p className={styles.spot}>
           {spot
             ? describeSpot(spot, claims)
-            : `${gpus > 0 ? 'Point at a GPU for its job; click' : 'Click'} for the node.`}
+            : gpus > 0
+              ? 'Point at a GPU for its job; click for the node.'
+              : 'Click a node for its jobs.'}
         </p>
       </div>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the table has the same rows as buttons */}
