@@ -1,5 +1,5 @@
 import type { JobSpecInput } from '../client/generated/graphql.ts'
-import { translateEai } from './eai.ts'
+import { JobFileError, translateEai } from '../client/specs/eai.ts'
 import { usageError } from './exit.ts'
 import { readYaml } from './yaml.ts'
 
@@ -48,7 +48,7 @@ const gibBytes = 2 ** 30
 
 /**
  * Makes the spec of a submission of a YAML file, flags and the command after `--`; later ones override. The YAML has the names
- * of JobSpecInput or of the EAI Toolkit (eai.ts). The server checks it.
+ * of JobSpecInput or of the EAI Toolkit. The server checks it.
  */
 export function buildSpec({ yaml, flags, command, env, warn }: SpecSources): JobSpecInput {
   const file = yaml === null ? {} : parseSpec(yaml, warn)
@@ -85,10 +85,18 @@ function parseSpec(yaml: string, warn: SpecSources['warn']): JobSpecInput {
   const parsed = readYaml(yaml, 'the job file')
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
     throw usageError('the job file is not a YAML mapping', 'see what "berth submit --print-spec -- command" prints')
-  const { spec, warnings } = translateEai(parsed as Record<string, unknown>)
+  const { spec, warnings } = translate(parsed as Record<string, unknown>)
   for (const warning of warnings) warn(warning)
   demandForms(spec)
   return spec
+}
+
+function translate(file: Record<string, unknown>) {
+  try {
+    return translateEai(file)
+  } catch (error) {
+    throw error instanceof JobFileError ? usageError(error.message, error.next) : error
+  }
 }
 
 /** Checks the fields to which flags add something; the server checks the others. */

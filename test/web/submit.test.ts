@@ -4,7 +4,13 @@ import { fill, findUnused, parseSweep, sweepSpecs } from '../../web/pages/submit
 import { isScript, joinWords, needsShell, splitWords } from '../../web/pages/submit/command-words.ts'
 import { findFieldText, formatCommand, parseCommand } from '../../web/pages/submit/field-texts.ts'
 import { essentials, findField, moreGroups, readValue, writeValue } from '../../web/pages/submit/spec-fields.ts'
-import { editSpecText, markViolations, parseSpecText, readField } from '../../web/pages/submit/spec-text.ts'
+import {
+  editSpecText,
+  markViolations,
+  parseSpecText,
+  readField,
+  translateFile,
+} from '../../web/pages/submit/spec-text.ts'
 import { readTypeErrors, readViolations } from '../../web/pages/submit/violations.ts'
 import { findType } from '../../web/pages/submit/yaml-completion.ts'
 import { readSpecHash } from '../../web/spec/spec-link.ts'
@@ -19,6 +25,18 @@ describe('the text of a spec', () => {
     const less = editSpecText(text, [{ path: ['resources', 'cpu'], value: undefined }])
     expect(parseSpecText(less).spec).toEqual({ command: ['echo'] })
     expect(editSpecText('name: a\n', [{ path: ['name'], value: undefined }])).toBe('')
+  })
+
+  it('of a file of the EAI Toolkit gets our names, and another one stays as it is', () => {
+    const theirs = translateFile('command: [true]\nmem: 4\nenvironmentVars: [A=b]\n')
+    expect(parseSpecText(theirs.text).spec).toEqual({
+      command: [true],
+      environment: [{ name: 'A', value: 'b' }],
+      resources: { memoryGib: 4 },
+    })
+    const ours = '# mine\ncommand: [echo] # say\n'
+    expect(translateFile(ours).text).toBe(ours)
+    expect(() => translateFile('options: { remote: true }')).toThrow('options.remote is not a known option')
   })
 
   it.each([

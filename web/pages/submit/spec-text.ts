@@ -1,3 +1,4 @@
+import { translateEai } from '@berth-jobs/berth/client'
 import { Document, isMap, isNode, isScalar, isSeq, parseDocument } from 'yaml'
 
 /** A spec as people write it: fields of JobSpecInput, not checked yet. */
@@ -48,6 +49,15 @@ export function parseSpecText(text: string): ParsedSpec {
   } catch (error) {
     return whole(error instanceof Error ? error.message : String(error))
   }
+}
+
+/** A job file with the names of the EAI Toolkit gets ours. Throws a `JobFileError` for one that cannot be translated. */
+export function translateFile(text: string): { text: string; warnings: readonly string[] } {
+  const { spec } = parseSpecText(text)
+  if (spec === null) return { text, warnings: [] }
+  const { spec: translated, warnings } = translateEai(spec)
+  const isOurs = JSON.stringify(translated) === JSON.stringify(spec)
+  return { text: isOurs ? text : formatSpecText(translated as DraftSpec), warnings }
 }
 
 /** GraphQL makes a list of a single text: `echo hello` would be the name of one program. */

@@ -1,3 +1,4 @@
+import { JobFileError } from '@berth-jobs/berth/client'
 import { useRef } from 'react'
 import { baseUrl } from '../../app/connection.ts'
 import type { JobSpecInput } from '../../generated/graphql.ts'
@@ -9,7 +10,7 @@ import { Tabs } from '../../parts/tabs.tsx'
 import { showToast } from '../../parts/toasts.tsx'
 import { specForms } from '../../spec/spec-copies.ts'
 import { linkToSubmit } from '../../spec/spec-link.ts'
-import { type DraftSpec, specCharactersMax } from './spec-text.ts'
+import { type DraftSpec, specCharactersMax, translateFile } from './spec-text.ts'
 import styles from './submit.module.css'
 
 interface ToolsProps {
@@ -53,7 +54,18 @@ export function SpecTools({ spec, text, view, from, onOpen }: ToolsProps) {
       return showToast(`${chosen.name} has more than ${specCharactersMax / 1e6} MB. Submit it by “berth submit -f”.`, {
         isTrouble: true,
       })
-    onOpen(await chosen.text())
+    try {
+      const { text: translated, warnings } = translateFile(await chosen.text())
+      onOpen(translated)
+      for (const warning of warnings) showToast(warning)
+    } catch (error) {
+      showToast(
+        error instanceof JobFileError ? [error.message, error.next].filter(Boolean).join('; ') : String(error),
+        {
+          isTrouble: true,
+        },
+      )
+    }
   }
   const input = spec as JobSpecInput | null
   const copies = input

@@ -1,5 +1,4 @@
-import type { JobSpecInput } from '../client/generated/graphql.ts'
-import { usageError } from './exit.ts'
+import type { JobSpecInput } from '../generated/graphql.ts'
 
 type Fields = Record<string, unknown>
 
@@ -28,6 +27,18 @@ const translations: readonly Translation[] = [
   { from: 'options.internal-dns', to: 'internalDns', value: internalDns },
 ]
 
+/** A job file that cannot be translated. */
+export class JobFileError extends Error {
+  override name = 'JobFileError'
+  /** A hint for the writer. */
+  readonly next: string | undefined
+
+  constructor(message: string, next?: string) {
+    super(message)
+    this.next = next
+  }
+}
+
 /** Translates the fields of a job file of the EAI Toolkit that have another name or form in JobSpecInput: docs/specs.md. */
 export function translateEai(file: Fields): { spec: JobSpecInput; warnings: string[] } {
   const rest = structuredClone(file)
@@ -37,7 +48,7 @@ export function translateEai(file: Fields): { spec: JobSpecInput; warnings: stri
     return theirs === undefined ? [] : [{ from, to, ours: value(theirs, from, warnings) }]
   })
   const left = pathsOf(rest['options'], 'options')[0]
-  if (left) throw usageError(`the job file: ${left} is not a known option`, 'docs/specs.md lists the options')
+  if (left) throw new JobFileError(`the job file: ${left} is not a known option`, 'docs/specs.md lists the options')
   delete rest['options']
   for (const { from, to, ours } of found) put(rest, { from, to, path: to.split('.'), ours })
   masterPort(rest, warnings)
@@ -65,13 +76,13 @@ interface Put {
 function put(fields: Fields, { from, to, path: [key = '', ...more], ours }: Put): void {
   const there = fields[key]
   if (more.length > 0) {
-    if (there != null && !isFields(there)) throw usageError(`the job file: ${key} is not a YAML mapping`)
+    if (there != null && !isFields(there)) throw new JobFileError(`the job file: ${key} is not a YAML mapping`)
     const inner = there ?? {}
     fields[key] = inner
     put(inner, { from, to, path: more, ours })
   } else {
     if (there !== undefined)
-      throw usageError(`the job file: ${from} and ${to} are the same field`, 'remove one of them')
+      throw new JobFileError(`the job file: ${from} and ${to} are the same field`, 'remove one of them')
     fields[key] = ours
   }
 }
@@ -86,14 +97,14 @@ const pathsOf = (value: unknown, path: string): string[] =>
 function texts(value: unknown, from: string): string[] {
   const all = Array.isArray(value) ? value : [value]
   if (all.some((each) => typeof each !== 'string' && typeof each !== 'number'))
-    throw usageError(`the job file: ${from} must be a list of texts`)
+    throw new JobFileError(`the job file: ${from} must be a list of texts`)
   return all.map(String)
 }
 
 function variables(value: unknown, from: string) {
   return texts(value, from).map((assignment) => {
     const at = assignment.indexOf('=')
-    if (at < 1) throw usageError(`the job file: ${from}: ${assignment} is not NAME=value`)
+    if (at < 1) throw new JobFileError(`the job file: ${from}: ${assignment} is not NAME=value`)
     return { name: assignment.slice(0, at), value: assignment.slice(at + 1) }
   })
 }
