@@ -136,6 +136,26 @@ test('the recipe for GitHub Actions submits, prints, ends like the job and cance
   expect(await readFile(output, 'utf8')).not.toMatch(new RegExp(`${job}[\\s\\S]*${job}`))
 })
 
+test('the recipe for GitLab submits once per commit, prints, ends like the job and cancels it', async () => {
+  const [, block = ''] = blocksOf(await guide('idempotent-submission.md'), 'yaml')
+  const { variables, script, after_script: afterwards } = parse(block).train
+  const runLines = (lines: readonly string[], command: string, more: Record<string, string>) => {
+    const all = { ...clientEnv(), CI_PROJECT_PATH: 'ann/train', ...more }
+    const text = [`KEY="${variables.KEY}"`, ...lines].join('\n').replace('make -C /srv/project train', command)
+    return run('bash', ['-e', '-c', text], { env: { ...all, PATH: `${root}:${all.PATH}` } })
+  }
+  const first = { CI_COMMIT_SHA: 'f00', CI_JOB_STATUS: 'success' }
+  for (const _attempt of [1, 2])
+    await expect(runLines(script, "sh -c 'echo trained; exit 3'", first)).rejects.toMatchObject({
+      code: 3,
+      stdout: expect.stringMatching(/^trained\n/),
+    })
+  const second = { CI_COMMIT_SHA: 'f01', CI_JOB_STATUS: 'canceled' }
+  await runLines(script.slice(0, 1), 'sleep 600', second)
+  expect((await runLines(afterwards, '', second)).stdout).toMatch(/job_\w+/)
+  expect((await runLines(afterwards, '', first)).stdout).toBe('')
+})
+
 test('the systemd service leaves its jobs running when it stops', async () => {
   const [unit = ''] = blocksOf(await guide('operating.md'), 'ini')
   expect(unit.split('\n')).toEqual(expect.arrayContaining(['KillMode=process', 'TasksMax=infinity', 'Delegate=yes']))
