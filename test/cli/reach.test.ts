@@ -7,7 +7,6 @@ import { repository } from '../support/sources.ts'
 const elsewhere: Readonly<Record<string, string>> = {
   approveJobs: '"berth approve" takes several jobs, each with its version',
   rejectJobs: '"berth reject" takes several jobs, each with its version',
-  cancelJob: '"berth cancel" sends cancelJobs, also for one job',
   deleteJob: '"berth rm" sends deleteJobs, also for one job',
   setJobPriority: '"berth priority" sends setJobPriorities, also for one job',
   createDownload: 'a link for browsers; "berth logs" and "berth artifact get" print',
