@@ -130,6 +130,42 @@ it('a job that left and came back does not count as a change', async () => {
   server.list.stop()
 })
 
+it('after an outage the first rows come by one read, without those that left', async () => {
+  const rows = [row(5), row(4), row(3)]
+  const server = startList(rows, { pageSize: 5 })
+  await ready(server)
+  rows.splice(0, 3, row(6), row(5, 2), row(3))
+  await server.list.refresh()
+  expect(server.ids()).toEqual([6, 5, 3])
+  expect(server.store.get('job_005')?.version).toBe(2)
+  server.list.hold(true)
+  rows.splice(0, 3, row(7), row(6))
+  await server.list.refresh()
+  expect(server.ids()).toEqual([6, 5, 3])
+  expect(server.list.view().changes).toBe(3)
+  server.list.apply()
+  expect(server.ids()).toEqual([7, 6])
+  server.list.stop()
+})
+
+it('a read after an outage does not undo newer messages', async () => {
+  const rows = [row(5), row(4), row(3)]
+  let open = () => undefined as unknown
+  let gate = async () => undefined
+  const server = startList(rows, { pageSize: 2, gate: () => gate() })
+  await ready(server)
+  await server.list.loadMore()
+  gate = () => new Promise((resolve) => (open = () => resolve(undefined)))
+  rows.splice(1, 1)
+  const refreshed = server.list.refresh()
+  server.send(update(row(4, 2)), { __typename: 'StreamReset', resetReason: 'DELETED', jobIds: ['job_005'], cursor: '' })
+  await until(() => server.ids().join() === '4,3', { what: 'the job leaves' })
+  open()
+  await refreshed
+  expect(server.ids()).toEqual([4, 3])
+  server.list.stop()
+})
+
 it('deleted jobs leave', async () => {
   const server = startList([row(5), row(4)])
   await ready(server)

@@ -131,6 +131,24 @@ export class JobList {
     }
   }
 
+  /** Reads the first rows again after an outage: the stream repeats all that was missed, which may take longer. */
+  async refresh(): Promise<void> {
+    if (this.#view.isLoading || this.#window.hasBefore) return
+    const { store, order } = this.#options
+    const known = new Map(this.#window.ids.map((id) => [id, store.get(id)?.version]))
+    try {
+      const page = await this.#readPage({ first: rowsPerPage })
+      const rows = this.#takeRows(page)
+      const last = page.nodes.at(-1)
+      const end = page.pageInfo.hasNextPage && last ? toEntry(last, order) : null
+      this.#window.refresh(rows, end, (id) => store.get(id)?.version === known.get(id))
+      this.#window.endRead()
+      this.#showChanges()
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
   /** Keeps the rows around those in sight, and reads them again where they were forgotten. */
   show(from: number, to: number): void {
     const { store } = this.#options
@@ -210,14 +228,18 @@ export class JobList {
     }
   }
 
-  #addPage(page: Page, side: 'AFTER' | 'BEFORE') {
+  #takeRows({ nodes }: Page) {
     const { store, order } = this.#options
-    for (const row of page.nodes) store.put(row)
-    const rows = page.nodes.map((row) => ({
+    for (const row of nodes) store.put(row)
+    return nodes.map((row) => ({
       entry: toEntry(row, order),
       version: row.version,
       now: toEntry(store.get(row.id) ?? row, order),
     }))
+  }
+
+  #addPage(page: Page, side: 'AFTER' | 'BEFORE') {
+    const rows = this.#takeRows(page)
     this.#addBounds(page, side)
     this.#window.add(rows, side)
     this.#window.endRead()

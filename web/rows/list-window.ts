@@ -89,6 +89,21 @@ export class ListWindow {
     for (const entry of this.#outside.values()) this.place(entry)
   }
 
+  /**
+   * Takes the first rows of the list as they are now, up to `end`; null: up to the end of the list. `isUnchanged` says
+   * that nothing newer about a job has come since the rows were asked for.
+   */
+  refresh(rows: readonly PageRow[], end: Entry | null, isUnchanged: (id: string) => boolean): void {
+    const found = new Set(rows.map(({ entry }) => entry.id))
+    for (const { now, version } of rows) if ((this.#left.get(now.id) ?? -1) < version) this.place(now)
+    for (const entry of this.#entries) {
+      const isCovered = end === null || this.#compare(entry, end) <= 0
+      if (!isCovered || found.has(entry.id) || !isUnchanged(entry.id)) continue
+      this.#moves.delete(entry.id)
+      this.departed.add(entry.id)
+    }
+  }
+
   /** A job that belongs to the list changed. */
   place(entry: Entry): void {
     const { id } = entry

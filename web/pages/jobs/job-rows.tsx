@@ -2,6 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { client } from '../../app/connection.ts'
 import { beforeNextPicture } from '../../app/next-picture.ts'
+import { onReturn } from '../../app/server-return.ts'
 import type { JobFilter } from '../../generated/graphql.ts'
 import { Button } from '../../parts/button.tsx'
 import { plural } from '../../parts/format.ts'
@@ -147,6 +148,7 @@ function useShow(list: JobList) {
     const timer = setInterval(refresh, refreshMs)
     return () => clearInterval(timer)
   }, [list])
+  useEffect(() => onReturn(() => void list.refresh()), [list])
   return useCallback(
     (from: number, to: number) => {
       range.current = { from, to }
