@@ -53,6 +53,7 @@ export function createDraws(seed: number): () => number {
 }
 
 const lookEvery = 20
+const atOnce = 5
 
 export class Storm {
   readonly #admin: Api
@@ -74,17 +75,21 @@ export class Storm {
     return this.succeeded.values().reduce((sum, count) => sum + count, 0)
   }
 
-  /** Makes a number of changes, one after the other; refusals do not count. `between` is called before each of them. */
-  async blow(count: number, between: (index: number) => void = () => undefined): Promise<void> {
-    const begun = this.total
-    for (let i = 0; this.total < begun + count; i++) {
-      if (i % lookEvery === 0) await this.#look()
-      const kind = this.#choose()
-      const input = this.#createInput(kind)
-      if (!input) continue
-      between(this.total - begun)
-      await this.act(kind, input)
+  /** Makes a number of changes, several at a time; refusals do not count. */
+  async blow(count: number): Promise<void> {
+    const end = this.total + count
+    while (this.total < end) {
+      await this.#look()
+      for (let i = 0; i < lookEvery && this.total < end; i += atOnce) {
+        const kinds = Array.from({ length: atOnce }, () => this.#choose())
+        await Promise.all(kinds.map((kind) => this.#actAtRandom(kind)))
+      }
     }
+  }
+
+  async #actAtRandom(kind: Mutation) {
+    const input = this.#createInput(kind)
+    if (input) await this.act(kind, input)
   }
 
   /** Makes a change. The server may refuse it, because the job has changed in the meantime. */
