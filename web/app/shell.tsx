@@ -8,7 +8,6 @@ import { Toasts } from '../parts/toasts.tsx'
 import { useOutage } from './connection.ts'
 import { everywhere, useKeys } from './keys.ts'
 import { useShownTitle } from './page-title.ts'
-import { usePresence } from './presence.ts'
 import { readServerFacts, useStart } from './server-facts.ts'
 import { changeSettings, readSettings } from './settings.ts'
 import styles from './shell.module.css'
@@ -22,7 +21,6 @@ export function Shell({ children }: { children: ReactNode }) {
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const layer = useLayer()
   usePageKeys()
-  usePresence()
   // The drawer closes when another page is opened.
   useEffect(() => setOpen(false), [path])
   const main = useFocusOnPage()

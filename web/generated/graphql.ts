@@ -2714,17 +2714,6 @@ export type UserNamesQueryVariables = Exact<{
 
 export type UserNamesQuery = { users: { nodes: Array<{ id: string, name: string }> } };
 
-export type PresenceSubscriptionVariables = Exact<{
-  after?: string | null | undefined;
-}>;
-
-
-export type PresenceSubscription = { jobUpdates:
-    | { __typename: 'JobTransitions', cursor: string }
-    | { __typename: 'StreamHeartbeat', cursor: string }
-    | { __typename: 'StreamReset', cursor: string }
-   };
-
 export type WholeSpecFragment = { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: string, maxRunTimeSeconds: number, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null };
 
 export type SubmitChoicesQueryVariables = Exact<{ [key: string]: never; }>;
@@ -7837,22 +7826,6 @@ export const UserNamesDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<UserNamesQuery, UserNamesQueryVariables>;
-export const PresenceDocument = /*#__PURE__*/ new TypedDocumentString(`
-    subscription Presence($after: Cursor) {
-  jobUpdates(filter: {ids: ["job_none"]}, after: $after) {
-    __typename
-    ... on JobTransitions {
-      cursor
-    }
-    ... on StreamReset {
-      cursor
-    }
-    ... on StreamHeartbeat {
-      cursor
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<PresenceSubscription, PresenceSubscriptionVariables>;
 export const SubmitChoicesDocument = /*#__PURE__*/ new TypedDocumentString(`
     query SubmitChoices {
   submissionQueues {
