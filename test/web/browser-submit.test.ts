@@ -60,7 +60,6 @@ describeConsole('the page of a new job', (subject) => {
     await page.getByRole('button', { name: 'Submit' }).click()
     await sent
     await server.end('SIGKILL')
-    await page.getByText('Reconnecting since').waitFor()
     await restart()
     await page.waitForURL(/\/jobs\/job_/)
     expect(countJobs('unstored')).toBe(1)
@@ -75,12 +74,12 @@ describeConsole('the page of a new job', (subject) => {
       await page.route('**/graphql', async (route) => {
         if (!isSubmission(route.request()) || stored > 0) return route.fallback()
         await route.fetch()
-        stored += 1
         await server.end('SIGKILL')
+        stored += 1
         return route.abort()
       })
       await page.getByRole('button', { name: 'Submit' }).click()
-      await page.getByText('Reconnecting since').waitFor()
+      await expect.poll(() => stored, { timeout: 30_000 }).toBe(1)
       if (user !== 'waits') await page.getByRole('button', { name: 'Stop' }).click()
       await restart()
       if (user !== 'waits') await page.getByRole('button', { name: 'Submit' }).click()

@@ -33,8 +33,8 @@ const movingRound = 12
 const longMs = 60_000
 /** Messages from before the kill are drawn within this time. */
 const settleMs = 5_000
-/** Only a page that shows another time than that of the kill is so far off. */
-const sinceMsMax = 20_000
+/** A page without a stream, as that of a deleted job, notices the outage by a read, every 30 s. */
+const sinceMsMax = 40_000
 const clicks = 50
 const pauseMsMax = 6_000
 const stormMsMax = 900_000
