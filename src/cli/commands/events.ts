@@ -31,10 +31,9 @@ export function registerEventsCommand(program: Command, cli: Cli): void {
 type Line = Parameters<typeof eventText>[0] & { job: { id: string; name: string | null } }
 
 async function printLine({ terminal }: Cli, line: Line, output: Output): Promise<void> {
-  const text = `${line.job.id} ${eventText(line)}\n`
-  await terminal.write(
-    isTable(output) ? text : await serialize(line, { output: { ...output, format: oneLine(output) }, shape: null }),
-  )
+  if (isTable(output)) return terminal.write(`${line.job.id} ${eventText(line)}\n`)
+  const text = await serialize(line, { output: { ...output, format: oneLine(output) }, shape: null })
+  await terminal.write(output.format === 'yaml' ? `---\n${text}` : text)
 }
 
 const oneLine = ({ format }: Output) => (format === 'json' ? 'jsonl' : format)
