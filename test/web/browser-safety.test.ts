@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { BerthProcess } from '../support/berth-process.ts'
+import { hostileMarkup } from '../support/hostile-texts.ts'
 import { until } from '../support/until.ts'
 import { adminToken, berth, describeConsole, row, submit } from './support/console.ts'
 import { listPages, settle } from './support/pages.ts'
@@ -109,22 +110,11 @@ describeConsole('the console and other pages', (subject) => {
     await context.close()
   })
 
-  const run = 'globalThis.hit = 1'
-  const hostile = [
-    `<img src=x onerror="${run}">`,
-    `<script>${run}</script>`,
-    `"><svg onload="${run}">`,
-    `javascript:${run}`,
-    `[link](javascript:${run})`,
-    '\u202egnp.exe',
-    '{{7*7}}',
-  ]
-
   it('shows hostile texts as they are', async () => {
     const script = `berth progress 0.5 -m "$0"
       printf %s "$0" | berth artifact "$0" --media-type text/markdown --file -
       echo "$0"; head -c 65536 /dev/zero | tr '\\0' x`
-    const ids = hostile.map((text) => {
+    const ids = hostileMarkup.map((text) => {
       const facts = ['--name', text, '--label', `sweep=${text}`, '--cpu', '0.01', '--mem', '1']
       return berth(server, ['submit', ...facts, '--', 'sh', '-c', script, text])
     })
@@ -132,7 +122,7 @@ describeConsole('the console and other pages', (subject) => {
     const page = await context.newPage()
     page.on('dialog', (dialog) => subject.complaints.push(`dialog: ${dialog.message()}`))
     await page.goto(`${server.url}/jobs`)
-    for (const text of hostile) await row(page, text.trim()).first().waitFor()
+    for (const text of hostileMarkup) await row(page, text.trim()).first().waitFor()
     const urls = [
       ...listPages({ jobId: ids[0] ?? '' }),
       ...ids.flatMap((id) => [`/jobs/${id}`, `/jobs/${id}/artifacts`]),

@@ -14,6 +14,7 @@ import { LinePrefix } from '../line-prefix.ts'
 import { errorPattern, printMatches } from '../log-search.ts'
 import { readCount, readUpTo } from '../numbers.ts'
 import { readFirstNodes } from '../pages.ts'
+import { printable } from '../terminal.ts'
 import { readPastTime } from '../times.ts'
 import { detachOnInterrupt, findJob, followLog, gapText, printEvent, reportWaiting, waitUntilFinal } from '../watch.ts'
 
@@ -77,7 +78,7 @@ async function findJobs(cli: Cli, given: readonly string[], { tag }: LogsOptions
   if (given.length === 0 && !tag) throw new MissingJob(`pass its id or --tag; ${seeJobs}`)
   if (given.length > 0 && tag) throw usageError('pass jobs or --tag, not both')
   const found = tag ? await findTagged(cli, tag) : await Promise.all(given.map((id) => findJob(cli, id)))
-  return found.map(({ id, name }) => ({ id, prefix: found.length > 1 ? `${name ?? id} | ` : '' }))
+  return found.map(({ id, name }) => ({ id, prefix: found.length > 1 ? `${printable(name ?? id)} | ` : '' }))
 }
 
 function findTagged(cli: Cli, tags: readonly string[]) {

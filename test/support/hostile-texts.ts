@@ -1,0 +1,22 @@
+/** Texts that a careless console would run. `globalThis.hit` shows that one did. */
+const run = 'globalThis.hit = 1'
+export const hostileMarkup: readonly string[] = [
+  `<img src=x onerror="${run}">`,
+  `<script>${run}</script>`,
+  `"><svg onload="${run}">`,
+  `javascript:${run}`,
+  `[link](javascript:${run})`,
+  '\u202egnp.exe',
+  '{{7*7}}',
+]
+
+/** Texts that a careless command line would send to the terminal, where they act. */
+export const hostileSequences: readonly string[] = [
+  '\u001b[2J\u001b[31mred',
+  '\u001b]0;title\u0007',
+  '\u001b]8;;http://evil.example\u001b\\link',
+  '\u009b2J\u0090',
+  'over\rwritten\b\u007f',
+  'two\nlines\u0085\u2028',
+  'un\u200bseen\u{e0041}',
+]
