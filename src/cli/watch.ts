@@ -10,8 +10,9 @@ import type { TailOptions } from '../client/jobs/logs.ts'
 import type { Cli } from './cli.ts'
 import { exitCodes, Stop, unknownJob } from './exit.ts'
 import { LinePrefix } from './line-prefix.ts'
-import { eventText } from './render.ts'
+import { eventText, timeText } from './render.ts'
 import { styled, type Terminal } from './terminal.ts'
+import { nowMs } from './times.ts'
 
 export interface LogView extends Pick<TailOptions, 'lastLines' | 'run' | 'streams'> {
   /** Written before each line. */
@@ -118,13 +119,13 @@ export function reportWaiting(cli: Cli, id: string): void {
 export function reportOutages({ onOutage, outage }: Pick<Client, 'onOutage' | 'outage'>, { say }: Terminal): void {
   let timer: NodeJS.Timeout | undefined
   let isReported = false
-  const tell = () => {
+  const tell = (since: number) => {
     isReported = true
-    say(`berth: ${outage()?.message}; retrying`)
+    say(`berth: not live since ${timeText(new Date(since).toISOString())}: ${outage()?.message}; retrying`)
   }
   onOutage(() => {
     if (outage()) {
-      timer ??= setTimeout(tell, silenceMs).unref()
+      timer ??= setTimeout(tell, silenceMs, nowMs()).unref()
       return
     }
     if (isReported) say('berth: reconnected')

@@ -7,7 +7,7 @@ afterEach(() => {
 })
 
 it('a live view reports a long outage once, and its end, but no short outage', () => {
-  vi.useFakeTimers()
+  vi.useFakeTimers({ now: new Date(2030, 0, 31, 12) })
   const said: string[] = []
   let failure: RequestFailed | null = null
   let changed = () => {}
@@ -45,8 +45,9 @@ it('a live view reports a long outage once, and its end, but no short outage', (
   vi.advanceTimersByTime(10_000)
   outage('No server answers')
   vi.advanceTimersByTime(10_000)
-  expect(said).toEqual(['berth: No server answers; retrying'])
+  const report = 'berth: not live since 2030-01-31 12:00:12: No server answers; retrying'
+  expect(said).toEqual([report])
 
   outage(null)
-  expect(said).toEqual(['berth: No server answers; retrying', 'berth: reconnected'])
+  expect(said).toEqual([report, 'berth: reconnected'])
 })
