@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gunzip, gzipSync } from 'node:zlib'
-import { renderGraphiQL } from '@graphql-yoga/render-graphiql'
 import { acceptsEncoding, type Exchange } from './compression.ts'
 
-/** The page of GraphiQL has nine megabytes, so it is rendered and compressed once, at the first request. */
+/**
+ * The page of GraphiQL has nine megabytes. It is loaded, rendered and compressed at its first request; until then an idle
+ * server has none of it in memory.
+ */
 interface Page {
   readonly gzipped: Buffer
   readonly headers: Readonly<Record<string, string>>
@@ -99,12 +101,12 @@ const tokenField = `
   <label id="access">Token <input id="berth-token" type="password" autocomplete="off" placeholder="of a user; Enter sends it" />
     this server requires a token. Only this tab keeps it.</label>`
 
-const pages = new Map<boolean, Page>()
+const pages = new Map<boolean, Promise<Page>>()
 
 export async function sendGraphiql({ request, response }: Exchange, singleUser: boolean): Promise<void> {
   const page = pages.get(singleUser) ?? renderGraphiql(singleUser)
   pages.set(singleUser, page)
-  const { gzipped, headers } = page
+  const { gzipped, headers } = await page
   const isGzip = acceptsEncoding(request.headers['accept-encoding'], 'gzip')
   const bytes = isGzip ? gzipped : await promisify(gunzip)(gzipped)
   const encoding = isGzip && { 'content-encoding': 'gzip' }
@@ -112,7 +114,8 @@ export async function sendGraphiql({ request, response }: Exchange, singleUser: 
   response.end(bytes)
 }
 
-export function renderGraphiql(singleUser: boolean): Page {
+export async function renderGraphiql(singleUser: boolean): Promise<Page> {
+  const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql')
   const page = renderGraphiQL({
     title: 'Berth',
     defaultTabs: [{ query: tour, variables }],

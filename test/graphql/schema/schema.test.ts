@@ -146,8 +146,8 @@ describe('the schema', () => {
 })
 
 describe('GraphiQL', () => {
-  it('loads nothing from other origins', () => {
-    const { headers } = renderGraphiql(false)
+  it('loads nothing from other origins', async () => {
+    const { headers } = await renderGraphiql(false)
     const policy = headers['content-security-policy'] ?? ''
     expect(policy).toContain("default-src 'none'")
     expect(policy).toMatch(/script-src( 'sha256-[A-Za-z0-9+/=]+'){3};/)
@@ -159,8 +159,10 @@ describe('GraphiQL', () => {
     expect(Math.max(...tour.split('\n').map((line) => line.length))).toBeLessThan(50)
   })
 
-  it('shows variables and the previous tab, and asks for a token if the server has users', () => {
-    const [alone, shared] = [true, false].map((singleUser) => String(gunzipSync(renderGraphiql(singleUser).gzipped)))
+  it('shows variables and the previous tab, and asks for a token if the server has users', async () => {
+    const [alone, shared] = await Promise.all(
+      [true, false].map(async (singleUser) => String(gunzipSync((await renderGraphiql(singleUser)).gzipped))),
+    )
     for (const html of [alone, shared]) expect(html).toContain("localStorage.setItem('graphiql:' + name")
     expect(alone).not.toContain('berth-token')
     expect(shared).toContain('id="berth-token"')
