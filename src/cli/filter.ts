@@ -4,11 +4,15 @@ import {
   type JobOrder,
   type JobState,
   type LabelFilter,
+  PoolNamesDocument,
   StateReason,
+  SubmissionQueuesDocument,
   WhoAmIDocument,
 } from '../client/generated/graphql.ts'
 import { readChoices } from './choices.ts'
 import type { Cli } from './cli.ts'
+import { exitCodes, Stop } from './exit.ts'
+import { findNodes, nodeNotFound, poolNotFound } from './nodes.ts'
 import { findTeamId, findUserId } from './people.ts'
 import { readPastTime } from './times.ts'
 
@@ -108,6 +112,26 @@ export async function readFilter(cli: Cli, given: FilterFlags): Promise<JobFilte
     finishedAfter: given.finishedSince,
   }
   return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as JobFilter
+}
+
+/** When no job matches, a name that does not exist is the reason. Jobs of removed pools, queues and nodes do match. */
+export async function demandNames(cli: Cli, { pools, queues, node }: JobFilter): Promise<void> {
+  if (pools) {
+    const known = (await cli.connection().request(PoolNamesDocument, {})).pools.map(({ name }) => name)
+    const pool = pools.find((name) => !known.includes(name))
+    if (pool !== undefined) throw poolNotFound(pool)
+  }
+  if (queues) {
+    const { submissionQueues } = await cli.connection().request(SubmissionQueuesDocument, {})
+    const known = submissionQueues.map(({ name }) => name)
+    const queue = queues.find((name) => !known.includes(name))
+    if (queue !== undefined)
+      throw new Stop(exitCodes.notFound, `Queue ${queue} not found`, `the queues are ${known.join(', ')}`)
+  }
+  if (typeof node === 'string') {
+    const nodes = await findNodes(cli, undefined)
+    if (!nodes.some(({ name }) => name === node)) throw nodeNotFound(node)
+  }
 }
 
 function split(words: readonly string[]): string[]

@@ -32,10 +32,13 @@ export async function resolvePool(cli: Cli, named: string | undefined): Promise<
 export function findNode(nodes: readonly NodeRowFragment[], said: string): NodeRowFragment {
   const found = nodes.filter(({ id, name }) => id === said || name === said)
   const [node] = found
-  if (!node) throw new Stop(exitCodes.notFound, `Node ${said} not found`, '"berth node ls" lists the nodes')
+  if (!node) throw nodeNotFound(said)
   if (found.length > 1) throw usageError(`${found.length} pools have a node ${said}`, 'pass --pool')
   return node
 }
+
+export const nodeNotFound = (name: string): Stop =>
+  new Stop(exitCodes.notFound, `Node ${name} not found`, '"berth node ls" lists the nodes')
 
 export const poolNotFound = (pool: string | undefined): Stop =>
   new Stop(exitCodes.notFound, pool === undefined ? 'No pool found' : `Pool ${pool} not found`, seePools)

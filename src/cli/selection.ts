@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import type { JobSelection, RefusalFragment } from '../client/generated/graphql.ts'
 import type { Cli } from './cli.ts'
 import { exitCodes, MissingJob, Stop, seeJobs, stopForProblem, usageError } from './exit.ts'
-import { addFilterFlags, pickFilterFlags, readFilter } from './filter.ts'
+import { addFilterFlags, demandNames, pickFilterFlags, readFilter } from './filter.ts'
 
 /** Verbs that act on jobs by their ids, or on all that match filter flags. */
 
@@ -90,6 +90,7 @@ async function actOnMatching<Done extends { __typename: string }>(
   // A selection of no jobs changes nothing, and a mismatch has their number.
   const probe = await request(0)
   const count = readActualCount(probe) ?? expectChunk(probe).jobIds.length
+  if (count === 0) await demandNames(cli, filter)
   const jobs = countJobs(count)
   if (dryRun || count === 0) {
     cli.terminal.say(count === 0 ? `berth: no job to ${act.verb} matches` : `berth: ${jobs} would be ${act.past}`)

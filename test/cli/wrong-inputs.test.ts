@@ -201,6 +201,10 @@ describe('names that do not exist', () => {
   refuses(5, [
     ['info job_nope', 'Job job_nope not found; "berth ls" lists your jobs'],
     ['ls --user nope', 'User nope not found; "berth user ls" lists the users'],
+    ['ls --pool sim,nope --name none', 'Pool nope not found; "berth node ls" lists the nodes of all pools'],
+    ['ls --queue nope -o json', 'Queue nope not found; the queues are default'],
+    ['ls --group-by state --node nope', 'Node nope not found; "berth node ls" lists the nodes'],
+    ['cancel --queue nope --yes', 'Queue nope not found; the queues are default'],
     ['queue --pool nope', 'Pool nope not found; "berth node ls" lists the nodes of all pools'],
     ['node cordon nope', 'Node nope not found; "berth node ls" lists the nodes'],
     ['rules rm nope', 'Approval rule nope not found; "berth rules" lists the rules'],

@@ -11,7 +11,7 @@ import {
 } from '../../client/generated/graphql.ts'
 import { readChoice } from '../choices.ts'
 import type { Cli } from '../cli.ts'
-import { addFilterFlags, pickFilterFlags, readFilter, readOrder } from '../filter.ts'
+import { addFilterFlags, demandNames, pickFilterFlags, readFilter, readOrder } from '../filter.ts'
 import { addWatchOption, followJobs, liveTable, watchRows } from '../live.ts'
 import { readCount } from '../numbers.ts'
 import { addOutputOption, type Output, type OutputOptions, printJobs, rowPrinter } from '../output.ts'
@@ -67,12 +67,14 @@ async function printList(cli: Cli, { filter, orderBy, limit }: Listing, output: 
       limit,
       async (page) => (await request(JobsDocument, { ...page, filter, orderBy })).jobs,
     )
+    if (jobs.length === 0) await demandNames(cli, filter)
     return printJobs(cli, jobs, output)
   }
   const jobs = await readFirstNodes(
     limit,
     async (page) => (await request(LiveJobsDocument, { ...page, filter, orderBy })).jobs,
   )
+  if (jobs.length === 0) await demandNames(cli, filter)
   await printLiveJobs(cli, jobs, output)
 }
 
@@ -111,6 +113,7 @@ async function printCounts(
   output: Output,
 ): Promise<void> {
   const { jobCounts } = await cli.connection().request(JobCountsDocument, { by, labelKey, filter, first })
+  if (jobCounts.rows.length === 0) await demandNames(cli, filter)
   const names = await readNames(cli, by)
   const rows = jobCounts.rows.map((row) => ({ ...row, name: names.get(row.key ?? '') ?? row.key ?? '-' }))
   if (!jobCounts.isExact) cli.terminal.say('berth: more jobs match than are counted; narrow the filters')
