@@ -74,6 +74,10 @@ export interface ConnectionOptions {
   sleep?: Sleep
 }
 
+/** A server that refuses for a while, by a rate limit, is not away. */
+const isAway = (error: unknown): error is RequestFailed =>
+  error instanceof RequestFailed && ['UNREACHABLE', 'UNAVAILABLE', 'TIMEOUT'].includes(error.code)
+
 export function openConnection({ url, token, webSocket, sleep = sleepFor, ...options }: ConnectionOptions): Connection {
   const servers = createServers(url)
   const first = servers.endpoint()
@@ -114,7 +118,7 @@ export function openConnection({ url, token, webSocket, sleep = sleepFor, ...opt
         signal,
         again(outcome) {
           const waitMs = again(outcome)
-          if (waitMs !== null && 'error' in outcome) outage.begins(outcome.error as RequestFailed)
+          if (waitMs !== null && 'error' in outcome && isAway(outcome.error)) outage.begins(outcome.error)
           return waitMs
         },
       }).finally(outage.ends)
