@@ -93,16 +93,27 @@ const scroll = (ms: number) => `new Promise((resolve) => {
   step()
 })`
 
-/** Reads rows from the first to the last, and returns how many were drawn and how many places they had. */
+/**
+ * Reads rows from the first to the last, and returns how many were drawn and how many places they had. It moves on when
+ * rows fill the view.
+ */
 const walk = `new Promise((resolve) => {
   const table = document.querySelector('[role=table][aria-label=Jobs]')
   const box = table.parentElement
   const placed = new Map()
+  const overlap = 120
+  const isFull = (rows) => {
+    const view = box.getBoundingClientRect()
+    const [first, last] = [rows[0], rows.at(-1)].map((row) => row?.getBoundingClientRect())
+    return first?.top <= view.top + overlap && last?.bottom >= view.bottom - overlap
+  }
   const step = () => {
-    for (const row of table.querySelectorAll('[data-id]')) placed.set(row.dataset.id, row.ariaRowIndex)
+    const rows = [...table.querySelectorAll('[data-id]')]
+      .toSorted((a, b) => Number(a.ariaRowIndex) - Number(b.ariaRowIndex))
+    for (const row of rows) placed.set(row.dataset.id, row.ariaRowIndex)
     const isEnd = box.scrollTop + box.clientHeight >= box.scrollHeight - 1
     if (isEnd && table.ariaRowCount !== '-1') return resolve([placed.size, new Set(placed.values()).size])
-    box.scrollTop += box.clientHeight - 100
+    if (isFull(rows)) box.scrollTop += box.clientHeight - 2 * overlap
     requestAnimationFrame(step)
   }
   step()

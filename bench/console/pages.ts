@@ -103,7 +103,7 @@ async function measureVisits(page: Page, url: string): Promise<void> {
     const ms = await page.evaluate<number>(`new Promise((resolve) => {
       const began = performance.now()
       const look = () => (document.querySelector('[role=dialog] input') ? resolve(performance.now() - began) : requestAnimationFrame(look))
-      document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, bubbles: true }))
+      document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'k', code: 'KeyK', ctrlKey: true, bubbles: true }))
       look()
     })`)
     await page.keyboard.press('Escape')

@@ -1,5 +1,5 @@
 import { RouterProvider } from '@tanstack/react-router'
-import { Suspense, use, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { LogIn } from '../pages/log-in/log-in.tsx'
 import { Failed, Loading } from '../parts/page-states.tsx'
 import { router } from './router.tsx'
@@ -8,9 +8,10 @@ import { useSession } from './session.ts'
 
 type Outcome = { start: Start } | { error: unknown }
 
+/** The parts of the first page are loaded while the facts are read. */
 const begin = (): Promise<Outcome> =>
-  startConsole().then(
-    (start) => ({ start }),
+  Promise.all([startConsole(), router.load()]).then(
+    ([start]) => ({ start }),
     (error: unknown) => ({ error }),
   )
 
@@ -20,19 +21,25 @@ const firstStart = begin()
 /** The pages, and over them the log-in while the server wants a token: what is behind it is kept. */
 export function App() {
   const { needsLogIn } = useSession()
-  const [current, setCurrent] = useState(firstStart)
+  const [starting, setStarting] = useState(firstStart)
+  const outcome = useOutcome(starting)
   return (
     <>
-      <Suspense fallback={needsLogIn ? null : <Loading />}>
-        <Pages starting={current} onRetry={() => setCurrent(begin())} />
-      </Suspense>
+      {outcome && <Pages outcome={outcome} onRetry={() => setStarting(begin())} />}
+      {!outcome && !needsLogIn && <Loading />}
       {needsLogIn && <LogIn />}
     </>
   )
 }
 
-function Pages({ starting, onRetry }: { starting: Promise<Outcome>; onRetry: () => void }) {
-  const outcome = use(starting)
+/** Not by Suspense, which delays what follows its fallback by up to 300 ms. */
+function useOutcome(starting: Promise<Outcome>): Outcome | null {
+  const [known, setKnown] = useState<{ of: Promise<Outcome>; outcome: Outcome } | null>(null)
+  useEffect(() => void starting.then((outcome) => setKnown({ of: starting, outcome })), [starting])
+  return known?.of === starting ? known.outcome : null
+}
+
+function Pages({ outcome, onRetry }: { outcome: Outcome; onRetry: () => void }) {
   if ('error' in outcome) return <Failed failure={outcome.error} onRetry={onRetry} />
   return (
     <StartContext value={outcome.start}>
