@@ -1,4 +1,4 @@
-import { RouterProvider } from '@tanstack/react-router'
+import { type AnyRoute, RouterProvider } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { LogIn } from '../pages/log-in/log-in.tsx'
 import { Failed, Loading } from '../parts/page-states.tsx'
@@ -8,9 +8,19 @@ import { useSession } from './session.ts'
 
 type Outcome = { start: Start } | { error: unknown }
 
-/** The parts of the first page are loaded while the facts are read. */
+const routes: Readonly<Record<string, AnyRoute>> = router.routesById
+
+/** Loads the parts of the first page while the facts are read. */
+const loadParts = (): Promise<unknown> =>
+  Promise.all(
+    router
+      .matchRoutes(router.latestLocation)
+      .flatMap(({ routeId }: { routeId: string }) => routes[routeId] ?? [])
+      .map((route) => router.loadRouteChunk(route)),
+  )
+
 const begin = (): Promise<Outcome> =>
-  Promise.all([startConsole(), router.load()]).then(
+  Promise.all([startConsole(), loadParts()]).then(
     ([start]) => ({ start }),
     (error: unknown) => ({ error }),
   )
