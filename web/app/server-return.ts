@@ -31,6 +31,7 @@ export function sleepUntilReturn(ms: number, signal?: AbortSignal): Promise<void
 
 const pauseMs = 500
 const pauseMsMax = 16_000
+const growth = 1.3
 const answerMsMax = 5_000
 
 /** Half of it is random: the pages of all readers do not return at the same moment. */
@@ -44,7 +45,7 @@ export async function awaitReturn(isAway: () => boolean): Promise<void> {
     if (isAway() && !(await isReady())) nextMs = pauseMs
     else if (isAway() || !isAnnounced) {
       isAnnounced = true
-      nextMs = Math.min(nextMs * 2, pauseMsMax)
+      nextMs = Math.min(nextMs * growth, pauseMsMax)
       for (const listener of listeners) listener()
     }
   }

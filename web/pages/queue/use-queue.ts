@@ -46,8 +46,10 @@ export function useQueue(pool: string | undefined): QueueState {
   return state
 }
 
-/** A pause between two reads of the rows: a busy queue changes several times a second. */
-const pauseMs = 1_000
+/** A busy queue changes several times a second: the pause between two reads is some times as long as a read. */
+const pauseMsMin = 250
+const pauseMsMax = 2_000
+const pausePerRead = 4
 
 class QueueFollower {
   readonly #pool: string
@@ -87,7 +89,9 @@ class QueueFollower {
   async #readWhileStale() {
     while (this.#isStale && !document.hidden && !this.#signal.aborted) {
       this.#isStale = false
+      const beganMs = performance.now()
       await this.#read()
+      const pauseMs = Math.min(pauseMsMax, Math.max(pauseMsMin, pausePerRead * (performance.now() - beganMs)))
       await new Promise((resolve) => setTimeout(resolve, pauseMs))
     }
   }
