@@ -10,7 +10,7 @@ applyLook()
 const reloadedKey = 'berth-reloaded-at'
 const reloadPauseMs = 60_000
 
-/** After an update of the server the parts of the old console are gone: the page is loaded again, once. The router waits. */
+/** After an update of the server the parts of the old console are gone: the page is loaded again, once. */
 window.addEventListener('vite:preloadError', () => {
   const reloadedMs = Number(sessionStorage.getItem(reloadedKey) ?? 0)
   if (Date.now() - reloadedMs < reloadPauseMs) return

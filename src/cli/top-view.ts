@@ -25,7 +25,7 @@ const orders: readonly { title: string; textOf: ((job: Job) => string) | null }[
 /** Numbers, a blank line, titles and the line of keys. */
 const otherLines = 4
 
-/** The live queue with a selected job. It only keeps state: keys go in, effects and text come out. */
+/** The live queue with a selected job. It turns keys into effects, and draws itself as text. */
 export class TopView {
   #queue: QueueRowFragment | null = null
   #selected: string | null = null

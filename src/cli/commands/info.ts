@@ -93,8 +93,6 @@ function usageText(usage: Job['currentRun']['usage']): string | null {
   ].join(', ')
 }
 
-/** The word as it would be typed into a shell. */
-
 function resourcesText({ spec: { resources, maxRunTimeSeconds } }: Job): string {
   const parts = [`${resources.cpu} cpu`, memoryText(resources.memoryBytes)]
   if (resources.gpu > 0) parts.push(`${resources.gpu} gpu`)

@@ -26,13 +26,19 @@ const views = [
   { view: 'yaml', title: 'YAML' },
 ] as const
 
-/** The values of a draft may still be of wrong types. */
-async function copyForm(title: string, format: () => string) {
+/** null: values of the draft are still of wrong types. */
+function formatDraft(format: () => string): string | null {
   try {
-    await copy(format(), title)
+    return format()
   } catch {
-    showToast('Correct the marked values first.', { isTrouble: true })
+    return null
   }
+}
+
+function copyForm(title: string, format: () => string) {
+  const text = formatDraft(format)
+  if (text === null) showToast('Correct the marked values first.', { isTrouble: true })
+  else void copy(text, title)
 }
 
 async function copy(text: string, what: string) {
@@ -59,12 +65,9 @@ export function SpecTools({ spec, text, view, from, onOpen }: ToolsProps) {
       onOpen(translated)
       for (const warning of warnings) showToast(warning)
     } catch (error) {
-      showToast(
-        error instanceof JobFileError ? [error.message, error.next].filter(Boolean).join('; ') : String(error),
-        {
-          isTrouble: true,
-        },
-      )
+      const text =
+        error instanceof JobFileError ? [error.message, error.next].filter(Boolean).join('; ') : String(error)
+      showToast(text, { isTrouble: true })
     }
   }
   const input = spec as JobSpecInput | null
@@ -72,7 +75,7 @@ export function SpecTools({ spec, text, view, from, onOpen }: ToolsProps) {
     ? [
         ...Object.values(specForms).map(({ title, format }) => ({
           text: title,
-          run: () => void copyForm(title, () => (title === 'YAML' ? text : format(input, baseUrl))),
+          run: () => copyForm(title, () => (title === 'YAML' ? text : format(input, baseUrl))),
         })),
         {
           text: 'Link to this form',
