@@ -128,8 +128,8 @@ const dayMs = 86_400_000
 /** Ten thousand nodes. More takes longer to parse than a start should. */
 const fileCharactersMax = 1_048_576
 
-export const readConfig = (): Config =>
-  loadConfig({ argv: process.argv.slice(2), env: process.env, readFile: readText })
+export const readConfig = (argv: readonly string[] = process.argv.slice(2)): Config =>
+  loadConfig({ argv, env: process.env, readFile: readText })
 
 export function loadConfig({ argv, env, readFile }: ConfigSources): Config {
   const problems: ConfigProblem[] = []

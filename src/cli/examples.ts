@@ -90,6 +90,8 @@ export const examples: Readonly<Record<string, readonly [string, string]>> = {
   up: ['berth up', 'BERTH_PORT=4001 berth up'],
   serve: ['berth serve --config berth.yaml', 'BERTH_DATA_DIR=/srv/berth berth serve'],
   doctor: ['berth doctor', 'berth doctor -o json'],
+  backup: ['berth backup /backup/berth.tar', 'berth backup - | zstd > berth.tar.zst'],
+  restore: ['berth restore berth.tar', 'DATABASE_URL=postgresql://berth@db/berth berth restore berth.tar'],
   cleanup: ['berth cleanup --older-than 30d', 'berth cleanup --older-than 7d -o json'],
   api: ["berth api '{ viewer { user { name } } }'", 'berth api @jobs.graphql -F first=100 --paginate'],
   completion: ['source <(berth completion bash)', 'berth completion fish > ~/.config/fish/completions/berth.fish'],

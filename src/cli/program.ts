@@ -5,6 +5,7 @@ import { registerApiCommand } from './commands/api.ts'
 import { registerApproveCommand } from './commands/approve.ts'
 import { registerArtifactCommand } from './commands/artifact.ts'
 import { registerAuditCommand } from './commands/audit.ts'
+import { registerBackupCommand, registerRestoreCommand } from './commands/backup.ts'
 import { registerCancelCommand } from './commands/cancel.ts'
 import { registerCleanupCommand } from './commands/cleanup.ts'
 import { registerClosureCommand } from './commands/closure.ts'
@@ -78,6 +79,8 @@ const groups: Readonly<Record<string, readonly ((program: Command, cli: Cli) => 
     registerUpCommand,
     registerServeCommand,
     registerDoctorCommand,
+    registerBackupCommand,
+    registerRestoreCommand,
     registerCleanupCommand,
     registerApiCommand,
     registerCompletionCommand,

@@ -3,15 +3,24 @@ import { once } from 'node:events'
 import type { Cli } from './cli.ts'
 import { usageError } from './exit.ts'
 
-/** The server's entry beside this room: source in a clone, JavaScript in the package. */
+/** The server's programs are source in a clone and JavaScript in the package. */
 const extension = import.meta.filename.endsWith('.ts') ? '.ts' : '.js'
-const entry = new URL(`../main${extension}`, import.meta.url).pathname
 
 /** A package that only the server needs: an optional dependency, absent in an installation of the client alone. */
 const serverPackage = 'graphql-yoga'
 
 /** Runs a server in the foreground. Ctrl-C reaches both processes: the server drains, and this one waits for it. */
-export async function runServer(cli: Cli, args: readonly string[], extraEnv: Readonly<Record<string, string>> = {}) {
+export const runServer = (cli: Cli, args: readonly string[], extraEnv: Readonly<Record<string, string>> = {}) =>
+  runServerProgram(cli, 'main', args, extraEnv)
+
+/** Runs a program of the server's package, such as `backup/main`, and exits with its code. */
+export async function runServerProgram(
+  cli: Cli,
+  program: 'main' | 'backup/main',
+  args: readonly string[],
+  extraEnv: Readonly<Record<string, string>> = {},
+) {
+  const entry = new URL(`../${program}${extension}`, import.meta.url).pathname
   try {
     import.meta.resolve(serverPackage)
   } catch {

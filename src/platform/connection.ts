@@ -88,6 +88,16 @@ function withSettings(url: string): string {
 
 export const createPgClient = (options: ConnectionOptions): pg.Client => new pg.Client(connectionConfig(options))
 
+/** For COPY, which may take hours and may wait for a slow reader: the connection has no limits of time. */
+export const createCopyClient = (address: Address, name: string): pg.Client =>
+  new pg.Client({
+    connectionString: address.url,
+    application_name: name,
+    connectionTimeoutMillis: connectMsMax,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: probeAfterMs,
+  })
+
 /** Ends the connection. A clean end needs a response of the other side, which may be unreachable. */
 export async function disconnect(client: pg.Client): Promise<void> {
   const cut = setTimeout(() => cutOff(client), endMsMax)

@@ -12,11 +12,18 @@ export async function identify(path: string, bootId: string): Promise<{ id: stri
   return { id: await readOrMakeId(join(path, 'id')), place: `${bootId}:${dev}:${ino}` }
 }
 
+/** null: the directory is missing, or no server has used it. */
+export const readDirectoryId = (path: string): Promise<string | null> => read(join(path, 'id'))
+
+/** Gives the directory this id unless it has an id. Returns the id that it has then. */
+export async function adoptDirectoryId(path: string, id: string): Promise<string> {
+  return readOrMakeId(join(path, 'id'), id)
+}
+
 /** If two processes make the id, one wins, and neither reads half an id. */
-async function readOrMakeId(path: string): Promise<string> {
+async function readOrMakeId(path: string, id: string = randomUUID()): Promise<string> {
   const known = await read(path)
   if (known !== null) return known
-  const id = randomUUID()
   const made = `${path}.${id}`
   await writeFile(made, `${id}\n`, { mode: 0o600, flush: true })
   await link(made, path).catch((error: NodeJS.ErrnoException) => {

@@ -30,8 +30,7 @@ export async function migrate(url: string, log: Log, directory?: string): Promis
   client.on('error', (error) => log.warn({ err: error }, 'the connection of the migration broke'))
   await client.connect()
   try {
-    await refuseOldServer(client)
-    await refuseOtherSchema(client)
+    await refuseUnfitServer(client)
     await client.query(`SET lock_timeout = ${migrationWaitMsMax}`)
     await client.query('SELECT pg_advisory_lock($1, 0)', [advisoryLocks.migration])
     const records = await readRecords(client)
@@ -47,6 +46,31 @@ export async function migrate(url: string, log: Log, directory?: string): Promis
   } finally {
     await disconnect(client)
   }
+}
+
+/** Throws MigrationRefused if the server is too old, or the session leads to another schema. */
+export async function refuseUnfitServer(client: pg.Client): Promise<void> {
+  await refuseOldServer(client)
+  await refuseOtherSchema(client)
+}
+
+/** Runs the scripts of `names` in the open transaction of the client. */
+export async function replayMigrations(client: pg.Client, names: readonly string[]): Promise<void> {
+  await client.query(recordTable)
+  for (const migration of await readShipped()) if (names.includes(migration.name)) await apply(client, migration)
+}
+
+/** The migrations of this version, oldest first. */
+export const listShippedMigrations = async (): Promise<AppliedMigration[]> =>
+  (await readShipped()).map(({ name, checksum }) => ({ name, checksum }))
+
+/** The migrations of a database, oldest first. */
+export async function readAppliedMigrations(client: pg.Client): Promise<AppliedMigration[]> {
+  const { rows } = await client.query<AppliedMigration>(
+    `SELECT migration_name AS name, checksum FROM _prisma_migrations
+     WHERE rolled_back_at IS NULL AND finished_at IS NOT NULL ORDER BY migration_name`,
+  )
+  return rows
 }
 
 /** Calls `end` once, when a newer version of Berth has migrated the database. */
@@ -74,11 +98,14 @@ export class MigrationRefused extends Error {
   override name = 'MigrationRefused'
 }
 
-interface Migration {
+export interface AppliedMigration {
   name: string
-  script: string
   /** SHA-256 of the script, as Prisma writes it. */
   checksum: string
+}
+
+interface Migration extends AppliedMigration {
+  script: string
 }
 
 interface MigrationRecord {

@@ -123,6 +123,11 @@ export function parseHeadLine(line: string): Head | undefined {
   return seq === undefined || hash === undefined ? undefined : { seq: Number(seq), hash }
 }
 
+/** Chains all entries. */
+export async function chainAll(domain: Pick<Domain, 'db'>): Promise<void> {
+  while (await chainOnce(domain));
+}
+
 /** Chains at most one batch. Returns the new head; undefined: no entry waits, or another process is chaining. */
 export async function chainOnce({ db }: Pick<Domain, 'db'>, sinceMs = 0): Promise<Head | undefined> {
   const [waiting] = await db.sql.query(

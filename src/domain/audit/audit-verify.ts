@@ -44,7 +44,7 @@ const pageSize = 1_000
 const unchainedSecondsMax = 10
 
 export async function verifyAudit(
-  { db, auditHeadFile }: Domain,
+  { db, auditHeadFile }: Pick<Domain, 'db' | 'auditHeadFile'>,
   viewer: Viewer,
   { fromSeq, toSeq }: Range = {},
 ): Promise<Verification> {

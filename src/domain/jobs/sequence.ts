@@ -48,6 +48,11 @@ export function createSequencer(domain: Domain): Loop {
   return loop
 }
 
+/** Numbers all events and deletions. */
+export async function sequenceAll(domain: Pick<Domain, 'db'>): Promise<void> {
+  while ((await sequenceBatch(domain, 0)).found > 0);
+}
+
 interface Sequenced {
   found: number
   /**
@@ -59,15 +64,19 @@ interface Sequenced {
 
 /** Numbers at most one batch of events of this transaction and later ones, and one of deletions. */
 export async function sequenceOnce({ db, wakeups }: Pick<Domain, 'db' | 'wakeups'>, fromXact = 0): Promise<Sequenced> {
+  const row = await sequenceBatch({ db }, fromXact)
+  if (row.found > 0) wakeups.poke('feed')
+  return row
+}
+
+async function sequenceBatch({ db }: Pick<Domain, 'db'>, fromXact: number): Promise<Sequenced> {
   // Sent together: each statement sees what was committed when the one before it had ended.
   const looked = await db.endingTransaction(async (sql) => {
     const locked = sql.query('SELECT pg_advisory_xact_lock($1, 0)', [advisoryLocks.sequencer], 'sequence_lock')
     const numbered = sql.query<Sequenced>(sequenceSql, [batchMax, fromXact], 'sequence')
     return { result: numbered, writes: Promise.all([locked, numbered]) }
   })
-  const [row = { found: 0, openXact: 0 }] = looked
-  if (row.found > 0) wakeups.poke('feed')
-  return row
+  return looked[0] ?? { found: 0, openXact: 0 }
 }
 
 /** Takes the lock only if a query without the lock finds something to number. */

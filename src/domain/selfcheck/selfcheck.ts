@@ -143,7 +143,7 @@ export interface SelfCheck {
 }
 
 /** Requires a viewer who may see all jobs, because findings name jobs of all users. */
-export async function selfCheck({ db }: Domain, viewer: Viewer): Promise<SelfCheck> {
+export async function selfCheck({ db }: Pick<Domain, 'db'>, viewer: Viewer): Promise<SelfCheck> {
   demandToRead(viewer, 'job.view.all')
   const found = await db.transaction(
     async (sql) => [...(await findViolations(sql)), ...(await applyRules(sql, eventualRules))],

@@ -1,0 +1,43 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { makeDataDirectory } from '../config/data-directory.ts'
+import type { Config } from '../config.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Address } from '../platform/connection.ts'
+import type { Log } from '../platform/log.ts'
+import { hasCluster } from '../platform/postgres/cluster.ts'
+import { dataDirMode, findPlace } from '../platform/postgres/place.ts'
+import { startPostgres } from '../platform/postgres/postgres.ts'
+import { BackupRefused } from './manifest.ts'
+
+export interface Task {
+  config: Config
+  file: string
+  log: Log
+  clock: Clock
+  version: string
+}
+
+/** Works with the database of an installation. The embedded PostgreSQL is started if no server runs. */
+export async function withDatabase<T>(
+  { config: { database, dataDir }, log, clock }: Pick<Task, 'config' | 'log' | 'clock'>,
+  { make }: { make: boolean },
+  work: (address: Address) => Promise<T>,
+): Promise<T> {
+  if (database.url !== null) return work({ url: database.url })
+  if (make) makeDataDirectory(dataDir, dataDirMode())
+  else await demandCluster(dataDir, log)
+  const postgres = await startPostgres({ dataDir, log, clock })
+  try {
+    return await work(postgres)
+  } finally {
+    await postgres.stop()
+  }
+}
+
+async function demandCluster(dataDir: string, log: Log) {
+  if (existsSync(dataDir) && hasCluster(await findPlace({ dataDir, log }))) return
+  throw new BackupRefused(
+    `${resolve(dataDir)} has no database: set BERTH_DATA_DIR, DATABASE_URL or --config as for the server`,
+  )
+}

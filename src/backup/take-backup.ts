@@ -1,0 +1,219 @@
+import type { Writable } from 'node:stream'
+import type pg from 'pg'
+import { to as copyTo } from 'pg-copy-streams'
+import type { Clock } from '../platform/clock.ts'
+import { type Address, createCopyClient, disconnect } from '../platform/connection.ts'
+import { readAppliedMigrations } from '../platform/migrate.ts'
+import { ArchiveWriter } from './archive-writer.ts'
+import { quote, readSequences, readTables } from './catalog.ts'
+import { hashLogs } from './log-hashes.ts'
+import {
+  BackupRefused,
+  formatVersion,
+  type Manifest,
+  manifestName,
+  type PartEntry,
+  type TableEntry,
+} from './manifest.ts'
+
+/**
+ * Copies every table in one snapshot while servers work. The snapshot begins after the tables are locked against changes
+ * of the schema, so a migration waits until the backup is over.
+ */
+
+export interface BackupOptions {
+  address: Address
+  destination: Writable
+  /** Whether the destination is closed at the end. */
+  end: boolean
+  berthVersion: string
+  directoryId: string | null
+  clock: Clock
+  withLogs: boolean
+  /** null: as fast as the database and the destination can. */
+  bytesPerSecondMax: number | null
+  /** null: no limit. */
+  msMax: number | null
+  onProgress: (progress: Progress) => void
+}
+
+export interface Progress {
+  table: string
+  rows: number
+  bytes: number
+}
+
+export interface Backup {
+  manifest: Manifest
+  rows: number
+  parts: number
+  bytes: number
+  tookMs: number
+}
+
+/** A part ends with the row that exceeds this, and a row is far smaller than the rest up to 64 MiB. */
+const partBytes = 32 * 1024 * 1024
+/** Wait for a migration that is under way. */
+const lockMsMax = 60_000
+const newline = 0x0a
+const logTables = ['log_chunk']
+const limits = [
+  'statement_timeout',
+  'idle_in_transaction_session_timeout',
+  'transaction_timeout', // PostgreSQL 17
+]
+
+export async function takeBackup(options: BackupOptions): Promise<Backup> {
+  const { address, clock, msMax } = options
+  const client = createCopyClient(address, 'berth backup')
+  client.on('error', () => undefined) // the query that is under way fails with the same error
+  await client.connect()
+  const beganMs = clock.monotonicMs()
+  try {
+    const tables = await openSnapshot(client)
+    return await new Taking(client, options, beganMs + (msMax ?? Number.POSITIVE_INFINITY)).run(tables, beganMs)
+  } finally {
+    await disconnect(client)
+  }
+}
+
+type Tables = Awaited<ReturnType<typeof readTables>>
+
+/** LOCK takes no snapshot, so the first query after it sees the schema that the locks protect. */
+async function openSnapshot(client: pg.Client): Promise<Tables> {
+  const known = await readTables(client)
+  if (!known.some(({ name }) => name === 'audit_head'))
+    throw new BackupRefused('the database has no tables of Berth: no server has migrated it')
+  const { rows: settings } = await client.query<{ name: string }>(
+    'SELECT name FROM pg_settings WHERE name = ANY ($1)',
+    [limits],
+  )
+  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+  for (const { name } of settings) await client.query(`SET LOCAL ${name} = 0`)
+  await client.query(`SET LOCAL lock_timeout = ${lockMsMax}; SET LOCAL datestyle = 'ISO'; SET LOCAL timezone = 'UTC';
+    SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1`)
+  const names = [...known.map(({ name }) => name), '_prisma_migrations']
+  await client.query(`LOCK TABLE ${names.map(quote).join(', ')} IN ACCESS SHARE MODE`)
+  const tables = await readTables(client)
+  if (tables.map(({ name }) => name).join() !== known.map(({ name }) => name).join())
+    throw new BackupRefused('the database was migrated while the backup began: begin it again')
+  return tables
+}
+
+class Taking {
+  readonly #client: pg.Client
+  readonly #options: BackupOptions
+  readonly #deadlineMs: number
+
+  constructor(client: pg.Client, options: BackupOptions, deadlineMs: number) {
+    this.#client = client
+    this.#options = options
+    this.#deadlineMs = deadlineMs
+  }
+
+  async run(tables: Tables, beganMs: number): Promise<Backup> {
+    const { withLogs, clock, destination, end } = this.#options
+    const facts = await this.#readFacts()
+    const archive = new ArchiveWriter(destination, { takenAt: new Date(facts.takenAt), end })
+    try {
+      const entries: TableEntry[] = []
+      for (const { name, columns } of tables) {
+        const parts = withLogs || !logTables.includes(name) ? await this.#copy(archive, name, columns) : []
+        entries.push({ name, columns, rows: parts.reduce((sum, { rows }) => sum + rows, 0), parts })
+      }
+      const manifest: Manifest = { ...facts, sequences: await readSequences(this.#client), tables: entries }
+      await archive.add(manifestName, [Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)])
+      await archive.finish()
+      const [rows, parts] = [
+        entries.reduce((sum, table) => sum + table.rows, 0),
+        entries.flatMap((table) => table.parts),
+      ]
+      return { manifest, rows, parts: parts.length, bytes: archive.bytes, tookMs: clock.monotonicMs() - beganMs }
+    } catch (error) {
+      archive.abort(error)
+      throw error
+    }
+  }
+
+  async #readFacts(): Promise<Omit<Manifest, 'sequences' | 'tables'>> {
+    const { berthVersion, withLogs, directoryId } = this.#options
+    const { rows } = await this.#client.query<{
+      takenAt: Date
+      postgresVersion: string
+      feedHead: string
+      seq: string
+      hash: string
+      directories: string[]
+    }>(factsSql)
+    const [row] = rows
+    if (!row) throw new BackupRefused('the database has no heads of the feed and of the audit log')
+    const migrations = await readAppliedMigrations(this.#client)
+    if (migrations.length === 0) throw new BackupRefused('the database has no migration of Berth')
+    const { takenAt, postgresVersion, feedHead, seq, hash, directories } = row
+    return {
+      format: 'berth-backup',
+      formatVersion,
+      berthVersion,
+      takenAt: takenAt.toISOString(),
+      postgresVersion,
+      migrations,
+      feedHead: Number(feedHead),
+      auditHead: { seq: Number(seq), hash },
+      directoryId: directoryId ?? (directories.length === 1 ? (directories[0] ?? null) : null),
+      withLogs,
+      logs: withLogs ? await hashLogs(this.#client) : [],
+    }
+  }
+
+  async #copy(archive: ArchiveWriter, table: string, columns: readonly string[]): Promise<PartEntry[]> {
+    const parts: PartEntry[] = []
+    const stream = this.#client.query(copyTo(`COPY ${quote(table)} (${columns.map(quote).join(', ')}) TO STDOUT`))
+    for await (const part of splitRows(stream)) {
+      const name = `tables/${table}/${String(parts.length + 1).padStart(6, '0')}.copy`
+      const bytes = part.chunks.reduce((sum, chunk) => sum + chunk.length, 0)
+      parts.push({ name, rows: part.rows, bytes, sha256: await archive.add(name, part.chunks) })
+      await this.#keepPace(archive.bytes)
+      this.#options.onProgress({ table, rows: parts.reduce((sum, { rows }) => sum + rows, 0), bytes: archive.bytes })
+    }
+    return parts
+  }
+
+  async #keepPace(_bytes: number): Promise<void> {
+    if (this.#options.clock.monotonicMs() > this.#deadlineMs)
+      throw new BackupRefused('the backup took longer than --max-minutes')
+  }
+}
+
+const factsSql = `SELECT berth_now() AS "takenAt", current_setting('server_version') AS "postgresVersion",
+  feed_head.position::text AS "feedHead", audit_head.seq::text AS seq, audit_head.hash,
+  ARRAY(SELECT DISTINCT directory FROM pool WHERE directory IS NOT NULL) AS directories
+FROM feed_head, audit_head`
+
+interface Rows {
+  chunks: Uint8Array[]
+  rows: number
+}
+
+/** Cuts the text of COPY after whole rows. A newline always ends a row: in values it is written as two characters. */
+async function* splitRows(stream: AsyncIterable<Buffer>): AsyncGenerator<Rows> {
+  let part: Rows = { chunks: [], rows: 0 }
+  let bytes = 0
+  for await (const chunk of stream) {
+    const cut = bytes + chunk.length < partBytes ? -1 : chunk.lastIndexOf(newline)
+    if (cut >= 0) {
+      addChunk(part, chunk.subarray(0, cut + 1))
+      yield part
+      part = { chunks: [], rows: 0 }
+      bytes = 0
+    }
+    const rest = chunk.subarray(cut + 1)
+    addChunk(part, rest)
+    bytes += rest.length
+  }
+  if (bytes > 0) yield part
+}
+
+function addChunk(part: Rows, chunk: Buffer) {
+  if (chunk.length > 0) part.chunks.push(chunk)
+  for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, at + 1)) part.rows += 1
+}

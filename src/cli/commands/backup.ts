@@ -1,0 +1,56 @@
+import type { Command } from 'commander'
+import type { Cli } from '../cli.ts'
+import { readAmount, readCount } from '../numbers.ts'
+import { runServerProgram } from '../server.ts'
+
+interface BackupOptions {
+  config?: string
+  logs: boolean
+  rate?: number
+  maxMinutes?: number
+}
+
+const configHelp = 'the configuration file of the server'
+
+export function registerBackupCommand(program: Command, cli: Cli): void {
+  program
+    .command('backup')
+    .summary('write all data of a server to a file')
+    .description(
+      'write the database to a tar file while the server works; runs on the machine of the data directory, or with DATABASE_URL',
+    )
+    .argument('<file>', 'the file to write, or - for stdout')
+    .option('--config <file>', configHelp)
+    .option('--no-logs', 'leave out the output of jobs')
+    .option('--rate <MiB>', 'most MiB per second to read from the database', readAmount)
+    .option('--max-minutes <n>', 'give up after this time: a long backup keeps PostgreSQL from cleaning up', readCount)
+    .action((file: string, { config, logs, rate, maxMinutes }: BackupOptions) =>
+      runServerProgram(cli, 'backup/main', [
+        ...(logs ? [] : ['--no-logs']),
+        ...(rate === undefined ? [] : ['--rate', String(rate)]),
+        ...(maxMinutes === undefined ? [] : ['--max-minutes', String(maxMinutes)]),
+        ...toArguments('backup', file, config),
+      ]),
+    )
+}
+
+export function registerRestoreCommand(program: Command, cli: Cli): void {
+  program
+    .command('restore')
+    .summary('restore a backup into an empty database')
+    .description(
+      'restore a backup into an empty database, of DATABASE_URL or of a new data directory; stop all servers of the old one first',
+    )
+    .argument('<file>', 'a file of "berth backup"')
+    .option('--config <file>', configHelp)
+    .action((file: string, { config }: Pick<BackupOptions, 'config'>) =>
+      runServerProgram(cli, 'backup/main', toArguments('restore', file, config)),
+    )
+}
+
+const toArguments = (verb: string, file: string, config: string | undefined) => [
+  ...(config === undefined ? [] : [`--config=${config}`]),
+  '--',
+  verb,
+  file,
+]
