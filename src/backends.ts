@@ -1,15 +1,18 @@
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Config, PoolConfig } from './config.ts'
 import type { Domain } from './domain/domain.ts'
-import type { ExecutorName } from './domain/executors.ts'
+import { type ExecutorName, isOneMachine } from './domain/executors.ts'
 import { hasUnreadRuns } from './domain/jobs/runs.ts'
 import { type PoolReport, reportPool } from './domain/machines/pool-report.ts'
+import type { DeclaredPool } from './domain/machines/pools.ts'
 import { type AccountRules, requiresAccount } from './executors/accounts/account.ts'
 import { createContainerExecutor } from './executors/container/container.ts'
 import type { Executor } from './executors/executor.ts'
 import { createHandlerExecutor } from './executors/handler/handler.ts'
 import { KubernetesExecutor } from './executors/kubernetes/kubernetes.ts'
 import { createLocalExecutor } from './executors/local/local.ts'
+import type { Machine } from './executors/local/machine.ts'
 import type { IdentifiedDirectory } from './executors/local/presence.ts'
 import { createSimulatedExecutor } from './executors/simulated/simulated.ts'
 import { createSlurmExecutor } from './executors/slurm/slurm.ts'
@@ -108,4 +111,22 @@ async function readReport(executors: ReadonlyMap<string, Executor>, accounts: Ac
     unixUserRequired: requiresAccount(accounts),
     reservedUnixUsers: accounts.owners.map(({ name }) => name),
   }
+}
+
+/** A pool as its configuration declares it; a pool of one machine without nodes has this machine. */
+export function declarePool(pool: PoolConfig, machine: Machine): DeclaredPool {
+  const { name, policy, executors, relaxReplicas, limits, rates, weights } = pool
+  const detected = { name: hostname(), infiniband: false, ...machine, devices: machine.gpus }
+  const nodes = (pool.nodes ?? (isOneMachine(executors) ? [detected] : [])).map(
+    ({ name: nodeName, cpuMillis, memoryBytes, cpuModel, infiniband, devices }) => ({
+      name: nodeName,
+      cpuMillis,
+      memoryBytes,
+      cpuModel,
+      infiniband,
+      devices: devices.map((device, index) => ({ ...device, index })),
+    }),
+  )
+  const scheduling = pool.scheduling.planning
+  return { name, policy, executors, relaxReplicas, nodes, limits, rates, scheduling, weights }
 }

@@ -11,6 +11,7 @@ import { readText } from './config/read-text.ts'
 import { type PlanningConfig, toPlanningConfig } from './config/scheduling.ts'
 import { type ServerSettings, toServerSettings } from './config/server.ts'
 import { ConfigError, type ConfigProblem, findDuplicates, toProblems } from './config/value.ts'
+import { checkWebhooks, toWebhookConfig, type WebhookConfig } from './config/webhooks.ts'
 import type { ExecutorName } from './domain/executors.ts'
 
 export { ConfigError, type ConfigProblem }
@@ -49,6 +50,7 @@ export interface Config {
   readonly queues: readonly [QueueConfig, ...QueueConfig[]]
   readonly quotas: readonly QuotaConfig[]
   readonly approvalRules: readonly ApprovalRuleConfig[]
+  readonly webhooks: readonly WebhookConfig[]
   /** null: heads of the audit log are only logged. */
   readonly audit: { readonly headFile: string | null }
   /** null: keep forever. */
@@ -213,6 +215,7 @@ function crossCheck(file: ConfigFile, singleUser: boolean): ConfigProblem[] {
     ...checkPublicUrl(file),
     ...checkQuotas(file.quotas),
     ...checkApprovalRules(file.approvalRules),
+    ...checkWebhooks(file.webhooks),
   ]
   const pools = new Set(file.pools.length > 0 ? file.pools.map((pool) => pool.name) : ['local'])
   for (const [i, { pool }] of file.queues.entries())
@@ -259,6 +262,7 @@ function build(
     queues: [firstQueue, ...moreQueues],
     quotas: file.quotas.map(toQuotaConfig),
     approvalRules: file.approvalRules,
+    webhooks: file.webhooks.map(toWebhookConfig),
     audit: { headFile: file.audit.headFile === undefined ? null : resolve(folder, file.audit.headFile) },
     retention: {
       jobsMs: daysMs(retention.jobsDays),

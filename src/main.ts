@@ -1,7 +1,6 @@
-import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import about from '../package.json' with { type: 'json' }
-import { createExecutors, createPoolReporter } from './backends.ts'
+import { createExecutors, createPoolReporter, declarePool } from './backends.ts'
 import * as ownDocuments from './client/generated/graphql.ts'
 import { TypedDocumentString } from './client/generated/graphql.ts'
 import { checkConnections, countConnections, divideConnections, poolerProblem } from './config/connections.ts'
@@ -9,7 +8,7 @@ import { makeDataDirectory } from './config/data-directory.ts'
 import { exposedWithoutLogin, isLoopbackAddress, noLoginPossible } from './config/exposure.ts'
 import { greeting } from './config/greeting.ts'
 import { explainListenError, toJobUrl } from './config/listening.ts'
-import { type Config, ConfigError, type PoolConfig, readConfig } from './config.ts'
+import { type Config, ConfigError, readConfig } from './config.ts'
 import { createViewer, type Viewer } from './domain/access.ts'
 import { createChainer } from './domain/audit/audit-chain.ts'
 import { applyApprovalRules } from './domain/control/approval-rule-changes.ts'
@@ -17,9 +16,10 @@ import { type Domain, localTopics, topics } from './domain/domain.ts'
 import { isOneMachine } from './domain/executors.ts'
 import { createSequencer } from './domain/jobs/sequence.ts'
 import { applyQuotas } from './domain/limits/quotas.ts'
-import { applyPools, bindPool, type DeclaredPool, ensureLocalUser, type Here } from './domain/machines/pools.ts'
+import { applyPools, bindPool, ensureLocalUser, type Here } from './domain/machines/pools.ts'
 import { decideMode, localUser, resetToSingleUser, watchSingleUser } from './domain/people/access-mode.ts'
 import { applyBootstrapToken } from './domain/people/tokens.ts'
+import { applyWebhooks } from './domain/webhooks/endpoints.ts'
 import { findOwners } from './executors/accounts/file-owners.ts'
 import { detectMachine, type Machine } from './executors/local/machine.ts'
 import { readBootId } from './executors/local/processes.ts'
@@ -55,6 +55,7 @@ import { Wakeups } from './platform/wakeup.ts'
 import { createApprovalExpiry } from './scheduler/approval-expiry.ts'
 import { createPruner } from './scheduler/pruner.ts'
 import { createScheduler } from './scheduler/scheduler.ts'
+import { createWebhookSender } from './webhooks/sender.ts'
 
 /**
  * The server: config → build → start → drain. On a signal, everything that was built is taken down in reverse order,
@@ -136,9 +137,10 @@ async function build(start: Start): Promise<string> {
   const domain: Domain = { db, wakeups, clock, time, log, singleUser, auditHeadFile: config.audit.headFile }
   if (singleUser) startLoop(watchSingleUser(domain, running.startAgain), down)
   const machine = await detectMachine(log)
-  await applyPools(domain, { pools: config.pools.map((pool) => declared(pool, machine)), queues: config.queues })
+  await applyPools(domain, { pools: config.pools.map((pool) => declarePool(pool, machine)), queues: config.queues })
   await applyQuotas(domain, config.quotas)
   await applyApprovalRules(domain, config.approvalRules)
+  await applyWebhooks(domain, config.webhooks)
   for (const loop of [createSequencer(domain), createChainer(domain)]) startLoop(loop, down)
   const disk = createDiskWatch({ path: config.dataDir, holds: 'the output of jobs', clock, log })
   startLoop(disk.loop, down)
@@ -146,6 +148,9 @@ async function build(start: Start): Promise<string> {
   const serverUrl = config.server.roles.includes('api') ? await serve({ config, domain, disk, fresh, running }) : null
   const jobUrl = config.server.publicUrl ?? toJobUrl(serverUrl ?? `http://${config.server.host}:${config.server.port}`)
   if (config.server.roles.includes('scheduler')) await schedule({ config, domain, machine, fresh, jobUrl }, down)
+  const { webhooks } = config
+  if (webhooks.length > 0)
+    startLoop(createWebhookSender(domain, { webhooks, publicUrl: config.server.publicUrl }), down)
   running.isStarted = true
   return greeting({ version, url: serverUrl ?? 'the scheduler', port: config.server.port, singleUser })
 }
@@ -314,23 +319,6 @@ const serverFiles = ({ dataDir }: Config) => [
   import.meta.filename,
   process.execPath,
 ]
-
-function declared(pool: PoolConfig, machine: Machine): DeclaredPool {
-  const { name, policy, executors, relaxReplicas, limits, rates, weights } = pool
-  const detected = { name: hostname(), infiniband: false, ...machine, devices: machine.gpus }
-  const nodes = (pool.nodes ?? (isOneMachine(executors) ? [detected] : [])).map(
-    ({ name: nodeName, cpuMillis, memoryBytes, cpuModel, infiniband, devices }) => ({
-      name: nodeName,
-      cpuMillis,
-      memoryBytes,
-      cpuModel,
-      infiniband,
-      devices: devices.map((device, index) => ({ ...device, index })),
-    }),
-  )
-  const scheduling = pool.scheduling.planning
-  return { name, policy, executors, relaxReplicas, nodes, limits, rates, scheduling, weights }
-}
 
 const days = (ms: number | null): number | null => (ms === null ? null : Math.round(ms / 86_400_000))
 

@@ -21,6 +21,7 @@ import {
   wholeNumber,
   word,
 } from './value.ts'
+import { webhookSection } from './webhooks.ts'
 
 /** The keys of the configuration file with their defaults. Rules between keys are in ../config.ts. */
 
@@ -180,6 +181,7 @@ export const configFile = section({
   audit: section({ headFile: text('/var/lib/berth/audit-heads').optional() }).prefault({}),
   approvalRules: list(approvalRuleSection).default([]),
   quotas: list(quotaSection).default([]),
+  webhooks: list(webhookSection).default([]),
 })
 
 /** No shell expands ~ here, and PostgreSQL's files hold a path on one line. */

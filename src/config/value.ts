@@ -19,7 +19,8 @@ export class ConfigError extends Error {
 const shownMax = 200
 
 function shown(input: unknown): string {
-  const text = typeof input === 'number' ? String(input) : (JSON.stringify(input) ?? 'nothing')
+  const written = typeof input === 'number' ? String(input) : (JSON.stringify(input) ?? 'nothing')
+  const text = written.replace(/whsec_[^"\s]*/g, 'whsec_…')
   return text.length > shownMax ? `${text.slice(0, shownMax)}…` : text
 }
 

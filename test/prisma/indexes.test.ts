@@ -185,6 +185,14 @@ const needs = {
     inWindow,
     'SELECT sum(cost) FROM usage_ledger t WHERE t.user_id = $1 AND t.at > $2',
   ),
+  webhook_delivery_due: need(
+    "WHERE endpoint = $1 AND state = 'PENDING' AND due_at <= (SELECT berth_now())",
+    "SELECT id FROM webhook_delivery WHERE endpoint = $1 AND state = 'PENDING' AND due_at <= (SELECT berth_now()) ORDER BY due_at LIMIT $2",
+  ),
+  webhook_delivery_finished: need(
+    'WHERE state = $2::text::webhook_delivery_state AND finished_at <',
+    "SELECT id FROM webhook_delivery WHERE state = 'DEAD' AND finished_at < (SELECT berth_now()) LIMIT $1",
+  ),
 } satisfies Record<string, Need>
 
 /** Rows that many people made long ago: on a short table every index is cheaper than reading blocks. */

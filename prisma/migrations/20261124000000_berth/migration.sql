@@ -51,6 +51,9 @@ CREATE TYPE "hold_kind" AS ENUM ('PREEMPTION', 'DRAIN');
 -- CreateEnum
 CREATE TYPE "view_scope" AS ENUM ('USER', 'TEAM', 'ALL');
 
+-- CreateEnum
+CREATE TYPE "webhook_delivery_state" AS ENUM ('PENDING', 'DELIVERED', 'DEAD');
+
 -- CreateTable
 CREATE TABLE "user" (
     "id" TEXT NOT NULL,
@@ -876,6 +879,37 @@ CREATE TABLE "access_mode" (
     CONSTRAINT "access_mode_pkey" PRIMARY KEY ("id")
 );
 
+-- CreateTable
+CREATE TABLE "webhook_endpoint" (
+    "name" TEXT NOT NULL,
+    "target" TEXT NOT NULL,
+    "position" BIGINT NOT NULL,
+    "disabled_at" TIMESTAMPTZ(3),
+    "disabled_reason" TEXT,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT berth_now(),
+
+    CONSTRAINT "webhook_endpoint_pkey" PRIMARY KEY ("name")
+);
+
+-- CreateTable
+CREATE TABLE "webhook_delivery" (
+    "id" TEXT NOT NULL,
+    "endpoint" TEXT NOT NULL,
+    "type" TEXT NOT NULL,
+    "job_id" TEXT,
+    "body" TEXT NOT NULL,
+    "state" "webhook_delivery_state" NOT NULL DEFAULT 'PENDING',
+    "tries" INTEGER NOT NULL DEFAULT 0,
+    "lease" INTEGER NOT NULL DEFAULT 0,
+    "due_at" TIMESTAMPTZ(3) NOT NULL DEFAULT berth_now(),
+    "status" INTEGER,
+    "error" TEXT,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT berth_now(),
+    "finished_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "webhook_delivery_pkey" PRIMARY KEY ("id")
+);
+
 -- CreateIndex
 CREATE UNIQUE INDEX "user_name_key" ON "user"("name");
 
@@ -1086,6 +1120,9 @@ ALTER TABLE "pool_limits" ADD CONSTRAINT "pool_limits_pool_fkey" FOREIGN KEY ("p
 -- AddForeignKey
 ALTER TABLE "scope_limit" ADD CONSTRAINT "scope_limit_pool_fkey" FOREIGN KEY ("pool") REFERENCES "pool"("name") ON DELETE CASCADE ON UPDATE CASCADE;
 
+-- AddForeignKey
+ALTER TABLE "webhook_delivery" ADD CONSTRAINT "webhook_delivery_endpoint_fkey" FOREIGN KEY ("endpoint") REFERENCES "webhook_endpoint"("name") ON DELETE CASCADE ON UPDATE CASCADE;
+
 -- End of the generated part.
 
 -- CHECK constraints: rules that a column type cannot express.
@@ -1277,8 +1314,10 @@ CREATE INDEX lane_of_account ON lane (pool, account) INCLUDE (id) WHERE NOT inte
 CREATE INDEX lane_of_user ON lane (user_id, pool);
 CREATE UNIQUE INDEX submission_queue_one_default ON submission_queue (is_default) WHERE is_default;
 
--- Quotas, slots, the audit log.
+-- Quotas, slots, the audit log, webhooks.
 CREATE UNIQUE INDEX quota_one_of_a_kind ON quota (scope, coalesce(key, ''), type, action);
+CREATE INDEX webhook_delivery_due ON webhook_delivery (endpoint, due_at) WHERE state = 'PENDING';
+CREATE INDEX webhook_delivery_finished ON webhook_delivery (state, finished_at) WHERE state <> 'PENDING';
 CREATE INDEX usage_ledger_of_account ON usage_ledger (account text_pattern_ops, at);
 CREATE INDEX usage_ledger_of_team ON usage_ledger (team_id, at) WHERE team_id IS NOT NULL;
 CREATE INDEX usage_ledger_at ON usage_ledger USING brin (at);
@@ -1464,4 +1503,5 @@ ALTER TABLE allocation SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuu
 ALTER TABLE pool_change SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 ALTER TABLE queue_tally SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
 ALTER TABLE account_tally SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
+ALTER TABLE webhook_delivery SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
 ALTER TABLE account_total SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);

@@ -1,0 +1,88 @@
+import { removeInBatches } from '../../platform/remove-in-batches.ts'
+import type { Domain } from '../domain.ts'
+
+/** Deliveries that are due: claimed by one process for the time of a lease, then recorded as delivered, failed or dead. */
+
+export const triesMax = 10
+const leaseSeconds = 60
+const deliveredHoursKept = 1
+const deadDaysKept = 30
+
+type Rooms = Pick<Domain, 'db'>
+
+export interface ClaimedDelivery {
+  id: string
+  body: string
+  /** Number of this try: 1, 2, 3 … */
+  tries: number
+  lease: number
+}
+
+/** Endpoints among these that have unread events or due deliveries. */
+export async function findWork({ db }: Rooms, names: readonly string[]): Promise<string[]> {
+  const rows = await db.sql.query<{ name: string }>(workSql, [names], 'webhook_work')
+  return rows.map(({ name }) => name)
+}
+
+const workSql = `
+SELECT e.name FROM webhook_endpoint e, feed_head h
+WHERE e.name = ANY($1::text[]) AND e.disabled_at IS NULL AND (e.position < h.position OR EXISTS (
+  SELECT FROM webhook_delivery d WHERE d.endpoint = e.name AND d.state = 'PENDING' AND d.due_at <= (SELECT berth_now())))`
+
+/** If the process dies, another one claims its deliveries when the lease is over. */
+export const claimDeliveries = ({ db }: Rooms, name: string, limit: number): Promise<ClaimedDelivery[]> =>
+  db.sql.query<ClaimedDelivery>(claimSql, [name, limit, leaseSeconds], 'webhook_claim')
+
+const claimSql = `
+UPDATE webhook_delivery d SET tries = d.tries + 1, lease = d.lease + 1, due_at = berth_now() + $3 * interval '1 second'
+FROM (
+  SELECT id FROM webhook_delivery WHERE endpoint = $1 AND state = 'PENDING' AND due_at <= (SELECT berth_now())
+    AND EXISTS (SELECT FROM webhook_endpoint WHERE name = $1 AND disabled_at IS NULL)
+  ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED
+) due
+WHERE d.id = due.id RETURNING d.id, d.body, d.tries, d.lease`
+
+/** Success counts even if the lease was lost meanwhile. */
+export const recordDelivered = ({ db }: Rooms, id: string, status: number): Promise<unknown> =>
+  db.sql.query(
+    `UPDATE webhook_delivery SET state = 'DELIVERED', status = $2, error = NULL, finished_at = berth_now()
+     WHERE id = $1 AND state <> 'DELIVERED'`,
+    [id, status],
+    'webhook_delivered',
+  )
+
+/** Returns a delivery whose try was ended by the stop of the server. */
+export const releaseClaim = ({ db }: Rooms, { id, lease }: ClaimedDelivery): Promise<unknown> =>
+  db.sql.query(
+    `UPDATE webhook_delivery SET tries = tries - 1, due_at = berth_now() WHERE id = $1 AND lease = $2 AND state = 'PENDING'`,
+    [id, lease],
+  )
+
+export interface FailedTry {
+  status: number | null
+  error: string
+  /** Pause before the next try. */
+  retryMs: number
+}
+
+/** Plans the next try, or gives up after the last one. */
+export const recordFailed = ({ db }: Rooms, { id, lease }: ClaimedDelivery, failed: FailedTry): Promise<unknown> =>
+  db.sql.query(failSql, [id, lease, failed.status, failed.error, failed.retryMs, triesMax], 'webhook_failed')
+
+const failSql = `
+UPDATE webhook_delivery SET status = $3, error = $4, due_at = berth_now() + $5 * interval '1 millisecond',
+  state = CASE WHEN tries < $6 THEN state ELSE 'DEAD' END,
+  finished_at = CASE WHEN tries < $6 THEN NULL ELSE berth_now() END
+WHERE id = $1 AND lease = $2 AND state = 'PENDING'`
+
+/** Removes delivered and dead deliveries after their time. */
+export async function expireDeliveries({ db }: Rooms): Promise<void> {
+  await removeInBatches(db.sql, expireSql, ['DELIVERED', deliveredHoursKept])
+  await removeInBatches(db.sql, expireSql, ['DEAD', deadDaysKept * 24])
+}
+
+const expireSql = `
+DELETE FROM webhook_delivery WHERE id IN (
+  SELECT id FROM webhook_delivery
+  WHERE state = $2::text::webhook_delivery_state AND finished_at < (SELECT berth_now()) - $3 * interval '1 hour' LIMIT $1 FOR UPDATE SKIP LOCKED)
+RETURNING 1`

@@ -1,0 +1,43 @@
+import { type Pattern, parseGlob } from '../pattern.ts'
+import type { JobEventRow } from './body.ts'
+import { toWebhookEventType } from './event-types.ts'
+
+/** Fields are joined by AND, entries of a list by OR, labels by AND; an absent field admits all. */
+export interface WebhookFilter {
+  readonly pools?: readonly string[] | undefined
+  readonly queues?: readonly string[] | undefined
+  readonly users?: readonly string[] | undefined
+  readonly teams?: readonly string[] | undefined
+  readonly accounts?: readonly string[] | undefined
+  readonly projects?: readonly string[] | undefined
+  readonly labels?: Readonly<Record<string, string>> | undefined
+  /** Glob: `*` any characters, `?` one. */
+  readonly name?: string | undefined
+}
+
+export interface EventChoice {
+  /** null: all types. */
+  readonly events: readonly string[] | null
+  readonly filter: WebhookFilter
+}
+
+const factsOfLists = [
+  ['pools', 'pool'],
+  ['queues', 'queue'],
+  ['users', 'user'],
+  ['teams', 'team'],
+  ['accounts', 'account'],
+  ['projects', 'project'],
+] as const
+
+/** Returns the function that decides whether an endpoint gets an event. */
+export function compileChoice({ events, filter }: EventChoice): (event: JobEventRow) => boolean {
+  const types = events === null ? null : new Set(events)
+  const name: Pattern | null = filter.name === undefined ? null : parseGlob(filter.name)
+  const labels = Object.entries(filter.labels ?? {})
+  return (event) =>
+    (types === null || types.has(toWebhookEventType(event.type, event.to))) &&
+    factsOfLists.every(([list, fact]) => filter[list]?.some((each) => each === event[fact]) ?? true) &&
+    labels.every(([key, value]) => event.labels[key] === value) &&
+    (name === null || (event.name !== null && name.matches(event.name)))
+}

@@ -1,0 +1,50 @@
+import { lookup as lookUp } from 'node:dns'
+import { BlockList, isIP, type LookupFunction } from 'node:net'
+
+/**
+ * Checks the addresses to which a webhook connects. `http:` is allowed only to loopback and private addresses. The
+ * check is part of the look-up that the connection uses, so a name cannot resolve to another address afterwards.
+ */
+
+const privateAddresses = new BlockList()
+for (const [network, prefix] of [
+  ['127.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+] as const)
+  privateAddresses.addSubnet(network, prefix, 'ipv4')
+privateAddresses.addAddress('::1', 'ipv6')
+privateAddresses.addSubnet('fc00::', 7, 'ipv6')
+
+const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
+
+export function isPrivateAddress(address: string): boolean {
+  const plain = mapped.exec(address)?.[1] ?? address
+  const family = isIP(plain)
+  return family !== 0 && privateAddresses.check(plain, family === 6 ? 'ipv6' : 'ipv4')
+}
+
+export class DestinationRefused extends Error {
+  override name = 'DestinationRefused'
+  constructor(address: string) {
+    super(`http: is allowed only to private addresses, and ${address} is not private; use https:`)
+  }
+}
+
+/** Throws for an address in the URL itself, which no look-up would see. */
+export function checkLiteralAddress({ protocol, hostname }: URL): void {
+  const address = hostname.replace(/^\[|\]$/g, '')
+  if (protocol === 'http:' && isIP(address) !== 0 && !isPrivateAddress(address)) throw new DestinationRefused(address)
+}
+
+/** Fails if the name has an address that is not private. */
+export const lookUpPrivate: LookupFunction = (hostname, options, callback) =>
+  lookUp(hostname, { ...options, all: true }, (error, addresses) => {
+    if (error) return callback(error, '', 0)
+    const other = addresses.find(({ address }) => !isPrivateAddress(address))
+    if (other) return callback(new DestinationRefused(other.address), '', 0)
+    const [first] = addresses
+    if (options.all) return callback(null, addresses)
+    return callback(null, first?.address ?? '', first?.family ?? 0)
+  })
