@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Config, PoolConfig } from './config.ts'
@@ -113,7 +114,7 @@ async function readReport(executors: ReadonlyMap<string, Executor>, accounts: Ac
   }
 }
 
-/** A pool as its configuration declares it; a pool of one machine without nodes has this machine. */
+/** The pool as the configuration has it; a pool of one machine without nodes gets the detected machine. */
 export function declarePool(pool: PoolConfig, machine: Machine): DeclaredPool {
   const { name, policy, executors, relaxReplicas, limits, rates, weights } = pool
   const detected = { name: hostname(), infiniband: false, ...machine, devices: machine.gpus }
@@ -130,3 +131,7 @@ export function declarePool(pool: PoolConfig, machine: Machine): DeclaredPool {
   const scheduling = pool.scheduling.planning
   return { name, policy, executors, relaxReplicas, nodes, limits, rates, scheduling, weights }
 }
+
+/** A hash of the settings of each pool, which differs between servers whose configurations differ. */
+export const hashPools = ({ pools }: Config): Record<string, string> =>
+  Object.fromEntries(pools.map((pool) => [pool.name, hash('sha256', JSON.stringify(pool))]))

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import about from '../package.json' with { type: 'json' }
-import { createExecutors, createPoolReporter, declarePool } from './backends.ts'
+import { createExecutors, createPoolReporter, declarePool, hashPools } from './backends.ts'
 import * as ownDocuments from './client/generated/graphql.ts'
 import { TypedDocumentString } from './client/generated/graphql.ts'
 import { checkConnections, countConnections, divideConnections, poolerProblem } from './config/connections.ts'
@@ -11,6 +11,7 @@ import { explainListenError, toJobUrl } from './config/listening.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { createViewer, type Viewer } from './domain/access.ts'
 import { createChainer } from './domain/audit/audit-chain.ts'
+import { createConditionWatch } from './domain/conditions/evaluate.ts'
 import { applyApprovalRules } from './domain/control/approval-rule-changes.ts'
 import { type Domain, localTopics, topics } from './domain/domain.ts'
 import { isOneMachine } from './domain/executors.ts'
@@ -49,12 +50,13 @@ import { createOutput, exitWritten } from './platform/output.ts'
 import { endAll, type Parts, startLoop } from './platform/parts.ts'
 import { dataDirMode } from './platform/postgres/place.ts'
 import { type Postgres, startPostgres } from './platform/postgres/postgres.ts'
+import { GaugeMeter } from './platform/server-gauges.ts'
 import { ignoreUserSignals, onStopSignal } from './platform/signals.ts'
 import { isUnavailable, Unavailable } from './platform/tx.ts'
 import { Wakeups } from './platform/wakeup.ts'
 import { createApprovalExpiry } from './scheduler/approval-expiry.ts'
 import { createPruner } from './scheduler/pruner.ts'
-import { createScheduler } from './scheduler/scheduler.ts'
+import { createScheduler, type Scheduler } from './scheduler/scheduler.ts'
 import { createWebhookSender } from './webhooks/sender.ts'
 
 /**
@@ -147,10 +149,14 @@ async function build(start: Start): Promise<string> {
   const fresh = createFreshOutput()
   const serverUrl = config.server.roles.includes('api') ? await serve({ config, domain, disk, fresh, running }) : null
   const jobUrl = config.server.publicUrl ?? toJobUrl(serverUrl ?? `http://${config.server.host}:${config.server.port}`)
-  if (config.server.roles.includes('scheduler')) await schedule({ config, domain, machine, fresh, jobUrl }, down)
+  const scheduling = { config, domain, machine, fresh, jobUrl }
+  const schedulers = config.server.roles.includes('scheduler') ? await schedule(scheduling, down) : new Map()
   const { webhooks } = config
   if (webhooks.length > 0)
     startLoop(createWebhookSender(domain, { webhooks, publicUrl: config.server.publicUrl }), down)
+  const server = { id: nameProcess(machine), host: machine.host, pid: process.pid, version, pools: hashPools(config) }
+  const meter = new GaugeMeter({ ...domain, dataDir: config.dataDir, stalled: schedulers })
+  startLoop(createConditionWatch(domain, { server, meter }).loop, down)
   running.isStarted = true
   return greeting({ version, url: serverUrl ?? 'the scheduler', port: config.server.port, singleUser })
 }
@@ -268,10 +274,12 @@ async function readHere({ dataDir, database }: Config): Promise<Here & { place: 
   return { id, place, holdsDatabase: database.url === null }
 }
 
-async function schedule({ config, domain, machine, fresh, jobUrl }: Scheduling, down: Parts): Promise<void> {
+/** Starts the schedulers of the pools; returns them by the name of their pool. */
+async function schedule({ config, domain, machine, fresh, jobUrl }: Scheduling, down: Parts) {
+  const schedulers = new Map<string, Scheduler>()
   const { clock, log } = domain
   const { place, ...here } = await readHere(config)
-  const holder = `${machine.host}:${process.pid}:${Math.round(performance.timeOrigin)}`
+  const holder = nameProcess(machine)
   const owners = await findOwners(serverFiles(config))
   for (const pool of config.pools) {
     const isBound = isOneMachine(pool.executors)
@@ -305,11 +313,15 @@ async function schedule({ config, domain, machine, fresh, jobUrl }: Scheduling, 
       fresh,
       jobUrl,
     })
+    schedulers.set(pool.name, scheduler)
     scheduler.start()
     down.push(() => scheduler.stop())
   }
   for (const loop of [createPruner(domain, config.retention), createApprovalExpiry(domain)]) startLoop(loop, down)
+  return schedulers
 }
+
+const nameProcess = ({ host }: Machine) => `${host}:${process.pid}:${Math.round(performance.timeOrigin)}`
 
 /** An account that owns one of these files could change the server, or read its data. */
 const serverFiles = ({ dataDir }: Config) => [

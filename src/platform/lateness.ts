@@ -13,12 +13,20 @@ const memoryMs = 10_000
 export function createLateness(nowMs: () => number) {
   let dueMs = nowMs() + tickMs
   let lateAtMs = Number.NEGATIVE_INFINITY
+  let worstMs = 0
   return {
     tick() {
+      worstMs = Math.max(worstMs, nowMs() - dueMs)
       if (nowMs() - dueMs > lateMs) lateAtMs = nowMs()
       dueMs = nowMs() + tickMs
     },
     isLate: (): boolean => nowMs() - dueMs > lateMs || nowMs() - lateAtMs < memoryMs,
+    /** The worst lateness since the last call. */
+    takeWorstMs(): number {
+      const worst = Math.max(worstMs, nowMs() - dueMs)
+      worstMs = 0
+      return worst
+    },
   }
 }
 
@@ -33,3 +41,5 @@ export function watchLateness(): void {
 }
 
 export const isLate = (): boolean => own?.isLate() ?? false
+
+export const takeWorstLatenessMs = (): number => own?.takeWorstMs() ?? 0

@@ -17,6 +17,10 @@ const waitingCharsMaxDefault = 1024 * 1024
 const exitMsMax = 1_000
 const pollMs = 10
 
+/** Dropped texts of all outputs of this process. */
+let droppedInAll = 0
+export const countDroppedTexts = (): number => droppedInAll
+
 export function createOutput(
   stream: Stream,
   { onDropped, waitingCharsMax = waitingCharsMaxDefault }: TextOutputOptions = {},
@@ -29,6 +33,7 @@ export function createOutput(
     write(text: string) {
       if (stream.writableLength > waitingCharsMax) {
         dropped += 1
+        droppedInAll += 1
         return
       }
       const count = dropped

@@ -1,4 +1,6 @@
 import { forgetUnheard } from '../domain/changes.ts'
+import { forgetServers } from '../domain/conditions/server-report.ts'
+import { forgetConditionEvents } from '../domain/conditions/stored-conditions.ts'
 import type { Domain } from '../domain/domain.ts'
 import { visitFinished } from '../domain/jobs/finished.ts'
 import {
@@ -70,6 +72,8 @@ export async function pruneOnce(domain: Domain, retention: Retention, signal?: A
     () => expireLanes(domain),
     () => foldTally(domain.db),
     () => tellFindings(domain),
+    () => forgetServers(domain.db.sql),
+    () => forgetConditionEvents(domain.db.sql),
   )
   await runAll(tasks, domain.log, signal)
 }

@@ -77,6 +77,8 @@ export function createScheduler(options: SchedulerOptions) {
 
   return {
     start: () => leadership.start(),
+    /** Time since the last completed pass; null: another process leads. */
+    readStalledMs: (): number | null => term?.readStalledMs() ?? null,
     /** Stops scheduling; runs continue. */
     async stop(): Promise<void> {
       await term?.stop()
@@ -102,13 +104,19 @@ function createTerm(
   const capacity = reach.watch(leader, giveWay)
   const loop = (name: string, runOnce: (signal: AbortSignal) => Promise<unknown>, pollMs: () => number) =>
     createLoop({ name: `${name} ${leader.pool}`, pollMs, clock, log, runOnce })
-  const ticks = loop('scheduler', ticker.tick, ticker.pauseMs)
+  let tickedMs = clock.monotonicMs()
+  const tick = async () => {
+    await ticker.tick()
+    tickedMs = clock.monotonicMs()
+  }
+  const ticks = loop('scheduler', tick, ticker.pauseMs)
   const forecaster = createForecaster({ domain, leader, copy: ticker.copy, graceMs: options.graceMs })
   const forecasts = loop('forecast', forecaster.forecast, forecaster.pauseMs)
   const useMeter = createUseMeter(domain, leader)
   let unsubscribe = () => {}
   let stopped = false
   return {
+    readStalledMs: () => clock.monotonicMs() - tickedMs,
     start() {
       if (stopped) return
       const listening = (['queue', 'question'] as const).map((topic) => domain.wakeups.on(topic, ticks.wake))

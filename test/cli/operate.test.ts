@@ -82,7 +82,7 @@ it('doctor exits with 1 on a finding; a scheduling pass requires a leader', asyn
   expect(await berth('doctor')).toMatchObject({
     code: 1,
     stdout: expect.stringMatching(
-      /every pool has a leader +pool_sim +Pool sim has no leader: its queued jobs do not start\n\nPOOL +EXECUTOR .*\nsim +simulated +- +no +Pool sim has no leader\n$/,
+      /every pool has a leader +pool_sim +Pool sim has no leader: its queued jobs do not start\n\nPOOL +EXECUTOR .*\nsim +simulated +- +no +Pool sim has no leader\n\nno server has evaluated the conditions yet; see the log of the servers\n$/,
     ),
     stderr: expect.stringContaining('pool sim needs a server with the role scheduler'),
   })

@@ -910,6 +910,51 @@ CREATE TABLE "webhook_delivery" (
     CONSTRAINT "webhook_delivery_pkey" PRIMARY KEY ("id")
 );
 
+-- CreateTable
+CREATE TABLE "server_process" (
+    "id" TEXT NOT NULL,
+    "host" TEXT NOT NULL,
+    "pid" INTEGER NOT NULL,
+    "version" TEXT NOT NULL,
+    "pools" JSONB NOT NULL,
+    "gauges" JSONB NOT NULL,
+    "started_at" TIMESTAMPTZ(3) NOT NULL DEFAULT berth_now(),
+    "seen_at" TIMESTAMPTZ(3) NOT NULL DEFAULT berth_now(),
+
+    CONSTRAINT "server_process_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "condition" (
+    "name" TEXT NOT NULL,
+    "seen_at" TIMESTAMPTZ(3) NOT NULL,
+    "since" TIMESTAMPTZ(3),
+    "evidence" TEXT[],
+
+    CONSTRAINT "condition_pkey" PRIMARY KEY ("name")
+);
+
+-- CreateTable
+CREATE TABLE "condition_check" (
+    "id" INTEGER NOT NULL DEFAULT 1,
+    "at" TIMESTAMPTZ(3) NOT NULL DEFAULT '1970-01-01Z'::timestamptz,
+    "seq" BIGINT NOT NULL DEFAULT 0,
+
+    CONSTRAINT "condition_check_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "condition_event" (
+    "seq" BIGINT NOT NULL,
+    "name" TEXT NOT NULL,
+    "kind" TEXT NOT NULL,
+    "at" TIMESTAMPTZ(3) NOT NULL DEFAULT berth_now(),
+    "since" TIMESTAMPTZ(3) NOT NULL,
+    "evidence" TEXT[],
+
+    CONSTRAINT "condition_event_pkey" PRIMARY KEY ("seq")
+);
+
 -- CreateIndex
 CREATE UNIQUE INDEX "user_name_key" ON "user"("name");
 
@@ -1246,6 +1291,12 @@ ALTER TABLE scheduler_leader ADD CONSTRAINT scheduler_leader_epoch_from_0 CHECK 
 ALTER TABLE feed_head
   ADD CONSTRAINT feed_head_one_row CHECK (id = 1),
   ADD CONSTRAINT feed_head_position_from_0 CHECK (position >= 0);
+ALTER TABLE condition_check
+  ADD CONSTRAINT condition_check_one_row CHECK (id = 1),
+  ADD CONSTRAINT condition_check_seq_from_0 CHECK (seq >= 0);
+ALTER TABLE condition_event
+  ADD CONSTRAINT condition_event_seq_from_1 CHECK (seq >= 1),
+  ADD CONSTRAINT condition_event_kind_known CHECK (kind IN ('BEGAN', 'OVER'));
 ALTER TABLE audit_head ADD CONSTRAINT audit_head_single CHECK (id = 1);
 ALTER TABLE access_mode ADD CONSTRAINT access_mode_one_row CHECK (id = 1);
 ALTER TABLE run_token_key
@@ -1253,6 +1304,7 @@ ALTER TABLE run_token_key
   ADD CONSTRAINT run_token_key_256_bits CHECK (octet_length(key) = 32);
 
 INSERT INTO feed_head (id, position) VALUES (1, 0);
+INSERT INTO condition_check (id) VALUES (1);
 INSERT INTO audit_head (seq, hash) VALUES (0, repeat('0', 64));
 INSERT INTO access_mode (id, users_since) VALUES (1, NULL);
 -- Two random UUIDs: 244 random bits. PostgreSQL has no other strong source without an extension.

@@ -1,17 +1,27 @@
 import type { Command } from 'commander'
-import { SelfCheckDocument, type SelfCheckQuery } from '../../client/generated/graphql.ts'
+import { RequestFailed } from '../../client/connection/failure.ts'
+import {
+  ConditionsDocument,
+  type ConditionsQuery,
+  SelfCheckDocument,
+  type SelfCheckQuery,
+} from '../../client/generated/graphql.ts'
 import type { Cli } from '../cli.ts'
+import { formatConditions } from '../condition-view.ts'
 import { exitCodes } from '../exit.ts'
 import { addOutputOption, type OutputOptions, printObject } from '../output.ts'
+import { explainOutage, readReadiness } from '../readiness.ts'
 import { type Column, table } from '../render.ts'
 
-const columns: readonly Column<SelfCheckQuery['selfCheck']['findings'][number]>[] = [
+type Check = SelfCheckQuery['selfCheck']
+
+const columns: readonly Column<Check['findings'][number]>[] = [
   { title: 'RULE', cell: ({ rule }) => rule },
   { title: 'OBJECT', cell: ({ objectId }) => objectId ?? '-' },
   { title: 'FOUND', cell: ({ message }) => message },
 ]
 
-const executorColumns: readonly Column<SelfCheckQuery['system']['executors'][number]>[] = [
+const executorColumns: readonly Column<ConditionsQuery['system']['executors'][number]>[] = [
   { title: 'POOL', cell: ({ pool }) => pool.name },
   { title: 'EXECUTOR', cell: ({ name }) => name },
   { title: 'VERSION', cell: ({ version }) => version ?? '-' },
@@ -19,24 +29,69 @@ const executorColumns: readonly Column<SelfCheckQuery['system']['executors'][num
   { title: 'MESSAGE', cell: ({ message }) => message ?? '-' },
 ]
 
+/** One server evaluates the conditions every 10 s. */
+const outdatedMs = 60_000
+
 export function registerDoctorCommand(program: Command, cli: Cli): void {
   addOutputOption(program.command('doctor'))
     .summary('check the server for problems')
     .description(
-      'check the data of the server, the leaders of its pools and its executors; exits with 1 if it finds a problem',
+      'show the conditions that an operator should know, since when, and what to do; check the data of the server, the leaders of its pools and its executors; exits with 1 if a condition of severity PAGE holds or the check finds a problem',
     )
     .action(async ({ output }: OutputOptions) => {
-      const { selfCheck, pools, system } = await cli.connection().request(SelfCheckDocument, {}, { attempts: 4 })
-      const { executors } = system
-      const leaderless = pools.filter(({ leader }) => leader === null)
-      const findings = [...selfCheck.findings, ...leaderless.map(leaderFinding)]
-      const ok = findings.length === 0
-      const verdict = ok ? 'no problem found\n' : table(cli.terminal, findings, columns)
-      const text = `${verdict}\n${table(cli.terminal, executors, executorColumns)}`
-      await printObject(cli, { ...selfCheck, ok, findings, executors }, output, () => text)
-      for (const { name } of leaderless) cli.terminal.say(leaderAdvice(name))
-      if (!ok) cli.exitWith(exitCodes.unexpected)
+      try {
+        await examine(cli, output)
+      } catch (error) {
+        if (!isOutage(error)) throw error
+        await reportOutage(cli, output, error)
+      }
     })
+}
+
+const isOutage = (error: unknown): error is RequestFailed =>
+  error instanceof RequestFailed && (error.code === 'UNREACHABLE' || error.code === 'UNAVAILABLE')
+
+async function examine(cli: Cli, output: OutputOptions['output']): Promise<void> {
+  const { pools, system } = await cli.connection().request(ConditionsDocument, {}, { attempts: 4 })
+  const check = await checkData(cli)
+  const { executors, conditions, conditionsAt, at } = system
+  const leaderless = pools.filter(({ leader }) => leader === null)
+  const findings = [...(check?.findings ?? []), ...leaderless.map(leaderFinding)]
+  const ok = findings.length === 0 && conditions.every(({ severity }) => severity !== 'PAGE')
+  const isOutdated = conditionsAt === null || Date.parse(at) - Date.parse(conditionsAt) > outdatedMs
+  const text = () =>
+    [
+      conditions.length > 0 ? formatConditions(cli.terminal, conditions, at) : '',
+      findings.length > 0 ? table(cli.terminal, findings, columns) : ok ? 'no problem found\n' : '',
+      table(cli.terminal, executors, executorColumns),
+      isOutdated ? outdatedAdvice(conditionsAt) : '',
+      check === null ? 'the check of the data needs the permission job.view.all\n' : '',
+    ]
+      .filter((part) => part !== '')
+      .join('\n')
+  await printObject(cli, { ok, at, conditions, conditionsAt, findings, executors }, output, text)
+  for (const { name } of leaderless) cli.terminal.say(leaderAdvice(name))
+  if (!ok) cli.exitWith(exitCodes.unexpected)
+}
+
+/** null: the caller may not see all jobs. */
+async function checkData(cli: Cli): Promise<Check | null> {
+  try {
+    return (await cli.connection().request(SelfCheckDocument, {}, { attempts: 4 })).selfCheck
+  } catch (error) {
+    if (error instanceof RequestFailed && error.code === 'FORBIDDEN') return null
+    throw error
+  }
+}
+
+async function reportOutage(cli: Cli, output: OutputOptions['output'], error: RequestFailed): Promise<void> {
+  const { url } = cli.server()
+  const readiness = await readReadiness(url)
+  const outage = explainOutage(url, readiness, error.message)
+  await printObject(cli, { ok: false, url, readiness, ...outage }, output, () =>
+    [`${outage.problem}\n`, ...outage.nextCommands.map((command) => `  $ ${command}\n`)].join(''),
+  )
+  cli.exitWith(exitCodes.unexpected)
 }
 
 const leaderFinding = ({ id, name }: { id: string; name: string }) => ({
@@ -47,3 +102,6 @@ const leaderFinding = ({ id, name }: { id: string; name: string }) => ({
 
 const leaderAdvice = (pool: string) =>
   `berth: pool ${pool} needs a server with the role scheduler and this pool in its configuration (a local pool: on its machine, with its dataDir); see the log of that server, or start it with "berth serve"`
+
+const outdatedAdvice = (conditionsAt: string | null) =>
+  `no server has evaluated the conditions ${conditionsAt === null ? 'yet' : `since ${conditionsAt}`}; see the log of the servers\n`

@@ -101,6 +101,17 @@ export type CleanupJobsInput = {
   olderThanDays?: number | null | undefined;
 };
 
+/** How urgent a condition is. */
+export const ConditionSeverity = {
+  /** Good to know. */
+  Info: 'INFO',
+  /** Users are affected now: wake a person. */
+  Page: 'PAGE',
+  /** A person should act within days. */
+  Ticket: 'TICKET'
+} as const;
+
+export type ConditionSeverity = typeof ConditionSeverity[keyof typeof ConditionSeverity];
 /** A new approval rule. */
 export type CreateApprovalRuleInput = {
   /** The submissions that the rule applies to. */
@@ -1527,7 +1538,12 @@ export type ProcessQueueMutation = { processQueue:
 export type SelfCheckQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type SelfCheckQuery = { selfCheck: { ok: boolean, at: string, findings: Array<{ rule: string, objectId: string | null, message: string }> }, pools: Array<{ id: string, name: string, leader: { epoch: number } | null }>, system: { id: string, executors: Array<{ name: string, version: string | null, available: boolean, message: string | null, pool: { id: string, name: string } }> } };
+export type SelfCheckQuery = { selfCheck: { ok: boolean, at: string, findings: Array<{ rule: string, objectId: string | null, message: string }> } };
+
+export type ConditionsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ConditionsQuery = { pools: Array<{ id: string, name: string, leader: { epoch: number } | null }>, system: { id: string, at: string, conditionsAt: string | null, conditions: Array<{ name: string, severity: ConditionSeverity, meaning: string, since: string, evidence: Array<string>, cause: string, remedy: string, nextCommands: Array<string> }>, executors: Array<{ name: string, version: string | null, available: boolean, message: string | null, pool: { id: string, name: string } }> } };
 
 export type NodeRowFragment = { id: string, name: string, state: PoolNodeState, stateReason: string | null, stateAt: string, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, pool: { id: string, name: string }, stateBy: { id: string, name: string } | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } };
 
@@ -3829,6 +3845,10 @@ export const SelfCheckDocument = /*#__PURE__*/ new TypedDocumentString(`
       message
     }
   }
+}
+    `) as unknown as TypedDocumentString<SelfCheckQuery, SelfCheckQueryVariables>;
+export const ConditionsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query Conditions {
   pools {
     id
     name
@@ -3838,6 +3858,18 @@ export const SelfCheckDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
   system {
     id
+    at
+    conditions {
+      name
+      severity
+      meaning
+      since
+      evidence
+      cause
+      remedy
+      nextCommands
+    }
+    conditionsAt
     executors {
       name
       pool {
@@ -3850,7 +3882,7 @@ export const SelfCheckDocument = /*#__PURE__*/ new TypedDocumentString(`
     }
   }
 }
-    `) as unknown as TypedDocumentString<SelfCheckQuery, SelfCheckQueryVariables>;
+    `) as unknown as TypedDocumentString<ConditionsQuery, ConditionsQueryVariables>;
 export const PoolNamesDocument = /*#__PURE__*/ new TypedDocumentString(`
     query PoolNames {
   pools {

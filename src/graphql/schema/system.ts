@@ -1,3 +1,4 @@
+import { type Conditions, readConditions } from '../../domain/conditions/active-conditions.ts'
 import { findTraits, supportsField } from '../../domain/executors.ts'
 import { specFields } from '../../domain/input.ts'
 import { type MachineReport, readMachine } from '../../domain/machines/machine-report.ts'
@@ -11,6 +12,8 @@ interface Snapshot {
   at: Date
   devices: Device[]
   machine: MachineReport | null
+  /** Read once, by the first field that needs them. */
+  readConditions: () => Promise<Conditions>
 }
 
 interface ExecutorShape {
@@ -56,7 +59,7 @@ const ExecutorInfo = builder.objectRef<ExecutorShape>('ExecutorInfo').implement(
   }),
 })
 
-const System = builder.objectRef<Snapshot>('System').implement({
+export const System = builder.objectRef<Snapshot>('System').implement({
   description:
     'The machine that runs local jobs, as reported by the leader of its pool, and the GPUs of all pools. With several ' +
     'local pools: the pool of the default queue, otherwise the first by name that has a leader.',
@@ -99,7 +102,15 @@ builder.queryField('system', (t) =>
         db.prisma.device.findMany({ orderBy: [{ nodeId: 'asc' }, { index: 'asc' }], take: devicesMax }),
         readMachine(db.sql),
       ])
-      return { at: await readNow(db.sql), devices, machine }
+      return { at: await readNow(db.sql), devices, machine, readConditions: once(() => readConditions(db.sql)) }
     },
   }),
 )
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}

@@ -1,0 +1,40 @@
+import { isLedSql } from '../leadership.ts'
+import type { ConditionRule } from './condition.ts'
+
+const startFailuresMin = 3
+
+export const machineConditions = {
+  NODE_LOST: {
+    severity: 'TICKET',
+    meaning: 'A node is lost: it gets no jobs, and its runs were given up.',
+    cause: 'The machine, its network or the agent of its backend is down.',
+    remedy:
+      'Repair the machine; the node comes back by itself. If the machine is gone for good, remove it from the pool.',
+    commands: ['berth node ls', 'berth node show NODE'],
+    forSeconds: 0,
+    sql: `SELECT 'node ' || name || ' of pool ' || pool || ', since ' || to_char(state_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS evidence
+      FROM node WHERE state = 'LOST' ORDER BY state_at, id`,
+  },
+  NODE_BACKS_OFF: {
+    severity: 'TICKET',
+    meaning: `A node failed to start ${startFailuresMin} runs or more in a row, and gets few or no jobs meanwhile.`,
+    cause: 'Something on the node is broken: its disk, its drivers, its container engine or an image.',
+    remedy:
+      'Read the error of the last start, repair the node, and uncordon it; a start that works ends the condition.',
+    commands: ['berth node show NODE', 'berth node cordon NODE', 'berth node uncordon NODE'],
+    forSeconds: 0,
+    sql: `SELECT 'node ' || name || ' of pool ' || pool || ': ' || start_failures || ' failed starts; ' || coalesce(backs_off_because, '') AS evidence
+      FROM node WHERE backs_off_until IS NOT NULL AND start_failures >= ${startFailuresMin} ORDER BY id`,
+  },
+  BACKEND_SILENT: {
+    severity: 'PAGE',
+    meaning: 'The backend of an executor is unavailable: its jobs do not start, and ends of jobs are noticed late.',
+    cause: 'The container engine, the Slurm controller or the API server of Kubernetes is down or refuses the server.',
+    remedy: 'Start the backend, or repair the access of the server to it.',
+    commands: ['berth doctor', 'docker info', 'scontrol ping', 'kubectl get --raw /readyz'],
+    forSeconds: 10,
+    sql: `SELECT 'executor ' || e.key || ' of pool ' || p.name || coalesce(': ' || (e.value->>'message'), '') AS evidence
+      FROM pool p, jsonb_each(p.executor_reports) e
+      WHERE e.value->>'available' = 'false' AND e.key = ANY(p.executors) AND ${isLedSql('p.name')} ORDER BY p.name, e.key`,
+  },
+} satisfies Record<string, ConditionRule>

@@ -1,0 +1,107 @@
+import { readdir, statfs } from 'node:fs/promises'
+import type { Clock, Time } from './clock.ts'
+import type { Db } from './db.ts'
+import { takeWorstLatenessMs } from './lateness.ts'
+import { openFilesMax } from './open-files.ts'
+import { countDroppedTexts } from './output.ts'
+
+/** Measurements of this process, for the conditions of its installation. */
+export interface ServerGauges {
+  /** The worst lateness of the event loop since the last report. */
+  eventLoopLateMs: number
+  /** null: the system does not tell. */
+  openFiles: number | null
+  /** null: the system does not tell. */
+  openFilesMax: number | null
+  /** Of the data directory; null: it is missing. */
+  diskFreeBytes: number | null
+  diskBytes: number | null
+  /** The clock of this machine minus that of the database. */
+  clockApartMs: number
+  /** The middle one of the last three times of a small write. */
+  databaseMs: number
+  /** The shortest of the last three waits for a database connection of this process. */
+  connectionWaitMs: number
+  /** Lines of the log that were dropped in the last half minute. */
+  droppedLines: number
+  /** For each pool that this process leads: the time since its last completed pass. */
+  stalledMs: Readonly<Record<string, number>>
+}
+
+interface MeterOptions {
+  db: Pick<Db, 'pool'>
+  clock: Clock
+  time: Time
+  dataDir: string
+  /** Measures, for each pool that this process leads, the time since its last completed pass; null: another leads. */
+  stalled: ReadonlyMap<string, { readStalledMs(): number | null }>
+}
+
+const remembered = 3
+
+export class GaugeMeter {
+  readonly #options: MeterOptions
+  #writesMs: readonly number[] = []
+  #waitsMs: readonly number[] = []
+  #dropped: readonly number[] = []
+  #droppedBefore = countDroppedTexts()
+
+  constructor(options: MeterOptions) {
+    this.#options = options
+  }
+
+  recordWrite(tookMs: number): void {
+    this.#writesMs = keepNewest(this.#writesMs, tookMs)
+  }
+
+  async read(): Promise<ServerGauges> {
+    const { time, dataDir, stalled } = this.#options
+    this.#waitsMs = keepNewest(this.#waitsMs, await this.#measureWait())
+    const dropped = countDroppedTexts()
+    this.#dropped = keepNewest(this.#dropped, dropped - this.#droppedBefore)
+    this.#droppedBefore = dropped
+    return {
+      eventLoopLateMs: Math.round(takeWorstLatenessMs()),
+      ...(await countOpenFiles()),
+      ...(await readDisk(dataDir)),
+      clockApartMs: Date.now() - time.nowMs(),
+      databaseMs: this.#writesMs.toSorted((a, b) => a - b)[Math.floor(this.#writesMs.length / 2)] ?? 0,
+      connectionWaitMs: Math.min(...this.#waitsMs),
+      droppedLines: this.#dropped.reduce((sum, count) => sum + count, 0),
+      stalledMs: Object.fromEntries(
+        [...stalled].flatMap(([pool, { readStalledMs }]) => {
+          const stalledMs = readStalledMs()
+          return stalledMs === null ? [] : [[pool, stalledMs]]
+        }),
+      ),
+    }
+  }
+
+  async #measureWait(): Promise<number> {
+    const { db, clock } = this.#options
+    const beganMs = clock.monotonicMs()
+    // A timeout is a wait, too; a database that is away fails the report.
+    await db.pool.connect().then(
+      (client) => client.release(),
+      () => undefined,
+    )
+    return clock.monotonicMs() - beganMs
+  }
+}
+
+const keepNewest = (values: readonly number[], value: number) => [...values, value].slice(-remembered)
+
+async function countOpenFiles(): Promise<Pick<ServerGauges, 'openFiles' | 'openFilesMax'>> {
+  const max = openFilesMax()
+  if (!Number.isFinite(max)) return { openFiles: null, openFilesMax: null }
+  return { openFiles: (await readdir('/proc/self/fd')).length, openFilesMax: max }
+}
+
+async function readDisk(path: string): Promise<Pick<ServerGauges, 'diskFreeBytes' | 'diskBytes'>> {
+  try {
+    const { bavail, blocks, bsize } = await statfs(path)
+    return { diskFreeBytes: bavail * bsize, diskBytes: blocks * bsize }
+  } catch {
+    return { diskFreeBytes: null, diskBytes: null }
+  }
+}

@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest'
+import { readConditions, readConditionValues } from '../../src/domain/conditions/active-conditions.ts'
+import { conditionRules } from '../../src/domain/conditions/conditions.ts'
+import { findEvidence } from '../../src/domain/conditions/evaluate.ts'
+import { storeServerReport } from '../../src/domain/conditions/server-report.ts'
+import { compareConditions, storeEvidence } from '../../src/domain/conditions/stored-conditions.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { watchConditions } from '../support/conditions.ts'
+import { openTestDomain } from '../support/domain.ts'
+
+const { database, it } = await openTestDomain()
+const { sql } = database.db
+const conditions = watchConditions({ domain: it.domain, database, servers: [{}, {}] })
+const lose = () => sql.query(`UPDATE node SET state = 'LOST', state_before = 'READY'`)
+const readEvents = () =>
+  sql.query(`SELECT seq, kind, evidence FROM condition_event WHERE name = 'NODE_LOST' ORDER BY seq`)
+
+test('two servers store the beginning and the end of a condition once', async () => {
+  await conditions.look()
+  await lose()
+  const began = await conditions.begins('NODE_LOST')
+  expect(began).toMatchObject({ severity: 'TICKET', evidence: [expect.stringContaining('node n1 of pool sim')] })
+  for (let looks = 0; looks < 3; looks++) await conditions.look()
+  expect(await conditions.find('NODE_LOST')).toMatchObject({ since: began.since })
+  expect((await readConditionValues(sql)).get('NODE_LOST')).toBe(1)
+  await sql.query(`UPDATE node SET state = 'READY', state_before = NULL`)
+  await conditions.ends('NODE_LOST')
+  expect((await readConditionValues(sql)).get('NODE_LOST')).toBe(0)
+  expect(await readEvents()).toMatchObject([
+    { kind: 'BEGAN', evidence: began.evidence },
+    { kind: 'OVER', evidence: began.evidence },
+  ])
+})
+
+test('all events have dense numbers', async () => {
+  const rows = await sql.query<{ seq: number }>('SELECT seq FROM condition_event ORDER BY seq')
+  expect(rows.map(({ seq }) => seq)).toEqual(rows.map((_, index) => index + 1))
+})
+
+test('only one of two servers evaluates within an interval', async () => {
+  await database.moveTime(20_000)
+  const [first, second] = conditions.watches
+  expect(await Promise.all([first?.look(), second?.look()])).toEqual(expect.arrayContaining([true, false]))
+})
+
+test('a server that was frozen during its evaluation stores nothing', async () => {
+  const gauges = { stalledMs: {} } as never
+  const server = { id: 'frozen', host: 'h', pid: 2, version: '0.1.0', pools: {}, gauges }
+  await database.moveTime(20_000)
+  const claim = await storeServerReport(sql, server, 9_000)
+  await conditions.look()
+  expect(await storeEvidence(database.db, claim ?? '', new Map([['NODE_LOST', ['node n1']]]))).toEqual([])
+  expect(await conditions.find('NODE_LOST')).toBeUndefined()
+})
+
+test('a condition begins when its evidence has lasted long enough', () => {
+  const found = new Map([['NO_LEADER', ['pool a']]])
+  const seen = compareConditions([], found, 1_000)
+  expect(seen).toEqual({
+    stored: [{ name: 'NO_LEADER', seenMs: 1_000, sinceMs: null, evidence: ['pool a'] }],
+    gone: [],
+    events: [],
+  })
+  expect(compareConditions(seen.stored, found, 15_999)).toEqual({ stored: [], gone: [], events: [] })
+  const began = compareConditions(seen.stored, found, 16_000)
+  expect(began.events).toEqual([{ name: 'NO_LEADER', kind: 'BEGAN', sinceMs: 16_000, evidence: ['pool a'] }])
+  const over = compareConditions(began.stored, new Map([['NO_LEADER', []]]), 20_000)
+  expect(over).toMatchObject({ gone: ['NO_LEADER'], events: [{ kind: 'OVER', sinceMs: 16_000 }] })
+  expect(compareConditions(seen.stored, new Map([['NO_LEADER', []]]), 2_000).events).toEqual([])
+  expect(compareConditions(began.stored, new Map(), 20_000)).toEqual({ stored: [], gone: [], events: [] })
+})
+
+test('a query that fails does not hide other conditions', async () => {
+  const rule = (query: string) => ({ ...[...conditionRules.values()][0], sql: query }) as never
+  const found = await findEvidence({ db: database.db, log: createLog('silent') }, [
+    ['BROKEN', rule('SELECT 1 / 0 AS evidence')],
+    ['WHOLE', rule(`SELECT 'found' AS evidence`)],
+  ])
+  expect([...found]).toEqual([['WHOLE', ['found']]])
+})
+
+test('readers show that the conditions were never evaluated', async () => {
+  expect((await readConditions(sql)).evaluatedAt).toBeInstanceOf(Date)
+  await sql.query(`UPDATE condition_check SET at = '1970-01-01Z'`)
+  expect((await readConditions(sql)).evaluatedAt).toBeNull()
+})
