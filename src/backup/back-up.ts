@@ -1,11 +1,14 @@
 import { open, readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Writable } from 'node:stream'
+import { recordBackup } from '../domain/backup-record.ts'
+import { type Address, createCopyClient, disconnect } from '../platform/connection.ts'
 import { readDirectoryId } from '../platform/data-directory.ts'
+import { pgSql } from '../platform/tx.ts'
 import { type Task, withDatabase } from './database.ts'
 import { BackupRefused } from './manifest.ts'
 import { createProgressLine, formatBytes, formatSeconds } from './progress-line.ts'
-import { type Backup, type BackupOptions, takeBackup } from './take-backup.ts'
+import { type Backup, takeBackup } from './take-backup.ts'
 
 export interface BackUpOptions {
   withLogs: boolean
@@ -13,14 +16,20 @@ export interface BackUpOptions {
   minutesMax: number | null
 }
 
+export class TookTooLong extends Error {
+  override name = 'TookTooLong'
+}
+
 const mibBytes = 1024 * 1024
 
 /** `berth backup FILE`; `-` is stdout. */
-export async function backUp(task: Task, { withLogs, mibPerSecondMax, minutesMax }: BackUpOptions): Promise<void> {
+export async function backUp(task: Task, options: BackUpOptions): Promise<void> {
   const { config, file, clock, version } = task
+  const { withLogs, mibPerSecondMax } = options
   const directoryId = await readDirectoryId(config.dataDir)
   const line = createProgressLine(clock)
-  const backup = await withDatabase(task, { make: false }, (address) => {
+  using limit = limitTime(task, options.minutesMax)
+  const backup = await withDatabase(task, { make: false }, async (address) => {
     const take = (destination: Writable, end: boolean) =>
       takeBackup({
         address,
@@ -31,14 +40,44 @@ export async function backUp(task: Task, { withLogs, mibPerSecondMax, minutesMax
         clock,
         withLogs,
         bytesPerSecondMax: mibPerSecondMax === null ? null : mibPerSecondMax * mibBytes,
-        msMax: minutesMax === null ? null : minutesMax * 60_000,
+        signal: limit.signal,
         onProgress: ({ table, bytes }) => line.show(`${formatBytes(bytes)}, table ${table}`),
-      } satisfies BackupOptions)
-    return file === '-' ? take(process.stdout, false) : writeFile(resolve(file), (stream) => take(stream, true))
+      })
+    const backup = await (file === '-'
+      ? take(process.stdout, false)
+      : writeFile(resolve(file), (stream) => take(stream, true)))
+    await remember(address, backup)
+    return backup
   }).finally(line.clear)
   const summary = describe(file, backup)
   if (file === '-') process.stderr.write(summary)
   else process.stdout.write(summary)
+}
+
+/** The backup of a standby, or of an account that may only read, cannot be recorded. It counts as taken. */
+async function remember(address: Address, { manifest }: Backup) {
+  const client = createCopyClient(address, 'berth backup')
+  try {
+    await client.connect()
+    await recordBackup(pgSql(client), new Date(manifest.takenAt))
+  } catch (error) {
+    process.stderr.write(
+      `berth: cannot record the backup in the database: ${error instanceof Error ? error.message : error}\n`,
+    )
+  } finally {
+    await disconnect(client)
+  }
+}
+
+/** A signal that also fires after this time. */
+function limitTime({ clock, signal }: Task, minutesMax: number | null): Disposable & { signal: AbortSignal } {
+  const [late, over] = [new AbortController(), new AbortController()]
+  if (minutesMax !== null)
+    void clock.sleep(minutesMax * 60_000, over.signal).then(() => {
+      if (!over.signal.aborted)
+        late.abort(new TookTooLong(`the backup took longer than ${minutesMax} min (--max-minutes)`))
+    })
+  return { signal: AbortSignal.any([signal, late.signal]), [Symbol.dispose]: () => over.abort() }
 }
 
 function describe(file: string, { manifest, rows, parts, bytes, tookMs }: Backup): string {

@@ -16,6 +16,8 @@ export interface Task {
   log: Log
   clock: Clock
   version: string
+  /** Ends the task; its reason is thrown. */
+  signal: AbortSignal
 }
 
 /** Works with the database of an installation. The embedded PostgreSQL is started if no server runs. */

@@ -5,17 +5,19 @@ import { systemClock } from '../platform/clock.ts'
 import { createLog } from '../platform/log.ts'
 import { MigrationRefused } from '../platform/migrate.ts'
 import { exitWritten } from '../platform/output.ts'
+import { onStopSignal } from '../platform/signals.ts'
 import { isUnavailable, Unavailable } from '../platform/tx.ts'
-import { backUp } from './back-up.ts'
+import { backUp, TookTooLong } from './back-up.ts'
 import { BackupRefused } from './manifest.ts'
 import { restore } from './put-back.ts'
+import { verify } from './verify.ts'
 
 /**
- * The process of `berth backup` and `berth restore`. It works on the database itself, as the server does: with
+ * The process of `berth backup`, `berth backup verify` and `berth restore`. It works on the database itself, as the server does: with
  * DATABASE_URL, or with the embedded PostgreSQL of the data directory.
  */
 
-const exitCodes = { unexpected: 1, usage: 2, refused: 3, retryable: 4 } as const
+const exitCodes = { unexpected: 1, usage: 2, refused: 3, retryable: 4, stopped: 130 } as const
 
 const options = {
   config: { type: 'string' },
@@ -24,13 +26,23 @@ const options = {
   'max-minutes': { type: 'string' },
 } as const
 
+class Stopped extends Error {
+  constructor(signal: string) {
+    super(`stopped by ${signal}; nothing is left behind`)
+  }
+}
+
 async function main(): Promise<void> {
   const { positionals, values } = parseArgs({ args: process.argv.slice(2), options, allowPositionals: true })
   const [verb, file = ''] = positionals
   const config = readConfig(values.config === undefined ? [] : ['--config', values.config])
-  const task = { config, file, log: createLog('warn'), clock: systemClock, version: about.version }
+  const stopping = new AbortController()
+  onStopSignal(systemClock, (name) => stopping.abort(new Stopped(name)))
+  const { signal } = stopping
+  const task = { config, file, log: createLog('warn'), clock: systemClock, version: about.version, signal }
   const number = (text: string | undefined) => (text === undefined ? null : Number(text))
   if (verb === 'restore') return restore(task)
+  if (verb === 'verify') return verify(task)
   await backUp(task, {
     withLogs: values['no-logs'] !== true,
     mibPerSecondMax: number(values.rate),
@@ -47,7 +59,10 @@ function fail(error: unknown): Promise<never> {
 function exitCodeOf(error: unknown): number {
   if (error instanceof ConfigError) return exitCodes.usage
   if (error instanceof BackupRefused || error instanceof MigrationRefused) return exitCodes.refused
-  return error instanceof Unavailable || isUnavailable(error) ? exitCodes.retryable : exitCodes.unexpected
+  if (error instanceof Stopped) return exitCodes.stopped
+  return error instanceof TookTooLong || error instanceof Unavailable || isUnavailable(error)
+    ? exitCodes.retryable
+    : exitCodes.unexpected
 }
 
 main().catch(fail)

@@ -13,13 +13,13 @@ import { restoreBackup } from './restore.ts'
 
 /** `berth restore FILE` */
 export async function restore(task: Task): Promise<void> {
-  const { file, log, clock, config } = task
+  const { file, log, clock, config, signal } = task
   const line = createProgressLine(clock)
   const beganMs = clock.monotonicMs()
   const { manifest, checked } = await withDatabase(task, { make: true }, async (address) => {
     const onProgress = ({ table, bytes }: { table: string; bytes: number }) =>
       line.show(`${formatBytes(bytes)}, table ${table}`)
-    const restored = await restoreBackup({ file, address, log, onProgress })
+    const restored = await restoreBackup({ file, address, log, signal, onProgress })
     return { manifest: restored, checked: await checkData(address, task) }
   }).finally(line.clear)
   const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0)

@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { adoptRestoredRows } from '../domain/restored.ts'
 import { advisoryLocks } from '../platform/advisory-locks.ts'
-import { type Address, createCopyClient, disconnect } from '../platform/connection.ts'
+import { type Address, createCopyClient, cutOff, disconnect } from '../platform/connection.ts'
 import type { Log } from '../platform/log.ts'
 import { listShippedMigrations, migrate, refuseUnfitServer, replayMigrations } from '../platform/migrate.ts'
 import { pgSql } from '../platform/tx.ts'
@@ -22,6 +22,8 @@ export interface RestoreOptions {
   file: string
   address: Address
   log: Log
+  /** Ends the restore, and leaves the database empty; its reason is thrown. */
+  signal: AbortSignal
   onProgress: (progress: { table: string; bytes: number }) => void
 }
 
@@ -29,13 +31,16 @@ export interface RestoreOptions {
 const indexMemory = '256MB'
 
 export async function restoreBackup(options: RestoreOptions): Promise<Manifest> {
-  const { file, address, log } = options
+  const { file, address, log, signal } = options
   const manifest = await checkArchive(file)
   await refuseOtherMigrations(file, manifest)
   const client = createCopyClient(address, 'berth restore')
   client.on('error', () => undefined) // the query that is under way fails with the same error
-  await client.connect()
+  const stop = () => cutOff(client)
   try {
+    await client.connect()
+    signal.throwIfAborted()
+    signal.addEventListener('abort', stop)
     await refuseUnfitServer(client)
     await client.query('BEGIN')
     await client.query('SELECT pg_advisory_xact_lock($1, 0)', [advisoryLocks.migration])
@@ -43,7 +48,10 @@ export async function restoreBackup(options: RestoreOptions): Promise<Manifest> 
     await fill(client, manifest, options)
     await client.query('COMMIT')
     await client.query('ANALYZE')
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error
   } finally {
+    signal.removeEventListener('abort', stop)
     await disconnect(client)
   }
   await migrate(address.url, log)

@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import type { Clock } from '../platform/clock.ts'
-import { type Address, createCopyClient, disconnect } from '../platform/connection.ts'
+import { type Address, createCopyClient, cutOff, disconnect } from '../platform/connection.ts'
 import { readAppliedMigrations } from '../platform/migrate.ts'
 import { ArchiveWriter } from './archive-writer.ts'
 import { quote, readSequences, readTables } from './catalog.ts'
@@ -32,14 +32,13 @@ export interface BackupOptions {
   withLogs: boolean
   /** null: as fast as the database and the destination can. */
   bytesPerSecondMax: number | null
-  /** null: no limit. */
-  msMax: number | null
+  /** Ends the backup; its reason is thrown. */
+  signal: AbortSignal
   onProgress: (progress: Progress) => void
 }
 
 export interface Progress {
   table: string
-  rows: number
   bytes: number
 }
 
@@ -53,6 +52,8 @@ export interface Backup {
 
 /** A part ends with the row that exceeds this, and a row is far smaller than the rest up to 64 MiB. */
 const partBytes = 32 * 1024 * 1024
+/** Shorter pauses would be inexact. */
+const pauseMsMin = 20
 /** Wait for a migration that is under way. */
 const lockMsMax = 60_000
 const newline = 0x0a
@@ -64,15 +65,19 @@ const limits = [
 ]
 
 export async function takeBackup(options: BackupOptions): Promise<Backup> {
-  const { address, clock, msMax } = options
+  const { address, signal } = options
   const client = createCopyClient(address, 'berth backup')
   client.on('error', () => undefined) // the query that is under way fails with the same error
-  await client.connect()
-  const beganMs = clock.monotonicMs()
+  const stop = () => cutOff(client)
   try {
-    const tables = await openSnapshot(client)
-    return await new Taking(client, options, beganMs + (msMax ?? Number.POSITIVE_INFINITY)).run(tables, beganMs)
+    await client.connect()
+    signal.throwIfAborted()
+    signal.addEventListener('abort', stop)
+    return await new Taking(client, options).run(await openSnapshot(client))
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error
   } finally {
+    signal.removeEventListener('abort', stop)
     await disconnect(client)
   }
 }
@@ -103,32 +108,34 @@ async function openSnapshot(client: pg.Client): Promise<Tables> {
 class Taking {
   readonly #client: pg.Client
   readonly #options: BackupOptions
-  readonly #deadlineMs: number
+  readonly #beganMs: number
+  /** Bytes that were read from the database. */
+  #bytes = 0
 
-  constructor(client: pg.Client, options: BackupOptions, deadlineMs: number) {
+  constructor(client: pg.Client, options: BackupOptions) {
     this.#client = client
     this.#options = options
-    this.#deadlineMs = deadlineMs
+    this.#beganMs = options.clock.monotonicMs()
   }
 
-  async run(tables: Tables, beganMs: number): Promise<Backup> {
-    const { withLogs, clock, destination, end } = this.#options
+  async run(tables: Tables): Promise<Backup> {
+    const { withLogs, clock, destination, end, signal } = this.#options
     const facts = await this.#readFacts()
     const archive = new ArchiveWriter(destination, { takenAt: new Date(facts.takenAt), end })
+    // The destination may take nothing for a long time.
+    signal.addEventListener('abort', () => archive.abort(signal.reason))
     try {
       const entries: TableEntry[] = []
       for (const { name, columns } of tables) {
         const parts = withLogs || !logTables.includes(name) ? await this.#copy(archive, name, columns) : []
-        entries.push({ name, columns, rows: parts.reduce((sum, { rows }) => sum + rows, 0), parts })
+        entries.push({ name, columns, rows: countRows(parts), parts })
       }
       const manifest: Manifest = { ...facts, sequences: await readSequences(this.#client), tables: entries }
       await archive.add(manifestName, [Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)])
       await archive.finish()
-      const [rows, parts] = [
-        entries.reduce((sum, table) => sum + table.rows, 0),
-        entries.flatMap((table) => table.parts),
-      ]
-      return { manifest, rows, parts: parts.length, bytes: archive.bytes, tookMs: clock.monotonicMs() - beganMs }
+      const parts = entries.reduce((sum, table) => sum + table.parts.length, 0)
+      const tookMs = clock.monotonicMs() - this.#beganMs
+      return { manifest, rows: countRows(entries), parts, bytes: archive.bytes, tookMs }
     } catch (error) {
       archive.abort(error)
       throw error
@@ -167,22 +174,32 @@ class Taking {
 
   async #copy(archive: ArchiveWriter, table: string, columns: readonly string[]): Promise<PartEntry[]> {
     const parts: PartEntry[] = []
-    const stream = this.#client.query(copyTo(`COPY ${quote(table)} (${columns.map(quote).join(', ')}) TO STDOUT`))
-    for await (const part of splitRows(stream)) {
+    const copied = this.#client.query(copyTo(`COPY ${quote(table)} (${columns.map(quote).join(', ')}) TO STDOUT`))
+    for await (const part of splitRows(this.#keepPace(table, copied))) {
       const name = `tables/${table}/${String(parts.length + 1).padStart(6, '0')}.copy`
       const bytes = part.chunks.reduce((sum, chunk) => sum + chunk.length, 0)
       parts.push({ name, rows: part.rows, bytes, sha256: await archive.add(name, part.chunks) })
-      await this.#keepPace(archive.bytes)
-      this.#options.onProgress({ table, rows: parts.reduce((sum, { rows }) => sum + rows, 0), bytes: archive.bytes })
     }
     return parts
   }
 
-  async #keepPace(_bytes: number): Promise<void> {
-    if (this.#options.clock.monotonicMs() > this.#deadlineMs)
-      throw new BackupRefused('the backup took longer than --max-minutes')
+  /** While this waits, PostgreSQL waits too, because its socket is full. */
+  async *#keepPace(table: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    const { clock, bytesPerSecondMax, signal, onProgress } = this.#options
+    for await (const chunk of chunks) {
+      this.#bytes += chunk.length
+      if (bytesPerSecondMax !== null) {
+        const aheadMs = (this.#bytes / bytesPerSecondMax) * 1000 - (clock.monotonicMs() - this.#beganMs)
+        if (aheadMs > pauseMsMin) await clock.sleep(aheadMs, signal)
+        signal.throwIfAborted()
+      }
+      onProgress({ table, bytes: this.#bytes })
+      yield chunk
+    }
   }
 }
+
+const countRows = (entries: readonly { rows: number }[]) => entries.reduce((sum, { rows }) => sum + rows, 0)
 
 const factsSql = `SELECT berth_now() AS "takenAt", current_setting('server_version') AS "postgresVersion",
   feed_head.position::text AS "feedHead", audit_head.seq::text AS seq, audit_head.hash,

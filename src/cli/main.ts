@@ -178,7 +178,7 @@ async function parse(program: Command): Promise<void> {
   const [first, second = ''] = words
   const isIn = ({ commands }: Command, word: string) => commands.some((each) => each.name() === word)
   const group = program.commands.find((each) => each.name() === first && each.commands.length > 0)
-  const takesNames = group?.commands.some((each) => each.name() === 'publish')
+  const takesNames = ['artifact', 'backup'].includes(group?.name() ?? '')
   if (group && !takesNames && /^[^-]/.test(second) && second !== 'help' && !isIn(group, second)) {
     const names = group.commands.map((each) => each.name()).join(', ')
     throw usageError(`unknown command '${first} ${second}'`, `the commands of ${first} are ${names}`)

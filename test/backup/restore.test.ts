@@ -39,7 +39,13 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const restoreTo = (url: string, path = file) =>
-  restoreBackup({ file: path, address: { url }, log, onProgress: () => undefined })
+  restoreBackup({
+    file: path,
+    address: { url },
+    log,
+    signal: new AbortController().signal,
+    onProgress: () => undefined,
+  })
 
 /** Every table, column, index, constraint, trigger, sequence and setting of a schema. */
 const describeSchema = (sql: Sql) =>

@@ -17,7 +17,7 @@ export const backUpTo = (path: string, url: string, options: Partial<BackupOptio
     clock: systemClock,
     withLogs: true,
     bytesPerSecondMax: null,
-    msMax: null,
+    signal: new AbortController().signal,
     onProgress: () => undefined,
     ...options,
   })

@@ -856,6 +856,17 @@ CREATE TABLE "audit_head" (
 );
 
 -- CreateTable
+CREATE TABLE "backup_record" (
+    "id" INTEGER NOT NULL DEFAULT 1,
+    "taken_at" TIMESTAMPTZ(3),
+    "verified_at" TIMESTAMPTZ(3),
+    "verified_taken_at" TIMESTAMPTZ(3),
+    "restore_seconds" DOUBLE PRECISION,
+
+    CONSTRAINT "backup_record_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
 CREATE TABLE "submission_gate" (
     "id" INTEGER NOT NULL,
 
@@ -1299,6 +1310,7 @@ ALTER TABLE condition_event
   ADD CONSTRAINT condition_event_kind_known CHECK (kind IN ('BEGAN', 'OVER'));
 ALTER TABLE audit_head ADD CONSTRAINT audit_head_single CHECK (id = 1);
 ALTER TABLE access_mode ADD CONSTRAINT access_mode_one_row CHECK (id = 1);
+ALTER TABLE backup_record ADD CONSTRAINT backup_record_one_row CHECK (id = 1);
 ALTER TABLE run_token_key
   ADD CONSTRAINT run_token_key_one_row CHECK (id = 1),
   ADD CONSTRAINT run_token_key_256_bits CHECK (octet_length(key) = 32);
@@ -1307,6 +1319,7 @@ INSERT INTO feed_head (id, position) VALUES (1, 0);
 INSERT INTO condition_check (id) VALUES (1);
 INSERT INTO audit_head (seq, hash) VALUES (0, repeat('0', 64));
 INSERT INTO access_mode (id, users_since) VALUES (1, NULL);
+INSERT INTO backup_record (id) VALUES (1);
 -- Two random UUIDs: 244 random bits. PostgreSQL has no other strong source without an extension.
 INSERT INTO run_token_key (id, key)
 VALUES (1, decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'));

@@ -13,8 +13,9 @@ interface BackupOptions {
 const configHelp = 'the configuration file of the server'
 
 export function registerBackupCommand(program: Command, cli: Cli): void {
-  program
-    .command('backup')
+  const backup = program.command('backup').description('write all data of a server to a file, and try such a file out')
+  backup
+    .command('create', { isDefault: true })
     .summary('write all data of a server to a file')
     .description(
       'write the database to a tar file while the server works; runs on the machine of the data directory, or with DATABASE_URL',
@@ -31,6 +32,21 @@ export function registerBackupCommand(program: Command, cli: Cli): void {
         ...(maxMinutes === undefined ? [] : ['--max-minutes', String(maxMinutes)]),
         ...toArguments('backup', file, config),
       ]),
+    )
+  registerVerifyCommand(backup, cli)
+}
+
+function registerVerifyCommand(backup: Command, cli: Cli) {
+  backup
+    .command('verify')
+    .summary('restore a backup on trial')
+    .description(
+      'restore a backup into a PostgreSQL of its own in a temporary folder (TMPDIR), check all data, and remove both; exits with 1 if it finds a problem',
+    )
+    .argument('<file>', 'a file of "berth backup"')
+    .option('--config <file>', configHelp)
+    .action((file: string, { config }: Pick<BackupOptions, 'config'>) =>
+      runServerProgram(cli, 'backup/main', toArguments('verify', file, config)),
     )
 }
 

@@ -22,6 +22,8 @@ interface PlaceOptions {
   dataDir: string
   log: Log
   systemDir?: string
+  /** false: the database stays in the data directory, or the start fails. */
+  mayMove?: boolean
 }
 
 /** Under root the account of PostgreSQL may pass through the data directory without listing it. */
@@ -32,7 +34,12 @@ export const dataDirMode = () => (process.getuid?.() === 0 ? 0o711 : 0o700)
  * `postgres` or `nobody`. If that account cannot enter the data directory, as in a clone
  * under /root, the files are in /var/lib/berth.
  */
-export async function findPlace({ dataDir, log, systemDir = '/var/lib/berth' }: PlaceOptions): Promise<Place> {
+export async function findPlace({
+  dataDir,
+  log,
+  systemDir = '/var/lib/berth',
+  mayMove = true,
+}: PlaceOptions): Promise<Place> {
   await mkdir(dataDir, { recursive: true, mode: dataDirMode() })
   const directory = await realpath(dataDir)
   const home = join(directory, 'postgres')
@@ -43,6 +50,7 @@ export async function findPlace({ dataDir, log, systemDir = '/var/lib/berth' }: 
   const account = ownerOf(join(home, 'cluster')) ?? unprivileged()
   const place = { home, bin, account }
   if (!canEnter(home, account)) {
+    if (!mayMove) throw new Error(`The account of PostgreSQL (${account.uid}) cannot enter ${directory}`)
     place.home = await made(await homeElsewhere(directory, systemDir))
     await rememberOwner(directory, place.home)
     log.warn(

@@ -49,6 +49,8 @@ export interface PostgresOptions {
   durable?: boolean
   /** For tests: instead of /var/lib/berth. */
   systemDir?: string
+  /** false: the database stays in the data directory, or the start fails. */
+  mayMove?: boolean
 }
 
 const database = 'berth'

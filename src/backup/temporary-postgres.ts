@@ -1,0 +1,52 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, realpath } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Address } from '../platform/connection.ts'
+import { dataDirMode } from '../platform/postgres/place.ts'
+import { startPostgres } from '../platform/postgres/postgres.ts'
+import type { Task } from './database.ts'
+
+/**
+ * An embedded PostgreSQL in a temporary folder. A shell of its own session waits until this process ends, in whatever way,
+ * then stops the server and removes the folder. Therefore kill -9 of this process leaves nothing behind.
+ */
+export async function withTemporaryPostgres<T>(
+  { log, clock }: Pick<Task, 'log' | 'clock'>,
+  work: (address: Address) => Promise<T>,
+): Promise<T> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'berth-verify-')))
+  const cleaner = startCleaner(folder)
+  try {
+    await chmod(folder, dataDirMode())
+    const postgres = await startPostgres({ dataDir: folder, log, clock, mayMove: false })
+    try {
+      return await work(postgres)
+    } finally {
+      await postgres.stop()
+    }
+  } finally {
+    const ended = once(cleaner, 'exit')
+    cleaner.stdin?.end()
+    await ended
+  }
+}
+
+/** `cat` ends when the other end of the pipe is closed. A killed initdb may still write for a moment. */
+const script = `cat
+tries=0
+while [ -e "$1" ] && [ $tries -lt 300 ]; do
+  tries=$((tries + 1))
+  pid=$(head -n 1 "$1/postgres/cluster/data/postmaster.pid" 2> /dev/null)
+  if [ -n "$pid" ] && kill -QUIT "$pid" 2> /dev/null; then sleep 0.1; else rm -rf "$1" || sleep 0.1; fi
+done`
+
+function startCleaner(folder: string): ChildProcess {
+  return spawn('/bin/sh', ['-c', script, 'berth-verify', folder], {
+    detached: true,
+    cwd: '/',
+    env: { PATH: '/usr/bin:/bin' },
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+}
