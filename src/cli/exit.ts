@@ -47,6 +47,7 @@ const lists: Readonly<Record<string, string>> = {
   Node: '"berth node ls" lists the nodes',
   Quota: '"berth quota ls" lists the quotas',
   'Approval rule': '"berth rules" lists the rules',
+  Webhook: '"berth webhooks" lists the webhooks',
   'Capacity reservation': '"berth reservation ls" lists the reservations',
 }
 

@@ -46,6 +46,7 @@ import { registerUpCommand } from './commands/up.ts'
 import { registerUsageCommand } from './commands/usage.ts'
 import { registerUserCommand } from './commands/user.ts'
 import { registerWaitCommand } from './commands/wait.ts'
+import { registerWebhooksCommand } from './commands/webhooks.ts'
 import { registerWhoamiCommand } from './commands/whoami.ts'
 import { registerWhyCommand } from './commands/why.ts'
 import { addContextOption } from './context-option.ts'
@@ -82,6 +83,7 @@ const groups: Readonly<Record<string, readonly ((program: Command, cli: Cli) => 
     registerBackupCommand,
     registerRestoreCommand,
     registerCleanupCommand,
+    registerWebhooksCommand,
     registerApiCommand,
     registerCompletionCommand,
   ],

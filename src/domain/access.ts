@@ -36,6 +36,7 @@ const requirements = {
   'token.any': ['ADMIN', 'ADMIN'],
   'node.write': ['ADMIN', 'ADMIN'],
   'reservation.write': ['ADMIN', 'ADMIN'],
+  'webhook.write': ['ADMIN', 'ADMIN'],
 } as const satisfies Record<string, readonly [UserLevel, TokenScope]>
 
 export type Permission = keyof typeof requirements

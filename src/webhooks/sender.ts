@@ -47,7 +47,7 @@ export function createWebhookSender(domain: Domain, { webhooks, publicUrl }: Web
   async function runOnce(signal: AbortSignal) {
     for (const name of await findWork(domain, [...endpoints.keys()])) endpoints.get(name)?.start()
     if (clock.monotonicMs() - expiredMs >= expireEveryMs) {
-      await expireDeliveries(domain)
+      await expireDeliveries(domain, [...endpoints.keys()])
       expiredMs = clock.monotonicMs()
     }
     await clock.sleep(gapMs, signal)

@@ -57,6 +57,7 @@ const verbs = [
   'context ls',
   'audit',
   'doctor',
+  'webhooks ls',
 ]
 
 describe('in a pipe', () => {

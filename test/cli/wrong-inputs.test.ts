@@ -210,6 +210,8 @@ describe('names that do not exist', () => {
     ['rules rm nope', 'Approval rule nope not found; "berth rules" lists the rules'],
     ['quota rm nope', 'Quota nope not found; "berth quota ls" lists the quotas'],
     ['reservation rm nope', 'Capacity reservation nope not found; "berth reservation ls" lists the reservations'],
+    ['webhooks test nope', 'Webhook nope not found; "berth webhooks" lists the webhooks'],
+    ['webhooks show nope', 'Webhook nope not found; "berth webhooks" lists the webhooks'],
     ['artifact get nope', 'Artifact nope not found; "berth artifact ls JOB" lists the artifacts of a job'],
     ['context use nope', 'Context nope not found; the contexts are broken, open'],
   ])

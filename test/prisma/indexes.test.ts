@@ -190,8 +190,8 @@ const needs = {
     "SELECT id FROM webhook_delivery WHERE endpoint = $1 AND state = 'PENDING' AND due_at <= (SELECT berth_now()) ORDER BY due_at LIMIT $2",
   ),
   webhook_delivery_finished: need(
-    'WHERE state = $2::text::webhook_delivery_state AND finished_at <',
-    "SELECT id FROM webhook_delivery WHERE state = 'DEAD' AND finished_at < (SELECT berth_now()) LIMIT $1",
+    'WHERE endpoint = $2 AND state = $3::text::webhook_delivery_state',
+    "SELECT id FROM webhook_delivery WHERE endpoint = $2 AND state = 'DEAD' AND finished_at < (SELECT berth_now()) LIMIT $1",
   ),
 } satisfies Record<string, Need>
 

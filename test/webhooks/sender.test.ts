@@ -200,7 +200,7 @@ test('a body stays within 20 kB', async () => {
 })
 
 test('delivered deliveries are removed after an hour, and dead ones after 30 days', async () => {
-  await applyWebhooks(it.domain, [{ name: 'ci', url: 'https://a.example' }])
+  await applyWebhooks(it.domain, [target('ci', 'https://a.example')])
   const rows = [
     ['DELIVERED', 0.5],
     ['DELIVERED', 1.5],
@@ -213,6 +213,6 @@ test('delivered deliveries are removed after an hour, and dead ones after 30 day
        VALUES (gen_random_uuid()::text, 'ci', 'job.created', '{}', $1::webhook_delivery_state, berth_now() - $2 * interval '1 hour')`,
       [state, hours],
     )
-  await expireDeliveries(it.domain)
+  await expireDeliveries(it.domain, ['ci'])
   expect((await deliveries('ci')).map(({ state }) => state).sort()).toEqual(['DEAD', 'DELIVERED'])
 })

@@ -36,6 +36,7 @@ export const needs: Readonly<Record<Permission, Need>> = {
   USER_WRITE: need('ADMIN', 'ADMIN', 'manage users and teams'),
   TOKEN_ANY: need('ADMIN', 'ADMIN', 'manage the tokens of all users'),
   NODE_WRITE: need('ADMIN', 'ADMIN', 'add, change and delete nodes'),
+  WEBHOOK_WRITE: need('ADMIN', 'ADMIN', 'see, test and enable webhooks'),
   RESERVATION_WRITE: need('ADMIN', 'ADMIN', 'create and delete capacity reservations'),
 }
 

@@ -203,11 +203,11 @@ export type CreateTokenInput = {
 
 /** A new user. */
 export type CreateUserInput = {
-  /** Permissions in addition to those of the level. At most 22. */
+  /** Permissions in addition to those of the level. At most 23. */
   allow?: Array<Permission> | null | undefined;
   /** Team for submissions that name no team; must be one of `teams`. */
   defaultTeam?: string | null | undefined;
-  /** Permissions to deny; deny overrides allow. At most 22. */
+  /** Permissions to deny; deny overrides allow. At most 23. */
   deny?: Array<Permission> | null | undefined;
   /** Name that pages show; default: the log-in name. */
   displayName?: string | null | undefined;
@@ -322,6 +322,12 @@ export type DownloadFormat =
   | 'PLAIN'
   /** The bytes of the streams as the job wrote them, without gaps. A download that broke can go on. */
   | 'RAW';
+
+/** The webhook to enable. */
+export type EnableWebhookInput = {
+  /** Name of the webhook. */
+  webhook: string;
+};
 
 /** An environment variable. */
 export type EnvironmentVariableInput = {
@@ -799,7 +805,9 @@ export type Permission =
   /** Manage users and teams. */
   | 'USER_WRITE'
   /** Save views for oneself and own teams; an ADMIN also for everyone. */
-  | 'VIEW_WRITE';
+  | 'VIEW_WRITE'
+  /** See, test, resend and enable webhooks. */
+  | 'WEBHOOK_WRITE';
 
 /** State of a node. */
 export type PoolNodeState =
@@ -903,6 +911,14 @@ export type RejectJobInput = {
 export type RejectJobsInput = {
   /** The decisions. At most 100. */
   decisions: Array<RejectJobInput>;
+};
+
+/** The deliveries to send again. */
+export type ResendWebhookDeliveriesInput = {
+  /** Ids of the deliveries; omitted: all that are pending, then the oldest dead ones. At most 1,000. */
+  deliveryIds?: Array<string> | null | undefined;
+  /** Name of the webhook. */
+  webhook: string;
 };
 
 /** Requested resources; amounts are per replica. */
@@ -1130,9 +1146,15 @@ export type TeamFilter = {
   text?: string | null | undefined;
 };
 
+/** The webhook to test. */
+export type TestWebhookInput = {
+  /** Name of the webhook. */
+  webhook: string;
+};
+
 /** Permitted use of a token; a token never permits more than its user may do. */
 export type TokenScope =
-  /** Everything else: users, teams, tokens, quotas, limits, rules, nodes, reservations, deleting jobs of others. */
+  /** Everything else: users, teams, tokens, quotas, limits, rules, nodes, reservations, webhooks, deleting jobs of others. */
   | 'ADMIN'
   /** Approve, reject, set priorities, cancel jobs of others, run scheduling passes, clean up. */
   | 'OPERATE'
@@ -1229,11 +1251,11 @@ export type UpdateTeamInput = {
 
 /** Changes to a user; omitted fields stay. */
 export type UpdateUserInput = {
-  /** Permissions in addition to those of the level. At most 22. */
+  /** Permissions in addition to those of the level. At most 23. */
   allow?: Array<Permission> | null | undefined;
   /** Team for submissions that name no team; must be one of `teams`. */
   defaultTeam?: string | null | undefined;
-  /** Permissions to deny; deny overrides allow. At most 22. */
+  /** Permissions to deny; deny overrides allow. At most 23. */
   deny?: Array<Permission> | null | undefined;
   /** Whether the user is disabled. A disabled user cannot log in; running jobs continue, and waiting jobs are held. */
   disabled?: boolean | null | undefined;
@@ -1307,6 +1329,15 @@ export type ViewScope =
   | 'TEAM'
   /** The user who saved the view. */
   | 'USER';
+
+/** State of a delivery. */
+export type WebhookDeliveryState =
+  /** All ten tries failed; the delivery is kept for 30 days. */
+  | 'DEAD'
+  /** The receiver accepted the delivery; it is kept for an hour. */
+  | 'DELIVERED'
+  /** The delivery is sent now, or waits for its next try. */
+  | 'PENDING';
 
 /** An X11 display for the job. */
 export type X11Input = {
@@ -2829,6 +2860,58 @@ export type DropViewMutation = { deleteView:
     | { __typename: 'VersionConflictProblem', message: string }
    };
 
+export type WebhookItemFragment = { id: string, name: string, target: string, events: Array<string>, disabledAt: string | null, disabledReason: string | null, unread: number, pending: number, pendingSince: string | null, dead: number };
+
+export type ListWebhooksQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ListWebhooksQuery = { webhooks: Array<{ id: string, name: string, target: string, events: Array<string>, disabledAt: string | null, disabledReason: string | null, unread: number, pending: number, pendingSince: string | null, dead: number }> };
+
+export type SendTestEventMutationVariables = Exact<{
+  input: TestWebhookInput;
+}>;
+
+
+export type SendTestEventMutation = { testWebhook:
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'TestWebhookSuccess', delivery: { id: string } }
+    | { __typename: 'UnavailableProblem', message: string }
+   };
+
+export type ReadTestEventQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type ReadTestEventQuery = { webhookDelivery: { id: string, state: WebhookDeliveryState, error: string | null } | null };
+
+export type ResendDeliveriesMutationVariables = Exact<{
+  input: ResendWebhookDeliveriesInput;
+}>;
+
+
+export type ResendDeliveriesMutation = { resendWebhookDeliveries:
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'ResendWebhookDeliveriesSuccess', count: number }
+    | { __typename: 'UnavailableProblem', message: string }
+   };
+
+export type TurnWebhookOnMutationVariables = Exact<{
+  input: EnableWebhookInput;
+}>;
+
+
+export type TurnWebhookOnMutation = { enableWebhook:
+    | { __typename: 'EnableWebhookSuccess', webhook: { id: string, name: string, target: string, events: Array<string>, disabledAt: string | null, disabledReason: string | null, unread: number, pending: number, pendingSince: string | null, dead: number } }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'UnavailableProblem', message: string }
+   };
+
 export class TypedDocumentString<TResult, TVariables>
   extends String
   implements DocumentTypeDecoration<TResult, TVariables>
@@ -3602,6 +3685,20 @@ export const ViewRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"ViewRow"}) as unknown as TypedDocumentString<ViewRowFragment, unknown>;
+export const WebhookItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment WebhookItem on Webhook {
+  id
+  name
+  target
+  events
+  disabledAt
+  disabledReason
+  unread
+  pending
+  pendingSince
+  dead
+}
+    `, {"fragmentName":"WebhookItem"}) as unknown as TypedDocumentString<WebhookItemFragment, unknown>;
 export const AboutServerDocument = /*#__PURE__*/ new TypedDocumentString(`
     query AboutServer {
   serverInfo {
@@ -8254,3 +8351,106 @@ export const DropViewDocument = /*#__PURE__*/ new TypedDocumentString(`
     }
   }
 }`) as unknown as TypedDocumentString<DropViewMutation, DropViewMutationVariables>;
+export const ListWebhooksDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query ListWebhooks {
+  webhooks {
+    ...WebhookItem
+  }
+}
+    fragment WebhookItem on Webhook {
+  id
+  name
+  target
+  events
+  disabledAt
+  disabledReason
+  unread
+  pending
+  pendingSince
+  dead
+}`) as unknown as TypedDocumentString<ListWebhooksQuery, ListWebhooksQueryVariables>;
+export const SendTestEventDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation SendTestEvent($input: TestWebhookInput!) {
+  testWebhook(input: $input) {
+    __typename
+    ... on TestWebhookSuccess {
+      delivery {
+        id
+      }
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  message
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+}`) as unknown as TypedDocumentString<SendTestEventMutation, SendTestEventMutationVariables>;
+export const ReadTestEventDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query ReadTestEvent($id: ID!) {
+  webhookDelivery(id: $id) {
+    id
+    state
+    error
+  }
+}
+    `) as unknown as TypedDocumentString<ReadTestEventQuery, ReadTestEventQueryVariables>;
+export const ResendDeliveriesDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation ResendDeliveries($input: ResendWebhookDeliveriesInput!) {
+  resendWebhookDeliveries(input: $input) {
+    __typename
+    ... on ResendWebhookDeliveriesSuccess {
+      count
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  message
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+}`) as unknown as TypedDocumentString<ResendDeliveriesMutation, ResendDeliveriesMutationVariables>;
+export const TurnWebhookOnDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation TurnWebhookOn($input: EnableWebhookInput!) {
+  enableWebhook(input: $input) {
+    __typename
+    ... on EnableWebhookSuccess {
+      webhook {
+        ...WebhookItem
+      }
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  message
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+}
+fragment WebhookItem on Webhook {
+  id
+  name
+  target
+  events
+  disabledAt
+  disabledReason
+  unread
+  pending
+  pendingSince
+  dead
+}`) as unknown as TypedDocumentString<TurnWebhookOnMutation, TurnWebhookOnMutationVariables>;

@@ -894,6 +894,8 @@ CREATE TABLE "access_mode" (
 CREATE TABLE "webhook_endpoint" (
     "name" TEXT NOT NULL,
     "target" TEXT NOT NULL,
+    "events" TEXT[],
+    "filter" JSONB NOT NULL DEFAULT '{}',
     "position" BIGINT NOT NULL,
     "disabled_at" TIMESTAMPTZ(3),
     "disabled_reason" TEXT,
@@ -1382,7 +1384,7 @@ CREATE UNIQUE INDEX submission_queue_one_default ON submission_queue (is_default
 -- Quotas, slots, the audit log, webhooks.
 CREATE UNIQUE INDEX quota_one_of_a_kind ON quota (scope, coalesce(key, ''), type, action);
 CREATE INDEX webhook_delivery_due ON webhook_delivery (endpoint, due_at) WHERE state = 'PENDING';
-CREATE INDEX webhook_delivery_finished ON webhook_delivery (state, finished_at) WHERE state <> 'PENDING';
+CREATE INDEX webhook_delivery_finished ON webhook_delivery (endpoint, state, finished_at) WHERE state <> 'PENDING';
 CREATE INDEX usage_ledger_of_account ON usage_ledger (account text_pattern_ops, at);
 CREATE INDEX usage_ledger_of_team ON usage_ledger (team_id, at) WHERE team_id IS NOT NULL;
 CREATE INDEX usage_ledger_at ON usage_ledger USING brin (at);

@@ -22,6 +22,7 @@ export const possibleTypes: Record<string, string[]> = {
   DeleteTeamResult: ["DeleteTeamSuccess","ForbiddenProblem","NotFoundProblem","UnavailableProblem","VersionConflictProblem"],
   DeleteUserResult: ["DeleteUserSuccess","ForbiddenProblem","InvalidInputProblem","NotFoundProblem","UnavailableProblem","VersionConflictProblem"],
   DeleteViewResult: ["DeleteViewSuccess","ForbiddenProblem","NotFoundProblem","UnavailableProblem","VersionConflictProblem"],
+  EnableWebhookResult: ["EnableWebhookSuccess","ForbiddenProblem","NotFoundProblem","UnavailableProblem"],
   JobEventDetail: ["ApprovalDecisionDetail","ApprovalRequestDetail","ArtifactDetail","PreemptionDetail","PriorityDetail","StateChangeDetail"],
   JobStatusMessage: ["JobTransitions","StreamHeartbeat","StreamReset"],
   JobUpdatesMessage: ["JobTransitions","StreamHeartbeat","StreamReset"],
@@ -36,6 +37,7 @@ export const possibleTypes: Record<string, string[]> = {
   RejectJobsResult: ["ForbiddenProblem","InvalidInputProblem","RejectJobsSuccess","UnavailableProblem"],
   ReleaseSlotResult: ["ForbiddenProblem","NotFoundProblem","ReleaseSlotSuccess","UnavailableProblem"],
   ReportProgressResult: ["ForbiddenProblem","InvalidInputProblem","ReportProgressSuccess","UnavailableProblem"],
+  ResendWebhookDeliveriesResult: ["ForbiddenProblem","InvalidInputProblem","NotFoundProblem","ResendWebhookDeliveriesSuccess","UnavailableProblem"],
   ReserveSlotResult: ["ForbiddenProblem","InvalidInputProblem","QuotaExceededProblem","ReserveSlotSuccess","UnavailableProblem"],
   RetryJobResult: ["ForbiddenProblem","IdempotencyConflictProblem","InvalidInputProblem","InvalidStateProblem","NotFoundProblem","QuotaExceededProblem","RejectedProblem","ReservationExpiredProblem","RetryJobSuccess","UnavailableProblem","VersionConflictProblem"],
   RetryJobsResult: ["CountMismatchProblem","ForbiddenProblem","InvalidInputProblem","RetryJobsSuccess","UnavailableProblem"],
@@ -48,6 +50,7 @@ export const possibleTypes: Record<string, string[]> = {
   SubmitJobResult: ["ForbiddenProblem","IdempotencyConflictProblem","InvalidInputProblem","QuotaExceededProblem","RejectedProblem","ReservationExpiredProblem","SubmitJobSuccess","UnavailableProblem"],
   SubmitJobsResult: ["ForbiddenProblem","InvalidInputProblem","SubmitJobsSuccess","UnavailableProblem"],
   TailMessage: ["LogBatch","LogGap","RunChanged","StreamHeartbeat","StreamReset"],
+  TestWebhookResult: ["ForbiddenProblem","InvalidInputProblem","NotFoundProblem","TestWebhookSuccess","UnavailableProblem"],
   UpdateApprovalRuleResult: ["ForbiddenProblem","InvalidInputProblem","NotFoundProblem","UnavailableProblem","UpdateApprovalRuleSuccess","VersionConflictProblem"],
   UpdateLimitsResult: ["ForbiddenProblem","InvalidInputProblem","NotFoundProblem","UnavailableProblem","UpdateLimitsSuccess","VersionConflictProblem"],
   UpdateNodeResult: ["ForbiddenProblem","InvalidInputProblem","NotFoundProblem","UnavailableProblem","UpdateNodeSuccess","VersionConflictProblem"],
@@ -57,7 +60,7 @@ export const possibleTypes: Record<string, string[]> = {
 };
 
 /** Objects without an id of their own: a cache keeps them in the object that has them. */
-export const embeddedTypes: readonly string[] = ["AccountShare","AddNodeSuccess","ApiTokenConnection","ApiTokenEdge","ApprovalCondition","ApprovalConnection","ApprovalDecisionDetail","ApprovalEdge","ApprovalNotAllowedProblem","ApprovalRequestDetail","ApprovalRuleConnection","ApprovalRuleEdge","ApprovalRulePreview","ApproveJobSuccess","ApproveJobsSuccess","ArtifactConnection","ArtifactDetail","ArtifactEdge","AuditConnection","AuditEdge","AuditVerification","CancelJobSuccess","CancelJobsSuccess","Capacity","CapacityReservationConnection","CapacityReservationEdge","CleanupJobsSuccess","Condition","CountMismatchProblem","CreateApprovalRuleSuccess","CreateCapacityReservationSuccess","CreateDownloadSuccess","CreateQuotaSuccess","CreateTeamSuccess","CreateTokenSuccess","CreateUserSuccess","DeleteApprovalRuleSuccess","DeleteCapacityReservationSuccess","DeleteJobSuccess","DeleteJobsSuccess","DeleteNodeSuccess","DeleteQuotaSuccess","DeleteTeamSuccess","DeleteUserSuccess","DeleteViewSuccess","Dependency","DependencySpec","Device","EnvironmentVariable","EstimatedStart","ExecutorInfo","Fit","ForbiddenProblem","Gate","IdempotencyConflictProblem","IdempotencyKey","InternalDns","InternalDnsPort","InvalidInputProblem","InvalidStateProblem","JobConnection","JobCount","JobCounts","JobEdge","JobEventConnection","JobEventEdge","JobFairShare","JobPreview","JobSpec","JobTransitions","Label","Leader","LocalQueue","LogBatch","LogGap","LogLine","LogMatch","LogPage","LogSearch","LostWork","Money","NativeAttribute","NeededApproval","NodesChanged","NotFoundProblem","PageInfo","PendingReason","Placement","PoolNodeConnection","PoolNodeEdge","PoolRates","PreemptionDetail","PriorityDetail","ProcessQueueSuccess","Progress","PublishArtifactSuccess","QuotaConnection","QuotaEdge","QuotaEffect","QuotaExceededProblem","QuotaUsage","ReasonCount","RejectJobSuccess","RejectJobsSuccess","RejectedProblem","ReleaseSlotSuccess","ReportProgressSuccess","ReservationExpiredProblem","ReserveSlotSuccess","ResourceUsage","Resources","Retry","RetryJobSuccess","RetryJobsSuccess","RevokeTokenSuccess","RunChanged","RunConnection","RunEdge","SaveClosureSuccess","SaveViewSuccess","Scheduling","ScopeLimit","SelfCheck","SelfCheckFinding","ServerLink","SetJobPrioritiesSuccess","SetJobPrioritySuccess","SetScopeLimitSuccess","SlotReservationConnection","SlotReservationEdge","StateChangeDetail","StateCount","StreamHeartbeat","StreamReset","SubmitJobSuccess","SubmitJobsSuccess","TeamConnection","TeamEdge","UnavailableProblem","UpdateApprovalRuleSuccess","UpdateLimitsSuccess","UpdateNodeSuccess","UpdateQuotaSuccess","UpdateTeamSuccess","UpdateUserSuccess","UsagePoint","UsageSample","UserConnection","UserCount","UserEdge","UserIdentity","VersionConflictProblem","ViewerQueue","Violation","X11"];
+export const embeddedTypes: readonly string[] = ["AccountShare","AddNodeSuccess","ApiTokenConnection","ApiTokenEdge","ApprovalCondition","ApprovalConnection","ApprovalDecisionDetail","ApprovalEdge","ApprovalNotAllowedProblem","ApprovalRequestDetail","ApprovalRuleConnection","ApprovalRuleEdge","ApprovalRulePreview","ApproveJobSuccess","ApproveJobsSuccess","ArtifactConnection","ArtifactDetail","ArtifactEdge","AuditConnection","AuditEdge","AuditVerification","CancelJobSuccess","CancelJobsSuccess","Capacity","CapacityReservationConnection","CapacityReservationEdge","CleanupJobsSuccess","Condition","CountMismatchProblem","CreateApprovalRuleSuccess","CreateCapacityReservationSuccess","CreateDownloadSuccess","CreateQuotaSuccess","CreateTeamSuccess","CreateTokenSuccess","CreateUserSuccess","DeleteApprovalRuleSuccess","DeleteCapacityReservationSuccess","DeleteJobSuccess","DeleteJobsSuccess","DeleteNodeSuccess","DeleteQuotaSuccess","DeleteTeamSuccess","DeleteUserSuccess","DeleteViewSuccess","Dependency","DependencySpec","Device","EnableWebhookSuccess","EnvironmentVariable","EstimatedStart","ExecutorInfo","Fit","ForbiddenProblem","Gate","IdempotencyConflictProblem","IdempotencyKey","InternalDns","InternalDnsPort","InvalidInputProblem","InvalidStateProblem","JobConnection","JobCount","JobCounts","JobEdge","JobEventConnection","JobEventEdge","JobFairShare","JobPreview","JobSpec","JobTransitions","Label","Leader","LocalQueue","LogBatch","LogGap","LogLine","LogMatch","LogPage","LogSearch","LostWork","Money","NativeAttribute","NeededApproval","NodesChanged","NotFoundProblem","PageInfo","PendingReason","Placement","PoolNodeConnection","PoolNodeEdge","PoolRates","PreemptionDetail","PriorityDetail","ProcessQueueSuccess","Progress","PublishArtifactSuccess","QuotaConnection","QuotaEdge","QuotaEffect","QuotaExceededProblem","QuotaUsage","ReasonCount","RejectJobSuccess","RejectJobsSuccess","RejectedProblem","ReleaseSlotSuccess","ReportProgressSuccess","ResendWebhookDeliveriesSuccess","ReservationExpiredProblem","ReserveSlotSuccess","ResourceUsage","Resources","Retry","RetryJobSuccess","RetryJobsSuccess","RevokeTokenSuccess","RunChanged","RunConnection","RunEdge","SaveClosureSuccess","SaveViewSuccess","Scheduling","ScopeLimit","SelfCheck","SelfCheckFinding","ServerLink","SetJobPrioritiesSuccess","SetJobPrioritySuccess","SetScopeLimitSuccess","SlotReservationConnection","SlotReservationEdge","StateChangeDetail","StateCount","StreamHeartbeat","StreamReset","SubmitJobSuccess","SubmitJobsSuccess","TeamConnection","TeamEdge","TestWebhookSuccess","UnavailableProblem","UpdateApprovalRuleSuccess","UpdateLimitsSuccess","UpdateNodeSuccess","UpdateQuotaSuccess","UpdateTeamSuccess","UpdateUserSuccess","UsagePoint","UsageSample","UserConnection","UserCount","UserEdge","UserIdentity","VersionConflictProblem","ViewerQueue","Violation","X11"];
 
 /** Fields of the other objects that are lists of objects. */
 export const listFields: Record<string, readonly string[]> = {
@@ -67,7 +70,7 @@ export const listFields: Record<string, readonly string[]> = {
   Limits: ["scopes"],
   Pool: ["accounts","holds"],
   PoolNode: ["devices"],
-  Query: ["nodes","pools","savedViews","submissionQueues","usage"],
+  Query: ["nodes","pools","savedViews","submissionQueues","usage","webhooks"],
   Queue: ["byReason","byState","byUser"],
   Run: ["nodes","placements","samples"],
   ServerInfo: ["links"],
@@ -75,4 +78,5 @@ export const listFields: Record<string, readonly string[]> = {
   System: ["conditions","executors","gpus"],
   User: ["teams"],
   Viewer: ["quotas"],
+  Webhook: ["deliveries"],
 };

@@ -184,11 +184,11 @@ export type CreateTokenInput = {
 
 /** A new user. */
 export type CreateUserInput = {
-  /** Permissions in addition to those of the level. At most 22. */
+  /** Permissions in addition to those of the level. At most 23. */
   allow?: Array<Permission> | null | undefined;
   /** Team for submissions that name no team; must be one of `teams`. */
   defaultTeam?: string | null | undefined;
-  /** Permissions to deny; deny overrides allow. At most 22. */
+  /** Permissions to deny; deny overrides allow. At most 23. */
   deny?: Array<Permission> | null | undefined;
   /** Name that pages show; default: the log-in name. */
   displayName?: string | null | undefined;
@@ -295,6 +295,12 @@ export type DeviceInput = {
   model: string;
   /** Whether they have tensor cores. */
   tensorCores?: boolean | null | undefined;
+};
+
+/** The webhook to enable. */
+export type EnableWebhookInput = {
+  /** Name of the webhook. */
+  webhook: string;
 };
 
 /** An environment variable. */
@@ -785,7 +791,9 @@ export const Permission = {
   /** Manage users and teams. */
   UserWrite: 'USER_WRITE',
   /** Save views for oneself and own teams; an ADMIN also for everyone. */
-  ViewWrite: 'VIEW_WRITE'
+  ViewWrite: 'VIEW_WRITE',
+  /** See, test, resend and enable webhooks. */
+  WebhookWrite: 'WEBHOOK_WRITE'
 } as const;
 
 export type Permission = typeof Permission[keyof typeof Permission];
@@ -942,6 +950,14 @@ export type ReportProgressInput = {
   fraction?: number | null | undefined;
   /** At most 1,000 characters; omitted: unchanged; null: removed. */
   message?: string | null | undefined;
+};
+
+/** The deliveries to send again. */
+export type ResendWebhookDeliveriesInput = {
+  /** Ids of the deliveries; omitted: all that are pending, then the oldest dead ones. At most 1,000. */
+  deliveryIds?: Array<string> | null | undefined;
+  /** Name of the webhook. */
+  webhook: string;
 };
 
 /** The reservation. */
@@ -1184,9 +1200,15 @@ export type SubmitJobsInput = {
   submissions: Array<SubmitJobInput>;
 };
 
+/** The webhook to test. */
+export type TestWebhookInput = {
+  /** Name of the webhook. */
+  webhook: string;
+};
+
 /** Permitted use of a token; a token never permits more than its user may do. */
 export const TokenScope = {
-  /** Everything else: users, teams, tokens, quotas, limits, rules, nodes, reservations, deleting jobs of others. */
+  /** Everything else: users, teams, tokens, quotas, limits, rules, nodes, reservations, webhooks, deleting jobs of others. */
   Admin: 'ADMIN',
   /** Approve, reject, set priorities, cancel jobs of others, run scheduling passes, clean up. */
   Operate: 'OPERATE',
@@ -1285,11 +1307,11 @@ export type UpdateTeamInput = {
 
 /** Changes to a user; omitted fields stay. */
 export type UpdateUserInput = {
-  /** Permissions in addition to those of the level. At most 22. */
+  /** Permissions in addition to those of the level. At most 23. */
   allow?: Array<Permission> | null | undefined;
   /** Team for submissions that name no team; must be one of `teams`. */
   defaultTeam?: string | null | undefined;
-  /** Permissions to deny; deny overrides allow. At most 22. */
+  /** Permissions to deny; deny overrides allow. At most 23. */
   deny?: Array<Permission> | null | undefined;
   /** Whether the user is disabled. A disabled user cannot log in; running jobs continue, and waiting jobs are held. */
   disabled?: boolean | null | undefined;
@@ -1347,6 +1369,17 @@ export const UserLevel = {
 } as const;
 
 export type UserLevel = typeof UserLevel[keyof typeof UserLevel];
+/** State of a delivery. */
+export const WebhookDeliveryState = {
+  /** All ten tries failed; the delivery is kept for 30 days. */
+  Dead: 'DEAD',
+  /** The receiver accepted the delivery; it is kept for an hour. */
+  Delivered: 'DELIVERED',
+  /** The delivery is sent now, or waits for its next try. */
+  Pending: 'PENDING'
+} as const;
+
+export type WebhookDeliveryState = typeof WebhookDeliveryState[keyof typeof WebhookDeliveryState];
 /** An X11 display for the job. */
 export type X11Input = {
   /** Whether the display is rendered by a GPU. */
@@ -2514,6 +2547,69 @@ export type SubmitJobsMutation = { submitJobs:
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
+export type WebhookRowFragment = { id: string, name: string, target: string, events: Array<string>, filter: Record<string, unknown>, disabledAt: string | null, disabledReason: string | null, createdAt: string, unread: number, pending: number, pendingSince: string | null, dead: number };
+
+export type WebhookDeliveryRowFragment = { id: string, type: string, state: WebhookDeliveryState, tries: number, status: number | null, error: string | null, createdAt: string, nextTryAt: string | null, finishedAt: string | null, job: { id: string } | null };
+
+export type WebhooksQueryVariables = Exact<{
+  name?: string | null | undefined;
+}>;
+
+
+export type WebhooksQuery = { webhooks: Array<{ id: string, name: string, target: string, events: Array<string>, filter: Record<string, unknown>, disabledAt: string | null, disabledReason: string | null, createdAt: string, unread: number, pending: number, pendingSince: string | null, dead: number }> };
+
+export type WebhookDetailsQueryVariables = Exact<{
+  name: string;
+}>;
+
+
+export type WebhookDetailsQuery = { webhooks: Array<{ id: string, name: string, target: string, events: Array<string>, filter: Record<string, unknown>, disabledAt: string | null, disabledReason: string | null, createdAt: string, unread: number, pending: number, pendingSince: string | null, dead: number, pendingDeliveries: Array<{ id: string, type: string, state: WebhookDeliveryState, tries: number, status: number | null, error: string | null, createdAt: string, nextTryAt: string | null, finishedAt: string | null, job: { id: string } | null }>, deadDeliveries: Array<{ id: string, type: string, state: WebhookDeliveryState, tries: number, status: number | null, error: string | null, createdAt: string, nextTryAt: string | null, finishedAt: string | null, job: { id: string } | null }>, delivered: Array<{ id: string, type: string, state: WebhookDeliveryState, tries: number, status: number | null, error: string | null, createdAt: string, nextTryAt: string | null, finishedAt: string | null, job: { id: string } | null }> }> };
+
+export type WebhookDeliveryQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type WebhookDeliveryQuery = { webhookDelivery: { id: string, type: string, state: WebhookDeliveryState, tries: number, status: number | null, error: string | null, createdAt: string, nextTryAt: string | null, finishedAt: string | null, job: { id: string } | null } | null };
+
+export type TestWebhookMutationVariables = Exact<{
+  input: TestWebhookInput;
+}>;
+
+
+export type TestWebhookMutation = { testWebhook:
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'TestWebhookSuccess', delivery: { id: string, type: string, state: WebhookDeliveryState, tries: number, status: number | null, error: string | null, createdAt: string, nextTryAt: string | null, finishedAt: string | null, job: { id: string } | null } }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type ResendWebhookDeliveriesMutationVariables = Exact<{
+  input: ResendWebhookDeliveriesInput;
+}>;
+
+
+export type ResendWebhookDeliveriesMutation = { resendWebhookDeliveries:
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ResendWebhookDeliveriesSuccess', count: number }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type EnableWebhookMutationVariables = Exact<{
+  input: EnableWebhookInput;
+}>;
+
+
+export type EnableWebhookMutation = { enableWebhook:
+    | { __typename: 'EnableWebhookSuccess', webhook: { id: string, name: string, target: string, events: Array<string>, filter: Record<string, unknown>, disabledAt: string | null, disabledReason: string | null, createdAt: string, unread: number, pending: number, pendingSince: string | null, dead: number } }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
 export class TypedDocumentString<TResult, TVariables>
   extends String
   implements DocumentTypeDecoration<TResult, TVariables>
@@ -3321,6 +3417,38 @@ export const SlotRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"SlotRow"}) as unknown as TypedDocumentString<SlotRowFragment, unknown>;
+export const WebhookRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment WebhookRow on Webhook {
+  id
+  name
+  target
+  events
+  filter
+  disabledAt
+  disabledReason
+  createdAt
+  unread
+  pending
+  pendingSince
+  dead
+}
+    `, {"fragmentName":"WebhookRow"}) as unknown as TypedDocumentString<WebhookRowFragment, unknown>;
+export const WebhookDeliveryRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment WebhookDeliveryRow on WebhookDelivery {
+  id
+  type
+  job {
+    id
+  }
+  state
+  tries
+  status
+  error
+  createdAt
+  nextTryAt
+  finishedAt
+}
+    `, {"fragmentName":"WebhookDeliveryRow"}) as unknown as TypedDocumentString<WebhookDeliveryRowFragment, unknown>;
 export const JobSpecDocument = /*#__PURE__*/ new TypedDocumentString(`
     query JobSpec($id: ID!) {
   job(id: $id) {
@@ -6586,3 +6714,199 @@ fragment Refusal on Problem {
   message
   retryable
 }`) as unknown as TypedDocumentString<SubmitJobsMutation, SubmitJobsMutationVariables>;
+export const WebhooksDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query Webhooks($name: String) {
+  webhooks(name: $name) {
+    ...WebhookRow
+  }
+}
+    fragment WebhookRow on Webhook {
+  id
+  name
+  target
+  events
+  filter
+  disabledAt
+  disabledReason
+  createdAt
+  unread
+  pending
+  pendingSince
+  dead
+}`) as unknown as TypedDocumentString<WebhooksQuery, WebhooksQueryVariables>;
+export const WebhookDetailsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query WebhookDetails($name: String!) {
+  webhooks(name: $name) {
+    ...WebhookRow
+    pendingDeliveries: deliveries(state: PENDING) {
+      ...WebhookDeliveryRow
+    }
+    deadDeliveries: deliveries(state: DEAD) {
+      ...WebhookDeliveryRow
+    }
+    delivered: deliveries(state: DELIVERED) {
+      ...WebhookDeliveryRow
+    }
+  }
+}
+    fragment WebhookRow on Webhook {
+  id
+  name
+  target
+  events
+  filter
+  disabledAt
+  disabledReason
+  createdAt
+  unread
+  pending
+  pendingSince
+  dead
+}
+fragment WebhookDeliveryRow on WebhookDelivery {
+  id
+  type
+  job {
+    id
+  }
+  state
+  tries
+  status
+  error
+  createdAt
+  nextTryAt
+  finishedAt
+}`) as unknown as TypedDocumentString<WebhookDetailsQuery, WebhookDetailsQueryVariables>;
+export const WebhookDeliveryDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query WebhookDelivery($id: ID!) {
+  webhookDelivery(id: $id) {
+    ...WebhookDeliveryRow
+  }
+}
+    fragment WebhookDeliveryRow on WebhookDelivery {
+  id
+  type
+  job {
+    id
+  }
+  state
+  tries
+  status
+  error
+  createdAt
+  nextTryAt
+  finishedAt
+}`) as unknown as TypedDocumentString<WebhookDeliveryQuery, WebhookDeliveryQueryVariables>;
+export const TestWebhookDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation TestWebhook($input: TestWebhookInput!) {
+  testWebhook(input: $input) {
+    __typename
+    ... on TestWebhookSuccess {
+      delivery {
+        ...WebhookDeliveryRow
+      }
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}
+fragment WebhookDeliveryRow on WebhookDelivery {
+  id
+  type
+  job {
+    id
+  }
+  state
+  tries
+  status
+  error
+  createdAt
+  nextTryAt
+  finishedAt
+}`) as unknown as TypedDocumentString<TestWebhookMutation, TestWebhookMutationVariables>;
+export const ResendWebhookDeliveriesDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation ResendWebhookDeliveries($input: ResendWebhookDeliveriesInput!) {
+  resendWebhookDeliveries(input: $input) {
+    __typename
+    ... on ResendWebhookDeliveriesSuccess {
+      count
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<ResendWebhookDeliveriesMutation, ResendWebhookDeliveriesMutationVariables>;
+export const EnableWebhookDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation EnableWebhook($input: EnableWebhookInput!) {
+  enableWebhook(input: $input) {
+    __typename
+    ... on EnableWebhookSuccess {
+      webhook {
+        ...WebhookRow
+      }
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}
+fragment WebhookRow on Webhook {
+  id
+  name
+  target
+  events
+  filter
+  disabledAt
+  disabledReason
+  createdAt
+  unread
+  pending
+  pendingSince
+  dead
+}`) as unknown as TypedDocumentString<EnableWebhookMutation, EnableWebhookMutationVariables>;

@@ -76,13 +76,16 @@ UPDATE webhook_delivery SET status = $3, error = $4, due_at = berth_now() + $5 *
 WHERE id = $1 AND lease = $2 AND state = 'PENDING'`
 
 /** Removes delivered and dead deliveries after their time. */
-export async function expireDeliveries({ db }: Rooms): Promise<void> {
-  await removeInBatches(db.sql, expireSql, ['DELIVERED', deliveredHoursKept])
-  await removeInBatches(db.sql, expireSql, ['DEAD', deadDaysKept * 24])
+export async function expireDeliveries({ db }: Rooms, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    await removeInBatches(db.sql, expireSql, [name, 'DELIVERED', deliveredHoursKept])
+    await removeInBatches(db.sql, expireSql, [name, 'DEAD', deadDaysKept * 24])
+  }
 }
 
 const expireSql = `
 DELETE FROM webhook_delivery WHERE id IN (
   SELECT id FROM webhook_delivery
-  WHERE state = $2::text::webhook_delivery_state AND finished_at < (SELECT berth_now()) - $3 * interval '1 hour' LIMIT $1 FOR UPDATE SKIP LOCKED)
+  WHERE endpoint = $2 AND state = $3::text::webhook_delivery_state
+    AND finished_at < (SELECT berth_now()) - $4 * interval '1 hour' LIMIT $1 FOR UPDATE SKIP LOCKED)
 RETURNING 1`

@@ -1,10 +1,11 @@
 import { lockApplied, rememberApplied } from '../applied.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
+import type { EventChoice } from './filter.ts'
 
 /** Endpoints as stored. Their URLs and secrets stay in the configuration. */
 
-interface DeclaredWebhook {
+interface DeclaredWebhook extends EventChoice {
   name: string
   url: string
 }
@@ -12,7 +13,12 @@ interface DeclaredWebhook {
 /** Stores the endpoints of the configuration. A new one begins at the head of the feed; a missing one is removed. */
 export async function applyWebhooks(domain: Domain, webhooks: readonly DeclaredWebhook[]): Promise<void> {
   const { db, time, log } = domain
-  const declared = webhooks.map(({ name, url }) => ({ name, target: new URL(url).origin }))
+  const declared = webhooks.map(({ name, url, events, filter }) => ({
+    name,
+    target: new URL(url).origin,
+    events: [...(events ?? [])],
+    filter: { ...filter },
+  }))
   await db.serializable(async (tx) => {
     await lockApplied(tx)
     if (!(await rememberApplied(tx, 'webhooks', declared))) return
@@ -22,11 +28,11 @@ export async function applyWebhooks(domain: Domain, webhooks: readonly DeclaredW
     const ended = known.filter(({ name }) => !names.includes(name))
     const head = await feedHead.findFirst()
     await webhookEndpoint.deleteMany({ where: { name: { in: ended.map(({ name }) => name) } } })
-    for (const { name, target } of declared)
+    for (const { name, ...fields } of declared)
       await webhookEndpoint.upsert({
         where: { name },
-        create: { name, target, position: head?.position ?? 0 },
-        update: { target },
+        create: { name, ...fields, position: head?.position ?? 0 },
+        update: fields,
       })
     const added = declared.filter(({ name }) => !known.some((each) => each.name === name))
     const records = [

@@ -148,7 +148,7 @@ export const TokenScope = builder.enumType('TokenScope', {
     SUBMIT: 'Submit and retry jobs, reserve and release slots, cancel and delete own jobs.',
     OPERATE: 'Approve, reject, set priorities, cancel jobs of others, run scheduling passes, clean up.',
     ADMIN:
-      'Everything else: users, teams, tokens, quotas, limits, rules, nodes, reservations, deleting jobs of others.',
+      'Everything else: users, teams, tokens, quotas, limits, rules, nodes, reservations, webhooks, deleting jobs of others.',
   } satisfies Record<(typeof tokenScopes)[number], string>),
 })
 
@@ -174,6 +174,7 @@ const permissionWords = {
   'token.any': 'Manage the tokens of all users.',
   'node.write': 'Add, change and delete nodes.',
   'reservation.write': 'Create and delete capacity reservations.',
+  'webhook.write': 'See, test, resend and enable webhooks.',
   'audit.read': 'Read the audit log.',
 } as const satisfies Record<Granted, string>
 

@@ -44,6 +44,7 @@ import './token.ts'
 import './usage.ts'
 import './user.ts'
 import './viewer.ts'
+import './webhook.ts'
 
 /** The schema of all nouns, built once: all servers of a process share it. */
 export const schema: GraphQLSchema = builder.toSchema()

@@ -70,6 +70,8 @@ const access: Record<string, Who> = {
   'Query.auditLog': 'audit.read',
   'Query.verifyAudit': 'audit.read',
   'Query.selfCheck': 'job.view.all',
+  'Query.webhooks': 'webhook.write',
+  'Query.webhookDelivery': 'webhook.write',
 
   'Mutation.submitJob': 'job.submit',
   'Mutation.submitJobs': 'job.submit',
@@ -99,6 +101,9 @@ const access: Record<string, Who> = {
   'Mutation.deleteQuota': 'quota.write',
   'Mutation.createCapacityReservation': 'reservation.write',
   'Mutation.deleteCapacityReservation': 'reservation.write',
+  'Mutation.testWebhook': 'webhook.write',
+  'Mutation.resendWebhookDeliveries': 'webhook.write',
+  'Mutation.enableWebhook': 'webhook.write',
   'Mutation.createApprovalRule': 'rule.write',
   'Mutation.updateApprovalRule': 'rule.write',
   'Mutation.deleteApprovalRule': 'rule.write',

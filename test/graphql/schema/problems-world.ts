@@ -52,6 +52,10 @@ export async function createWorld(server: TestServer): Promise<World> {
   const view = await asked(
     'mutation { saveView(input: { name: "v", page: "/jobs", search: "" }) { ... on SaveViewSuccess { savedView { id } } } }',
   )
+  await server.domain.db.sql.query(
+    `INSERT INTO webhook_endpoint (name, target, position, disabled_at)
+     VALUES ('ci', 'https://ci.example.org', 0, NULL), ('ended', 'https://ci.example.org', 0, berth_now())`,
+  )
   const pools = await asked('{ pools { nodes { nodes { id } } } }')
   return {
     queued,

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react'
 import { client, useOutage } from '../../app/connection.ts'
 import { usePageTitle } from '../../app/page-title.ts'
 import { useResource } from '../../app/resource.ts'
+import { useMay } from '../../app/use-may.ts'
 import { AboutServerDocument, type AboutServerQuery } from '../../generated/graphql.ts'
 import { Facts } from '../../parts/facts.tsx'
 import { formatClockSeconds, plural } from '../../parts/format.ts'
@@ -14,12 +15,14 @@ import styles from './about.module.css'
 import { DataCheck } from './data-check.tsx'
 import { Executors } from './executors.tsx'
 import { type Check, checkServer } from './page-checks.ts'
+import { Webhooks } from './webhooks.tsx'
 
 const everyMs = 10_000
 const checkMs = 30_000
 
 export function AboutPage() {
   usePageTitle('About')
+  const may = useMay()
   const { value, failure, read } = useResource(
     'about',
     (signal) => client.request(AboutServerDocument, {}, { signal }),
@@ -42,6 +45,11 @@ export function AboutPage() {
       <Section title="Pools">
         <Pools pools={value.pools} />
       </Section>
+      {may('WEBHOOK_WRITE') && (
+        <Section title="Webhooks">
+          <Webhooks />
+        </Section>
+      )}
     </div>
   )
 }

@@ -1,0 +1,127 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Command } from 'commander'
+import {
+  EnableWebhookDocument,
+  ResendWebhookDeliveriesDocument,
+  TestWebhookDocument,
+  WebhookDeliveryDocument,
+  type WebhookDeliveryRowFragment,
+  WebhookDetailsDocument,
+  type WebhookRowFragment,
+  WebhooksDocument,
+} from '../../client/generated/graphql.ts'
+import { type Cli, expectSuccess } from '../cli.ts'
+import { exitCodes, Stop } from '../exit.ts'
+import { addOutputOption, isTable, type OutputOptions, printObject, rowPrinter } from '../output.ts'
+import { sheet, table, timeText } from '../render.ts'
+
+/** A try may take 15 s. */
+const testMsMax = 20_000
+const pollMs = 250
+
+const seeWebhooks = '"berth webhooks" lists the webhooks'
+
+export function registerWebhooksCommand(program: Command, cli: Cli): void {
+  const webhooks = program.command('webhooks').description('show, test and repair webhooks')
+  addOutputOption(webhooks.command('ls', { isDefault: true }))
+    .description('list the webhooks of the configuration')
+    .action(async ({ output }: OutputOptions) => {
+      const answer = await cli.connection().request(WebhooksDocument, {})
+      await print(cli, answer.webhooks, output)
+    })
+  addOutputOption(webhooks.command('show').argument('<name>'))
+    .description('show a webhook and its deliveries')
+    .action((name: string, options: OutputOptions) => show(cli, name, options))
+  addOutputOption(webhooks.command('test').argument('<name>'))
+    .description('send a test event and show its outcome; exit code 1: the first try failed')
+    .action((name: string, options: OutputOptions) => test(cli, name, options))
+  webhooks
+    .command('resend')
+    .argument('<name>')
+    .argument('[delivery...]')
+    .description('send deliveries again now (default: those that wait, then the oldest dead ones)')
+    .action(async (webhook: string, ids: string[]) => {
+      const input = { webhook, deliveryIds: ids.length > 0 ? ids : undefined }
+      const answer = await cli.connection().request(ResendWebhookDeliveriesDocument, { input })
+      const { count } = expectSuccess(answer.resendWebhookDeliveries, 'ResendWebhookDeliveriesSuccess')
+      await cli.terminal.write(`${count}\n`)
+    })
+  addOutputOption(webhooks.command('enable').argument('<name>'))
+    .description('enable a webhook that its receiver ended with status 410')
+    .action(async (webhook: string, { output }: OutputOptions) => {
+      const { enableWebhook } = await cli.connection().request(EnableWebhookDocument, { input: { webhook } })
+      await print(cli, [expectSuccess(enableWebhook, 'EnableWebhookSuccess').webhook], output)
+    })
+}
+
+const print = rowPrinter<WebhookRowFragment>([
+  { title: 'NAME', cell: ({ name }) => name },
+  { title: 'STATE', cell: stateText },
+  { title: 'TARGET', cell: ({ target }) => target },
+  { title: 'UNREAD', cell: ({ unread }) => String(unread) },
+  { title: 'PENDING', cell: ({ pending }) => String(pending) },
+  { title: 'DEAD', cell: ({ dead }) => String(dead), style: ({ dead }) => (dead > 0 ? 'red' : 'green') },
+  { title: 'EVENTS', cell: eventsText, wide: true },
+])
+
+function stateText({ disabledAt }: WebhookRowFragment): string {
+  return disabledAt === null ? 'enabled' : 'disabled'
+}
+
+function eventsText({ events }: WebhookRowFragment): string {
+  return events.length === 0 ? 'all' : events.join(' ')
+}
+
+const deliveryColumns = [
+  { title: 'ID', cell: ({ id }: WebhookDeliveryRowFragment) => id },
+  { title: 'TYPE', cell: ({ type }: WebhookDeliveryRowFragment) => type },
+  { title: 'JOB', cell: ({ job }: WebhookDeliveryRowFragment) => job?.id ?? '-' },
+  { title: 'STATE', cell: ({ state }: WebhookDeliveryRowFragment) => state },
+  { title: 'TRIES', cell: ({ tries }: WebhookDeliveryRowFragment) => String(tries) },
+  { title: 'NEXT', cell: ({ nextTryAt }: WebhookDeliveryRowFragment) => timeText(nextTryAt) ?? '-' },
+  { title: 'ERROR', cell: ({ error }: WebhookDeliveryRowFragment) => error ?? '-' },
+]
+const printDeliveries = rowPrinter<WebhookDeliveryRowFragment>(deliveryColumns)
+
+async function show(cli: Cli, name: string, { output }: OutputOptions): Promise<void> {
+  const { webhooks } = await cli.connection().request(WebhookDetailsDocument, { name })
+  const [webhook] = webhooks
+  if (!webhook) throw new Stop(exitCodes.notFound, `Webhook ${name} not found`, seeWebhooks)
+  const { terminal } = cli
+  const lines = [
+    ['name', webhook.name],
+    ['target', webhook.target],
+    ['state', stateText(webhook)],
+    ['disabled', webhook.disabledAt && `${timeText(webhook.disabledAt)}: ${webhook.disabledReason}`],
+    ['events', eventsText(webhook)],
+    ['filter', Object.keys(webhook.filter).length === 0 ? 'none' : JSON.stringify(webhook.filter)],
+    ['unread', String(webhook.unread)],
+    ['pending', `${webhook.pending}${webhook.pendingSince ? ` since ${timeText(webhook.pendingSince)}` : ''}`],
+    ['dead', String(webhook.dead)],
+  ] as const
+  const deliveries = [...webhook.deadDeliveries, ...webhook.pendingDeliveries, ...webhook.delivered]
+  const rows = () => (deliveries.length === 0 ? '' : `\n${table(terminal, deliveries, deliveryColumns)}`)
+  await printObject(cli, webhook, output, () => `${sheet(terminal, lines)}${rows()}`)
+}
+
+async function test(cli: Cli, webhook: string, { output }: OutputOptions): Promise<void> {
+  const { testWebhook } = await cli.connection().request(TestWebhookDocument, { input: { webhook } })
+  const first = expectSuccess(testWebhook, 'TestWebhookSuccess').delivery
+  const delivery = await waitForTry(cli, first)
+  await printDeliveries(cli, [delivery], output)
+  if (delivery.state === 'DELIVERED') return
+  if (isTable(output)) cli.terminal.say(`berth: ${delivery.error ?? 'no server has sent the event yet'}`)
+  cli.exitWith(exitCodes.unexpected)
+}
+
+/** Reads the delivery until its first try has an outcome, or the time is over. */
+async function waitForTry(cli: Cli, first: WebhookDeliveryRowFragment): Promise<WebhookDeliveryRowFragment> {
+  let delivery = first
+  const { id } = first
+  for (let waitedMs = 0; waitedMs < testMsMax; waitedMs += pollMs) {
+    if (delivery.state === 'DELIVERED' || delivery.error !== null) break
+    await sleep(pollMs)
+    delivery = (await cli.connection().request(WebhookDeliveryDocument, { id })).webhookDelivery ?? delivery
+  }
+  return delivery
+}

@@ -1,0 +1,106 @@
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { root } from '../support/sources.ts'
+import { until } from '../support/until.ts'
+import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
+
+/** Webhooks on the command line, against a server with its configuration. */
+let database: TestDatabase
+let dataDir: string
+let server: BerthProcess
+let receiver: WebhookReceiver
+let status = 204
+const secret = `whsec_${randomBytes(32).toString('base64')}`
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-webhooks-'))
+  await chmod(dataDir, 0o711)
+  receiver = await startReceiver(secret, () => ({ status }))
+  const config = `
+server: { publicUrl: "https://berth.example.org" }
+pools: [{ name: sim, executor: simulated, nodes: [{ name: n1, cpu: 4, memoryGib: 8 }] }]
+webhooks:
+  - { name: ci, url: "${receiver.url}?token=hidden", secret: "\${HOOK_SECRET}", events: [job.succeeded], filter: { name: "a*" } }
+`
+  await writeFile(join(dataDir, 'berth.yaml'), config)
+  database = await createDatabase()
+  const env = { DATABASE_URL: database.url, BERTH_CONFIG: join(dataDir, 'berth.yaml'), HOOK_SECRET: secret }
+  server = await startBerth({ dataDir, port: await freePort(), env: { ...env, BERTH_LOG_LEVEL: 'debug' } })
+})
+afterAll(async () => {
+  await server?.end()
+  await receiver[Symbol.asyncDispose]()
+  await database.close()
+  await rm(dataDir, { recursive: true })
+})
+
+const outputs: string[] = []
+function berth(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    const env = { PATH: process.env['PATH'] ?? '', BERTH_URL: server.url }
+    const child = execFile(join(root, 'berth'), args, { cwd: dataDir, env, timeout: 100_000 }, (_, stdout, stderr) => {
+      outputs.push(stdout, stderr)
+      resolve({ code: child.exitCode ?? -1, stdout, stderr })
+    })
+  })
+}
+
+it('webhooks are listed, tested, resent and enabled, and no secret is shown', async () => {
+  const target = new URL(receiver.url).origin
+  expect((await berth('webhooks')).stdout).toMatch(new RegExp(`ci +enabled +${target} +0 +0 +0`))
+  expect(await berth('webhooks', 'test', 'ci')).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/webhook\.test +- +DELIVERED/),
+  })
+  expect(receiver.messages.map(({ content }) => content)).toEqual([
+    { type: 'webhook.test', timestamp: expect.any(String), data: { webhook: 'ci' } },
+  ])
+
+  status = 410
+  const environment = ['--env', 'SIM_DURATION_MS=10']
+  for (const name of ['apple', 'pear'])
+    expect(await berth('submit', '--wait', '--name', name, ...environment, '--', 'x')).toMatchObject({ code: 0 })
+  await until(async () => (await berth('webhooks')).stdout.includes('disabled'), { what: 'the webhook is disabled' })
+  const shown = await berth('webhooks', 'show', 'ci')
+  expect(shown.stdout).toContain('the receiver returned HTTP status 410')
+  expect(shown.stdout).toMatch(/msg_\w+ +job\.succeeded +job_\w+ +PENDING +1 .*HTTP status 410/)
+  expect(await berth('webhooks', 'test', 'ci')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('The webhook is disabled; enable it with enableWebhook first'),
+  })
+
+  status = 500
+  expect(await berth('webhooks', 'enable', 'ci')).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/ci +enabled/),
+  })
+  expect(await berth('webhooks', 'test', 'ci')).toMatchObject({ code: 1, stderr: 'berth: HTTP status 500\n' })
+  status = 204
+  expect(await berth('webhooks', 'resend', 'ci')).toMatchObject({ code: 0, stdout: '2\n' })
+  const find = (type: string) => receiver.messages.findLast(({ content }) => content.type === type)
+  await until(async () => (await berth('webhooks', 'show', 'ci', '-o', 'json')).stdout.includes('"pending": 0'), {
+    what: 'all are delivered',
+  })
+  const message = find('job.succeeded')
+  expect(message?.content.data).toMatchObject({
+    name: 'apple',
+    state: 'SUCCEEDED',
+    exitCode: 0,
+    previousState: 'RUNNING',
+  })
+  expect(await berth('webhooks', 'resend', 'ci', message?.id ?? '')).toMatchObject({ code: 0, stdout: '1\n' })
+  expect(await berth('webhooks', 'resend', 'ci', 'msg_none')).toMatchObject({
+    code: 5,
+    stderr: expect.stringContaining('The webhook ci has no delivery msg_none'),
+  })
+  expect((await berth('audit', 'ls')).stdout).toMatch(
+    /webhook\.resend +ci.*webhook\.enable +ci.*webhook\.disable +ci.*webhook\.test +ci/s,
+  )
+  expect([...outputs, server.output()].join('\n')).not.toMatch(/whsec_|hidden/)
+})
