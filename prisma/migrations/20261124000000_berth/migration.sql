@@ -858,6 +858,7 @@ CREATE TABLE "audit_head" (
 -- CreateTable
 CREATE TABLE "backup_record" (
     "id" INTEGER NOT NULL DEFAULT 1,
+    "first_taken_at" TIMESTAMPTZ(3),
     "taken_at" TIMESTAMPTZ(3),
     "verified_at" TIMESTAMPTZ(3),
     "verified_taken_at" TIMESTAMPTZ(3),

@@ -1,3 +1,4 @@
+import { backupConditions } from './backup-conditions.ts'
 import type { ConditionRule } from './condition.ts'
 import { databaseConditions } from './database-conditions.ts'
 import { machineConditions } from './machine-conditions.ts'
@@ -22,6 +23,7 @@ const table = {
   ...machineConditions,
   ...databaseConditions,
   ...serverConditions,
+  ...backupConditions,
 } satisfies Record<string, ConditionRule>
 
 export type ConditionName = keyof typeof table
