@@ -8,6 +8,7 @@ import { findChangedLogs } from '../../src/backup/log-hashes.ts'
 import { BackupRefused, type Manifest } from '../../src/backup/manifest.ts'
 import { checkData } from '../../src/backup/put-back.ts'
 import { restoreBackup } from '../../src/backup/restore.ts'
+import { Fenced, fence } from '../../src/domain/leadership.ts'
 import { createLog } from '../../src/platform/log.ts'
 import type { Sql } from '../../src/platform/tx.ts'
 import { backUpTo, createEmptyDatabase } from '../support/backups.ts'
@@ -93,6 +94,7 @@ describe('a restored database', () => {
     expect(await sql.query(`SELECT epoch, holder FROM scheduler_leader WHERE pool = 'led'`)).toEqual([
       { epoch: 1_000_000_007, holder: null },
     ])
+    await expect(fence(sql, { pool: 'led', epoch: 7, holder: 'host:1:1' })).rejects.toThrow(Fenced)
     const late = await sql.query(
       'SELECT 1 FROM event WHERE position IS NULL AND xact > pg_snapshot_xmax(pg_current_snapshot())::text::bigint',
     )
