@@ -38,7 +38,7 @@ export async function createEmptyDatabase(server: Pick<TestDatabase, 'db' | 'url
     url,
     async [Symbol.asyncDispose]() {
       await db.close()
-      await server.db.sql.query(`DROP DATABASE ${name} WITH (FORCE)`)
+      await server.db.sql.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
     },
   }
 }
