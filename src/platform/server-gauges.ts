@@ -50,8 +50,13 @@ export class GaugeMeter {
     this.#options = options
   }
 
-  recordWrite(tookMs: number): void {
-    this.#writesMs = keepNewest(this.#writesMs, tookMs)
+  /** Runs a small write and remembers the time that it took. */
+  async measureWrite<T>(write: () => Promise<T>): Promise<T> {
+    const { clock } = this.#options
+    const beganMs = clock.monotonicMs()
+    const result = await write()
+    this.#writesMs = keepNewest(this.#writesMs, clock.monotonicMs() - beganMs)
+    return result
   }
 
   async read(): Promise<ServerGauges> {
@@ -66,7 +71,7 @@ export class GaugeMeter {
       ...(await readDisk(dataDir)),
       clockApartMs: Date.now() - time.nowMs(),
       databaseMs: this.#writesMs.toSorted((a, b) => a - b)[Math.floor(this.#writesMs.length / 2)] ?? 0,
-      connectionWaitMs: Math.min(...this.#waitsMs),
+      connectionWaitMs: this.#waitsMs.length < remembered ? 0 : Math.min(...this.#waitsMs),
       droppedLines: this.#dropped.reduce((sum, count) => sum + count, 0),
       stalledMs: Object.fromEntries(
         [...stalled].flatMap(([pool, { readStalledMs }]) => {

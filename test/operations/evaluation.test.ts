@@ -7,6 +7,7 @@ import { compareConditions, storeEvidence } from '../../src/domain/conditions/st
 import { createLog } from '../../src/platform/log.ts'
 import { watchConditions } from '../support/conditions.ts'
 import { openTestDomain } from '../support/domain.ts'
+import { repository } from '../support/sources.ts'
 
 const { database, it } = await openTestDomain()
 const { sql } = database.db
@@ -83,4 +84,15 @@ test('readers show that the conditions were never evaluated', async () => {
   expect((await readConditions(sql)).evaluatedAt).toBeInstanceOf(Date)
   await sql.query(`UPDATE condition_check SET at = '1970-01-01Z'`)
   expect((await readConditions(sql)).evaluatedAt).toBeNull()
+})
+
+/** A row of the table is complete when a test brings it about: its title begins with the name of the row. */
+test('every condition has a test with its fault', () => {
+  const files = repository.filter(({ path }) => /^test\/operations\/[^/]*\.test\.ts$/.test(path))
+  const text = files.map((file) => file.text).join('\n')
+  const tested = new Set(
+    [...text.matchAll(/^\s*(?:test|it)(?:\.\w+\([^)]*\))?\(\s*['"`]([A-Z_]+): /gm)].map(([, name]) => name),
+  )
+  const untested = [...conditionRules.keys()].filter((name) => !tested.has(name))
+  expect(untested).toEqual([])
 })

@@ -3,9 +3,29 @@ import type { ActiveCondition } from '../../src/domain/conditions/condition.ts'
 import type { ConditionName } from '../../src/domain/conditions/conditions.ts'
 import { type ConditionWatch, createConditionWatch } from '../../src/domain/conditions/evaluate.ts'
 import type { Domain } from '../../src/domain/domain.ts'
+import type { Db } from '../../src/platform/db.ts'
 import { GaugeMeter } from '../../src/platform/server-gauges.ts'
 import { createFakeClock } from './clock.ts'
-import type { TestDatabase } from './database.ts'
+import { createDatabase, type TestDatabase } from './database.ts'
+import { createTestDomain, type TestDomain, type TestDomainOptions } from './domain.ts'
+
+/** A domain over a database of its own, whose conditions servers evaluate. */
+export interface ConditionWorld extends AsyncDisposable, TestConditions {
+  database: TestDatabase
+  it: TestDomain
+}
+
+export async function openConditionWorld(
+  domainOptions: TestDomainOptions = {},
+  watchOptions: Omit<TestConditionsOptions, 'domain' | 'database'> = {},
+): Promise<ConditionWorld> {
+  await using opened = new AsyncDisposableStack()
+  const database = opened.use(await createDatabase())
+  const it = opened.use(await createTestDomain(database.db, domainOptions))
+  const conditions = watchConditions({ domain: it.domain, database, ...watchOptions })
+  const kept = opened.move()
+  return { ...conditions, database, it, [Symbol.asyncDispose]: () => kept.disposeAsync() }
+}
 
 /** Servers that evaluate the conditions of a test database every 10 s of its time. */
 export interface TestConditions {
@@ -24,6 +44,10 @@ export interface TestConditionsOptions {
   database: Pick<TestDatabase, 'db' | 'moveTime'>
   servers?: readonly { version?: string; pools?: Record<string, string> }[]
   dataDir?: string
+  /** The connections that the servers measure; default: those of the domain. */
+  measuredDb?: Db
+  /** Runs after each move of the time, before servers look. */
+  beforeLook?: () => Promise<unknown>
   stalled?: ReadonlyMap<string, { readStalledMs(): number | null }>
 }
 
@@ -31,14 +55,22 @@ const lookMs = 10_000
 const looksMax = 6
 
 export function watchConditions(options: TestConditionsOptions): TestConditions {
-  const { domain, database, servers = [{}], dataDir = '/', stalled = new Map() } = options
+  const {
+    domain,
+    database,
+    servers = [{}],
+    dataDir = '/',
+    measuredDb = domain.db,
+    stalled = new Map(),
+    beforeLook,
+  } = options
   const clock = createFakeClock()
   const watches = servers.map(({ version = '0.1.0', pools = {} }, index) =>
     createConditionWatch(
       { ...domain, clock },
       {
         server: { id: `host${index}:1:1`, host: `host${index}`, pid: 1, version, pools },
-        meter: new GaugeMeter({ db: domain.db, clock: domain.clock, time: domain.time, dataDir, stalled }),
+        meter: new GaugeMeter({ db: measuredDb, clock: domain.clock, time: domain.time, dataDir, stalled }),
       },
     ),
   )
@@ -48,6 +80,7 @@ export function watchConditions(options: TestConditionsOptions): TestConditions 
   async function look() {
     await database.moveTime(lookMs)
     await clock.advance(lookMs)
+    await beforeLook?.()
     for (const watch of watches) await watch.look()
   }
 

@@ -81,7 +81,7 @@ export const databaseConditions = {
     forSeconds: 0,
     sql: `SELECT 'pid ' || pid || ' (' || application_name || '), since ' || to_char(xact_start AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS evidence
       FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'
-        AND xact_start < berth_now() - interval '${transactionMinutes} minutes'
+        AND pid <> pg_backend_pid() AND xact_start < berth_now() - interval '${transactionMinutes} minutes'
       UNION ALL SELECT 'prepared transaction ' || gid FROM pg_prepared_xacts
       WHERE database = current_database() AND prepared < berth_now() - interval '${transactionMinutes} minutes'`,
   },

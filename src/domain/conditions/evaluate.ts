@@ -24,7 +24,7 @@ export interface ConditionWatch {
 
 interface ConditionWatchOptions {
   server: Omit<ServerReport, 'gauges'>
-  meter: Pick<GaugeMeter, 'read' | 'recordWrite'>
+  meter: Pick<GaugeMeter, 'read' | 'measureWrite'>
 }
 
 export function createConditionWatch(domain: Domain, { server, meter }: ConditionWatchOptions): ConditionWatch {
@@ -36,10 +36,7 @@ export function createConditionWatch(domain: Domain, { server, meter }: Conditio
 
   async function report(): Promise<string | null> {
     const gauges = await meter.read()
-    const beganMs = clock.monotonicMs()
-    const claimedAt = await storeServerReport(db.sql, { ...server, gauges }, claimMs)
-    meter.recordWrite(clock.monotonicMs() - beganMs)
-    return claimedAt
+    return meter.measureWrite(() => storeServerReport(db.sql, { ...server, gauges }, claimMs))
   }
 
   async function look() {

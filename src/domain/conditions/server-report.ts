@@ -33,7 +33,9 @@ WITH reported AS (
   INSERT INTO server_process (id, host, pid, version, pools, gauges) VALUES ($1, $2, $3, $4, $5::text::jsonb, $6::text::jsonb)
   ON CONFLICT (id) DO UPDATE SET gauges = excluded.gauges, pools = excluded.pools, seen_at = berth_now()
 )
-UPDATE condition_check SET at = berth_now() WHERE at <= berth_now() - $7 * interval '1 millisecond' RETURNING at::text`
+UPDATE condition_check SET at = berth_now()
+WHERE at <= berth_now() - $7 * interval '1 millisecond' OR at > berth_now() -- The clock was set back.
+RETURNING at::text`
 
 export interface ReportedGauges {
   host: string

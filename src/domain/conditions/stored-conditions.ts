@@ -52,7 +52,8 @@ function continueCondition(
   { name, evidence }: Pick<StoredCondition, 'name' | 'evidence'>,
   nowMs: number,
 ): StoredCondition {
-  const seenMs = last?.seenMs ?? nowMs
+  // The clock of the database may have been set back.
+  const seenMs = Math.min(last?.seenMs ?? nowMs, nowMs)
   const lastsMs = (conditionRules.get(name)?.forSeconds ?? 0) * 1_000
   return { name, evidence, seenMs, sinceMs: last?.sinceMs ?? (nowMs - seenMs >= lastsMs ? nowMs : null) }
 }

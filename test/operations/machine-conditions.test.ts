@@ -1,0 +1,122 @@
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createPoolReporter } from '../../src/backends.ts'
+import { createLocalExecutor } from '../../src/executors/local/local.ts'
+import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { createNodeWatch } from '../../src/scheduler/node-liveness.ts'
+import { listenAsEngine, openOverEngine } from '../executors/container/fake-engine.ts'
+import { openConditionWorld, watchConditions } from '../support/conditions.ts'
+import { createDatabase } from '../support/database.ts'
+import { createTestDomain } from '../support/domain.ts'
+import { createLeader, startScheduler } from '../support/leader.ts'
+import { until } from '../support/until.ts'
+
+/** Each test brings a condition about by its fault, and ends the fault. */
+
+let directory: string
+const log = createLog('silent')
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'berth-conditions-'))
+})
+afterAll(() => rm(directory, { recursive: true, force: true }))
+
+test('NODE_LOST: a node is unreachable for more than a minute', async () => {
+  await using database = await createDatabase()
+  await using it = await createTestDomain(database.db)
+  const executor = await createSimulatedExecutor({ dataDir: directory, clock: systemClock, time: it.time, log })
+  const leader = await createLeader(it.domain, 'sim')
+  const watched = { domain: it.domain, leader, nodeLostAfterMs: 60_000 }
+  const watchNodes = createNodeWatch(watched, new Map([['simulated', executor]]))
+  const beforeLook = async () => {
+    await it.time.look()
+    await watchNodes()
+  }
+  const conditions = watchConditions({ domain: it.domain, database, beforeLook })
+  await writeFile(join(directory, 'sim-silent'), 'n1')
+  await conditions.look()
+  expect(await conditions.find('NODE_LOST')).toBeUndefined()
+  expect(await conditions.begins('NODE_LOST')).toMatchObject({
+    severity: 'TICKET',
+    evidence: [expect.stringMatching(/^node n1 of pool sim, since \d{4}-/)],
+  })
+  await rm(join(directory, 'sim-silent'))
+  await conditions.ends('NODE_LOST')
+  await executor.close()
+})
+
+test('NODE_BACKS_OFF: the spool of a machine cannot be written', async () => {
+  await using database = await createDatabase()
+  await using it = await createTestDomain(database.db, { pool: { executors: ['local'] } })
+  const spoolDir = join(directory, 'local')
+  const executor = await createLocalExecutor({
+    spoolDir,
+    environment: process.env,
+    clock: systemClock,
+    time: it.time,
+    log,
+  })
+  const isWaiting = async () => (await database.db.sql.query(`SELECT FROM job WHERE state <> 'SUCCEEDED'`)).length > 0
+  const beforeLook = async () => it.domain.wakeups.poke('queue')
+  const conditions = watchConditions({ domain: it.domain, database, beforeLook })
+  const scheduler = startScheduler(it.domain, { local: executor })
+  const runs = join(spoolDir, 'runs')
+  await it.submit()
+  await until(async () => !(await isWaiting()), { what: 'the first job has run' })
+  await conditions.look()
+  await rename(runs, `${runs}.away`)
+  await writeFile(runs, 'no folder')
+  await it.submit()
+  const failures = (least: number) => async () =>
+    (await database.db.sql.query('SELECT FROM node WHERE start_failures >= $1', [least])).length > 0
+  for (const least of [1, 2, 3]) {
+    await until(failures(least), { what: `${least} starts have failed` })
+    await conditions.look()
+  }
+  expect(await conditions.find('NODE_BACKS_OFF')).toMatchObject({
+    severity: 'TICKET',
+    evidence: [expect.stringMatching(/^node n1 of pool sim: \d+ failed starts; .*a folder of its spool is missing/)],
+  })
+  await rm(runs)
+  await rename(`${runs}.away`, runs)
+  await conditions.look()
+  await until(async () => !(await isWaiting()), { what: 'the second job has run' })
+  await conditions.ends('NODE_BACKS_OFF')
+  await scheduler.stop()
+  await executor.close()
+})
+
+test('BACKEND_SILENT: the container engine ends', async () => {
+  await using world = await openConditionWorld({ pool: { executors: ['container'] } })
+  const { it } = world
+  await createLeader(it.domain, 'sim')
+  const answer: Parameters<typeof listenAsEngine>[1] = (_request, response) =>
+    response.setHeader('content-type', 'application/json').end(JSON.stringify({ Version: '28.0', ApiVersion: '1.41' }))
+  let engine = await listenAsEngine(directory, answer)
+  const executor = await openOverEngine(directory, { image: 'i', clock: systemClock })
+  const accounts = { hasUsers: false, jobsAsRoot: false, owners: [] }
+  const report = createPoolReporter({
+    domain: it.domain,
+    pool: 'sim',
+    executors: new Map([['container', executor]]),
+    accounts,
+  })
+  await report()
+  await world.look()
+  expect(await world.find('BACKEND_SILENT')).toBeUndefined()
+  await engine.close()
+  await report()
+  expect(await world.begins('BACKEND_SILENT')).toMatchObject({
+    severity: 'PAGE',
+    evidence: [expect.stringMatching(/^executor container of pool sim: /)],
+  })
+  engine = await listenAsEngine(directory, answer)
+  await report()
+  await world.ends('BACKEND_SILENT')
+  await executor.close()
+  await engine.close()
+})

@@ -1,0 +1,131 @@
+import { execFileSync } from 'node:child_process'
+import { type FileHandle, open, readdir } from 'node:fs/promises'
+import { Writable } from 'node:stream'
+import { setTimeout } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { watchLateness } from '../../src/platform/lateness.ts'
+import { openFilesMax } from '../../src/platform/open-files.ts'
+import { createOutput } from '../../src/platform/output.ts'
+import { openConditionWorld } from '../support/conditions.ts'
+import { mountSmallDisk } from '../support/small-disk.ts'
+
+/** Each test brings a condition about by its fault, and ends the fault. */
+
+test('DISK_FULL: files fill the disk of the data directory', async (context) => {
+  await using disk = await mountSmallDisk(64)
+  if (disk === null) return context.skip('a file system cannot be mounted here')
+  await using world = await openConditionWorld({}, { dataDir: disk.path })
+  await world.look()
+  expect(await world.find('DISK_FULL')).toBeUndefined()
+  await disk.fill()
+  expect(await world.begins('DISK_FULL')).toMatchObject({
+    severity: 'PAGE',
+    evidence: ['server host0 (pid 1): 0 MiB of 64 MiB are free'],
+  })
+  await disk.free()
+  await world.ends('DISK_FULL')
+})
+
+test('EVENT_LOOP_LATE: code blocks the event loop again and again', async () => {
+  watchLateness()
+  let isBlocked = false
+  const beforeLook = async () => {
+    if (isBlocked) blockEventLoop(1_600)
+    await setTimeout(300) // A tick of the lateness watch.
+  }
+  await using world = await openConditionWorld({}, { beforeLook })
+  await world.look()
+  await world.look()
+  expect(await world.find('EVENT_LOOP_LATE')).toBeUndefined()
+  isBlocked = true
+  await world.look()
+  expect(await world.find('EVENT_LOOP_LATE'), 'once is not enough').toBeUndefined()
+  expect(await world.begins('EVENT_LOOP_LATE')).toMatchObject({
+    severity: 'TICKET',
+    evidence: [expect.stringMatching(/^server host0 \(pid 1\): late by up to \d{4} ms$/)],
+  })
+  isBlocked = false
+  await world.ends('EVENT_LOOP_LATE')
+})
+
+function blockEventLoop(ms: number): void {
+  const endMs = performance.now() + ms
+  while (performance.now() < endMs);
+}
+
+test('OPEN_FILES_SHORT: the limit of open files is low', async (context) => {
+  const limit = openFilesMax()
+  if (!Number.isFinite(limit)) return context.skip('this system has no /proc')
+  await using world = await openConditionWorld()
+  await world.look()
+  expect(await world.find('OPEN_FILES_SHORT')).toBeUndefined()
+  const files: FileHandle[] = []
+  const low = (await readdir('/proc/self/fd')).length + 80
+  setLimit(low)
+  try {
+    for (let count = 0; count < 70; count++) files.push(await open('/dev/null'))
+    expect(await world.begins('OPEN_FILES_SHORT')).toMatchObject({
+      severity: 'TICKET',
+      evidence: [expect.stringMatching(/^server host0 \(pid 1\): \d+ of \d+ files are open$/)],
+    })
+  } finally {
+    for (const file of files) await file.close()
+    setLimit(limit)
+  }
+  await world.ends('OPEN_FILES_SHORT')
+})
+
+const setLimit = (soft: number) => execFileSync('prlimit', ['--pid', String(process.pid), `--nofile=${soft}:`])
+
+test('CLOCKS_APART: the clock of the database is a minute ahead of that of the server', async () => {
+  await using world = await openConditionWorld()
+  const { it, database } = world
+  await world.look()
+  expect(await world.find('CLOCKS_APART')).toBeUndefined()
+  await database.moveTime(60_000)
+  await it.time.look()
+  expect(await world.begins('CLOCKS_APART')).toMatchObject({
+    severity: 'TICKET',
+    evidence: [expect.stringMatching(/^server host0 \(pid 1\): its clock is \d+ s behind the database$/)],
+  })
+  await database.moveTime(-80_000)
+  await it.time.look()
+  await world.ends('CLOCKS_APART')
+})
+
+test('VERSIONS_DIFFER: one of two servers is updated, and the other one later', async () => {
+  await using world = await openConditionWorld({}, { servers: [{ version: '0.1.0' }, { version: '0.2.0' }] })
+  const [, updated] = world.watches
+  expect(await world.begins('VERSIONS_DIFFER')).toMatchObject({
+    severity: 'INFO',
+    evidence: ['version 0.1.0: host0 (pid 1)', 'version 0.2.0: host1 (pid 1)'],
+  })
+  world.watches.splice(0, world.watches.length, ...(updated ? [updated] : []))
+  await world.ends('VERSIONS_DIFFER')
+})
+
+test('POOLS_DIFFER: two servers have different settings of a pool', async () => {
+  const servers = [{ pools: { sim: 'a', own: 'x' } }, { pools: { sim: 'b' } }]
+  await using world = await openConditionWorld({}, { servers })
+  const [first] = world.watches
+  expect(await world.begins('POOLS_DIFFER')).toMatchObject({
+    severity: 'TICKET',
+    evidence: ['pool sim: host0 (pid 1) differs from host1 (pid 1)'],
+  })
+  world.watches.splice(0, world.watches.length, ...(first ? [first] : []))
+  await world.ends('POOLS_DIFFER')
+})
+
+test('LOG_LINES_DROPPED: the reader of the log stands still', async () => {
+  await using world = await openConditionWorld()
+  await world.look()
+  expect(await world.find('LOG_LINES_DROPPED')).toBeUndefined()
+  const frozen = new Writable({ write: () => undefined })
+  const output = createOutput(frozen, { waitingCharsMax: 100 })
+  for (let line = 0; line < 20; line++) output.write(`line ${line} of the log\n`)
+  expect(await world.begins('LOG_LINES_DROPPED')).toMatchObject({
+    severity: 'TICKET',
+    evidence: [expect.stringMatching(/^server host0 \(pid 1\): 1\d lines in the last half minute$/)],
+  })
+  await world.ends('LOG_LINES_DROPPED')
+})
