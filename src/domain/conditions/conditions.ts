@@ -10,9 +10,9 @@ import { serverConditions } from './server-conditions.ts'
  * `system { conditions }`, the console, /readyz, the metric `berth_condition`, webhooks, ops/alerts.yaml and
  * docs/alerts.md.
  *
- * To add a row, write it in the file of its subject (or a new file that is spread here), add a
- * test with its fault to test/operations (the title begins with `NAME: `), and run `npm run codegen`. A row needs no code elsewhere: one process of the
- * installation evaluates all rows every 10 s (evaluate.ts) and stores the result for all readers.
+ * To add a row, write it in the file of its subject (or a new file that is spread here), add a test with its fault to
+ * test/operations (the title begins with `NAME: `), and run `npm run codegen`. A row needs no code elsewhere: one
+ * server of the installation evaluates all rows every 10 s (evaluate.ts) and stores the result for all readers.
  *
  * Three tables have the results. `condition`: rows with evidence; `since` is null until `forSeconds` have passed.
  * `condition_event`: BEGAN and OVER, once per installation; `seq` is dense and grows in commit order, so a reader that
