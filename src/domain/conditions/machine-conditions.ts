@@ -10,7 +10,7 @@ export const machineConditions = {
     cause: 'The machine, its network or the agent of its backend is down.',
     remedy:
       'Repair the machine; the node comes back by itself. If the machine is gone for good, remove it from the pool.',
-    commands: ['berth node ls', 'berth node show NODE'],
+    commands: ['berth node ls -o wide', 'berth events JOB'],
     forSeconds: 0,
     sql: `SELECT 'node ' || name || ' of pool ' || pool || ', since ' || to_char(state_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS evidence
       FROM node WHERE state = 'LOST' ORDER BY state_at, id`,
@@ -21,7 +21,7 @@ export const machineConditions = {
     cause: 'Something on the node is broken: its disk, its drivers, its container engine or an image.',
     remedy:
       'Read the error of the last start, repair the node, and uncordon it; a start that works ends the condition.',
-    commands: ['berth node show NODE', 'berth node cordon NODE', 'berth node uncordon NODE'],
+    commands: ['berth node ls -o wide', 'berth node cordon NODE', 'berth node uncordon NODE'],
     forSeconds: 0,
     sql: `SELECT 'node ' || name || ' of pool ' || pool || ': ' || start_failures || ' failed starts; ' || coalesce(backs_off_because, '') AS evidence
       FROM node WHERE backs_off_until IS NOT NULL AND start_failures >= ${startFailuresMin} ORDER BY id`,

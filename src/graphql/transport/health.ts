@@ -1,3 +1,4 @@
+import { conditionRules } from '../../domain/conditions/conditions.ts'
 import type { Domain } from '../../domain/domain.ts'
 import { leaseTtlMs } from '../../domain/leadership.ts'
 import type { Db } from '../../platform/db.ts'
@@ -50,11 +51,12 @@ async function probe({ db, log, checkSpace }: Probe, problem: string | null): Pr
     const migrated = row?.unfinished === 0
     const database = row?.readOnly ? 'read-only' : (await checkSpace()) ? 'ok' : 'full'
     const leaderless = (row?.leaderless ?? []).map((pool) => `pool ${pool} has no scheduler: its jobs wait`)
+    const conditions = (row?.conditions ?? []).flatMap(describeCondition)
     return {
       ready: migrated && database === 'ok',
       database,
       migrations: migrated ? 'ok' : 'pending',
-      warnings: [...leaderless, ...problems[database], ...full],
+      warnings: [...leaderless, ...problems[database], ...full, ...conditions],
     }
   } catch (error) {
     const overloaded = whyOverloaded(error)
@@ -65,7 +67,14 @@ async function probe({ db, log, checkSpace }: Probe, problem: string | null): Pr
   }
 }
 
+/** /readyz needs no login, so it shows no evidence. The names of leaderless pools are warnings of their own. */
+function describeCondition(name: string): string[] {
+  const rule = conditionRules.get(name)
+  return rule === undefined || rule.severity === 'INFO' || name === 'NO_LEADER' ? [] : [`${name}: ${rule.meaning}`]
+}
+
 interface ProbeRow {
+  conditions: string[]
   unfinished: number
   leaderless: string[]
   readOnly: boolean
@@ -92,6 +101,7 @@ async function hasSpace(db: Db): Promise<boolean> {
 
 const readinessSql = `
 SELECT current_setting('transaction_read_only') = 'on' AS "readOnly",
+  (SELECT coalesce(array_agg(name ORDER BY name), '{}') FROM condition WHERE since IS NOT NULL) AS conditions,
   (SELECT count(*) FROM _prisma_migrations WHERE finished_at IS NULL AND rolled_back_at IS NULL) AS unfinished,
   (SELECT coalesce(array_agg(p.name ORDER BY p.name), '{}') FROM pool p
      WHERE NOT EXISTS (SELECT FROM scheduler_lease l
