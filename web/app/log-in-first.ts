@@ -1,5 +1,6 @@
 import type { ServerFactsQuery } from '../generated/graphql.ts'
 import { baseUrl } from './base-url.ts'
+import { loadPart } from './load-part.ts'
 import type { LogInResult, Provider } from './open-id.ts'
 import { session } from './session.ts'
 
@@ -40,13 +41,13 @@ export const openProviderInTab = (): void => void window.open(baseUrl + provider
 async function leave(found: Provider, request: { path: string; closes: boolean }): Promise<void> {
   // The provider has no business with the page that opened this tab.
   window.opener = null
-  const { beginLogIn } = await import('./open-id.ts')
+  const { beginLogIn } = await loadPart(() => import('./open-id.ts'))
   await beginLogIn(found, request)
   await new Promise(() => undefined)
 }
 
 async function readReturn(found: Provider): Promise<void> {
-  const { completeLogIn, LogInFailed } = await import('./open-id.ts')
+  const { completeLogIn, LogInFailed } = await loadPart(() => import('./open-id.ts'))
   const url = location.href
   // The code is used once; no request of this page has it as its referrer.
   history.replaceState(null, '', baseUrl)

@@ -3,6 +3,7 @@ import { LogInPage } from '../pages/log-in/log-in.tsx'
 import { Missing } from '../parts/page-states.tsx'
 import { filterKeys, type JobsSearch } from '../rows/filter-text.ts'
 import { baseUrl } from './connection.ts'
+import { loadPart } from './load-part.ts'
 import { usePageTitle } from './page-title.ts'
 import { markSeen } from './seen-jobs.ts'
 import { Shell } from './shell.tsx'
@@ -33,7 +34,7 @@ const readTexts =
 const overview = createRoute({
   getParentRoute: () => root,
   path: '/',
-  component: lazyRouteComponent(() => import('../pages/overview/overview.tsx'), 'OverviewPage'),
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/overview/overview.tsx')), 'OverviewPage'),
 })
 
 const jobsRoute = createRoute({
@@ -41,7 +42,7 @@ const jobsRoute = createRoute({
   path: '/jobs',
   validateSearch: (search: Record<string, unknown>): JobsSearch =>
     readText(search, [...filterKeys, 'text', 'order', 'group', 'peek']),
-  component: lazyRouteComponent(() => import('../pages/jobs/jobs.tsx'), 'JobsPage'),
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/jobs/jobs.tsx')), 'JobsPage'),
 })
 
 interface JobSearch {
@@ -63,108 +64,108 @@ const job = createRoute({
   getParentRoute: () => root,
   path: '/jobs/$id',
   validateSearch: validateJobSearch,
-  component: lazyRouteComponent(() => import('../pages/job/job.tsx'), 'JobPage'),
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/job/job.tsx')), 'JobPage'),
 })
 
 const jobTab = createRoute({
   getParentRoute: () => root,
   path: '/jobs/$id/$tab',
   validateSearch: validateJobSearch,
-  component: lazyRouteComponent(() => import('../pages/job/job.tsx'), 'JobPage'),
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/job/job.tsx')), 'JobPage'),
 })
 
 const submit = createRoute({
   getParentRoute: () => root,
   path: '/jobs/new',
   validateSearch: readTexts('from', 'view'),
-  component: lazyRouteComponent(() => import('../pages/submit/submit.tsx'), 'SubmitPage'),
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/submit/submit.tsx')), 'SubmitPage'),
 })
 
 const compare = createRoute({
   getParentRoute: () => root,
   path: '/jobs/compare',
   validateSearch: readTexts('ids'),
-  component: lazyRouteComponent(() => import('../pages/compare/compare.tsx'), 'ComparePage'),
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/compare/compare.tsx')), 'ComparePage'),
 })
 
 const sweep = createRoute({
   getParentRoute: () => root,
   path: '/sweeps/$key/$value',
   validateSearch: readTexts('x', 'y', 'by'),
-  component: lazyRouteComponent(() => import('../pages/sweep/sweep.tsx'), 'SweepPage'),
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/sweep/sweep.tsx')), 'SweepPage'),
 })
 
 const approvals = createRoute({
   getParentRoute: () => root,
   path: '/approvals',
   validateSearch: readTexts('tab', 'rule', 'user', 'approval'),
-  component: lazyRouteComponent(() => import('../pages/approvals/approvals.tsx'), 'ApprovalsPage'),
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/approvals/approvals.tsx')), 'ApprovalsPage'),
 })
 
 const queue = createRoute({
   getParentRoute: () => root,
   path: '/queue',
-  component: lazyRouteComponent(() => import('../pages/queue/queue.tsx'), 'QueuePage'),
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/queue/queue.tsx')), 'QueuePage'),
 })
 
 const poolQueue = createRoute({
   getParentRoute: () => root,
   path: '/queue/$pool',
   validateSearch: readTexts('span', 'reason', 'rows'),
-  component: lazyRouteComponent(() => import('../pages/queue/queue.tsx'), 'QueuePage'),
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/queue/queue.tsx')), 'QueuePage'),
 })
 
 const cluster = createRoute({
   getParentRoute: () => root,
   path: '/cluster',
-  component: lazyRouteComponent(() => import('../pages/cluster/cluster.tsx'), 'ClusterPage'),
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/cluster/cluster.tsx')), 'ClusterPage'),
 })
 
 const poolCluster = createRoute({
   getParentRoute: () => root,
   path: '/cluster/$pool',
   validateSearch: readTexts('node', 'fits', 'color', 'view'),
-  component: lazyRouteComponent(() => import('../pages/cluster/cluster.tsx'), 'ClusterPage'),
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/cluster/cluster.tsx')), 'ClusterPage'),
 })
 
 const usage = createRoute({
   getParentRoute: () => root,
   path: '/usage',
   validateSearch: readTexts('from', 'to', 'by', 'pool'),
-  component: lazyRouteComponent(() => import('../pages/usage/usage.tsx'), 'UsagePage'),
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/usage/usage.tsx')), 'UsagePage'),
 })
 
 const people = createRoute({
   getParentRoute: () => root,
   path: '/people/$part',
   validateSearch: readTexts('text', 'open', 'order', 'level', 'team', 'status', 'user'),
-  component: lazyRouteComponent(() => import('../pages/people/people.tsx'), 'PeoplePage'),
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/people/people.tsx')), 'PeoplePage'),
 })
 
 const policies = createRoute({
   getParentRoute: () => root,
   path: '/policies/$part',
   validateSearch: readTexts('open', 'pool', 'scope', 'type', 'action', 'key'),
-  component: lazyRouteComponent(() => import('../pages/policies/policies.tsx'), 'PoliciesPage'),
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/policies/policies.tsx')), 'PoliciesPage'),
 })
 
 const audit = createRoute({
   getParentRoute: () => root,
   path: '/audit',
   validateSearch: readTexts('action', 'actor', 'object', 'since', 'until', 'entry'),
-  component: lazyRouteComponent(() => import('../pages/audit/audit.tsx'), 'AuditPage'),
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/audit/audit.tsx')), 'AuditPage'),
 })
 
 const settings = createRoute({
   getParentRoute: () => root,
   path: '/settings',
-  component: lazyRouteComponent(() => import('../pages/settings/settings.tsx'), 'SettingsPage'),
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/settings/settings.tsx')), 'SettingsPage'),
 })
 
 const about = createRoute({
   getParentRoute: () => root,
   path: '/about',
-  component: lazyRouteComponent(() => import('../pages/about/about.tsx'), 'AboutPage'),
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/about/about.tsx')), 'AboutPage'),
 })
 
 const logIn = createRoute({
@@ -185,7 +186,7 @@ const developmentRoutes = import.meta.env.DEV
       createRoute({
         getParentRoute: () => root,
         path: '/gallery',
-        component: lazyRouteComponent(() => import('../gallery/gallery.tsx'), 'GalleryPage'),
+        component: lazyRouteComponent(() => loadPart(() => import('../gallery/gallery.tsx')), 'GalleryPage'),
       }),
     ]
   : []

@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from 'react'
 import { type Credential, type Renewal, readCredential, removeCredential, storeCredential } from './credential.ts'
+import { loadPart } from './load-part.ts'
 
 /**
  * The log-in of this tab, in memory and in `sessionStorage`. Another tab passes its credential on when a new tab asks,
@@ -87,7 +88,7 @@ class Session {
     this.#credential = readCredential()
     clearTimeout(this.#timer)
     if (renewal) {
-      const { revoke } = await import('./open-id.ts')
+      const { revoke } = await loadPart(() => import('./open-id.ts'))
       // A provider that cannot revoke it lets it expire.
       await Promise.race([revoke(renewal).catch(() => undefined), sleep(passOnMs)])
     }
@@ -145,7 +146,7 @@ class Session {
    * the lock is kept until it has arrived. Fails if the provider is unreachable.
    */
   async #renew(renewal: Renewal) {
-    const { renew } = await import('./open-id.ts')
+    const { renew } = await loadPart(() => import('./open-id.ts'))
     await new Promise<void>((resolve, reject) => {
       const renewForAll = async () => {
         if (this.#credential.renewal !== renewal) return resolve()

@@ -7,13 +7,14 @@ import { formatClockSeconds } from '../parts/format.ts'
 import { Toasts } from '../parts/toasts.tsx'
 import { useOutage } from './connection.ts'
 import { everywhere, useKeys } from './keys.ts'
+import { loadPart } from './load-part.ts'
 import { useShownTitle } from './page-title.ts'
 import { readServerFacts, useStart } from './server-facts.ts'
 import { changeSettings, readSettings } from './settings.ts'
 import styles from './shell.module.css'
 import { BottomBar, SideBar } from './side-bar.tsx'
 
-const Layers = lazy(() => import('../layers/layers.tsx'))
+const Layers = lazy(() => loadPart(() => import('../layers/layers.tsx')))
 
 /** Side bar, top bar, banners, layers, and the page. */
 export function Shell({ children }: { children: ReactNode }) {

@@ -1,11 +1,12 @@
 import { lazy, Suspense, useMemo, useState } from 'react'
+import { loadPart } from '../app/load-part.ts'
 import { Button } from './button.tsx'
 import type { TimeChartProps } from './chart-series.ts'
 import { downloadCsv } from './csv.ts'
 import { formatDuration, formatExact } from './format.ts'
 import styles from './time-chart.module.css'
 
-const Plot = lazy(async () => ({ default: (await import('./time-chart-plot.tsx')).TimeChartPlot }))
+const Plot = lazy(async () => ({ default: (await loadPart(() => import('./time-chart-plot.tsx'))).TimeChartPlot }))
 
 const plotHeight = 180
 

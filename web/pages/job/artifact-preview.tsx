@@ -1,13 +1,14 @@
 import { lazy, Suspense } from 'react'
 import { makeArtifactUrl } from '../../actions/download.ts'
 import { client } from '../../app/connection.ts'
+import { loadPart } from '../../app/load-part.ts'
 import { useResource } from '../../app/resource.ts'
 import { ArtifactContentDocument, type ArtifactRowFragment } from '../../generated/graphql.ts'
 import { Failed, Loading } from '../../parts/page-states.tsx'
 import { Address } from './artifact-address.tsx'
 import styles from './artifacts-tab.module.css'
 
-const Markdown = lazy(async () => ({ default: (await import('./markdown.tsx')).MarkdownText }))
+const Markdown = lazy(async () => ({ default: (await loadPart(() => import('./markdown.tsx'))).MarkdownText }))
 
 /** Text, JSON, Markdown and pictures; of everything else the address. The text is data: no HTML of it is shown. */
 export function ArtifactPreview({ artifact }: { artifact: ArtifactRowFragment }) {

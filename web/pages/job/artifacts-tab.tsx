@@ -1,6 +1,7 @@
 import { lazy, Suspense, useState } from 'react'
 import { downloadArtifact } from '../../actions/download.ts'
 import { client } from '../../app/connection.ts'
+import { loadPart } from '../../app/load-part.ts'
 import { useResource } from '../../app/resource.ts'
 import { type ArtifactRowFragment, JobArtifactsDocument } from '../../generated/graphql.ts'
 import { Button } from '../../parts/button.tsx'
@@ -13,7 +14,9 @@ import { Address } from './artifact-address.tsx'
 import styles from './artifacts-tab.module.css'
 import type { PageJob } from './use-job.ts'
 
-const Preview = lazy(async () => ({ default: (await import('./artifact-preview.tsx')).ArtifactPreview }))
+const Preview = lazy(async () => ({
+  default: (await loadPart(() => import('./artifact-preview.tsx'))).ArtifactPreview,
+}))
 
 type Artifact = ArtifactRowFragment
 

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { client } from '../../app/connection.ts'
+import { loadPart } from '../../app/load-part.ts'
 import { useMedia } from '../../app/media.ts'
 import { useResource } from '../../app/resource.ts'
 import { JobNeighboursDocument } from '../../generated/graphql.ts'
@@ -11,7 +12,7 @@ import { type JobGraph, listSide, readGraph } from './graph-data.ts'
 import styles from './graph-tab.module.css'
 import type { PageJob } from './use-job.ts'
 
-const Drawing = lazy(async () => ({ default: (await import('./graph-drawing.tsx')).GraphDrawing }))
+const Drawing = lazy(async () => ({ default: (await loadPart(() => import('./graph-drawing.tsx'))).GraphDrawing }))
 
 const dependentsRead = 50
 const readAgainMs = 10_000

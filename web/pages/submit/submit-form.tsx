@@ -3,6 +3,7 @@ import { Link, useSearch } from '@tanstack/react-router'
 import { lazy, type RefObject, Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import { client } from '../../app/connection.ts'
 import { useKeys } from '../../app/keys.ts'
+import { loadPart } from '../../app/load-part.ts'
 import { useResource } from '../../app/resource.ts'
 import { SubmitChoicesDocument } from '../../generated/graphql.ts'
 import { Button, buttonClasses, Key } from '../../parts/button.tsx'
@@ -21,7 +22,7 @@ import { SweepField } from './sweep-field.tsx'
 import { type DryRun, useDryRun } from './use-dry-run.ts'
 import { type Submission, useSubmission } from './use-submission.ts'
 
-const YamlEditor = lazy(() => import('./yaml-editor.tsx'))
+const YamlEditor = lazy(() => loadPart(() => import('./yaml-editor.tsx')))
 const choicesMs = 60_000
 const empty: DraftSpec = {}
 
