@@ -248,6 +248,7 @@ export class MemoryActor implements Actor {
       startFailures: job.startFailures,
       exits: 0,
       hasClosure: false,
+      heldSeconds: 0,
     }
     for (const { to, reason, runEnds, eligibleInMs, losesTurn } of planSteps(known, report, startAttemptsMax)) {
       if (to === 'RUNNING') {

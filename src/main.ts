@@ -1,6 +1,6 @@
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import about from '../package.json' with { type: 'json' }
-import { createExecutors, createPoolReporter, declarePool, hashPools } from './backends.ts'
+import { declarePool, hashPools } from './backends.ts'
 import * as ownDocuments from './client/generated/graphql.ts'
 import { TypedDocumentString } from './client/generated/graphql.ts'
 import { checkConnections, countConnections, divideConnections, poolerProblem } from './config/connections.ts'
@@ -14,16 +14,13 @@ import { createChainer } from './domain/audit/audit-chain.ts'
 import { createConditionWatch } from './domain/conditions/evaluate.ts'
 import { applyApprovalRules } from './domain/control/approval-rule-changes.ts'
 import { type Domain, localTopics, topics } from './domain/domain.ts'
-import { isOneMachine } from './domain/executors.ts'
 import { createSequencer } from './domain/jobs/sequence.ts'
 import { applyQuotas } from './domain/limits/quotas.ts'
-import { applyPools, bindPool, ensureLocalUser, type Here } from './domain/machines/pools.ts'
+import { applyPools, ensureLocalUser } from './domain/machines/pools.ts'
 import { decideMode, localUser, resetToSingleUser, watchSingleUser } from './domain/people/access-mode.ts'
 import { applyBootstrapToken } from './domain/people/tokens.ts'
 import { applyWebhooks } from './domain/webhooks/endpoints.ts'
-import { findOwners } from './executors/accounts/file-owners.ts'
-import { detectMachine, type Machine } from './executors/local/machine.ts'
-import { readBootId } from './executors/local/processes.ts'
+import { detectMachine } from './executors/local/machine.ts'
 import { createFeed } from './feed/feed.ts'
 import { createPoolNodeWatch } from './feed/node-watch.ts'
 import { createQueueWatch } from './feed/queue-watch.ts'
@@ -31,13 +28,16 @@ import { indexDocuments, type TrustedDocumentsConfig } from './graphql/admission
 import { createAuthenticator, createSingleUserAuthenticator } from './graphql/callers/authenticate.ts'
 import { createListReads } from './graphql/rows/list-reads.ts'
 import { ConsoleFiles } from './graphql/transport/console-files.ts'
+import { createReadiness } from './graphql/transport/health.ts'
+import { listenForMetrics } from './graphql/transport/metrics-listener.ts'
 import { Server } from './graphql/transport/server.ts'
 import { createLogTail } from './logs/follow.ts'
 import { createFreshOutput, type FreshOutput } from './logs/fresh-output.ts'
+import { showVersion } from './metrics/build-info.ts'
+import { startInstallationMetrics } from './metrics/installation.ts'
 import { arrivalMsMax, awaitDatabase, keepsSettings, readConnectionLimits } from './platform/arrival.ts'
 import { systemClock } from './platform/clock.ts'
 import type { Address } from './platform/connection.ts'
-import { identify } from './platform/data-directory.ts'
 import { readDatabaseTime, timeLookMs } from './platform/database-time.ts'
 import { type DbOptions, openDb } from './platform/db.ts'
 import { createDiskWatch, type DiskWatch } from './platform/disk.ts'
@@ -54,9 +54,7 @@ import { GaugeMeter } from './platform/server-gauges.ts'
 import { ignoreUserSignals, onStopSignal } from './platform/signals.ts'
 import { isUnavailable, Unavailable } from './platform/tx.ts'
 import { Wakeups } from './platform/wakeup.ts'
-import { createApprovalExpiry } from './scheduler/approval-expiry.ts'
-import { createPruner } from './scheduler/pruner.ts'
-import { createScheduler, type Scheduler } from './scheduler/scheduler.ts'
+import { nameProcess, startSchedulers } from './schedulers.ts'
 import { createWebhookSender } from './webhooks/sender.ts'
 
 /**
@@ -73,8 +71,6 @@ const stopMsMax = 7_000
 /** How long a start may go on after a stop signal. */
 const startEndMsMax = 1_000
 const startAgainMs = 500
-/** How soon a backend that comes or goes shows in `System.executors`. */
-const reportMs = 30_000
 
 /** Parts that were built so far. */
 interface Running {
@@ -147,10 +143,12 @@ async function build(start: Start): Promise<string> {
   const disk = createDiskWatch({ path: config.dataDir, holds: 'the output of jobs', clock, log })
   startLoop(disk.loop, down)
   const fresh = createFreshOutput()
+  startInstallationMetrics(domain, down)
+  await serveMetrics({ config, domain, disk, running })
   const serverUrl = config.server.roles.includes('api') ? await serve({ config, domain, disk, fresh, running }) : null
   const jobUrl = config.server.publicUrl ?? toJobUrl(serverUrl ?? `http://${config.server.host}:${config.server.port}`)
   const scheduling = { config, domain, machine, fresh, jobUrl }
-  const schedulers = config.server.roles.includes('scheduler') ? await schedule(scheduling, down) : new Map()
+  const schedulers = config.server.roles.includes('scheduler') ? await startSchedulers(scheduling, down) : new Map()
   const { webhooks } = config
   if (webhooks.length > 0)
     startLoop(createWebhookSender(domain, { webhooks, publicUrl: config.server.publicUrl }), down)
@@ -227,6 +225,17 @@ async function serve({ config, domain, disk, fresh, running }: Serving): Promise
   return url
 }
 
+async function serveMetrics({ config, domain, disk, running }: Omit<Serving, 'fresh'>): Promise<void> {
+  const { metrics } = config.server
+  if (!metrics) return
+  const checkReadiness = createReadiness(domain, { disk, isStarted: () => running.isStarted === true })
+  const close = await listenForMetrics({ ...metrics, checkReadiness }).catch((error: unknown) => {
+    const problem = explainListenError(error, metrics)
+    throw problem ? new ConfigError([{ ...problem, path: problem.path.replace('server', 'server.metrics') }]) : error
+  })
+  running.parts.push(close)
+}
+
 /** The command line and the console of this version are trusted like applications with a manifest. */
 function withOwn({ byId, freeText }: Config['server']['documents'], web: ConsoleFiles): TrustedDocumentsConfig {
   const own = Object.values(ownDocuments).flatMap((each) => (each instanceof TypedDocumentString ? [String(each)] : []))
@@ -260,78 +269,6 @@ async function decide(domain: Pick<Domain, 'db' | 'time' | 'log'>, config: Confi
   return mode === 'SINGLE_USER'
 }
 
-interface Scheduling {
-  config: Config
-  domain: Domain
-  machine: Machine
-  fresh: FreshOutput
-  jobUrl: string
-}
-
-async function readHere({ dataDir, database }: Config): Promise<Here & { place: string }> {
-  const path = resolve(dataDir)
-  const { id, place } = await identify(path, await readBootId())
-  return { id, place, holdsDatabase: database.url === null }
-}
-
-/** Starts the schedulers of the pools; returns them by the name of their pool. */
-async function schedule({ config, domain, machine, fresh, jobUrl }: Scheduling, down: Parts) {
-  const schedulers = new Map<string, Scheduler>()
-  const { clock, log } = domain
-  const { place, ...here } = await readHere(config)
-  const holder = nameProcess(machine)
-  const owners = await findOwners(serverFiles(config))
-  for (const pool of config.pools) {
-    const isBound = isOneMachine(pool.executors)
-    if (isBound && !(await bindPool(domain, pool.name, here))) {
-      const idFile = join(resolve(config.dataDir), 'id')
-      log.warn(
-        { pool: pool.name },
-        `this pool belongs to another data directory, where its jobs run. If that directory is lost for good, write its id (column directory of table pool) into ${idFile}`,
-      )
-      continue
-    }
-    const accounts = { hasUsers: !domain.singleUser, jobsAsRoot: pool.jobsAsRoot, owners }
-    const dataDirectory = { path: resolve(config.dataDir), id: here.id }
-    const executors = await createExecutors({ pool, config, domain, accounts, dataDirectory })
-    for (const executor of executors.values()) down.push(() => executor.close())
-    const report = createPoolReporter({ domain, pool: pool.name, executors, accounts })
-    await report()
-    startLoop(createLoop({ name: 'executor reports', pollMs: reportMs, runOnce: report, clock, log }), down)
-    const scheduler = createScheduler({
-      domain,
-      pool: pool.name,
-      executors,
-      holder,
-      host: machine.host,
-      place: isBound ? place : null,
-      direct: config.database.notify,
-      graceMs: pool.scheduling.graceMs,
-      nodeLostAfterMs: pool.scheduling.nodeLostAfterMs,
-      startAttemptsMax: pool.scheduling.startAttemptsMax,
-      logBytesPerRunMax: config.logBytesPerRunMax,
-      fresh,
-      jobUrl,
-    })
-    schedulers.set(pool.name, scheduler)
-    scheduler.start()
-    down.push(() => scheduler.stop())
-  }
-  for (const loop of [createPruner(domain, config.retention), createApprovalExpiry(domain)]) startLoop(loop, down)
-  return schedulers
-}
-
-const nameProcess = ({ host }: Machine) => `${host}:${process.pid}:${Math.round(performance.timeOrigin)}`
-
-/** An account that owns one of these files could change the server, or read its data. */
-const serverFiles = ({ dataDir }: Config) => [
-  dataDir,
-  join(dataDir, 'postgres', 'cluster'),
-  join(import.meta.dirname, '..'),
-  import.meta.filename,
-  process.execPath,
-]
-
 const days = (ms: number | null): number | null => (ms === null ? null : Math.round(ms / 86_400_000))
 
 /** false: some parts did not stop in time. The embedded PostgreSQL has its own limits: it may have much to write. */
@@ -348,6 +285,7 @@ const stderr = createOutput(process.stderr)
 
 async function main(): Promise<void> {
   ignoreUserSignals()
+  showVersion(version)
   watchLateness()
   const config = readConfig()
   const log = createLog(config.logLevel)

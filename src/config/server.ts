@@ -24,6 +24,10 @@ export const serverSection = section({
   ).default([]),
   allowedHeaders: list(matching('the name of a header', /^[\w-]{1,100}$/, 'x-request-id')).default([]),
   introspection: flag.default(true),
+  metrics: section({
+    host: text('127.0.0.1').default('127.0.0.1'),
+    port: wholeNumber(1, 65_535, '9464'),
+  }).optional(),
   documents: section({
     manifests: list(text('persisted-documents.json')).default([]),
     freeText: word(freeTexts).default('ALL'),

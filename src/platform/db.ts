@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { type Address, connectionConfig, cutOff } from './connection.ts'
 import type { Log } from './log.ts'
+import { defineHistogram, requestBuckets } from './metrics.ts'
 import { openModels, type Reads } from './models.ts'
 import {
   type Ending,
@@ -64,6 +65,7 @@ export function openDb({ address, connectionsMax, log, applicationName, direct =
       }
     },
   })
+  measureWaits(pool)
   dropSuspects(pool, log)
   const models = openModels(pool)
   const sql = pgSql(pool)
@@ -96,6 +98,31 @@ export function openDb({ address, connectionsMax, log, applicationName, direct =
       await pool.end()
     },
   }
+}
+
+const connectionWaits = defineHistogram({
+  name: 'berth_database_connection_wait_seconds',
+  help: 'Time that statements wait for a free connection to the database.',
+  buckets: requestBuckets,
+})
+
+/** A statement on the pool gets its connection by the same method. */
+function measureWaits(pool: pg.Pool) {
+  type Connected = (error: Error | undefined, client?: pg.PoolClient, release?: () => void) => void
+  const connect = pool.connect.bind(pool) as (then: Connected) => void
+  const measured = (then?: Connected) => {
+    const end = connectionWaits.startTimer()
+    const connected = (settle: Connected) =>
+      connect((...outcome) => {
+        end()
+        settle(...outcome)
+      })
+    if (then) return connected(then)
+    return new Promise((resolve, reject) => {
+      connected((error, client) => (error ? reject(error) : resolve(client)))
+    })
+  }
+  pool.connect = measured as typeof pool.connect
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Committed, Store } from './plan/leader-store.ts'
 import type { Decisions, PoolSettings, Snapshot } from './plan/model.ts'
 import { planPass } from './plan/plan.ts'
 import { createWorld, type World } from './plan/world.ts'
+import { jobWaits, preemptions } from './run-metrics.ts'
 
 /**
  * The planner of one term: keeps the world of its pool, updates it from changes, and makes passes over it. After any
@@ -111,9 +112,16 @@ export class Planner {
       if (committed?.kind === 'committed') {
         const lost = new Set(committed.lost)
         done.started += decisions.starts.filter(({ entry }) => !lost.has(entry.jobId)).length
-        done.preempted += decisions.evictions
+        const preempted = decisions.evictions
           .filter(({ claimant }) => !lost.has(claimant.jobId))
           .reduce((sum, { victims }) => sum + victims.length, 0)
+        done.preempted += preempted
+        preemptions.inc({ pool: this.#pool }, preempted)
+        for (const { entry } of decisions.starts) {
+          const startedMs = committed.sinceMs.get(entry.jobId)
+          if (startedMs !== undefined)
+            jobWaits.observe({ pool: this.#pool }, Math.max(0, startedMs - entry.sinceMs) / 1_000)
+        }
       }
       if (isDone) return { ...done, isDone }
     }

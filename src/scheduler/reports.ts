@@ -14,6 +14,7 @@ import { createBatcher } from '../platform/batch.ts'
 import type { Sql } from '../platform/tx.ts'
 import { createNodeTroubles } from './node-troubles.ts'
 import { planSteps, type RunReport, toFacts } from './outcome.ts'
+import { countMoves, type MovedJob } from './run-metrics.ts'
 
 /**
  * Turns reports of executors into transitions: many in one transaction under the epoch of the leader, each for the
@@ -33,6 +34,7 @@ export function createReporter(domain: Domain, leader: Leader, startAttemptsMax:
     run: async (reports) => {
       await troubles.count(reports)
       const written = await domain.db.transaction((sql) => write({ sql, domain, leader, startAttemptsMax }, reports))
+      countMoves(leader.pool, written.moved)
       await troubles.forget(reports)
       await rebookReported(domain, leader, reports)
       // Facts without an event (RunFacts) cause no wake-up: their readers poll.
@@ -67,6 +69,7 @@ interface Writing {
 interface Written {
   states: Map<RunReport, JobState | null>
   events: number
+  moved: MovedJob[]
 }
 
 async function write(writing: Writing, reports: readonly RunReport[]): Promise<Written> {
@@ -74,7 +77,7 @@ async function write(writing: Writing, reports: readonly RunReport[]): Promise<W
   await fence(sql, leader)
   // A pool is locked before its jobs.
   if (reports.some(isLoss)) await lockPool(sql, leader.pool)
-  const written: Written = { states: new Map(), events: 0 }
+  const written: Written = { states: new Map(), events: 0, moved: [] }
   for (const round of rounds(reports)) await writeRound(writing, round, written)
   return written
 }
@@ -116,6 +119,7 @@ async function writeRound(
     if (job && !late && steps.length === 0) facts.push(...factsIn(report))
     written.states.set(report, job && !late ? (steps.at(-1)?.to ?? job.state) : null)
   }
+  written.moved.push(...listMoved(jobs, reports, moves))
   await storeRunFacts(sql, facts)
   await storeLosses({ sql, leader }, reports, moves)
   await sealLog(sql, over)
@@ -123,6 +127,16 @@ async function writeRound(
   await transition(sql, stepsAt(1, moves), domain.time.nowMs())
   await rewindForLateEnds(sql, moves.flat(), domain.time.nowMs())
 }
+
+const listMoved = (
+  jobs: ReadonlyMap<string, ReportedJob>,
+  reports: readonly RunReport[],
+  moves: readonly Move[][],
+): MovedJob[] =>
+  reports.flatMap(({ jobId }, index) => {
+    const job = jobs.get(jobId)
+    return job ? [{ job, steps: moves[index] ?? [] }] : []
+  })
 
 const stepsAt = (place: 0 | 1, moves: readonly Move[][]) => moves.flatMap((steps) => steps[place] ?? [])
 

@@ -7,6 +7,7 @@ import type { Store } from './plan/leader-store.ts'
 import type { Snapshot } from './plan/model.ts'
 import { Planner } from './planner.ts'
 import { answerQuestions } from './questions.ts'
+import { passes } from './run-metrics.ts'
 
 export type Ticker = ReturnType<typeof createTicker>
 
@@ -43,7 +44,9 @@ export function createTicker({ domain, leader, store, publishEveryMs = 250 }: Ti
 
   /** `asked`: a client requested the pass, which must include the changes from before its question. */
   async function decide(asked: boolean): Promise<Processed> {
+    const endTimer = passes.startTimer({ pool: leader.pool })
     const { isDone, ...pass } = await planner.pass(asked ? roundsPerPass : roundsPerTick, !asked)
+    endTimer()
     continues = !isDone
     return pass
   }

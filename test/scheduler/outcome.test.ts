@@ -9,6 +9,7 @@ const spec = (more: Partial<JobSpec> = {}) =>
   ({ restartable: false, retry: null, maxRunTimeSeconds: 2, resources: { memoryBytes: 2 ** 30 }, ...more }) as JobSpec
 
 const job = (more: Partial<ReportedJob> = {}): ReportedJob => ({
+  heldSeconds: 0,
   jobId: 'job_1',
   state: 'RUNNING',
   run: 1,

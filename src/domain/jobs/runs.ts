@@ -148,6 +148,8 @@ export interface ReportedJob {
   exits: number
   /** The job saved a closure, so its next run can continue. */
   hasClosure: boolean
+  /** Time since the start was decided. */
+  heldSeconds: number
 }
 
 export async function lockReportedJobs(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, ReportedJob>> {
@@ -161,7 +163,8 @@ export async function lockReportedJobs(sql: Sql, jobIds: readonly string[]): Pro
            OR c.ends_at <= r.started_at + (l.spec->>'maxRunTimeSeconds')::float8 * interval '1 second')) AS "endsWithReservation",
        (SELECT count(*) FROM run f WHERE f.job_id = l.id AND f.state_reason = 'START_FAILED') AS "startFailures",
        (SELECT count(*) FROM run e WHERE e.job_id = l.id AND e.state = 'FAILED' AND e.exit_code IS NOT NULL) AS exits,
-       EXISTS (SELECT FROM closure c WHERE c.job_id = l.id) AS "hasClosure"
+       EXISTS (SELECT FROM closure c WHERE c.job_id = l.id) AS "hasClosure",
+       coalesce(extract(epoch FROM berth_now() - r.scheduled_at), 0)::float8 AS "heldSeconds"
      FROM locked l JOIN run r ON r.job_id = l.id AND r.number = l.run_number`,
     [jobIds],
     'lock_reported',

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { defineCounter } from '../../platform/metrics.ts'
 import { inSlices } from '../../platform/slices.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { maySee, type Viewer } from '../access.ts'
@@ -45,6 +46,24 @@ const questionsMsMax = 15_000
  * the client learns which of the others are stored.
  */
 export async function submitAll(domain: Domain, viewer: Viewer, inputs: readonly unknown[]): Promise<SubmitOutcome[]> {
+  const outcomes = await submitEach(domain, viewer, inputs)
+  for (const outcome of outcomes) submissions.inc({ outcome: nameOutcome(outcome) })
+  return outcomes
+}
+
+const submissions = defineCounter({
+  name: 'berth_submissions_total',
+  help: 'Submissions by outcome: stored, existing (the idempotency key was used before), refused or unavailable.',
+  labelNames: ['outcome'],
+})
+
+function nameOutcome(outcome: SubmitOutcome): string {
+  if (outcome instanceof Unavailable) return 'unavailable'
+  if (!('idempotentHit' in outcome)) return 'refused'
+  return outcome.idempotentHit ? 'existing' : 'stored'
+}
+
+async function submitEach(domain: Domain, viewer: Viewer, inputs: readonly unknown[]): Promise<SubmitOutcome[]> {
   const answered = (work: Promise<SubmitOutcome>) => (inputs.length > 1 ? settleInBatch(domain, work) : settled(work))
   const wishes = await inSlices(inputs, readWish)
   const ordinary = wishes.flatMap(({ noWait, input }) => (noWait ? [] : [input]))

@@ -9,13 +9,14 @@ import {
   type OperationDefinitionNode,
   type ValidationContext,
 } from 'graphql'
-import type { Plugin } from 'graphql-yoga'
+import type { Plugin, YogaInitialContext } from 'graphql-yoga'
 import { anonymous, type Viewer } from '../../domain/access.ts'
 import type { Log } from '../../platform/log.ts'
 import { limits } from '../caller-limits.ts'
 import { errorsMax, limitErrors, presentError, refusal } from '../errors.ts'
 import type { KeyedLimit } from '../keyed-limit.ts'
 import { collectRootFields } from '../operation.ts'
+import { countInvalidRequest, countSubscription, measureRequest } from '../request-metrics.ts'
 import type { RequestContext } from '../rows/context.ts'
 import { computeCost, countSubmissions } from './cost.ts'
 import { parseDocument } from './parsed-documents.ts'
@@ -64,24 +65,24 @@ export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<Request
     onParse({ context, setParseFn }) {
       setParseFn((text: string) => parseDocument(text))
       return ({ result }) => {
-        if (result instanceof Error) return
-        if (context.viewer === anonymous) demandLogInPage(result as DocumentNode)
-        if (context.viewer.run !== null) demandJobVerbs(result as DocumentNode)
-        demandOperation(result as DocumentNode, context.params.operationName)
+        if (result instanceof Error) return countInvalidRequest()
+        demandAllowed(context, result as DocumentNode)
       }
     },
     onValidate({ context, addValidationRule }) {
       if (!introspection) addValidationRule(forbidIntrospection)
       return ({ valid, result, setResult }) => {
         if (valid) return
+        countInvalidRequest()
         const errors = result.map(releaseFrames).slice(0, errorsMax) as GraphQLError[]
         const { viewer } = context as RequestContext
         setResult(errors.map((error) => releaseFrames(present(describeInvalid(error), viewer))))
       }
     },
     async onExecute({ args, setExecuteFn, setResultAndStopExecution }) {
+      const measured = measureRequest(getOperationAST(args.document, args.operationName)?.operation ?? 'query')
       const admitted = await admit(args, rules.rateLimits, present)
-      if (!('cost' in admitted)) return setResultAndStopExecution(admitted)
+      if (!('cost' in admitted)) return setResultAndStopExecution(measured(admitted))
       const { cost, values } = admitted
       const { viewer } = args.contextValue as RequestContext
       setExecuteFn((given: ExecutionArgs) =>
@@ -95,18 +96,30 @@ export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<Request
       return {
         onExecuteDone({ result, setResult }) {
           if ('data' in result || 'errors' in result)
-            setResult(limitErrors({ ...result, extensions: { ...result.extensions, cost } }))
+            setResult(limitErrors({ ...measured(result), extensions: { ...result.extensions, cost } }))
         },
       }
     },
     async onSubscribe({ args, setResultAndStopExecution }) {
       const refusedFor = demandStream(args.contextValue)
-      if (refusedFor) return setResultAndStopExecution({ errors: [presentError(refusedFor, log)] })
-      const admitted = await admit(args, rules.rateLimits, present)
-      if (!('cost' in admitted)) return setResultAndStopExecution(admitted)
+      const admitted = refusedFor
+        ? { errors: [presentError(refusedFor, log)] }
+        : await admit(args, rules.rateLimits, present)
+      if (!('cost' in admitted)) return setResultAndStopExecution(countSubscription(admitted))
       const priced: StreamCost = args.contextValue
       priced.cost = admitted.cost
     },
+  }
+}
+
+function demandAllowed({ viewer, params }: RequestContext & YogaInitialContext, document: DocumentNode): void {
+  try {
+    if (viewer === anonymous) demandLogInPage(document)
+    if (viewer.run !== null) demandJobVerbs(document)
+    demandOperation(document, params.operationName)
+  } catch (error) {
+    countInvalidRequest()
+    throw error
   }
 }
 

@@ -1,4 +1,4 @@
-import { createSourceEventStream, type ExecutionArgs, type ExecutionResult, execute } from 'graphql'
+import { createSourceEventStream, type ExecutionArgs, type ExecutionResult, execute, getOperationAST } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import type { Viewer } from '../../domain/access.ts'
 import { readJob } from '../../domain/submission/stored-job.ts'
@@ -8,6 +8,8 @@ import type { StreamCost } from '../admission/admission.ts'
 import { limits } from '../caller-limits.ts'
 import { isUnavailableError, limitErrors, presentError, refusal } from '../errors.ts'
 import { KeyedLimit } from '../keyed-limit.ts'
+import { collectRootFields } from '../operation.ts'
+import { countReset, countStream, countSubscription } from '../request-metrics.ts'
 import { createContext, type RequestContext, type Rooms } from '../rows/context.ts'
 import { attachLogTexts, LogTexts } from '../rows/log-text.ts'
 import { addEventId, attachCursor } from './event-ids.ts'
@@ -57,10 +59,13 @@ export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Strea
     const { sendsEventIds = false, lastEventId } = args.contextValue as Subscribing
     const contextValue = { ...createContext(live, viewer), ...(lastEventId !== undefined && { lastEventId }) }
     const source = await openSource(live, { ...args, contextValue }, clientWaits)
+    countSubscription(Symbol.asyncIterator in source ? {} : source)
     if (!(Symbol.asyncIterator in source)) {
       leave()
       return source
     }
+    const field = nameRootField(args)
+    const uncount = countStream(field, sendsEventIds ? 'sse' : 'websocket')
     let price: StreamCost = cost === undefined ? {} : { cost }
     const share = shared.join(args, viewer)
     const execution = { live, args: { ...args, contextValue: undefined }, viewer, insertsLogTexts, executions }
@@ -71,6 +76,7 @@ export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Strea
     const events = mapEvents(source, {
       async map(message, signal) {
         await pace()
+        countReset(field, message)
         const shown = await executed(message, signal)
         const result = sendsEventIds ? addEventId(shown) : shown
         if (price.cost === undefined) return result
@@ -78,7 +84,10 @@ export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Strea
         price = {}
         return { ...result, extensions }
       },
-      leave,
+      leave: () => {
+        uncount()
+        leave()
+      },
     })
     onStreamStart?.(() => void events.return())
     return events
@@ -120,6 +129,12 @@ const tooLarge = () =>
     `The documents of your open subscriptions can have ${limits.subscriptionTokensPerUserMax} tokens together; ` +
       'open several with the same document, which counts once, and different variables',
   )
+
+/** Documents have one root field, which is a field of the schema: they are validated. */
+const nameRootField = ({ document, operationName }: ExecutionArgs): string => {
+  const operation = getOperationAST(document, operationName)
+  return (operation && collectRootFields(document, operation)[0]?.name.value) ?? ''
+}
 
 interface Execution {
   live: Rooms

@@ -6,7 +6,7 @@ import {
 } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { Viewer } from '../../domain/access.ts'
+import { anonymous, type Viewer } from '../../domain/access.ts'
 import type { DiskWatch } from '../../platform/disk.ts'
 import type { Log } from '../../platform/log.ts'
 import { isUnavailable, Unavailable } from '../../platform/tx.ts'
@@ -30,6 +30,7 @@ import { sendGraphiql } from './graphiql.ts'
 import { createReadiness, type Readiness } from './health.ts'
 import { PostHandler } from './json-post.ts'
 import { createPeerCheck, type PeerCheck } from './loopback-peers.ts'
+import { sendMetrics, sendReadiness } from './metrics-listener.ts'
 import { allowOrigin, negotiateContent } from './negotiation.ts'
 import { createPipelines } from './pipelining.ts'
 import { createResponseClass, sendJson, sendText } from './refused-bodies.ts'
@@ -70,7 +71,7 @@ const unreadBounds = { bytesMax: limits.droppedBodyBytesMax, msMax: limits.dropp
 
 /**
  * One port for GraphQL over HTTP, SSE and WebSocket at /graphql, GraphiQL there for browsers, the web console at /, files
- * below /download, /healthz and /readyz. Every request passes the gate first. A POST must be JSON: a web page may send other types without a preflight.
+ * below /download, /metrics, /healthz and /readyz. Every request passes the gate first. A POST must be JSON: a web page may send other types without a preflight.
  */
 export class Server {
   readonly #config: ServerConfig
@@ -220,7 +221,9 @@ export class Server {
       case '/healthz':
         return sendPlain(response, 200, 'ok')
       case '/readyz':
-        return this.#sendReadiness(response)
+        return sendReadiness(response, await this.#checkReadiness())
+      case '/metrics':
+        return this.#sendMetrics({ request, response })
       default:
         return sendPlain(response, 404, 'Not found')
     }
@@ -301,10 +304,13 @@ export class Server {
     }
   }
 
-  async #sendReadiness(response: ServerResponse) {
-    const state = await this.#checkReadiness()
-    response.setHeader('cache-control', 'no-store')
-    sendJson(response, state.ready ? 200 : 503, state)
+  /** A peer on loopback needs a token as well: it may be a proxy. */
+  async #sendMetrics(exchange: Exchange) {
+    const { request, response } = exchange
+    const viewer = await this.#findDownloader(exchange)
+    if (!viewer) return
+    if (viewer === anonymous || viewer.run !== null) return sendUnauthenticated(response, 'absent')
+    await sendMetrics(response, request.headers.accept)
   }
 }
 
@@ -356,10 +362,15 @@ function sendPlain(response: ServerResponse, status: number, text: string) {
   sendText(response, status, { type: 'text/plain', text: `${text}\n` })
 }
 
-function sendUnauthenticated(response: ServerResponse, why: 'unknown' | 'expired') {
-  const message =
-    why === 'expired' ? 'The token has expired; get a new one' : 'The token is unknown or revoked, or its run is over'
-  response.setHeader('www-authenticate', 'Bearer error="invalid_token"')
+const tokenProblems = {
+  unknown: 'The token is unknown or revoked, or its run is over',
+  expired: 'The token has expired; get a new one',
+  absent: 'Send the token of a user: Authorization: Bearer TOKEN',
+} as const
+
+function sendUnauthenticated(response: ServerResponse, why: keyof typeof tokenProblems) {
+  const message = tokenProblems[why]
+  response.setHeader('www-authenticate', why === 'absent' ? 'Bearer' : 'Bearer error="invalid_token"')
   response.setHeader('cache-control', 'no-store')
   sendJson(response, 401, buildErrorBody('UNAUTHENTICATED', message))
 }

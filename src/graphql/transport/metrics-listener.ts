@@ -1,0 +1,49 @@
+import { createServer, type ServerResponse } from 'node:http'
+import { exposeMetrics } from '../../platform/metrics.ts'
+import type { Readiness } from './health.ts'
+import { sendJson, sendText } from './refused-bodies.ts'
+
+export interface MetricsListenerOptions {
+  host: string
+  port: number
+  checkReadiness: () => Promise<Readiness>
+}
+
+/** A listener of its own with /metrics, /healthz and /readyz, without log-in: only the monitoring may reach its address. */
+export async function listenForMetrics({
+  host,
+  port,
+  checkReadiness,
+}: MetricsListenerOptions): Promise<() => Promise<void>> {
+  const paths: Readonly<Record<string, (response: ServerResponse, accept?: string) => Promise<void>>> = {
+    '/metrics': sendMetrics,
+    '/healthz': async (response) => sendText(response, 200, { type: 'text/plain', text: 'ok\n' }),
+    '/readyz': async (response) => sendReadiness(response, await checkReadiness()),
+  }
+  const http = createServer((request, response) => {
+    const send = paths[(request.url ?? '').replace(/\?.*$/, '')]
+    if (!send) return sendText(response, 404, { type: 'text/plain', text: 'Not found\n' })
+    send(response, request.headers.accept).catch(() => response.destroy())
+  })
+  await new Promise<void>((resolve, reject) => {
+    http.once('error', reject)
+    http.listen(port, host, resolve)
+  })
+  return async () => {
+    const closed = new Promise((resolve) => http.close(resolve))
+    http.closeAllConnections()
+    await closed
+  }
+}
+
+export async function sendMetrics(response: ServerResponse, accept?: string): Promise<void> {
+  const { type, text } = await exposeMetrics(accept)
+  response.setHeader('content-type', type)
+  response.setHeader('cache-control', 'no-store')
+  response.end(text)
+}
+
+export function sendReadiness(response: ServerResponse, state: Readiness): void {
+  response.setHeader('cache-control', 'no-store')
+  sendJson(response, state.ready ? 200 : 503, state)
+}

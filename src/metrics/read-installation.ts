@@ -1,0 +1,74 @@
+import { holdingSql } from '../domain/state.ts'
+import type { Sql } from '../platform/tx.ts'
+
+interface Amounts {
+  cpus: number
+  memory_bytes: number
+  gpus: number
+}
+
+export interface PoolNumbers {
+  pool: string
+  /** Jobs by state, without those that have ended. */
+  jobs: Readonly<Record<string, number>>
+  nodes: Readonly<Record<string, number>>
+  /** null: no job waits. */
+  oldestWaitSeconds: number | null
+  capacity: Amounts
+  allocated: Amounts
+  wanted: Amounts
+}
+
+export interface InstallationNumbers {
+  pools: readonly PoolNumbers[]
+  feedLagSeconds: number
+}
+
+/** Reads all pools at a cost that grows with running jobs, nodes and lanes, and little with the length of the queue. */
+export async function readInstallation(sql: Sql): Promise<InstallationNumbers> {
+  const [row] = await sql.query<InstallationNumbers>(installationSql, [], 'installation_metrics')
+  return row ?? { pools: [], feedLagSeconds: 0 }
+}
+
+const amountsSql = (cpu: string, memory: string, gpus: string) =>
+  `jsonb_build_object('cpus', coalesce(${cpu}, 0) / 1000.0, 'memory_bytes', coalesce(${memory}, 0), 'gpus', coalesce(${gpus}, 0))`
+
+const times = (amount: string) => `sum(v.waiting * (l.shape->>'copies')::bigint * (l.shape->>'${amount}')::bigint)`
+
+const installationSql = `
+WITH state AS (
+  SELECT pool, 'QUEUED' AS state, sum(entries) AS count FROM queue_tally GROUP BY pool
+  UNION ALL SELECT pool, state::text, count(*) FROM run WHERE state IN ${holdingSql} GROUP BY pool, state
+  UNION ALL SELECT j.pool, 'BLOCKED', count(*) FROM approval a JOIN job j ON j.id = a.job_id
+    WHERE a.status = 'PENDING' AND j.state = 'BLOCKED' GROUP BY j.pool
+),
+nodes AS (SELECT pool, state::text, count(*) AS count FROM node GROUP BY pool, state),
+capacity AS (
+  SELECT pool, sum(cpu_millis) AS cpu, sum(memory_bytes) AS memory,
+    sum((SELECT count(*) FROM device d WHERE d.node_id = node.id)) AS gpus FROM node WHERE state = 'READY' GROUP BY pool
+),
+allocated AS (
+  SELECT r.pool, sum(a.cpu_millis) AS cpu, sum(a.memory_bytes) AS memory
+  FROM run r JOIN allocation a ON a.run_id = r.id WHERE r.state IN ${holdingSql} GROUP BY r.pool
+),
+allocated_gpus AS (
+  SELECT r.pool, count(*) AS gpus FROM run r JOIN held_device h ON h.run_id = r.id WHERE r.state IN ${holdingSql} GROUP BY r.pool
+),
+wanted AS (
+  SELECT v.pool, ${times('cpuMillis')} AS cpu, ${times('memoryBytes')} AS memory, ${times('gpu')} AS gpus
+  FROM lane_view v JOIN lane l ON l.id = v.lane_id GROUP BY v.pool
+),
+oldest AS (SELECT pool, min(eligible_at) AS at FROM queue_entry WHERE open GROUP BY pool)
+SELECT
+  coalesce((SELECT jsonb_agg(jsonb_build_object(
+    'pool', p.name,
+    'jobs', coalesce((SELECT jsonb_object_agg(s.state, s.count) FROM state s WHERE s.pool = p.name), '{}'),
+    'nodes', coalesce((SELECT jsonb_object_agg(n.state, n.count) FROM nodes n WHERE n.pool = p.name), '{}'),
+    'oldestWaitSeconds', extract(epoch FROM berth_now() - o.at),
+    'capacity', ${amountsSql('c.cpu', 'c.memory', 'c.gpus')},
+    'allocated', ${amountsSql('a.cpu', 'a.memory', 'g.gpus')},
+    'wanted', ${amountsSql('w.cpu', 'w.memory', 'w.gpus')}
+  ) ORDER BY p.name)
+  FROM pool p LEFT JOIN capacity c ON c.pool = p.name LEFT JOIN allocated a ON a.pool = p.name
+  LEFT JOIN allocated_gpus g ON g.pool = p.name LEFT JOIN wanted w ON w.pool = p.name LEFT JOIN oldest o ON o.pool = p.name), '[]') AS pools,
+  coalesce((SELECT greatest(0, extract(epoch FROM berth_now() - min(at)))::float8 FROM event WHERE position IS NULL), 0) AS "feedLagSeconds"`

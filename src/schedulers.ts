@@ -1,0 +1,92 @@
+import { join, resolve } from 'node:path'
+import { createExecutors, createPoolReporter } from './backends.ts'
+import type { Config } from './config.ts'
+import type { Domain } from './domain/domain.ts'
+import { isOneMachine } from './domain/executors.ts'
+import { bindPool, type Here } from './domain/machines/pools.ts'
+import { findOwners } from './executors/accounts/file-owners.ts'
+import type { Machine } from './executors/local/machine.ts'
+import { readBootId } from './executors/local/processes.ts'
+import type { FreshOutput } from './logs/fresh-output.ts'
+import { identify } from './platform/data-directory.ts'
+import { createLoop } from './platform/loop.ts'
+import { type Parts, startLoop } from './platform/parts.ts'
+import { createApprovalExpiry } from './scheduler/approval-expiry.ts'
+import { measureExecutors } from './scheduler/measured-executor.ts'
+import { createPruner } from './scheduler/pruner.ts'
+import { createScheduler, type Scheduler } from './scheduler/scheduler.ts'
+
+/** How soon a backend that comes or goes shows in `System.executors`. */
+const reportMs = 30_000
+
+interface Scheduling {
+  config: Config
+  domain: Domain
+  machine: Machine
+  fresh: FreshOutput
+  jobUrl: string
+}
+
+async function readHere({ dataDir, database }: Config): Promise<Here & { place: string }> {
+  const path = resolve(dataDir)
+  const { id, place } = await identify(path, await readBootId())
+  return { id, place, holdsDatabase: database.url === null }
+}
+
+/** Starts the schedulers of the pools; returns them by the name of their pool. */
+export async function startSchedulers({ config, domain, machine, fresh, jobUrl }: Scheduling, down: Parts) {
+  const schedulers = new Map<string, Scheduler>()
+  const { clock, log } = domain
+  const { place, ...here } = await readHere(config)
+  const holder = nameProcess(machine)
+  const owners = await findOwners(serverFiles(config))
+  for (const pool of config.pools) {
+    const isBound = isOneMachine(pool.executors)
+    if (isBound && !(await bindPool(domain, pool.name, here))) {
+      const idFile = join(resolve(config.dataDir), 'id')
+      log.warn(
+        { pool: pool.name },
+        `this pool belongs to another data directory, where its jobs run. If that directory is lost for good, write its id (column directory of table pool) into ${idFile}`,
+      )
+      continue
+    }
+    const accounts = { hasUsers: !domain.singleUser, jobsAsRoot: pool.jobsAsRoot, owners }
+    const dataDirectory = { path: resolve(config.dataDir), id: here.id }
+    const executors = measureExecutors(await createExecutors({ pool, config, domain, accounts, dataDirectory }))
+    for (const executor of executors.values()) down.push(() => executor.close())
+    const report = createPoolReporter({ domain, pool: pool.name, executors, accounts })
+    await report()
+    startLoop(createLoop({ name: 'executor reports', pollMs: reportMs, runOnce: report, clock, log }), down)
+    const scheduler = createScheduler({
+      domain,
+      pool: pool.name,
+      executors,
+      holder,
+      host: machine.host,
+      place: isBound ? place : null,
+      direct: config.database.notify,
+      graceMs: pool.scheduling.graceMs,
+      nodeLostAfterMs: pool.scheduling.nodeLostAfterMs,
+      startAttemptsMax: pool.scheduling.startAttemptsMax,
+      logBytesPerRunMax: config.logBytesPerRunMax,
+      fresh,
+      jobUrl,
+    })
+    schedulers.set(pool.name, scheduler)
+    scheduler.start()
+    down.push(() => scheduler.stop())
+  }
+  for (const loop of [createPruner(domain, config.retention), createApprovalExpiry(domain)]) startLoop(loop, down)
+  return schedulers
+}
+
+export const nameProcess = ({ host }: Machine) => `${host}:${process.pid}:${Math.round(performance.timeOrigin)}`
+
+/** An account that owns one of these files could change the server, or read its data. */
+const serverFiles = ({ dataDir }: Config) => [
+  dataDir,
+  join(dataDir, 'postgres', 'cluster'),
+  join(import.meta.dirname, '..'),
+  import.meta.filename,
+  process.execPath,
+]
