@@ -8,7 +8,7 @@ const requests = defineCounter({
 })
 
 const requestTimes = defineHistogram({
-  name: 'berth_request_seconds',
+  name: 'berth_request_duration_seconds',
   help: 'Time to execute queries and mutations, with their wait for the rate limits.',
   labelNames: ['kind'],
   buckets: requestBuckets,

@@ -8,7 +8,7 @@ const calls = defineCounter({
 })
 
 const callTimes = defineHistogram({
-  name: 'berth_executor_call_seconds',
+  name: 'berth_executor_call_duration_seconds',
   help: 'Time of calls of executors.',
   labelNames: ['executor', 'verb'],
   buckets: requestBuckets,

@@ -34,7 +34,7 @@ export const preemptions = defineCounter({
 })
 
 export const passes = defineHistogram({
-  name: 'berth_scheduler_pass_seconds',
+  name: 'berth_scheduler_pass_duration_seconds',
   help: 'Time of a pass of the scheduler, with its reads and commits.',
   labelNames: ['pool'],
   buckets: requestBuckets,
