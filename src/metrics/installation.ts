@@ -1,3 +1,4 @@
+import { readConditionValues } from '../domain/conditions/active-conditions.ts'
 import type { Domain } from '../domain/domain.ts'
 import { countReasons } from '../domain/queue/reason-counts.ts'
 import { holdingStates, type JobState } from '../domain/state.ts'
@@ -49,7 +50,8 @@ export function startInstallationMetrics({ db, clock, log }: Domain, down: Parts
 async function readNumbers(sql: Domain['db']['sql']) {
   const installation = await readInstallation(sql)
   const pools = installation.pools.map(({ pool }) => pool)
-  return { ...installation, reasons: await countReasons(sql, pools) }
+  const [reasons, conditions] = await Promise.all([countReasons(sql, pools), readConditionValues(sql)])
+  return { ...installation, reasons, conditions }
 }
 
 function define({ list, labelNames = [], ...options }: GaugeOptions): void {
@@ -138,4 +140,16 @@ define({
   name: 'berth_feed_lag_seconds',
   help: 'Age of the oldest event that waits for its position in the feed, which subscribers cannot read yet; else 0.',
   list: ({ feedLagSeconds }) => [[{}, feedLagSeconds]],
+})
+define({
+  name: 'berth_webhook_backlog',
+  help: 'Deliveries that wait for their first or next try, by webhook.',
+  labelNames: ['webhook'],
+  list: ({ webhooks }) => webhooks.map(({ name, waiting }) => [{ webhook: name }, waiting]),
+})
+define({
+  name: 'berth_condition',
+  help: '1: the condition holds (alerts.md); else 0.',
+  labelNames: ['condition'],
+  list: ({ conditions }) => Array.from(conditions, ([condition, value]) => [{ condition }, value]),
 })

@@ -22,12 +22,13 @@ export interface PoolNumbers {
 export interface InstallationNumbers {
   pools: readonly PoolNumbers[]
   feedLagSeconds: number
+  webhooks: readonly { name: string; waiting: number }[]
 }
 
 /** Reads all pools at a cost that grows with running jobs, nodes and lanes, and little with the length of the queue. */
 export async function readInstallation(sql: Sql): Promise<InstallationNumbers> {
   const [row] = await sql.query<InstallationNumbers>(installationSql, [], 'installation_metrics')
-  return row ?? { pools: [], feedLagSeconds: 0 }
+  return row ?? { pools: [], feedLagSeconds: 0, webhooks: [] }
 }
 
 const amountsSql = (cpu: string, memory: string, gpus: string) =>
@@ -71,4 +72,7 @@ SELECT
   ) ORDER BY p.name)
   FROM pool p LEFT JOIN capacity c ON c.pool = p.name LEFT JOIN allocated a ON a.pool = p.name
   LEFT JOIN allocated_gpus g ON g.pool = p.name LEFT JOIN wanted w ON w.pool = p.name LEFT JOIN oldest o ON o.pool = p.name), '[]') AS pools,
-  coalesce((SELECT greatest(0, extract(epoch FROM berth_now() - min(at)))::float8 FROM event WHERE position IS NULL), 0) AS "feedLagSeconds"`
+  coalesce((SELECT greatest(0, extract(epoch FROM berth_now() - min(at)))::float8 FROM event WHERE position IS NULL), 0) AS "feedLagSeconds",
+  coalesce((SELECT jsonb_agg(jsonb_build_object('name', w.name, 'waiting',
+      (SELECT count(*) FROM webhook_delivery d WHERE d.endpoint = w.name AND d.state = 'PENDING')) ORDER BY w.name)
+    FROM webhook_endpoint w), '[]') AS webhooks`
