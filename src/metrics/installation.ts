@@ -149,7 +149,7 @@ define({
 })
 define({
   name: 'berth_condition',
-  help: '1: the condition holds (alerts.md); else 0.',
+  help: '1: the condition holds, and `berth doctor` says what to do; else 0.',
   labelNames: ['condition'],
   list: ({ conditions }) => Array.from(conditions, ([condition, value]) => [{ condition }, value]),
 })

@@ -96,7 +96,7 @@ describe('the metrics of a server', () => {
     const admin = connectApi(server.url, adminToken)
     const storm = new Storm(admin, user, createDraws(30))
     await storm.blow(150)
-    // They run first and do not end, so the numbers stand still when the others have ended.
+    // These jobs run first and do not end: when the others have ended, the numbers stand still.
     await admin.submitAll(Array.from({ length: 12 }, () => long))
     let seen: unknown
     const isEqual = async () => {

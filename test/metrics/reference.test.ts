@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { formatMetricsReference } from '../../src/metrics-reference.ts'
+import { formatMetricsReference } from '../../src/metrics/reference.ts'
 import { describeMetrics } from '../../src/platform/metrics.ts'
 
 const own = describeMetrics().filter(({ name }) => name.startsWith('berth_'))

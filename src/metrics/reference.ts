@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs'
-import { describeMetrics } from './platform/metrics.ts'
-import './graphql/transport/server.ts'
-import './platform/db.ts'
-import './platform/log.ts'
-import './metrics/build-info.ts'
-import './metrics/installation.ts'
-import './schedulers.ts'
+import { describeMetrics } from '../platform/metrics.ts'
+import '../graphql/transport/server.ts'
+import '../platform/db.ts'
+import '../platform/log.ts'
+import './build-info.ts'
+import './installation.ts'
+import '../schedulers.ts'
 
 /** Every metric, as a document. Run as a program it rewrites docs/metrics.md: `npm run codegen`. */
 export function formatMetricsReference(): string {
@@ -47,7 +47,7 @@ const gaugesOfInstallation =
 const preface = `# Metrics
 
 \`/metrics\` has metrics for Prometheus, in its text format or as OpenMetrics. A scrape needs a token of any user, from loopback as well: behind a proxy
-every caller comes from loopback. In single-user mode there are no tokens, and the account of the server reads without.
+every caller comes from loopback. Without users, in single-user mode, the account of the server reads without a token.
 
 \`\`\`sh
 berth token create prometheus --scopes READ
