@@ -51,7 +51,7 @@ export interface Backup {
 }
 
 /** A part ends with the row that exceeds this, and a row is far smaller than the rest up to 64 MiB. */
-const partBytes = 32 * 1024 * 1024
+const partBytes = 16 * 1024 * 1024
 /** Shorter pauses would be inexact. */
 const pauseMsMin = 20
 /** Wait for a migration that is under way. */
