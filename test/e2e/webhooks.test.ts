@@ -1,0 +1,182 @@
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { systemClock } from '../../src/platform/clock.ts'
+import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { data } from '../support/client.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { root } from '../support/sources.ts'
+import { until } from '../support/until.ts'
+import { type ReceivedMessage, startReceiver } from '../support/webhook-receiver.ts'
+
+/**
+ * Two servers are killed in turn while jobs run and the receiver fails 30 % of all requests. Meanwhile a secret is
+ * replaced. `npm run test:webhooks` does it with 2,500 jobs, 10 s between two kills, and the pauses and leases of
+ * production.
+ */
+const jobs = Number(process.env['BERTH_TEST_WEBHOOK_JOBS'] ?? 200)
+const isFull = jobs >= 2_500
+const killEveryMs = isFull ? 10_000 : 3_000
+const leaseMs = 60_000
+const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
+const secrets = { old: newSecret(), new: newSecret() }
+
+let database: TestDatabase
+let dataDir: string
+const servers: BerthProcess[] = []
+const ports = [0, 0]
+
+beforeAll(async () => {
+  database = await createDatabase()
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-hooks-'))
+  for (const index of ports.keys()) ports[index] = await freePort()
+})
+afterAll(async () => {
+  for (const server of servers) await server.end('SIGKILL')
+  await database.close()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+async function start(
+  index: number,
+  webhook: { url: string; hanging: string; secret: string | string[] },
+): Promise<void> {
+  const { url, hanging, secret } = webhook
+  const path = join(dataDir, `${index}.yaml`)
+  const pool = { name: 'sim', executor: 'simulated', nodes: [{ name: 'n1', cpu: 64, memoryGib: 64 }] }
+  const webhooks = [
+    { name: 'ci', url, secret },
+    { name: 'hangs', url: hanging, secret: secrets.old },
+  ]
+  await writeFile(path, JSON.stringify({ pools: [pool], webhooks }))
+  const env = { DATABASE_URL: database.url, BERTH_CONFIG: path }
+  servers[index] = await startBerth({ dataDir, port: ports[index] ?? 0, env })
+}
+
+const submitDocument = `mutation ($input: SubmitJobsInput!) { submitJobs(input: $input) { __typename } }`
+
+async function submit(server: BerthProcess | undefined, count: number): Promise<void> {
+  const spec = {
+    command: ['simulated'],
+    resources: { cpu: 0.1, memoryBytes: 1 },
+    environment: [{ name: 'SIM_RUN_SECONDS', value: '0.1' }],
+  }
+  const submissions = Array.from({ length: count }, () => ({ spec }))
+  const { submitJobs } = await data(server?.url ?? '', submitDocument, { input: { submissions } })
+  expect(submitJobs).toEqual({ __typename: 'SubmitJobsSuccess' })
+}
+
+const count = async (from: string): Promise<number> =>
+  Number((await database.db.sql.query<{ n: string }>(`SELECT count(*) AS n FROM ${from}`))[0]?.n)
+
+/** Verifies as docs/webhooks.md does with bash and openssl. */
+async function verifyWithOpenssl(messages: readonly ReceivedMessage[], secret: string): Promise<string[]> {
+  const [, verify = ''] =
+    /```bash\n([^`]*verify\(\)[^`]*)```/.exec(await readFile(join(root, 'docs/webhooks.md'), 'utf8')) ?? []
+  return Promise.all(
+    messages.map(async ({ headers, body }, index) => {
+      const directory = join(dataDir, `message-${index}`)
+      execFileSync('mkdir', [directory])
+      await writeFile(join(directory, 'body.json'), body)
+      const env = {
+        PATH: process.env['PATH'] ?? '',
+        SECRET: secret,
+        ID: headers['webhook-id'],
+        TIMESTAMP: headers['webhook-timestamp'],
+        SIGNATURE: headers['webhook-signature'],
+      }
+      const script = `${verify}\nverify && echo valid || echo refused`
+      return execFileSync('bash', ['-c', script], {
+        cwd: directory,
+        env,
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }).trim()
+    }),
+  )
+}
+
+test('each event comes at least once, signed and under one id', { timeout: isFull ? 1_200_000 : 180_000 }, async () => {
+  const accepted: ReceivedMessage[] = []
+  let requests = 0
+  await using receiver = await startReceiver(secrets.old, (message) => {
+    requests += 1
+    // Every third or fourth request fails, whichever event it carries.
+    if (requests % 10 < 3) return isFull ? { status: 500 } : { status: 503, headers: { 'retry-after': '1' } }
+    accepted.push(message)
+    return { status: 204 }
+  })
+  await using hanging = await startReceiver(secrets.old, () => null)
+  const urls = { url: receiver.url, hanging: hanging.url }
+  await Promise.all([0, 1].map((index) => start(index, { ...urls, secret: secrets.old })))
+
+  // The secret is replaced with the restarts, and the receiver gets the new one in the middle.
+  const both = [secrets.new, secrets.old]
+  const turns = isFull ? [both, both, secrets.new, secrets.new] : [both, both]
+  for (const [turn, secret] of turns.entries()) {
+    const victim = turn % 2
+    await submit(servers[1 - victim], jobs / turns.length)
+    await systemClock.sleep(killEveryMs)
+    await servers[victim]?.end('SIGKILL')
+    if (!isFull)
+      await database.db.sql.query(
+        `UPDATE webhook_delivery SET due_at = due_at - $1 * interval '1 ms' WHERE state = 'PENDING' AND due_at > berth_now() + interval '2 s'`,
+        [leaseMs],
+      )
+    await start(victim, { ...urls, secret })
+    if (turn === 1) receiver.secret = secrets.new
+  }
+  await until(async () => (await count(`job WHERE state = 'SUCCEEDED'`)) === jobs, {
+    what: 'all jobs end',
+    timeoutMs: 300_000,
+  })
+  const expected = await count('event')
+  expect(expected).toBeGreaterThanOrEqual(jobs * 4)
+  const seen = () =>
+    new Set(
+      accepted.map(
+        ({
+          content: {
+            data: { jobId, seq },
+          },
+        }) => `${jobId} ${seq}`,
+      ),
+    )
+  await until(() => seen().size === expected, {
+    what: 'each event was accepted',
+    timeoutMs: isFull ? 900_000 : 90_000,
+    seen: () => ({ seen: seen().size, expected }),
+  })
+
+  expect(receiver.refused).toEqual([])
+  const ids = new Map(
+    receiver.messages.map(
+      ({
+        id,
+        content: {
+          data: { jobId, seq },
+        },
+      }) => [id, `${jobId} ${seq}`],
+    ),
+  )
+  expect(ids.size).toBe(expected)
+  expect(new Set(ids.values()).size).toBe(expected)
+  const last = receiver.messages.slice(-20)
+  expect(await verifyWithOpenssl(last, secrets.new)).toEqual(last.map(() => 'valid'))
+  const changed = last.map((message) => ({ ...message, body: message.body.replace('"jobId":"j', '"jobId":"J') }))
+  const old = last.map(({ headers, ...message }) => ({
+    ...message,
+    headers: { ...headers, 'webhook-timestamp': String(Number(headers['webhook-timestamp']) - 301) },
+  }))
+  for (const { body, headers } of [...changed, ...old])
+    expect(() => new Webhook(secrets.new).verify(body, headers)).toThrow()
+  await rm(dataDir, { recursive: true, force: true }).then(() => execFileSync('mkdir', ['-p', dataDir]))
+  expect(await verifyWithOpenssl([...changed, ...old], secrets.new)).toEqual([...changed, ...old].map(() => 'refused'))
+  process.stdout.write(
+    `webhooks: ${expected} events, ${receiver.messages.length} requests, ${accepted.length} accepted\n`,
+  )
+})
