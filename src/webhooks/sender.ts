@@ -1,4 +1,5 @@
 import type { Domain } from '../domain/domain.ts'
+import { type ConditionFanOut, writeConditionDeliveries } from '../domain/webhooks/condition-fan-out.ts'
 import {
   type ClaimedDelivery,
   claimDeliveries,
@@ -45,7 +46,8 @@ export function createWebhookSender(domain: Domain, { webhooks, publicUrl }: Web
   let expiredMs = -Infinity
 
   async function runOnce(signal: AbortSignal) {
-    for (const name of await findWork(domain, [...endpoints.keys()])) endpoints.get(name)?.start()
+    for (const { name, hasConditions } of await findWork(domain, [...endpoints.keys()]))
+      endpoints.get(name)?.start(hasConditions)
     if (clock.monotonicMs() - expiredMs >= expireEveryMs) {
       await expireDeliveries(domain, [...endpoints.keys()])
       expiredMs = clock.monotonicMs()
@@ -68,23 +70,25 @@ export function createWebhookSender(domain: Domain, { webhooks, publicUrl }: Web
 class EndpointSender {
   readonly #domain: Domain
   readonly #target: WebhookTarget
-  readonly #fanOut: FanOut
+  readonly #fanOut: FanOut & ConditionFanOut
   readonly #poster: Poster
   readonly #abort = new AbortController()
   readonly #inFlight = new Set<Promise<void>>()
   #working: Promise<void> | undefined
   #isWanted = false
+  #hasConditions = false
 
   constructor(domain: Domain, target: WebhookTarget, publicUrl: string | null) {
     this.#domain = domain
     this.#target = target
-    this.#fanOut = { name: target.name, admits: compileChoice(target), publicUrl }
+    this.#fanOut = { name: target.name, ...compileChoice(target), publicUrl }
     this.#poster = new Poster(target.url, { clock: domain.clock, connectionsMax: triesAtOnce })
   }
 
   /** Sends what is due, unless it does so already. */
-  start(): void {
+  start(hasConditions: boolean): void {
     this.#isWanted = true
+    if (hasConditions) this.#hasConditions = true
     this.#working ??= this.#work().finally(() => {
       this.#working = undefined
     })
@@ -103,6 +107,10 @@ class EndpointSender {
     try {
       while (this.#isWanted && !this.#abort.signal.aborted) {
         this.#isWanted = false
+        if (this.#hasConditions) {
+          this.#hasConditions = false
+          await writeConditionDeliveries(this.#domain, this.#fanOut)
+        }
         if (await writeDeliveries(this.#domain, this.#fanOut)) this.#isWanted = true
         await this.#sendDue()
       }

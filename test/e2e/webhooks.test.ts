@@ -11,6 +11,7 @@ import { data } from '../support/client.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
+import { isWhole } from '../support/whole.ts'
 import { type ReceivedMessage, startReceiver } from '../support/webhook-receiver.ts'
 
 /**
@@ -18,9 +19,8 @@ import { type ReceivedMessage, startReceiver } from '../support/webhook-receiver
  * replaced. `npm run test:webhooks` does it with 2,500 jobs, 10 s between two kills, and the pauses and leases of
  * production.
  */
-const jobs = Number(process.env['BERTH_TEST_WEBHOOK_JOBS'] ?? 200)
-const isFull = jobs >= 2_500
-const killEveryMs = isFull ? 10_000 : 3_000
+const jobs = isWhole ? 2_500 : 200
+const killEveryMs = isWhole ? 10_000 : 3_000
 const leaseMs = 60_000
 const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 const secrets = { old: newSecret(), new: newSecret() }
@@ -100,13 +100,13 @@ async function verifyWithOpenssl(messages: readonly ReceivedMessage[], secret: s
   )
 }
 
-test('each event comes at least once, signed and under one id', { timeout: isFull ? 1_200_000 : 180_000 }, async () => {
+test('each event comes at least once, signed and under one id', { timeout: isWhole ? 1_200_000 : 180_000 }, async () => {
   const accepted: ReceivedMessage[] = []
   let requests = 0
   await using receiver = await startReceiver(secrets.old, (message) => {
     requests += 1
     // Every third or fourth request fails, whichever event it carries.
-    if (requests % 10 < 3) return isFull ? { status: 500 } : { status: 503, headers: { 'retry-after': '1' } }
+    if (requests % 10 < 3) return isWhole ? { status: 500 } : { status: 503, headers: { 'retry-after': '1' } }
     accepted.push(message)
     return { status: 204 }
   })
@@ -116,13 +116,13 @@ test('each event comes at least once, signed and under one id', { timeout: isFul
 
   // The secret is replaced with the restarts, and the receiver gets the new one in the middle.
   const both = [secrets.new, secrets.old]
-  const turns = isFull ? [both, both, secrets.new, secrets.new] : [both, both]
+  const turns = isWhole ? [both, both, secrets.new, secrets.new] : [both, both]
   for (const [turn, secret] of turns.entries()) {
     const victim = turn % 2
     await submit(servers[1 - victim], jobs / turns.length)
     await systemClock.sleep(killEveryMs)
     await servers[victim]?.end('SIGKILL')
-    if (!isFull)
+    if (!isWhole)
       await database.db.sql.query(
         `UPDATE webhook_delivery SET due_at = due_at - $1 * interval '1 ms' WHERE state = 'PENDING' AND due_at > berth_now() + interval '2 s'`,
         [leaseMs],
@@ -148,7 +148,7 @@ test('each event comes at least once, signed and under one id', { timeout: isFul
     )
   await until(() => seen().size === expected, {
     what: 'each event was accepted',
-    timeoutMs: isFull ? 900_000 : 90_000,
+    timeoutMs: isWhole ? 900_000 : 90_000,
     seen: () => ({ seen: seen().size, expected }),
   })
 

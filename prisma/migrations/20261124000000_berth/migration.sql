@@ -898,6 +898,7 @@ CREATE TABLE "webhook_endpoint" (
     "events" TEXT[],
     "filter" JSONB NOT NULL DEFAULT '{}',
     "position" BIGINT NOT NULL,
+    "condition_seq" BIGINT NOT NULL DEFAULT 0,
     "disabled_at" TIMESTAMPTZ(3),
     "disabled_reason" TEXT,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT berth_now(),

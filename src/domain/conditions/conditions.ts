@@ -4,6 +4,7 @@ import { databaseConditions } from './database-conditions.ts'
 import { machineConditions } from './machine-conditions.ts'
 import { schedulingConditions } from './scheduling-conditions.ts'
 import { serverConditions } from './server-conditions.ts'
+import { webhookConditions } from './webhook-conditions.ts'
 
 /**
  * The table of conditions: everything that an operator must know, one row each. Readers: `berth doctor`,
@@ -23,6 +24,7 @@ const table = {
   ...machineConditions,
   ...databaseConditions,
   ...serverConditions,
+  ...webhookConditions,
   ...backupConditions,
 } satisfies Record<string, ConditionRule>
 

@@ -12,7 +12,7 @@ import { testEventType } from './event-types.ts'
 
 /** How administrators see and repair webhooks. */
 
-export interface WebhookStatus extends Omit<WebhookEndpoint, 'position'> {
+export interface WebhookStatus extends Omit<WebhookEndpoint, 'position' | 'conditionSeq'> {
   /** Events of the feed that were not read yet. */
   unread: number
   pending: number

@@ -18,15 +18,19 @@ export interface ClaimedDelivery {
   lease: number
 }
 
-/** Endpoints among these that have unread events or due deliveries. */
-export async function findWork({ db }: Rooms, names: readonly string[]): Promise<string[]> {
-  const rows = await db.sql.query<{ name: string }>(workSql, [names], 'webhook_work')
-  return rows.map(({ name }) => name)
+export interface WebhookWork {
+  name: string
+  /** A condition began or is over. */
+  hasConditions: boolean
 }
 
+/** Endpoints among these that have unread events or due deliveries. */
+export const findWork = ({ db }: Rooms, names: readonly string[]): Promise<WebhookWork[]> =>
+  db.sql.query<WebhookWork>(workSql, [names], 'webhook_work')
+
 const workSql = `
-SELECT e.name FROM webhook_endpoint e, feed_head h
-WHERE e.name = ANY($1::text[]) AND e.disabled_at IS NULL AND (e.position < h.position OR EXISTS (
+SELECT e.name, e.condition_seq < k.seq AS "hasConditions" FROM webhook_endpoint e, feed_head h, condition_check k
+WHERE e.name = ANY($1::text[]) AND e.disabled_at IS NULL AND (e.position < h.position OR e.condition_seq < k.seq OR EXISTS (
   SELECT FROM webhook_delivery d WHERE d.endpoint = e.name AND d.state = 'PENDING' AND d.due_at <= (SELECT berth_now())))`
 
 /** If the process dies, another one claims its deliveries when the lease is over. */

@@ -22,16 +22,16 @@ export async function applyWebhooks(domain: Domain, webhooks: readonly DeclaredW
   await db.serializable(async (tx) => {
     await lockApplied(tx)
     if (!(await rememberApplied(tx, 'webhooks', declared))) return
-    const { webhookEndpoint, feedHead } = tx.prisma
+    const { webhookEndpoint, feedHead, conditionCheck } = tx.prisma
     const known = await webhookEndpoint.findMany({ select: { name: true } })
     const names = declared.map(({ name }) => name)
     const ended = known.filter(({ name }) => !names.includes(name))
-    const head = await feedHead.findFirst()
+    const [head, check] = [await feedHead.findFirst(), await conditionCheck.findFirst()]
     await webhookEndpoint.deleteMany({ where: { name: { in: ended.map(({ name }) => name) } } })
     for (const { name, ...fields } of declared)
       await webhookEndpoint.upsert({
         where: { name },
-        create: { name, ...fields, position: head?.position ?? 0 },
+        create: { name, ...fields, position: head?.position ?? 0, conditionSeq: check?.seq ?? 0 },
         update: fields,
       })
     const added = declared.filter(({ name }) => !known.some((each) => each.name === name))

@@ -63,7 +63,7 @@ ORDER BY e.position`
 
 function insert(sql: Sql, { name, admits, publicUrl }: FanOut, events: readonly JobEventRow[]): Promise<unknown> {
   const rows = events.filter(admits).map((event) => ({
-    id: toMessageId(name, event.jobId, event.seq),
+    id: toMessageId(name, event.jobId, event.seq, event.at.getTime()),
     type: toWebhookEventType(event.type, event.to),
     job: event.jobId,
     body: buildJobBody(event, publicUrl),

@@ -30,14 +30,22 @@ const factsOfLists = [
   ['projects', 'project'],
 ] as const
 
-/** Returns the function that decides whether an endpoint gets an event. */
-export function compileChoice({ events, filter }: EventChoice): (event: JobEventRow) => boolean {
+export interface CompiledChoice {
+  /** Whether the endpoint gets an event of a job. */
+  admits(event: JobEventRow): boolean
+  /** Whether it gets events of this type, for events without a job. */
+  admitsType(type: string): boolean
+}
+
+export function compileChoice({ events, filter }: EventChoice): CompiledChoice {
   const types = events === null ? null : new Set(events)
+  const admitsType = (type: string) => types === null || types.has(type)
   const name: Pattern | null = filter.name === undefined ? null : parseGlob(filter.name)
   const labels = Object.entries(filter.labels ?? {})
-  return (event) =>
-    (types === null || types.has(toWebhookEventType(event.type, event.to))) &&
+  const admits = (event: JobEventRow) =>
+    admitsType(toWebhookEventType(event.type, event.to)) &&
     factsOfLists.every(([list, fact]) => filter[list]?.some((each) => each === event[fact]) ?? true) &&
     labels.every(([key, value]) => event.labels[key] === value) &&
     (name === null || (event.name !== null && name.matches(event.name)))
+  return { admits, admitsType }
 }
