@@ -11,8 +11,8 @@ import { data } from '../support/client.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
-import { isWhole } from '../support/whole.ts'
 import { type ReceivedMessage, startReceiver } from '../support/webhook-receiver.ts'
+import { isWhole } from '../support/whole.ts'
 
 /**
  * Two servers are killed in turn while jobs run and the receiver fails 30 % of all requests. Meanwhile a secret is
@@ -100,7 +100,9 @@ async function verifyWithOpenssl(messages: readonly ReceivedMessage[], secret: s
   )
 }
 
-test('each event comes at least once, signed and under one id', { timeout: isWhole ? 1_200_000 : 180_000 }, async () => {
+test('each event comes at least once, signed and under one id', {
+  timeout: isWhole ? 1_200_000 : 180_000,
+}, async () => {
   const accepted: ReceivedMessage[] = []
   let requests = 0
   await using receiver = await startReceiver(secrets.old, (message) => {
