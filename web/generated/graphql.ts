@@ -117,6 +117,15 @@ export type CleanupJobsInput = {
   olderThanDays?: number | null | undefined;
 };
 
+/** How urgent a condition is. */
+export type ConditionSeverity =
+  /** Good to know. */
+  | 'INFO'
+  /** Users are affected now: wake a person. */
+  | 'PAGE'
+  /** A person should act within days. */
+  | 'TICKET';
+
 /** A new approval rule. */
 export type CreateApprovalRuleInput = {
   /** The submissions that the rule applies to. */
@@ -1348,7 +1357,7 @@ export type X11Input = {
 export type AboutServerQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type AboutServerQuery = { serverInfo: { id: string, name: string, title: string, version: string, publicUrl: string | null, singleUser: boolean, oidcIssuer: string | null, logRetentionDays: number, eventRetentionDays: number, maxPageSize: number, maxQueryCost: number, maxSubscriptionsPerConnection: number, at: string, links: Array<{ title: string, url: string, on: LinkTarget }> }, system: { id: string, loadAvg5Min: number | null, memoryPercent: number | null, executors: Array<{ name: string, available: boolean, message: string | null, version: string | null, launchers: Array<string>, specFields: Array<string>, pool: { id: string, name: string } }> }, pools: Array<{ id: string, name: string, paused: boolean, policy: PoolPolicy, executors: Array<string>, leader: { epoch: number, host: string | null, process: string | null, renewedAt: string } | null }> };
+export type AboutServerQuery = { serverInfo: { id: string, name: string, title: string, version: string, publicUrl: string | null, singleUser: boolean, oidcIssuer: string | null, logRetentionDays: number, eventRetentionDays: number, maxPageSize: number, maxQueryCost: number, maxSubscriptionsPerConnection: number, at: string, links: Array<{ title: string, url: string, on: LinkTarget }> }, system: { id: string, at: string, loadAvg5Min: number | null, memoryPercent: number | null, conditionsAt: string | null, conditions: Array<{ name: string, severity: ConditionSeverity, meaning: string, cause: string, remedy: string, nextCommands: Array<string>, since: string, evidence: Array<string> }>, executors: Array<{ name: string, available: boolean, message: string | null, version: string | null, launchers: Array<string>, specFields: Array<string>, pool: { id: string, name: string } }> }, pools: Array<{ id: string, name: string, paused: boolean, policy: PoolPolicy, executors: Array<string>, leader: { epoch: number, host: string | null, process: string | null, renewedAt: string } | null }> };
 
 export type ServerTimeQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -3723,8 +3732,20 @@ export const AboutServerDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
   system {
     id
+    at
     loadAvg5Min
     memoryPercent
+    conditionsAt
+    conditions {
+      name
+      severity
+      meaning
+      cause
+      remedy
+      nextCommands
+      since
+      evidence
+    }
     executors {
       name
       available

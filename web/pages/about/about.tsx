@@ -12,6 +12,7 @@ import { Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
 import styles from './about.module.css'
+import { Conditions } from './conditions.tsx'
 import { DataCheck } from './data-check.tsx'
 import { Executors } from './executors.tsx'
 import { type Check, checkServer } from './page-checks.ts'
@@ -34,6 +35,9 @@ export function AboutPage() {
       {failure && <FailedInline failure={failure} onRetry={read} />}
       <Section title="Server">
         <ServerFacts server={value.serverInfo} system={value.system} />
+      </Section>
+      <Section title="Conditions">
+        <Conditions system={value.system} />
       </Section>
       <Section title="Self-check">
         <Checks />

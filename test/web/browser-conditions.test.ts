@@ -1,0 +1,28 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { BerthProcess } from '../support/berth-process.ts'
+import { describeConsole, localPools } from './support/console.ts'
+
+describeConsole('conditions', (subject) => {
+  let server: BerthProcess
+  beforeAll(async () => {
+    // No process schedules the pool.
+    server = await subject.start('conditions', { pools: localPools, server: { roles: ['api'] } })
+  })
+  afterAll(() => server?.end())
+
+  it('shows a condition within a minute, since when, and the next commands', async () => {
+    const context = await subject.openContext()
+    const page = await context.newPage()
+    await page.goto(`${server.url}/about`)
+    const section = page.getByRole('region', { name: 'Conditions' })
+    const condition = section.getByRole('listitem').filter({ hasText: 'NO_LEADER' })
+    await condition.waitFor({ timeout: 60_000 })
+    const text = await condition.innerText()
+    expect(text).toContain('Users are affected now')
+    expect(text).toContain('A pool has no leader')
+    expect(text).toMatch(/since/)
+    expect(text).toContain('pool local')
+    expect(text).toContain('berth serve --config FILE')
+    await context.close()
+  })
+})
