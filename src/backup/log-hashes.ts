@@ -6,7 +6,7 @@ import type pg from 'pg'
  */
 const logsMax = 100
 /** Larger logs would take too long to hash. */
-const logBytesMax = 64 * 1024 * 1024
+const logBytesMax = 8 * 1024 * 1024
 
 interface LogHash {
   runId: string

@@ -50,7 +50,7 @@ export interface Backup {
   tookMs: number
 }
 
-/** A part ends with the row that exceeds this, and a row is far smaller than the rest up to 64 MiB. */
+/** A part ends with the row that exceeds this. A row has at most a few MiB. */
 const partBytes = 16 * 1024 * 1024
 /** Shorter pauses would be inexact. */
 const pauseMsMin = 20
