@@ -48,7 +48,7 @@ export interface Checked {
 
 const operator: Viewer = createViewer({ id: 'user_restore', name: 'restore', level: 'ADMIN', allow: [], deny: [] })
 
-/** A rule of the self-check reads whole tables, and nobody else uses the database. */
+/** A rule of the self-check reads whole tables, and no server uses the database yet. */
 const checkMsMax = 4 * 3_600_000
 
 /** Numbers the events and chains the audit entries that were written just before the snapshot, then checks all data. */

@@ -1,7 +1,10 @@
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { packTar, unpackTar } from 'modern-tar'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findChangedLogs } from '../../src/backup/log-hashes.ts'
@@ -13,6 +16,8 @@ import { createLog } from '../../src/platform/log.ts'
 import type { Sql } from '../../src/platform/tx.ts'
 import { backUpTo, createEmptyDatabase } from '../support/backups.ts'
 import { openTestDomain } from '../support/domain.ts'
+import { root } from '../support/sources.ts'
+import { until } from '../support/until.ts'
 
 const log = createLog('silent')
 const { database, it: world } = await openTestDomain()
@@ -99,6 +104,32 @@ describe('a restored database', () => {
       'SELECT 1 FROM event WHERE position IS NULL AND xact > pg_snapshot_xmax(pg_current_snapshot())::text::bigint',
     )
     expect(late).toEqual([])
+  })
+
+  it('is empty when the restore was killed, and takes the backup then', async () => {
+    await using empty = await createEmptyDatabase(database)
+    const objects = () => empty.db.sql.query(`SELECT 1 FROM pg_class WHERE relnamespace = 'public'::regnamespace`)
+    const sessions = () =>
+      empty.db.sql.query(
+        `SELECT 1 FROM pg_stat_activity WHERE application_name = 'berth restore' AND datname = current_database()`,
+      )
+    const env = { PATH: process.env['PATH'], DATABASE_URL: empty.url, BERTH_DATA_DIR: join(folder, 'data') }
+    const args = [join(root, 'src/backup/main.ts'), '--', 'restore', file]
+    let kills = 0
+    while (kills < 3) {
+      const child = spawn(process.execPath, args, { env, stdio: 'ignore' })
+      const ended = once(child, 'exit')
+      await until(async () => (await sessions()).length > 0 || child.exitCode !== null, { what: 'the restore begins' })
+      await setTimeout(kills * 100)
+      child.kill('SIGKILL')
+      await ended
+      await until(async () => (await sessions()).length === 0, { what: 'PostgreSQL ends the session' })
+      if ((await objects()).length > 0) break // it was faster
+      kills += 1
+    }
+    expect(kills).toBeGreaterThan(0)
+    if ((await objects()).length === 0) await restoreTo(empty.url)
+    expect(await readRows(empty.db.sql, 'job')).toHaveLength(5)
   })
 
   it('takes no second backup, and stays as it is', async () => {
