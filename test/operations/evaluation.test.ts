@@ -6,7 +6,9 @@ import { storeServerReport } from '../../src/domain/conditions/server-report.ts'
 import { compareConditions, storeEvidence } from '../../src/domain/conditions/stored-conditions.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { watchConditions } from '../support/conditions.ts'
-import { openTestDomain } from '../support/domain.ts'
+import { createDatabase } from '../support/database.ts'
+import { createTestDomain, openTestDomain } from '../support/domain.ts'
+import { createLeader } from '../support/leader.ts'
 import { repository } from '../support/sources.ts'
 
 const { database, it } = await openTestDomain()
@@ -84,6 +86,27 @@ test('readers show that the conditions were never evaluated', async () => {
   expect((await readConditions(sql)).evaluatedAt).toBeInstanceOf(Date)
   await sql.query(`UPDATE condition_check SET at = '1970-01-01Z'`)
   expect((await readConditions(sql)).evaluatedAt).toBeNull()
+})
+
+test('an evaluation at rest takes few statements', async () => {
+  await using other = await createDatabase()
+  await using rested = await createTestDomain(other.db)
+  await createLeader(rested.domain, 'sim')
+  const statements: string[] = []
+  const query: typeof other.db.sql.query = (text, ...rest) => {
+    statements.push(text)
+    return other.db.sql.query(text, ...rest)
+  }
+  const domain = { ...rested.domain, db: { ...other.db, sql: { query } } }
+  const { look } = watchConditions({ domain, database: other })
+  await look()
+  statements.length = 0
+  await look()
+  expect(statements.length, 'without rows that are evaluated less often').toBeLessThanOrEqual(4)
+  await look()
+  statements.length = 0
+  await look()
+  expect(statements.length, 'with all rows').toBeLessThanOrEqual(16)
 })
 
 /** A row of the table is complete when a test brings it about: its title begins with the name of the row. */

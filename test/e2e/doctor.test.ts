@@ -1,0 +1,88 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createDoor, type Door } from '../support/outage.ts'
+import { root } from '../support/sources.ts'
+import { until } from '../support/until.ts'
+
+/** `berth doctor` against real servers: one for the API, which reaches the database through a proxy, and one that leads. */
+let database: TestDatabase
+let door: Door
+let directory: string
+let servers: BerthProcess[]
+
+beforeEach(async () => {
+  database = await createDatabase()
+  door = await createDoor(database.url)
+  directory = await mkdtemp(join(tmpdir(), 'berth-doctor-'))
+  servers = []
+})
+afterEach(async () => {
+  for (const server of servers) await server.end('SIGKILL')
+  await door.shut()
+  await database.close()
+  await rm(directory, { recursive: true, force: true })
+})
+
+async function start(roles: string, url = database.url): Promise<BerthProcess> {
+  const env = { DATABASE_URL: url, BERTH_ROLES: roles }
+  const server = await startBerth({ dataDir: directory, port: await freePort(), env })
+  servers.push(server)
+  return server
+}
+
+interface Doctor {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+function runDoctor(url: string): Promise<Doctor> {
+  const env = { PATH: process.env['PATH'] ?? '', BERTH_URL: url }
+  return new Promise((resolve) => {
+    const child = execFile(join(root, 'berth'), ['doctor'], { cwd: directory, env }, (_, stdout, stderr) =>
+      resolve({ code: child.exitCode ?? -1, stdout, stderr }),
+    )
+  })
+}
+
+const minuteMs = 60_000
+
+test('names a killed leader within a minute, and its end within a minute after another leads', async () => {
+  const api = await start('api', door.url)
+  const leader = await start('api,scheduler')
+  const isHealthy = async () => (await runDoctor(api.url)).code === 0
+  await until(isHealthy, { what: 'the doctor finds no problem' })
+  await leader.end('SIGKILL')
+  const named = async () => {
+    const doctor = await runDoctor(api.url)
+    return doctor.stdout.includes('PAGE  NO_LEADER') && doctor
+  }
+  const doctor = await until(named, { what: 'the doctor names NO_LEADER', timeoutMs: minuteMs })
+  expect(doctor.code).toBe(1)
+  expect(doctor.stdout).toMatch(
+    /^PAGE {2}NO_LEADER {2}since \S+Z \(\d+ s\)\n {2}A pool has no leader: .*\n {2}- pool local\n/,
+  )
+  expect(doctor.stdout).toContain('    $ berth serve --config FILE\n')
+  await start('api,scheduler')
+  await until(isHealthy, { what: 'NO_LEADER is over', timeoutMs: minuteMs })
+})
+
+test('says whether the database or the server is down', async () => {
+  const api = await start('api', door.url)
+  await door.shut()
+  const away = await runDoctor(api.url)
+  expect(away.code).toBe(1)
+  expect(away.stdout).toContain(`The server at ${api.url} is up, but it cannot reach its database`)
+  expect(away.stdout).toContain('  $ pg_isready -d "$DATABASE_URL"\n')
+  await door.open()
+  await api.end('SIGKILL')
+  const gone = await runDoctor(api.url)
+  expect(gone.code).toBe(1)
+  expect(gone.stdout).toContain(`No Berth server answers at ${api.url}: `)
+  expect(gone.stdout).toContain('  $ systemctl status berth\n')
+})
