@@ -2,7 +2,13 @@ import { dirname, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { parseDocument } from 'yaml'
 import { type ApprovalRuleConfig, checkApprovalRules } from './config/approval-rules.ts'
-import { applyVariables, type ConfigVariables, expandVariables, findMisspelt } from './config/environment.ts'
+import {
+  applyVariables,
+  type ConfigVariables,
+  expandVariables,
+  findMisspelt,
+  readSecretFiles,
+} from './config/environment.ts'
 import { singleUserConflict } from './config/exposure.ts'
 import { type ConfigFile, configFile, gibBytes, type logLevels, type NodeEntry, type PoolEntry } from './config/file.ts'
 import { checkPool, checkPublicUrl, poolExecutors } from './config/pools.ts'
@@ -133,17 +139,18 @@ const fileCharactersMax = 1_048_576
 export const readConfig = (argv: readonly string[] = process.argv.slice(2)): Config =>
   loadConfig({ argv, env: process.env, readFile: readText })
 
-export function loadConfig({ argv, env, readFile }: ConfigSources): Config {
+export function loadConfig({ argv, env: given, readFile }: ConfigSources): Config {
   const problems: ConfigProblem[] = []
+  const env = readSecretFiles(given, { readFile, problems })
   const { config: path, singleUser } = readArguments(argv, env)
-  const given = path === undefined ? {} : parseFile(path, readFile)
-  const raw = expandVariables(given, { env, path: '', problems })
-  problems.push(...findMisspelt(given, env))
+  const entries = path === undefined ? {} : parseFile(path, readFile)
+  const raw = expandVariables(entries, { env, path: '', problems })
+  problems.push(...findMisspelt(entries, env))
   const { merged, variables } = applyVariables(raw, env)
   const parsed = configFile.safeParse(merged)
   problems.push(...(parsed.success ? crossCheck(parsed.data, singleUser) : toProblems(parsed.error)))
   if (!parsed.success || problems.length > 0) throw new ConfigError(firstPerPath(problems, variables))
-  const built = build(parsed.data, { env, folder: path === undefined ? '.' : dirname(path), readFile })
+  const built = build(parsed.data, { env: given, folder: path === undefined ? '.' : dirname(path), readFile })
   return deepFreeze({ ...built, givesUpUsers: singleUser })
 }
 

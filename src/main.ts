@@ -78,6 +78,8 @@ interface Running {
   /** The embedded PostgreSQL. */
   postgres?: Postgres
   isStarted?: boolean
+  /** It was asked to stop and still serves: balancers shall send their requests elsewhere. */
+  isLeaving?: boolean
   server?: Server
   /** Single-user mode has ended since it was built. */
   isOutdated?: boolean
@@ -210,7 +212,7 @@ async function serve({ config, domain, disk, fresh, running }: Serving): Promise
     config: { singleUser: domain.singleUser, ...config.server, documents: withOwn(config.server.documents, site) },
     console: site,
     disk,
-    isStarted: () => running.isStarted === true,
+    findStanding: () => findStanding(running),
     connectionsMax: Math.floor(openFilesMax() / 2),
     authenticate: domain.singleUser
       ? createSingleUserAuthenticator(domain, await localViewer(domain), () => running.isOutdated === true)
@@ -225,10 +227,15 @@ async function serve({ config, domain, disk, fresh, running }: Serving): Promise
   return url
 }
 
+function findStanding({ isStarted, isLeaving }: Running): string | null {
+  if (isLeaving) return 'the server is stopping'
+  return isStarted ? null : 'the server is still starting'
+}
+
 async function serveMetrics({ config, domain, disk, running }: Omit<Serving, 'fresh'>): Promise<void> {
   const { metrics } = config.server
   if (!metrics) return
-  const checkReadiness = createReadiness(domain, { disk, isStarted: () => running.isStarted === true })
+  const checkReadiness = createReadiness(domain, { disk, findStanding: () => findStanding(running) })
   const close = await listenForMetrics({ ...metrics, checkReadiness }).catch((error: unknown) => {
     const problem = explainListenError(error, metrics)
     throw problem ? new ConfigError([{ ...problem, path: problem.path.replace('server', 'server.metrics') }]) : error
@@ -296,6 +303,8 @@ async function main(): Promise<void> {
   async function stop(signal: string): Promise<never> {
     isStopping = true
     log.info({ signal }, 'stopping; jobs continue')
+    running.isLeaving = true
+    if (signal === 'SIGTERM' && running.isStarted) await systemClock.sleep(config.server.leaveSeconds * 1_000)
     starting.abort()
     await Promise.race([built, systemClock.sleep(startEndMsMax)])
     return exitWritten((await takeDown(running, log)) ? 0 : 1)

@@ -68,6 +68,30 @@ export function applyVariables(raw: unknown, env: ConfigVariables) {
   return { merged, variables }
 }
 
+/** Secrets that a file may hold instead of the variable, as the secrets of Docker, Kubernetes and systemd do. */
+const ofFiles = ['DATABASE_URL', 'BERTH_BOOTSTRAP_TOKEN'] as const
+
+/** Replaces the variables that name files by the content of the files, without the newline at its end. */
+export function readSecretFiles(
+  env: ConfigVariables,
+  { readFile, problems }: { readFile: (path: string) => string; problems: ConfigProblem[] },
+): ConfigVariables {
+  const found: Record<string, string> = {}
+  for (const variable of ofFiles) {
+    const path = `${variable}_FILE`
+    const file = env[path]
+    if (!file) continue
+    if (env[variable]) problems.push({ path, reason: `${variable} is set too`, remedy: 'set one of them' })
+    try {
+      found[variable] = readFile(file).replace(/\r?\n$/, '')
+    } catch (error) {
+      const reason = `the file ${file} cannot be read (${error instanceof Error ? error.message : error})`
+      problems.push({ path, reason, remedy: 'check its path and owner' })
+    }
+  }
+  return { ...env, ...found }
+}
+
 const prefix = 'BERTH_'
 /** Variables of the client and of jobs: a job may start a server. */
 const ofOthers =
@@ -75,7 +99,7 @@ const ofOthers =
 
 /** Finds variables with a misspelt name, such as BERTH_PROT. Variables that the file uses are fine. */
 export function findMisspelt(raw: unknown, env: ConfigVariables): ConfigProblem[] {
-  const known = ['BERTH_CONFIG', ...overlays.map(({ variable }) => variable)]
+  const known = ['BERTH_CONFIG', 'BERTH_BOOTSTRAP_TOKEN_FILE', ...overlays.map(({ variable }) => variable)]
   const names = new Map(known.map((variable) => [variable.replace(prefix, ''), variable]))
   const text = JSON.stringify(raw)
   return Object.keys(env).flatMap((path) => {

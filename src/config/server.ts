@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import type { z } from 'zod'
 import { readManifests } from './manifests.ts'
@@ -23,6 +24,10 @@ export const serverSection = section({
     value<string>({ what: 'an origin (scheme, host, port)', example: 'https://app.example.org' }, isOrigin),
   ).default([]),
   allowedHeaders: list(matching('the name of a header', /^[\w-]{1,100}$/, 'x-request-id')).default([]),
+  trustedProxies: list(value<string>({ what: 'an address or a network', example: '10.0.0.0/8' }, isNetwork)).default(
+    [],
+  ),
+  leaveSeconds: wholeNumber(0, 300, '15').default(0),
   introspection: flag.default(true),
   metrics: section({
     host: text('127.0.0.1').default('127.0.0.1'),
@@ -48,6 +53,12 @@ export function toServerSettings(entry: z.output<typeof serverSection>, { readFi
   const manifests = documents.manifests.map((path) => resolve(folder, path))
   const byId = readManifests(manifests, readFile)
   return { ...rest, publicUrl, documents: { byId, freeText: documents.freeText }, rateLimits }
+}
+
+function isNetwork(input: unknown): boolean {
+  const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(typeof input === 'string' ? input : '') ?? []
+  const version = isIP(address)
+  return version !== 0 && (bits === undefined || Number(bits) <= (version === 6 ? 128 : 32))
 }
 
 function isOrigin(input: unknown): boolean {

@@ -74,6 +74,7 @@ const configDefaults = {
   publicUrl: null,
   allowedHeaders: [],
   introspection: true,
+  trustedProxies: [],
   documents: { byId: new Map(), freeText: 'ALL' },
   rateLimits: { costPerMinute: null, submissionsPerMinute: null },
 } as const

@@ -6,12 +6,14 @@ import { buildErrorBody, type ErrorCode } from '../errors.ts'
 import { KeyedLimit } from '../keyed-limit.ts'
 import { createContext, type Rooms } from '../rows/context.ts'
 import { formatTarget, parseTarget } from '../rows/download-target.ts'
+import type { FindAddress } from './client-address.ts'
 import type { Exchange } from './compression.ts'
 import { type DownloadFile, openFile } from './download-files.ts'
 import { sendPreflight } from './negotiation.ts'
 import { sendJson } from './refused-bodies.ts'
 
 export interface DownloadsOptions {
+  findAddress: FindAddress
   rooms: Rooms
   /** Identifies the viewer by the token of the request; null: the response was already sent. */
   identify: (exchange: Exchange) => Promise<Viewer | null>
@@ -70,7 +72,7 @@ export class Downloads {
     { ticket, target }: { ticket: string | null; target: string },
   ): Promise<Viewer | null> {
     const { request, response } = exchange
-    const { rooms, identify } = this.#options
+    const { rooms, identify, findAddress } = this.#options
     const hasToken = request.headers.authorization !== undefined
     const caller = ticket === null || hasToken ? await identify(exchange) : anonymous
     if (caller === null || (ticket === null && caller !== anonymous)) return caller
@@ -83,7 +85,7 @@ export class Downloads {
       )
       return null
     }
-    const viewer = await checkDownloadTicket(rooms.domain, { ticket, target, ip: request.socket.remoteAddress ?? null })
+    const viewer = await checkDownloadTicket(rooms.domain, { ticket, target, ip: findAddress(request) })
     if (viewer && (!hasToken || caller.userId === viewer.userId)) return viewer
     refuse(response, 403, 'FORBIDDEN', 'The ticket is of another object or user, or its time is over; make another one')
     return null

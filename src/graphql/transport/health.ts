@@ -21,7 +21,7 @@ const spaceCheckMs = 1_000
 
 export function createReadiness(
   { db, clock, log }: Domain,
-  { disk, isStarted = () => true }: { disk: Pick<DiskWatch, 'findProblem'>; isStarted?: () => boolean },
+  { disk, findStanding = () => null }: { disk: Pick<DiskWatch, 'findProblem'>; findStanding?: () => string | null },
 ): () => Promise<Readiness> {
   let last: { atMs: number; found: Promise<boolean> } | null = null
   const checkSpace = () => {
@@ -31,8 +31,8 @@ export function createReadiness(
   }
   return async () => {
     const state = await probe({ db, log, checkSpace }, await disk.findProblem())
-    if (isStarted()) return state
-    return { ...state, ready: false, warnings: [...state.warnings, 'the server is still starting'] }
+    const standing = findStanding()
+    return standing === null ? state : { ...state, ready: false, warnings: [...state.warnings, standing] }
   }
 }
 

@@ -7,6 +7,7 @@ import type { TrustedDocuments } from '../admission/trusted-documents.ts'
 import { limits } from '../caller-limits.ts'
 import { buildErrorBody } from '../errors.ts'
 import { KeyedLimit, type Share } from '../keyed-limit.ts'
+import type { FindAddress } from './client-address.ts'
 import { type Exchange, sendCompressible } from './compression.ts'
 import type { GraphqlEngine, Requester } from './engine.ts'
 import { readBody } from './read-body.ts'
@@ -41,6 +42,7 @@ const tooManyLargeBodies =
 export class PostHandler {
   readonly #engine: GraphqlEngine
   readonly #documents: TrustedDocuments
+  readonly #findAddress: FindAddress
   readonly #bodyBytes = new KeyedLimit(limits.bodyBytesInFlightMax)
   /**
    * Limits large bodies, because parsing one blocks the event loop for a tenth of a second before its cost is known.
@@ -50,15 +52,16 @@ export class PostHandler {
     refusal: () => new TooManyLargeBodies(),
   })
 
-  constructor(engine: GraphqlEngine, documents: TrustedDocuments) {
+  constructor(engine: GraphqlEngine, documents: TrustedDocuments, findAddress: FindAddress) {
     this.#engine = engine
+    this.#findAddress = findAddress
     this.#documents = documents
   }
 
   async handle(requester: Requester, exchange: Exchange): Promise<void> {
     const { viewer } = requester
     const share = this.#bodyBytes.open(
-      viewer === anonymous ? (exchange.request.socket.remoteAddress ?? '') : viewer.userId,
+      viewer === anonymous ? (this.#findAddress(exchange.request) ?? '') : viewer.userId,
     )
     const onStreamStart = (end: () => void) => {
       share.release()

@@ -19,6 +19,7 @@ import { buildErrorBody, isUnavailableError, rateLimited } from '../errors.ts'
 import { KeyedLimit } from '../keyed-limit.ts'
 import type { Rooms } from '../rows/context.ts'
 import { downloadPath } from '../rows/download-target.ts'
+import { createFindAddress, type FindAddress } from './client-address.ts'
 import { computeClosingMs } from './closing-streams.ts'
 import type { Exchange } from './compression.ts'
 import type { ConsoleFiles } from './console-files.ts'
@@ -45,6 +46,8 @@ export interface ServerConfig extends GateRules {
   allowedHeaders: readonly string[]
   documents: TrustedDocumentsConfig
   introspection: boolean
+  /** Addresses and networks whose `X-Forwarded-For` names the client. */
+  trustedProxies: readonly string[]
   rateLimits: RateLimitConfig
 }
 
@@ -56,7 +59,8 @@ export interface ServerOptions {
   /** The web console. */
   console: ConsoleFiles
   keepAliveMs?: number
-  isStarted?: () => boolean
+  /** Why the server is not ready, although its database is; null: it is. */
+  findStanding?: () => string | null
   drainMsMax?: number
   /** Maximum connections; further ones are closed, because the database and jobs need file descriptors too. */
   connectionsMax?: number
@@ -83,6 +87,7 @@ export class Server {
   readonly #checkReadiness: () => Promise<Readiness>
   readonly #drain: Drain
   readonly #accessExpiry: AccessExpiry
+  readonly #findAddress: FindAddress
   readonly #unsentBytes = new UnsentBytes()
   readonly #runInOrder = createPipelines()
   readonly #engine: GraphqlEngine
@@ -112,12 +117,14 @@ export class Server {
     }
     const engine = createGraphqlEngine(rooms, admission)
     this.#engine = engine
-    this.#posts = new PostHandler(engine, documents)
+    this.#findAddress = createFindAddress(config.trustedProxies)
+    this.#posts = new PostHandler(engine, documents, this.#findAddress)
     this.#sockets = new WebSockets({
       engine,
       documents,
       authenticate,
       accessExpiry: this.#accessExpiry,
+      findAddress: this.#findAddress,
       unsentBytes: this.#unsentBytes,
       keepAliveMs,
       clock: domain.clock,
@@ -125,6 +132,7 @@ export class Server {
     })
     this.#downloads = new Downloads({
       rooms,
+      findAddress: this.#findAddress,
       identify: (exchange) => this.#findDownloader(exchange),
       watch: (viewer, response) => this.#watchDownload(viewer, response),
       allowedHeaders: config.allowedHeaders,
@@ -294,9 +302,10 @@ export class Server {
     })
   }
 
-  async #identify({ headers: { authorization }, socket }: IncomingMessage) {
+  async #identify(request: IncomingMessage) {
+    const { authorization } = request.headers
     try {
-      return await this.#authenticate({ authorization, ip: socket.remoteAddress ?? null })
+      return await this.#authenticate({ authorization, ip: this.#findAddress(request) })
     } catch (error) {
       if (!(error instanceof Unavailable) && !isUnavailable(error)) throw error
       this.#log.warn({ err: error }, 'authentication is unavailable')

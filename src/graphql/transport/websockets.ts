@@ -17,12 +17,14 @@ import type { Authenticator } from '../callers/authenticate.ts'
 import { formatError, presentError, refusal } from '../errors.ts'
 import { KeyedLimit } from '../keyed-limit.ts'
 import { insertLogTexts, type Message, readLogTexts } from '../rows/log-text.ts'
+import type { FindAddress } from './client-address.ts'
 import { closeGradually } from './closing-streams.ts'
 import type { GraphqlEngine } from './engine.ts'
 import { pingPeer, type UnsentBytes } from './slow-readers.ts'
 import { createWriteCoalescer } from './write-coalescing.ts'
 
 export interface SocketOptions {
+  findAddress: FindAddress
   engine: GraphqlEngine
   documents: TrustedDocuments
   authenticate: Authenticator
@@ -109,7 +111,7 @@ export class WebSockets {
   }
 
   accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const ip = request.socket.remoteAddress ?? null
+    const ip = this.#options.findAddress(request)
     const releaseAddress = this.#unauthenticated.acquireByEviction(String(ip), () => socket.destroy())
     socket.once('close', releaseAddress)
     this.#server.handleUpgrade(request, socket, head, (accepted) =>

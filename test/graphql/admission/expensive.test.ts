@@ -183,7 +183,7 @@ describe('large request bodies', () => {
         return new Promise((resolve) => ends.push(() => resolve({ data: {} })))
       },
     } as unknown as GraphqlEngine
-    const posts = new PostHandler(engine, new TrustedDocuments({ byId: new Map(), freeText: 'ALL' }))
+    const posts = new PostHandler(engine, new TrustedDocuments({ byId: new Map(), freeText: 'ALL' }), () => null)
     const post = (userId: string, bytes: number) => {
       const body = Buffer.from('{"query":"{ serverInfo { name } }"}'.padEnd(bytes))
       const headers = { 'content-length': String(body.length) }
