@@ -78,7 +78,7 @@ interface Running {
   /** The embedded PostgreSQL. */
   postgres?: Postgres
   isStarted?: boolean
-  /** It was asked to stop and still serves: balancers shall send their requests elsewhere. */
+  /** true: the server got TERM and still serves until balancers send their requests to others. */
   isLeaving?: boolean
   server?: Server
   /** Single-user mode has ended since it was built. */
