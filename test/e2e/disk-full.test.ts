@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +9,7 @@ import { type BerthProcess, freePort, startBerth } from '../support/berth-proces
 import { ask } from '../support/client.ts'
 import { faultOf, logOf, numberedLines } from '../support/numbered-lines.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
+import { root } from '../support/sources.ts'
 import { stopDatabase } from '../support/stopped-database.ts'
 import { until } from '../support/until.ts'
 
@@ -63,6 +65,12 @@ describe.skipIf(disk === null)('a full disk', () => {
     const full = await until(async () => [await readiness()].find((state) => !state.ready), { what: 'it is not ready' })
     // The leader of the pool may lose its lease meanwhile, which is reported as well.
     expect(full).toMatchObject({ database: 'full', warnings: expect.arrayContaining([database, spool]) })
+    const doctor = spawnSync(join(root, 'berth'), ['doctor'], {
+      cwd: signals,
+      env: { PATH: process.env['PATH'], BERTH_URL: server.url },
+      encoding: 'utf8',
+    })
+    expect(doctor).toMatchObject({ status: 1, stdout: expect.stringContaining(database) })
     await disk.free()
     const job = await until(async () => (await submit()).job, { what: 'jobs are accepted again' })
     await until(() => isOver(job.id), { what: 'the job is over' })

@@ -10,7 +10,7 @@ import type { Cli } from '../cli.ts'
 import { formatConditions } from '../condition-view.ts'
 import { exitCodes } from '../exit.ts'
 import { addOutputOption, type OutputOptions, printObject } from '../output.ts'
-import { explainOutage, readReadiness } from '../readiness.ts'
+import { explainOutage, readReadiness, type ServerReadiness } from '../readiness.ts'
 import { type Column, table } from '../render.ts'
 
 type Check = SelfCheckQuery['selfCheck']
@@ -56,7 +56,8 @@ async function examine(cli: Cli, output: OutputOptions['output']): Promise<void>
   const check = await checkData(cli)
   const { executors, conditions, conditionsAt, at } = system
   const leaderless = pools.filter(({ leader }) => leader === null)
-  const findings = [...(check?.findings ?? []), ...leaderless.map(leaderFinding)]
+  const readiness = await readReadiness(cli.server().url)
+  const findings = [...(check?.findings ?? []), ...leaderless.map(leaderFinding), ...findUnready(readiness)]
   const ok = findings.length === 0 && conditions.every(({ severity }) => severity !== 'PAGE')
   const isOutdated = conditionsAt === null || Date.parse(at) - Date.parse(conditionsAt) > outdatedMs
   const text = () =>
@@ -93,6 +94,12 @@ async function reportOutage(cli: Cli, output: OutputOptions['output'], error: Re
   )
   cli.exitWith(exitCodes.unexpected)
 }
+
+/** A full disk of the database stops writes, so no condition can be stored. */
+const findUnready = (readiness: ServerReadiness | null) =>
+  readiness === null || readiness.database === 'ok'
+    ? []
+    : [{ rule: 'the database takes writes', objectId: null, message: readiness.warnings.join('; ') }]
 
 const leaderFinding = ({ id, name }: { id: string; name: string }) => ({
   rule: 'every pool has a leader',
