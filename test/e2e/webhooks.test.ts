@@ -16,12 +16,13 @@ import { isWhole } from '../support/whole.ts'
 
 /**
  * Two servers are killed in turn while jobs run and the receiver fails 30 % of all requests. Meanwhile a secret is
- * replaced. `npm run test:webhooks` does it with 2,500 jobs, 10 s between two kills, and the pauses and leases of
- * production.
+ * replaced. `npm run test:webhooks` does it with 2,500 jobs, 10 s between two kills, and for four minutes with the
+ * pauses and leases of production; longer pauses are skipped.
  */
 const jobs = isWhole ? 2_500 : 200
 const killEveryMs = isWhole ? 10_000 : 3_000
 const leaseMs = 60_000
+const productionPausesMs = 240_000
 const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 const secrets = { old: newSecret(), new: newSecret() }
 
@@ -72,6 +73,17 @@ async function submit(server: BerthProcess | undefined, count: number): Promise<
 
 const count = async (from: string): Promise<number> =>
   Number((await database.db.sql.query<{ n: string }>(`SELECT count(*) AS n FROM ${from}`))[0]?.n)
+
+/** Ends pauses that are longer than a lease. Returns how many deliveries waited so long. */
+async function skipPauses(): Promise<number> {
+  const skipped = await database.db.sql.query(
+    `UPDATE webhook_delivery SET due_at = berth_now() WHERE endpoint = 'ci' AND state = 'PENDING' AND due_at > berth_now() + $1 * interval '1 ms' RETURNING 1`,
+    [leaseMs + 1_000],
+  )
+  return skipped.length
+}
+
+const nameEvent = ({ content: { data: event } }: ReceivedMessage) => `${event['jobId']} ${event['seq']}`
 
 /** Verifies as docs/webhooks.md does with bash and openssl. */
 async function verifyWithOpenssl(messages: readonly ReceivedMessage[], secret: string): Promise<string[]> {
@@ -138,33 +150,21 @@ test('each event comes at least once, signed and under one id', {
   })
   const expected = await count('event')
   expect(expected).toBeGreaterThanOrEqual(jobs * 4)
-  const seen = () =>
-    new Set(
-      accepted.map(
-        ({
-          content: {
-            data: { jobId, seq },
-          },
-        }) => `${jobId} ${seq}`,
-      ),
-    )
-  await until(() => seen().size === expected, {
+  const seen = () => new Set(accepted.map(nameEvent))
+  if (isWhole) await systemClock.sleep(productionPausesMs)
+  let skipped = 0
+  const isComplete = async () => {
+    skipped += await skipPauses()
+    return seen().size === expected
+  }
+  await until(isComplete, {
     what: 'each event was accepted',
-    timeoutMs: isWhole ? 900_000 : 90_000,
+    timeoutMs: 90_000,
     seen: () => ({ seen: seen().size, expected }),
   })
 
   expect(receiver.refused).toEqual([])
-  const ids = new Map(
-    receiver.messages.map(
-      ({
-        id,
-        content: {
-          data: { jobId, seq },
-        },
-      }) => [id, `${jobId} ${seq}`],
-    ),
-  )
+  const ids = new Map(receiver.messages.map((message) => [message.id, nameEvent(message)]))
   expect(ids.size).toBe(expected)
   expect(new Set(ids.values()).size).toBe(expected)
   const last = receiver.messages.slice(-20)
@@ -179,6 +179,6 @@ test('each event comes at least once, signed and under one id', {
   await rm(dataDir, { recursive: true, force: true }).then(() => execFileSync('mkdir', ['-p', dataDir]))
   expect(await verifyWithOpenssl([...changed, ...old], secrets.new)).toEqual([...changed, ...old].map(() => 'refused'))
   process.stdout.write(
-    `webhooks: ${expected} events, ${receiver.messages.length} requests, ${accepted.length} accepted\n`,
+    `webhooks: ${expected} events, ${receiver.messages.length} requests, ${accepted.length} accepted, ${skipped} pauses skipped\n`,
   )
 })

@@ -1,7 +1,12 @@
+import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { expireDeliveries } from '../../src/domain/webhooks/deliveries.ts'
 import { applyWebhooks } from '../../src/domain/webhooks/endpoints.ts'
+import { lookUpPrivate } from '../../src/webhooks/destination.ts'
 import { createWebhookSender, type WebhookTarget } from '../../src/webhooks/sender.ts'
 import { openTestDomain } from '../support/domain.ts'
 import { until } from '../support/until.ts'
@@ -173,6 +178,43 @@ test('http: to a public address is refused before a connection', async () => {
   await submitted()
   const error = await until(async () => (await deliveries('public'))[0]?.error, { what: 'the try fails' })
   expect(error).toBe('http: is allowed only to private addresses, and 203.0.113.7 is not private; use https:')
+})
+
+test('a name is refused if one of its addresses is public', async () => {
+  const look = (name: string) =>
+    new Promise<string>((resolve) =>
+      lookUpPrivate(name, { all: true }, (error, found) => resolve(error?.message ?? JSON.stringify(found))),
+    )
+  expect(await look('localhost')).toMatch(/127\.0\.0\.1|::1/)
+  expect(await look('203.0.113.7')).toMatch(/203\.0\.113\.7 is not private/)
+})
+
+test('https: needs a trusted certificate', async () => {
+  const options = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-subj', '/CN=localhost', '-days', '1']
+  const pem = execFileSync('openssl', ['req', '-x509', '-nodes', '-keyout', '-', '-out', '-', ...options], {
+    stdio: 'pipe',
+  })
+  const requests: unknown[] = []
+  const server = createServer({ key: pem, cert: pem }, (request) => requests.push(request)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  await send(target('tls', `https://127.0.0.1:${(server.address() as AddressInfo).port}/`))
+  await submitted()
+  const error = await until(async () => (await deliveries('tls'))[0]?.error, { what: 'the try fails' })
+  expect(error).toBe('connection failed: DEPTH_ZERO_SELF_SIGNED_CERT')
+  expect(requests).toEqual([])
+  server.close()
+})
+
+test('a server that stops returns its deliveries at once', async () => {
+  await using receiver = await startReceiver(secret, () => null)
+  const sender = await send(target('ci', receiver.url))
+  await submitted()
+  await until(() => receiver.messages.length, { what: 'the receiver has the message' })
+  await sender.stop()
+  const [row] = await sql<{ tries: number; isDue: boolean }>(
+    'SELECT tries, due_at <= berth_now() AS "isDue" FROM webhook_delivery',
+  )
+  expect(row).toEqual({ tries: 0, isDue: true })
 })
 
 test('two processes share deliveries, and each event has one id', async () => {
