@@ -35,7 +35,7 @@ export class ShownPages {
   readonly #api: Api
   jobId: string
   /** Milliseconds until a view showed the data of the server, and until all had done so. */
-  readonly #took: number[] = []
+  readonly #took = new Map<string, number[]>()
   readonly #tookAll: number[] = []
 
   constructor(api: Api, jobId: string) {
@@ -76,7 +76,7 @@ export class ShownPages {
       return false
     }
     await until(compare, { what: 'the pages show the data', timeoutMs: truthMsMax, seen: () => last })
-    this.#took.push(...took.values())
+    for (const [{ name }, ms] of took) this.#took.set(name, [...(this.#took.get(name) ?? []), ms])
     this.#tookAll.push(Math.max(...took.values()))
   }
 
@@ -85,7 +85,8 @@ export class ShownPages {
       const sorted = times.toSorted((a, b) => a - b)
       return `median ${sorted[sorted.length >> 1]}, most ${sorted.at(-1)}`
     }
-    return `${describe(this.#took)}; until all do: ${describe(this.#tookAll)}`
+    const perView = Array.from(this.#took, ([name, times]) => `${name}: ${describe(times)}`)
+    return `${perView.join('; ')}; all: ${describe(this.#tookAll)}`
   }
 
   /** The texts of all views. */
