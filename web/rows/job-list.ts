@@ -262,11 +262,16 @@ export class JobList {
     for (const message of messages) {
       if (message.__typename === 'JobTransitions') this.#receiveJob(message.job, message.matches)
       else if (message.__typename === 'StreamReset' && message.resetReason === 'DELETED')
-        for (const id of message.jobIds) this.#window.remove(id, forever)
+        this.#removeDeleted(message.jobIds)
       else if (message.__typename === 'StreamReset') isReset = true
     }
     if (isReset) void this.#readAgain()
     else this.#showChanges()
+  }
+
+  #removeDeleted(ids: readonly string[]) {
+    for (const id of ids) this.#window.remove(id, forever)
+    this.#options.store.noteChange()
   }
 
   #receiveJob(row: JobRow, matches: boolean) {

@@ -6,6 +6,7 @@ export type JobRow = ListRowFragment
 export class JobStore {
   readonly #rows = new Map<string, JobRow>()
   readonly #listeners = new Map<string, Set<() => void>>()
+  readonly #ofStates = new Set<() => void>()
 
   get = (id: string): JobRow | undefined => this.#rows.get(id)
 
@@ -14,6 +15,17 @@ export class JobStore {
     if (known && known.version > row.version) return
     this.#rows.set(row.id, row)
     for (const listener of this.#listeners.get(row.id) ?? []) listener()
+    if (known?.state !== row.state) this.noteChange()
+  }
+
+  /** Tells the listeners of `onStateChange` that the state of a job changed, or that a job was deleted. */
+  noteChange(): void {
+    for (const listener of this.#ofStates) listener()
+  }
+
+  onStateChange(listener: () => void): () => void {
+    this.#ofStates.add(listener)
+    return () => this.#ofStates.delete(listener)
   }
 
   get size(): number {

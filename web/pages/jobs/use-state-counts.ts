@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'react'
 import { client } from '../../app/connection.ts'
 import { useResource } from '../../app/resource.ts'
 import { CountStatesDocument, type JobFilter, type JobState } from '../../generated/graphql.ts'
+import { jobStore } from '../../rows/job-store.ts'
 
 export interface StateCounts {
   byState: ReadonlyMap<JobState, number>
@@ -10,15 +11,39 @@ export interface StateCounts {
 }
 
 const readMs = 4_000
+/** After a change of a job that this page has heard of. */
+const changedMs = 1_000
 
 /** Numbers of jobs by state; the states of the filter do not count, its other terms do. */
 export function useStateCounts({ states: _, ...rest }: JobFilter): StateCounts | null {
+  const isReading = useRef(false)
   const read = async (signal: AbortSignal): Promise<StateCounts> => {
-    const { jobCounts } = await client.request(CountStatesDocument, { filter: rest }, { signal })
+    isReading.current = true
+    const counted = client.request(CountStatesDocument, { filter: rest }, { signal })
+    const { jobCounts } = await counted.finally(() => {
+      isReading.current = false
+    })
     const byState = new Map(jobCounts.rows.map(({ key, count }) => [key as JobState, count]))
     return { byState, isExact: jobCounts.isExact }
   }
-  const { value } = useResource(JSON.stringify(rest), read, { everyMs: readMs })
+  const { value, read: readAgain } = useResource(JSON.stringify(rest), read, { everyMs: readMs })
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    // A second read would end one that is in flight.
+    const readSoon = () => {
+      if (document.hidden) return
+      timer ??= setTimeout(() => {
+        timer = undefined
+        if (isReading.current) readSoon()
+        else readAgain()
+      }, changedMs)
+    }
+    const unsubscribe = jobStore.onStateChange(readSoon)
+    return () => {
+      clearTimeout(timer)
+      unsubscribe()
+    }
+  }, [readAgain])
   const last = useRef(value)
   useEffect(() => {
     if (value) last.current = value

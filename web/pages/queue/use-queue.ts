@@ -46,10 +46,12 @@ export function useQueue(pool: string | undefined): QueueState {
   return state
 }
 
-/** A busy queue changes several times a second: the pause between two reads is some times as long as a read. */
+/** A busy queue changes several times a second: the pause between two reads of its front is as long as two of them. */
 const pauseMsMin = 250
-const pauseMsMax = 2_000
-const pausePerRead = 4
+const pauseMsMax = 1_000
+const pausePerRead = 2
+/** The rows behind the first page are read at most this often. */
+const restMsMin = 2_000
 
 class QueueFollower {
   readonly #pool: string
@@ -57,7 +59,9 @@ class QueueFollower {
   readonly #signal: AbortSignal
   #isReading = false
   #isStale = false
-  #hasRows = false
+  #rows: readonly LineRow[] = []
+  /** The first page that was read last, if rows behind it are to be read; null: none are. */
+  #rest: { front: ReadonlyMap<string, LineRow>; after: string | null } | null = null
 
   constructor(pool: string, change: (next: Partial<QueueState>) => void, signal: AbortSignal) {
     this.#pool = pool
@@ -66,7 +70,7 @@ class QueueFollower {
   }
 
   async follow(): Promise<void> {
-    const onVisible = () => !document.hidden && this.#isStale && this.#readLater()
+    const onVisible = () => !document.hidden && (this.#isStale || this.#rest !== null) && this.#readLater()
     document.addEventListener('visibilitychange', onVisible, { signal: this.#signal })
     const stream = client.subscribe(QueueChangesDocument, { pool: this.#pool }, { signal: this.#signal })
     for await (const { queueStatus } of stream) {
@@ -87,37 +91,57 @@ class QueueFollower {
   }
 
   async #readWhileStale() {
-    while (this.#isStale && !document.hidden && !this.#signal.aborted) {
-      this.#isStale = false
+    let restAtMs = Number.NEGATIVE_INFINITY
+    while ((this.#isStale || this.#rest !== null) && !document.hidden && !this.#signal.aborted) {
       const beganMs = performance.now()
-      await this.#read()
+      if (this.#isStale) await this.#readFront()
+      if (this.#rest !== null && performance.now() - restAtMs > restMsMin) {
+        await this.#readRest(this.#rest)
+        restAtMs = performance.now()
+      }
       const pauseMs = Math.min(pauseMsMax, Math.max(pauseMsMin, pausePerRead * (performance.now() - beganMs)))
       await new Promise((resolve) => setTimeout(resolve, pauseMs))
     }
   }
 
-  async #read() {
-    const rows = new Map<string, LineRow>()
-    let after: string | null = null
+  /** Shows the first page at once, before the rows that were behind it. */
+  async #readFront() {
+    this.#isStale = false
+    const page = await this.#readPage(null)
+    if (!page) return
+    const front = new Map(page.nodes.map((row) => [row.id, row]))
+    const { hasNextPage, endCursor } = page.pageInfo
+    const behind = hasNextPage ? this.#rows.filter(({ id }) => !front.has(id)) : []
+    this.#rest = hasNextPage ? { front, after: endCursor } : null
+    this.#show([...front.values(), ...behind].slice(0, rowsMax), hasNextPage)
+  }
+
+  async #readRest({ front, after }: { front: ReadonlyMap<string, LineRow>; after: string | null }) {
+    this.#rest = null
+    const rows = new Map(front)
     let hasMore = true
-    while (hasMore && rows.size < rowsMax) {
-      const variables: QueueLineQueryVariables = { pool: this.#pool, first: rowsPerPage, after }
-      const { queue }: QueueLineQuery = await client.request(QueueLineDocument, variables, {
-        ...forever,
-        signal: this.#signal,
-      })
-      if (!queue) return
-      const { nodes, pageInfo } = queue.entries
-      for (const row of nodes) {
-        rows.set(row.id, row)
-        jobStore.put(row)
-      }
-      hasMore = pageInfo.hasNextPage
-      after = pageInfo.endCursor
-      // The first read shows each page as it arrives; a later one replaces all rows at once.
-      if (!this.#hasRows) this.#change({ rows: [...rows.values()], hasMore })
+    for (let cursor = after; hasMore && rows.size < rowsMax; ) {
+      const page = await this.#readPage(cursor)
+      if (!page) return
+      for (const row of page.nodes) rows.set(row.id, row)
+      hasMore = page.pageInfo.hasNextPage
+      cursor = page.pageInfo.endCursor
     }
-    this.#hasRows = true
-    this.#change({ rows: [...rows.values()], hasMore })
+    this.#show([...rows.values()].slice(0, rowsMax), hasMore)
+  }
+
+  async #readPage(after: string | null) {
+    const variables: QueueLineQueryVariables = { pool: this.#pool, first: rowsPerPage, after }
+    const { queue }: QueueLineQuery = await client.request(QueueLineDocument, variables, {
+      ...forever,
+      signal: this.#signal,
+    })
+    for (const row of queue?.entries.nodes ?? []) jobStore.put(row)
+    return queue?.entries ?? null
+  }
+
+  #show(rows: readonly LineRow[], hasMore: boolean) {
+    this.#rows = rows
+    this.#change({ rows, hasMore })
   }
 }
