@@ -70,6 +70,8 @@ export class JobList {
   #cursors: { start: string | null; end: string | null } = { start: null, end: null }
   #isHeld = false
   #isReading = false
+  /** Messages were lost while the list was held. */
+  #hasLostMessages = false
   #messages: ListUpdatesSubscription['jobUpdates'][] = []
 
   constructor(options: JobListOptions) {
@@ -95,7 +97,9 @@ export class JobList {
 
   hold(isHeld: boolean): void {
     this.#isHeld = isHeld
-    if (!isHeld && this.#view.changes > 0) this.apply()
+    if (isHeld) return
+    if (this.#view.changes > 0) this.apply()
+    if (this.#hasLostMessages) void this.#readAgain()
   }
 
   /** Shows the changes that waited. */
@@ -283,8 +287,10 @@ export class JobList {
     else this.#window.remove(row.id, row.version)
   }
 
-  /** Messages were lost: reads again from the start of the rows that are shown. */
-  async #readAgain() {
+  /** Messages were lost: reads again from the start. A held list does so later, and until then updates its rows in place. */
+  async #readAgain(): Promise<void> {
+    this.#hasLostMessages = this.#isHeld
+    if (this.#isHeld) return this.refresh()
     const { fromEnd = false } = this.#options
     try {
       this.#restart(await this.#readPage(fromEnd ? { last: rowsPerPage } : { first: rowsPerPage }))

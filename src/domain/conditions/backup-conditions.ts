@@ -15,9 +15,9 @@ export const backupConditions = {
     forSeconds: 0,
     everySeconds: 30,
     sql: `SELECT 'the newest backup is of ' || ${day('taken_at')} AS evidence FROM backup_record
-      WHERE taken_at < berth_now() - interval '${takenDays} days'
+      WHERE taken_at < (SELECT berth_now()) - interval '${takenDays} days'
       UNION ALL
       SELECT coalesce('the last verification was at ' || ${day('verified_at')}, 'no backup was ever verified; the first is of ' || ${day('first_taken_at')})
-      FROM backup_record WHERE coalesce(verified_at, first_taken_at) < berth_now() - interval '${verifiedDays} days'`,
+      FROM backup_record WHERE coalesce(verified_at, first_taken_at) < (SELECT berth_now()) - interval '${verifiedDays} days'`,
   },
 } satisfies Record<string, ConditionRule>

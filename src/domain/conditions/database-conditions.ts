@@ -30,7 +30,7 @@ export const databaseConditions = {
     ],
     forSeconds: 10,
     sql: `SELECT count(*) || ' entries; the first is of ' || to_char(min(at) AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') AS evidence
-      FROM (SELECT at FROM audit_entry WHERE seq IS NULL AND at < berth_now() - interval '10 seconds' ORDER BY at LIMIT 1000) e
+      FROM (SELECT at FROM audit_entry WHERE seq IS NULL AND at < (SELECT berth_now()) - interval '10 seconds' ORDER BY at LIMIT 1000) e
       HAVING count(*) > 0`,
   },
   EVENTS_UNNUMBERED: {
@@ -44,7 +44,7 @@ export const databaseConditions = {
     ],
     forSeconds: 10,
     sql: `SELECT count(*) || ' events; the first is of ' || to_char(min(at) AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') AS evidence
-      FROM (SELECT at FROM event WHERE position IS NULL AND at < berth_now() - interval '10 seconds' LIMIT 1000) e
+      FROM (SELECT at FROM event WHERE position IS NULL AND at < (SELECT berth_now()) - interval '10 seconds' LIMIT 1000) e
       HAVING count(*) > 0`,
   },
   DATABASE_SLOW: {
@@ -81,9 +81,9 @@ export const databaseConditions = {
     forSeconds: 0,
     sql: `SELECT 'pid ' || pid || ' (' || application_name || '), since ' || to_char(xact_start AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS evidence
       FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'
-        AND pid <> pg_backend_pid() AND xact_start < berth_now() - interval '${transactionMinutes} minutes'
+        AND pid <> pg_backend_pid() AND xact_start < (SELECT berth_now()) - interval '${transactionMinutes} minutes'
       UNION ALL SELECT 'prepared transaction ' || gid FROM pg_prepared_xacts
-      WHERE database = current_database() AND prepared < berth_now() - interval '${transactionMinutes} minutes'`,
+      WHERE database = current_database() AND prepared < (SELECT berth_now()) - interval '${transactionMinutes} minutes'`,
   },
   DEAD_ROWS: {
     severity: 'TICKET',

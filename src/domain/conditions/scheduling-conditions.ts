@@ -60,7 +60,7 @@ export const schedulingConditions = {
       WHERE q.open AND ${thresholdSql} > 0
         AND coalesce(v.reason->>'code', 'CLASS_BLOCKED') IN
           ('CLASS_BLOCKED', 'HOLD', 'NO_CAPACITY', 'RESERVED_NODES', 'WAITING_FOR_PREEMPTION')
-        AND q.eligible_at < berth_now() - ${starvationThresholds} * ${thresholdSql} * interval '1 millisecond'
+        AND q.eligible_at < (SELECT berth_now()) - ${starvationThresholds} * ${thresholdSql} * interval '1 millisecond'
       GROUP BY v.pool ORDER BY v.pool`,
   },
   APPROVALS_WAIT: {
@@ -71,6 +71,6 @@ export const schedulingConditions = {
     commands: ['berth ls --state BLOCKED', 'berth approve JOB', 'berth reject JOB'],
     forSeconds: 0,
     sql: `SELECT count(*) || ' approvals; the first was requested at ' || to_char(min(requested_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS evidence
-      FROM approval WHERE status = 'PENDING' AND requested_at < berth_now() - interval '${approvalHours} hours' HAVING count(*) > 0`,
+      FROM approval WHERE status = 'PENDING' AND requested_at < (SELECT berth_now()) - interval '${approvalHours} hours' HAVING count(*) > 0`,
   },
 } satisfies Record<string, ConditionRule>

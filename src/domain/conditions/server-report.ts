@@ -15,7 +15,7 @@ export interface ServerReport {
 
 /** A server that has not reported for this time counts as gone. */
 const aliveMs = 30_000
-export const aliveServersSql = `(SELECT * FROM server_process WHERE seen_at > berth_now() - ${aliveMs} * interval '1 millisecond')`
+export const aliveServersSql = `(SELECT * FROM server_process WHERE seen_at > (SELECT berth_now()) - ${aliveMs} * interval '1 millisecond')`
 
 /**
  * Stores the report, and claims the next evaluation. Returns the time of the claim; null: another server has evaluated
@@ -54,4 +54,4 @@ const serversMax = 100
 
 /** Removes reports of processes that ended long ago. */
 export const forgetServers = (sql: Sql): Promise<unknown> =>
-  sql.query(`DELETE FROM server_process WHERE seen_at < berth_now() - interval '1 day'`)
+  sql.query(`DELETE FROM server_process WHERE seen_at < (SELECT berth_now()) - interval '1 day'`)

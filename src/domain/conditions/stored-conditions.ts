@@ -124,4 +124,4 @@ SELECT head.before + row_number() OVER (ORDER BY r.name), r.name, r.kind, ${toTi
 FROM head, jsonb_to_recordset($1::text::jsonb) AS r(name text, kind text, "sinceMs" float8, evidence jsonb)`
 
 export const forgetConditionEvents = (sql: Sql): Promise<unknown> =>
-  sql.query(`DELETE FROM condition_event WHERE at < berth_now() - interval '30 days'`)
+  sql.query(`DELETE FROM condition_event WHERE at < (SELECT berth_now()) - interval '30 days'`)

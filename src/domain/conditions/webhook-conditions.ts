@@ -16,7 +16,7 @@ export const webhookConditions = {
       FROM webhook_endpoint e
         CROSS JOIN LATERAL (SELECT min(created_at) AS since FROM webhook_delivery WHERE endpoint = e.name AND state = 'PENDING') d
         LEFT JOIN LATERAL (SELECT at AS since FROM event WHERE position > e.position ORDER BY position LIMIT 1) v ON true
-      WHERE e.disabled_at IS NULL AND least(d.since, v.since) < berth_now() - interval '${lateMinutes} minutes' ORDER BY e.name`,
+      WHERE e.disabled_at IS NULL AND least(d.since, v.since) < (SELECT berth_now()) - interval '${lateMinutes} minutes' ORDER BY e.name`,
   },
   WEBHOOK_DEAD: {
     severity: 'TICKET',

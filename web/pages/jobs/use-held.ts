@@ -14,17 +14,24 @@ export function useHeld(list: JobList, isSelecting: boolean) {
   const [isScrolled, setScrolled] = useState(false)
   const hasLayer = useLayer() !== null
   const isHeld = isUnderPointer || isScrolled || isSelecting || hasLayer
-  useEffect(() => list.hold(isHeld), [list, isHeld])
+  // The effect of an earlier render may run after the pointer has come back.
+  const isPointed = useRef(false)
+  useEffect(() => list.hold(isHeld || isPointed.current), [list, isHeld])
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
   const hold = () => {
     clearTimeout(timer.current)
+    isPointed.current = true
     list.hold(true)
     setUnderPointer(true)
   }
+  const leave = () => {
+    isPointed.current = false
+    setUnderPointer(false)
+  }
   const release = ({ pointerType }: PointerEvent) => {
-    if (pointerType === 'mouse') setUnderPointer(false)
-    else timer.current = setTimeout(() => setUnderPointer(false), touchHoldMs)
+    if (pointerType === 'mouse') leave()
+    else timer.current = setTimeout(leave, touchHoldMs)
   }
   return { setScrolled, pointer: { onPointerEnter: hold, onPointerDown: hold, onPointerLeave: release } }
 }
