@@ -16,7 +16,7 @@ export function registerUpCommand(program: Command, cli: Cli): void {
       const server = BERTH_URL ? cli.connection() : openLocal(cli.env)
       const version = server && (await findVersion(server))
       if (version) await cli.terminal.write(`Berth ${version} is already running at ${server.url}\n`)
-      else await runServer(cli, [], { BERTH_LOG_LEVEL: BERTH_LOG_LEVEL || 'warn' })
+      else runServer(cli, [], { BERTH_LOG_LEVEL: BERTH_LOG_LEVEL || 'warn' })
     })
 }
 
