@@ -144,7 +144,7 @@ interface Embedded {
 async function withEmbedded(work: (embedded: Embedded) => Promise<void>): Promise<void> {
   await withDirectory(async (directory) => {
     const server = await startBerth({ dataDir: directory, port: await freePort() })
-    const place = { home: join(directory, 'postgres'), bin: '', account: null }
+    const place = { home: join(directory, 'postgres'), bin: '', major: '18', account: null }
     const postmaster = async () => {
       const found = await until(() => findPostmaster(place), { what: 'PostgreSQL runs', timeoutMs: here(goesOnMsMax) })
       return found.pid

@@ -6,6 +6,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { MigrationRefused } from '../migrate.ts'
 import type { Place } from './place.ts'
 
 /**
@@ -48,7 +49,7 @@ const logOf = (place: Place) => join(place.home, 'postgres.log')
 export const readPassword = (place: Place) => readFile(join(clusterOf(place), 'password'), 'utf8')
 
 export async function ensureCluster(place: Place, { durable }: { durable: boolean }): Promise<void> {
-  if (existsSync(clusterOf(place))) return
+  if (existsSync(clusterOf(place))) return refuseOtherMajor(place)
   await removeAbandoned(place)
   const making = `${clusterOf(place)}.new-${process.pid}`
   await rm(making, { recursive: true, force: true })
@@ -65,6 +66,17 @@ export async function ensureCluster(place: Place, { durable }: { durable: boolea
     await rm(making, { recursive: true, force: true })
     if (!existsSync(clusterOf(place))) throw error // Another process was faster.
   })
+}
+
+/** PostgreSQL cannot open the files of another major version. */
+async function refuseOtherMajor(place: Place): Promise<void> {
+  const stored = (await readFile(join(dataOf(place), 'PG_VERSION'), 'utf8').catch(absent))?.trim()
+  if (stored === undefined || stored === place.major) return
+  throw new MigrationRefused(
+    `The database in ${place.home} is of PostgreSQL ${stored}, and this version of Berth brings PostgreSQL ${place.major}. ` +
+      `Move the data: run "berth backup move.tar" with the version of Berth before, rename ${place.home}, ` +
+      'and run "berth restore move.tar" with this one',
+  )
 }
 
 async function removeAbandoned(place: Place) {

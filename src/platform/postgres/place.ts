@@ -9,6 +9,8 @@ export interface Place {
   home: string
   /** Directory of `initdb` and `postgres`. */
   bin: string
+  /** Their major version, such as 18. */
+  major: string
   /** null: the account of this process. */
   account: Account | null
 }
@@ -45,10 +47,11 @@ export async function findPlace({
   const home = join(directory, 'postgres')
   const binaries = findBinaries()
   const bin = join(binaries.directory, 'bin')
-  if (process.getuid?.() !== 0) return { home: await made(home), bin, account: null }
+  const [major = ''] = binaries.version.split('.')
+  if (process.getuid?.() !== 0) return { home: await made(home), bin, major, account: null }
 
   const account = ownerOf(join(home, 'cluster')) ?? unprivileged()
-  const place = { home, bin, account }
+  const place = { home, bin, major, account }
   if (!canEnter(home, account)) {
     if (!mayMove) throw new Error(`The account of PostgreSQL (${account.uid}) cannot enter ${directory}`)
     place.home = await made(await homeElsewhere(directory, systemDir))

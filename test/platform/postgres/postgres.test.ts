@@ -106,7 +106,7 @@ async function query(url: string, text: string): Promise<unknown[]> {
 
 /** Of the server on this directory, if it runs. */
 async function postmasterPid(): Promise<number | null> {
-  const postmaster = await findPostmaster({ home: home(), bin: '', account: null })
+  const postmaster = await findPostmaster({ home: home(), bin: '', major: '18', account: null })
   return postmaster?.pid ?? null
 }
 
@@ -247,6 +247,15 @@ test('a killed server restarts on the same port', async () => {
   expect(await postmasterPid()).not.toBe(pid)
 })
 
+test('the files of another major version are refused at once, with the commands that move them', async () => {
+  const postgres = await start()
+  await postgres.stop()
+  await writeFile(join(directory, 'postgres/cluster/data/PG_VERSION'), '17\n')
+  await expect(startAnew()).rejects.toThrow(
+    /of PostgreSQL 17, and this version of Berth brings PostgreSQL 18\. Move the data: run "berth backup move\.tar"/,
+  )
+})
+
 test('leaving twice has the effect of leaving once', async () => {
   const postgres = await start()
   await Promise.all([postgres.stop(), postgres.stop()])
@@ -297,7 +306,7 @@ test('a copy of a running directory, whose path ends like its own, has a separat
   await query(original.url, 'CHECKPOINT')
   // The path of the original ends with that of the copy.
   const copy = join(directory, 'srv/x', 'srv/x')
-  const place = { home: await realpath(join(directory, 'srv/x/postgres')), bin: '', account: null }
+  const place = { home: await realpath(join(directory, 'srv/x/postgres')), bin: '', major: '18', account: null }
   const pid = (await findPostmaster(place))?.pid ?? 0
   expect(await isPostmaster(pid, place)).toBe(true)
   const copied = { ...place, home: join(copy, 'postgres') }
@@ -310,7 +319,7 @@ test('a directory moved while its server runs still belongs to that server', asy
   const original = await start(join(directory, 'before'))
   await rename(join(directory, 'before'), join(directory, 'after'))
   expect((await start(join(directory, 'after'))).url).toBe(original.url)
-  const place = { home: join(directory, 'after/postgres'), bin: '', account: null }
+  const place = { home: join(directory, 'after/postgres'), bin: '', major: '18', account: null }
   process.kill((await findPostmaster(place))?.pid ?? 0, 'SIGQUIT')
 })
 
