@@ -27,6 +27,7 @@ import { createQueueWatch } from './feed/queue-watch.ts'
 import { indexDocuments, type TrustedDocumentsConfig } from './graphql/admission/trusted-documents.ts'
 import { createAuthenticator, createSingleUserAuthenticator } from './graphql/callers/authenticate.ts'
 import { createListReads } from './graphql/rows/list-reads.ts'
+import { type Certificate, type CertificateFiles, readCertificate } from './graphql/transport/certificate.ts'
 import { ConsoleFiles } from './graphql/transport/console-files.ts'
 import { createReadiness } from './graphql/transport/health.ts'
 import { listenForMetrics } from './graphql/transport/metrics-listener.ts'
@@ -207,7 +208,9 @@ async function serve({ config, domain, disk, fresh, running }: Serving): Promise
     ...config.console,
   }
   const site = new ConsoleFiles(join(import.meta.dirname, '../web/dist'), oidc)
+  const { tls: files } = config.server
   const server = new Server({
+    tls: files && { files, certificate: await loadCertificate(files) },
     rooms: { domain, live, lists: createListReads(lists), feed, logTail, ...watches, facts, log: domain.log },
     config: { singleUser: domain.singleUser, ...config.server, documents: withOwn(config.server.documents, site) },
     console: site,
@@ -242,6 +245,12 @@ async function serveMetrics({ config, domain, disk, running }: Omit<Serving, 'fr
   })
   running.parts.push(close)
 }
+
+const loadCertificate = (files: CertificateFiles): Promise<Certificate> =>
+  readCertificate(files).catch((error: unknown) => {
+    const reason = `cannot be used (${error instanceof Error ? error.message : error})`
+    throw new ConfigError([{ path: 'server.tls', reason, remedy: 'name a certificate and its key, both in PEM' }])
+  })
 
 /** The command line and the console of this version are trusted like applications with a manifest. */
 function withOwn({ byId, freeText }: Config['server']['documents'], web: ConsoleFiles): TrustedDocumentsConfig {

@@ -31,6 +31,14 @@ export function checkPool(pool: PoolEntry, index: number): ConfigProblem[] {
 
 /** Jobs on other machines cannot reach the server at the address it listens on. */
 export function checkPublicUrl({ pools, server }: ConfigFile): ConfigProblem[] {
+  if (server.tls && !server.publicUrl?.startsWith('https:'))
+    return [
+      {
+        path: 'server.publicUrl',
+        reason: 'is missing or not https: jobs and people reach a server with TLS by the name in its certificate',
+        remedy: 'for example https://berth.example.org:4000',
+      },
+    ]
   const needs = pools.flatMap(poolExecutors).find((name) => findTraits(name).needsPublicUrl)
   if (!needs || server.publicUrl !== undefined) return []
   const reason = `is missing: jobs of the executor ${needs} need an address of the server`

@@ -28,6 +28,7 @@ export const serverSection = section({
     [],
   ),
   leaveSeconds: wholeNumber(0, 300, '15').default(0),
+  tls: section({ cert: text('/etc/berth/tls.crt'), key: text('/etc/berth/tls.key') }).optional(),
   introspection: flag.default(true),
   metrics: section({
     host: text('127.0.0.1').default('127.0.0.1'),
@@ -49,10 +50,11 @@ interface Files {
 }
 
 export function toServerSettings(entry: z.output<typeof serverSection>, { readFile, folder }: Files) {
-  const { publicUrl = null, documents, limits: rateLimits, ...rest } = entry
+  const { publicUrl = null, documents, limits: rateLimits, tls, ...rest } = entry
   const manifests = documents.manifests.map((path) => resolve(folder, path))
   const byId = readManifests(manifests, readFile)
-  return { ...rest, publicUrl, documents: { byId, freeText: documents.freeText }, rateLimits }
+  const tlsFiles = tls ? { cert: resolve(folder, tls.cert), key: resolve(folder, tls.key) } : null
+  return { ...rest, publicUrl, tls: tlsFiles, documents: { byId, freeText: documents.freeText }, rateLimits }
 }
 
 function isNetwork(input: unknown): boolean {

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config.ts'
 
@@ -9,5 +10,18 @@ describe('trusted proxies', () => {
     expect(trustedProxies).toEqual(['127.0.0.1', '10.0.0.0/8', 'fd00::/8'])
     for (const wrong of ['proxy.example.org', '10.0.0.0/33', '10.0.0.0/', '"*"'])
       expect(() => load(`server: { trustedProxies: [${wrong}] }`)).toThrow('server.trustedProxies[0]')
+  })
+})
+
+describe('a certificate', () => {
+  it('has files beside the configuration, and needs a public URL', () => {
+    const { tls } = load(
+      'server: { publicUrl: "https://berth.example.org", tls: { cert: a.crt, key: /keys/a.key } }',
+    ).server
+    expect(tls).toEqual({ cert: resolve('a.crt'), key: '/keys/a.key' })
+    for (const publicUrl of ['', 'publicUrl: "http://berth.example.org", '])
+      expect(() => load(`server: { ${publicUrl}tls: { cert: a.crt, key: a.key } }`)).toThrow(
+        'server.publicUrl: is missing or not https',
+      )
   })
 })

@@ -13,6 +13,7 @@ import {
 import type { OidcRules } from '../../src/graphql/callers/oidc.ts'
 import type { ServerFacts } from '../../src/graphql/rows/context.ts'
 import { createListReads, type ListReads } from '../../src/graphql/rows/list-reads.ts'
+import type { Tls } from '../../src/graphql/transport/certificate.ts'
 import { ConsoleFiles } from '../../src/graphql/transport/console-files.ts'
 import { Server, type ServerConfig } from '../../src/graphql/transport/server.ts'
 import { createLogTail, type LogTail } from '../../src/logs/follow.ts'
@@ -52,6 +53,7 @@ export interface TestServerOptions {
   singleUser?: boolean
   /** Facts of `serverInfo`. */
   facts?: Partial<ServerFacts>
+  tls?: Tls
   keepAliveMs?: number
   drainMsMax?: number
   connectionsMax?: number
@@ -116,6 +118,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     console: options.console ?? new ConsoleFiles('/nonexistent'),
     disk: options.disk ?? { findProblem: async () => null },
     ...defined({ keepAliveMs, drainMsMax, connectionsMax }),
+    tls: options.tls ?? null,
   })
   const { url } = await server.listen()
   let stopped: Promise<void> | undefined

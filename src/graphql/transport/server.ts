@@ -1,14 +1,10 @@
-import {
-  createServer as createHttpServer,
-  type Server as HttpServer,
-  type IncomingMessage,
-  type ServerResponse,
-} from 'node:http'
+import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { anonymous, type Viewer } from '../../domain/access.ts'
 import type { DiskWatch } from '../../platform/disk.ts'
 import type { Log } from '../../platform/log.ts'
+import type { Loop } from '../../platform/loop.ts'
 import { isUnavailable, Unavailable } from '../../platform/tx.ts'
 import { type RateLimitConfig, RateLimits } from '../admission/rate-limits.ts'
 import { TrustedDocuments, type TrustedDocumentsConfig } from '../admission/trusted-documents.ts'
@@ -19,6 +15,7 @@ import { buildErrorBody, isUnavailableError, rateLimited } from '../errors.ts'
 import { KeyedLimit } from '../keyed-limit.ts'
 import type { Rooms } from '../rows/context.ts'
 import { downloadPath } from '../rows/download-target.ts'
+import { createWebServer, type Tls, watchCertificate } from './certificate.ts'
 import { createFindAddress, type FindAddress } from './client-address.ts'
 import { computeClosingMs } from './closing-streams.ts'
 import type { Exchange } from './compression.ts'
@@ -58,6 +55,8 @@ export interface ServerOptions {
   disk: Pick<DiskWatch, 'findProblem'>
   /** The web console. */
   console: ConsoleFiles
+  /** Absent: HTTP. */
+  tls?: Tls | null
   keepAliveMs?: number
   /** Why the server is not ready, although its database is; null: it is. */
   findStanding?: () => string | null
@@ -88,6 +87,8 @@ export class Server {
   readonly #drain: Drain
   readonly #accessExpiry: AccessExpiry
   readonly #findAddress: FindAddress
+  readonly #tls: Tls | null
+  readonly #certificateWatch: Loop | undefined
   readonly #unsentBytes = new UnsentBytes()
   readonly #runInOrder = createPipelines()
   readonly #engine: GraphqlEngine
@@ -138,7 +139,11 @@ export class Server {
       allowedHeaders: config.allowedHeaders,
     })
     this.#console = options.console
+    this.#tls = options.tls ?? null
     this.#http = this.#createHttp()
+    this.#certificateWatch = this.#tls
+      ? watchCertificate(this.#http, this.#tls, { clock: domain.clock, log })
+      : undefined
     limitConnections(this.#http, options.connectionsMax, log)
   }
 
@@ -149,7 +154,8 @@ export class Server {
       this.#http.listen(port, host, resolve)
     })
     this.#accessExpiry.start()
-    return { url: formatUrl(this.#http.address() as AddressInfo) }
+    this.#certificateWatch?.start()
+    return { url: formatUrl(this.#http.address() as AddressInfo, this.#tls ? 'https' : 'http') }
   }
 
   closingMs(): number {
@@ -163,7 +169,12 @@ export class Server {
   }
 
   async #close() {
-    await Promise.all([this.#sockets.close(), this.#drain.run(), this.#accessExpiry.stop()])
+    await Promise.all([
+      this.#sockets.close(),
+      this.#drain.run(),
+      this.#accessExpiry.stop(),
+      this.#certificateWatch?.stop(),
+    ])
     const ended = new Promise((resolve) => this.#http.close(resolve))
     this.#http.closeAllConnections()
     await ended
@@ -171,7 +182,8 @@ export class Server {
   }
 
   #createHttp(): HttpServer {
-    const http = createHttpServer(
+    const http = createWebServer(
+      this.#tls,
       { ServerResponse: createResponseClass(unreadBounds), shouldUpgradeCallback: isWebSocket },
       (request, response) => {
         this.#runInOrder(response, () => this.#route(request, response)).catch((error: unknown) =>
@@ -363,8 +375,8 @@ const isWebSocket = ({ headers }: IncomingMessage) => /^websocket$/i.test(header
 
 const isCompressed = ({ headers }: IncomingMessage) => !/^(identity)?$/i.test(headers['content-encoding'] ?? '')
 
-function formatUrl({ address, family, port }: AddressInfo): string {
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+function formatUrl({ address, family, port }: AddressInfo, scheme: 'http' | 'https'): string {
+  return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
 
 function sendPlain(response: ServerResponse, status: number, text: string) {
