@@ -112,8 +112,11 @@ const writtenBeyond = async (server: BerthProcess, { epoch, leading }: { epoch: 
     )
   ).map(({ name }) => name)
 
-/** Tables that every process writes: it numbers events, chains audit entries, and folds tallies. */
-const everyProcess = 'account_tally account_total audit_entry audit_head event feed_head queue_tally'.split(' ')
+/** Tables that every process writes: it numbers events, chains audit entries, folds tallies, and evaluates conditions. */
+const everyProcess = [
+  ...['account_tally', 'account_total', 'audit_entry', 'audit_head', 'event', 'feed_head', 'queue_tally'],
+  ...['condition', 'condition_check', 'condition_event', 'server_process'],
+]
 
 /** A former leader writes only the tables that every process writes. */
 async function expectNothingBeyond({ server, epoch }: { server: BerthProcess; epoch: number }) {

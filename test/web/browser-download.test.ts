@@ -10,14 +10,13 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { BerthProcess } from '../support/berth-process.ts'
 import { type CuttingProxy, startProxy } from '../support/proxy.ts'
 import { until } from '../support/until.ts'
-import { isWhole } from '../support/whole.ts'
-import { berth, describeConsole, submit } from './support/console.ts'
+import { berth, describeLongConsole, submit } from './support/console.ts'
 
 const mib = 1024 * 1024
-const bytes = (isWhole ? 1024 : 64) * mib
+const bytes = 1024 * mib
 const printing = `seq -f 'step %.0f of a long run: ${'loss and accuracy '.repeat(10)}' 1 100000000 | head -c ${bytes}`
 const cuts = 3
-/** The same for both sizes: the memory of the server does not grow with the log. */
+/** The memory of the server does not grow with the log. */
 const growthMax = 160 * mib
 const resumeMsMax = 900_000
 
@@ -34,7 +33,7 @@ async function readMemory(pid: number, field: 'VmRSS' | 'VmHWM'): Promise<number
 }
 const resetPeak = (pid: number) => writeFile(`/proc/${pid}/clear_refs`, '5')
 
-describeConsole('a large download', (subject) => {
+describeLongConsole('a large download', (subject) => {
   let server: BerthProcess
   let proxy: CuttingProxy
   let context: BrowserContext

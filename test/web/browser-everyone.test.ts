@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { BerthProcess } from '../support/berth-process.ts'
-import { adminToken, berth, describeConsole, localPools, row } from './support/console.ts'
+import { adminToken, berth, describeLongConsole, localPools, row } from './support/console.ts'
 import { readFocus } from './support/focus.ts'
 import { findDifferences, showStates } from './support/glyphs.ts'
 import { draw, goInside, listPages, loadParts, settle } from './support/pages.ts'
@@ -58,7 +58,7 @@ const findCuts = (page: Page): Promise<string[]> =>
     return [...wide.map((box) => 'scrolls: ' + name(box)), ...controls.filter(isCut).map((each) => 'cut: ' + name(each))]
   })()`)
 
-describeConsole('every page, for everyone', (subject) => {
+describeLongConsole('every page, for everyone', (subject) => {
   let full: BerthProcess
   let empty: BerthProcess
   let jobId: string

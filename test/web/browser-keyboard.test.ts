@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { BerthProcess } from '../support/berth-process.ts'
-import { adminToken, berth, describeConsole, row, submit } from './support/console.ts'
+import { adminToken, berth, describeLongConsole, row, submit } from './support/console.ts'
 import { readFocus } from './support/focus.ts'
 import { settle } from './support/pages.ts'
 
@@ -9,7 +9,7 @@ const ticks = 'sh -c "for i in $(seq 600); do echo tick $i; sleep 0.2; done"'
 /** The focus has not left the page after its last control. */
 const hasStop = 'document.activeElement !== document.body'
 
-describeConsole('the console by keyboard alone', (subject) => {
+describeLongConsole('the console by keyboard alone', (subject) => {
   let server: BerthProcess
   beforeAll(async () => {
     server = await subject.startWithUsers('keyboard', {

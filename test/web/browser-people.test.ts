@@ -1,9 +1,9 @@
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { BerthProcess } from '../support/berth-process.ts'
-import { adminToken, berth, describeConsole, row, submit } from './support/console.ts'
+import { adminToken, berth, describeLongConsole, row, submit } from './support/console.ts'
 
-describeConsole('administration', (subject) => {
+describeLongConsole('administration', (subject) => {
   let server: BerthProcess
   let context: BrowserContext
   let page: Page

@@ -4,7 +4,7 @@ import { tokenScopes, userLevels } from '../../src/domain/access.ts'
 import type { BerthProcess } from '../support/berth-process.ts'
 import { ask } from '../support/client.ts'
 import { until } from '../support/until.ts'
-import { adminToken, berth, describeConsole, localPools, submit } from './support/console.ts'
+import { adminToken, berth, describeLongConsole, localPools, submit } from './support/console.ts'
 import { goInside, settle } from './support/pages.ts'
 
 interface Action {
@@ -102,7 +102,7 @@ const pools = [...localPools, { name: 'gpu', executor: 'simulated', nodes: [{ na
 
 const levelsWithScopes = userLevels.flatMap((level) => tokenScopes.map((scope) => ({ level, scope })))
 
-describeConsole('what the viewer may not do', (subject) => {
+describeLongConsole('what the viewer may not do', (subject) => {
   let server: BerthProcess
   let jobId: string
   const tokens = new Map<string, string>()

@@ -1,7 +1,7 @@
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { BerthProcess } from '../support/berth-process.ts'
-import { adminToken, berth, describeConsole, row } from './support/console.ts'
+import { adminToken, berth, describeLongConsole, row } from './support/console.ts'
 
 const gpus = [{ model: 'A100', memoryGib: 40, count: 8 }]
 const pools = [
@@ -14,7 +14,7 @@ const pools = [
 ]
 const queues = [{ name: 'default', pool: 'gpu' }]
 
-describeConsole('the pages of a pool', (subject) => {
+describeLongConsole('the pages of a pool', (subject) => {
   let server: BerthProcess
   let context: BrowserContext
   let page: Page

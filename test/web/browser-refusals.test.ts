@@ -1,7 +1,7 @@
 import { isAbstractType } from 'graphql'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { BerthProcess } from '../support/berth-process.ts'
-import { adminToken, describeConsole, submit } from './support/console.ts'
+import { adminToken, describeLongConsole, submit } from './support/console.ts'
 import { schema } from './support/schema.ts'
 
 /** Values for the fields that single members of `Problem` have. */
@@ -14,7 +14,7 @@ const details = {
 const problem = schema.getType('Problem')
 const members = isAbstractType(problem) ? schema.getPossibleTypes(problem).map(({ name }) => name) : []
 
-describeConsole('a refusal', (subject) => {
+describeLongConsole('a refusal', (subject) => {
   let server: BerthProcess
   beforeAll(async () => {
     server = await subject.startWithUsers('refusals')

@@ -5,8 +5,7 @@ import { type BerthProcess, freePort } from '../support/berth-process.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { type CuttingProxy, startProxy } from '../support/proxy.ts'
 import { until } from '../support/until.ts'
-import { isWhole } from '../support/whole.ts'
-import { adminToken, berth, describeConsole } from './support/console.ts'
+import { adminToken, berth, describeLongConsole } from './support/console.ts'
 import { clickRow } from './support/row-clicks.ts'
 import { ShownPages } from './support/shown-pages.ts'
 import { createDraws, pool, Storm } from './support/storm.ts'
@@ -25,24 +24,24 @@ const settings = {
   queues: [{ name: 'default', pool }],
 }
 
-const kills = isWhole ? 20 : 4
-const cutsPerKill = 5 // A hundred together, with twenty kills.
-const changes = 50 * kills
+const kills = 20
+const cutsPerKill = 5 // A hundred together.
+const changes = 1_000
 /** The round with the long absence, and the one in which the pages move to another server. */
-const longRound = 2
-const movingRound = 3
-const longMs = isWhole ? 60_000 : 15_000
+const longRound = 7
+const movingRound = 12
+const longMs = 60_000
 /** Messages from before the kill are drawn within this time. */
 const settleMs = 5_000
 /** A page without a stream, as that of a deleted job, notices the outage by a read, every 30 s. */
 const sinceMsMax = 40_000
-const clicks = isWhole ? 50 : 10
+const clicks = 50
 const pauseMsMax = 6_000
 const stormMsMax = 900_000
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-describeConsole('pages in a storm', (subject) => {
+describeLongConsole('pages in a storm', (subject) => {
   let database: TestDatabase
   let env: Record<string, string>
   /** The pages see this one through the proxy. */

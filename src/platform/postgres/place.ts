@@ -9,7 +9,7 @@ export interface Place {
   home: string
   /** Directory of `initdb` and `postgres`. */
   bin: string
-  /** Their major version, such as 18. */
+  /** Major version of the programs, such as 18. */
   major: string
   /** null: the account of this process. */
   account: Account | null
