@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPoolReporter } from '../../src/backends.ts'
+import { reportPool } from '../../src/domain/machines/pool-report.ts'
 import { createLocalExecutor } from '../../src/executors/local/local.ts'
 import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
 import { systemClock } from '../../src/platform/clock.ts'
@@ -119,4 +120,19 @@ test('BACKEND_SILENT: the container engine ends', async () => {
   await world.ends('BACKEND_SILENT')
   await executor.close()
   await engine.close()
+})
+
+test('BACKEND_SILENT: an engine that is missing matters when a job waits for it', async () => {
+  await using world = await openConditionWorld({ pool: { executors: ['simulated', 'container'] } })
+  const { it } = world
+  await createLeader(it.domain, 'sim')
+  const container = { version: null, available: false, message: 'Container engine unreachable', unenforced: [] }
+  await reportPool(it.domain, 'sim', { executors: { container }, unixUserRequired: false, reservedUnixUsers: [] })
+  await world.look()
+  await world.look()
+  expect(await world.find('BACKEND_SILENT')).toBeUndefined()
+  await it.submit({ executor: 'container', image: 'ubuntu' })
+  expect(await world.begins('BACKEND_SILENT')).toMatchObject({
+    evidence: ['executor container of pool sim: Container engine unreachable'],
+  })
 })

@@ -1,7 +1,14 @@
 import { isLedSql } from '../leadership.ts'
+import { holdingSql } from '../state.ts'
 import type { ConditionRule } from './condition.ts'
 
 const startFailuresMin = 3
+
+/** A pool needs its only executor. It needs another one while jobs wait or run there: by default it has one for Docker. */
+const isNeededSql = `(cardinality(p.executors) = 1
+  OR EXISTS (SELECT FROM lane l JOIN queue_entry q ON q.lane_id = l.id WHERE l.pool = p.name AND l.executor = e.key)
+  OR EXISTS (SELECT FROM run r JOIN job j ON j.id = r.job_id
+    WHERE r.pool = p.name AND r.state IN ${holdingSql} AND j.executor = e.key))`
 
 export const machineConditions = {
   NODE_LOST: {
@@ -28,13 +35,14 @@ export const machineConditions = {
   },
   BACKEND_SILENT: {
     severity: 'PAGE',
-    meaning: 'The backend of an executor is unavailable: its jobs do not start, and ends of jobs are noticed late.',
+    meaning: 'A backend that jobs need is unavailable: they do not start, and their ends are noticed late.',
     cause: 'The container engine, the Slurm controller or the API server of Kubernetes is down or refuses the server.',
     remedy: 'Start the backend, or repair the access of the server to it.',
     commands: ['berth doctor', 'docker info', 'scontrol ping', 'kubectl get --raw /readyz'],
     forSeconds: 10,
     sql: `SELECT 'executor ' || e.key || ' of pool ' || p.name || coalesce(': ' || (e.value->>'message'), '') AS evidence
       FROM pool p, jsonb_each(p.executor_reports) e
-      WHERE e.value->>'available' = 'false' AND e.key = ANY(p.executors) AND ${isLedSql('p.name')} ORDER BY p.name, e.key`,
+      WHERE e.value->>'available' = 'false' AND e.key = ANY(p.executors) AND ${isLedSql('p.name')} AND ${isNeededSql}
+      ORDER BY p.name, e.key`,
   },
 } satisfies Record<string, ConditionRule>
