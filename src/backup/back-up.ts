@@ -2,10 +2,11 @@ import { open, readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Writable } from 'node:stream'
 import { recordBackup } from '../domain/backup-record.ts'
-import { type Address, createCopyClient, disconnect } from '../platform/connection.ts'
+import type { Address } from '../platform/connection.ts'
 import { readDirectoryId } from '../platform/data-directory.ts'
+import { isProcessAlive } from '../platform/postgres/cluster.ts'
 import { pgSql } from '../platform/tx.ts'
-import { type Task, withDatabase } from './database.ts'
+import { type Task, withConnection, withDatabase } from './database.ts'
 import { BackupRefused } from './manifest.ts'
 import { createProgressLine, formatBytes, formatSeconds } from './progress-line.ts'
 import { type Backup, takeBackup } from './take-backup.ts'
@@ -41,7 +42,7 @@ export async function backUp(task: Task, options: BackUpOptions): Promise<void> 
         withLogs,
         bytesPerSecondMax: mibPerSecondMax === null ? null : mibPerSecondMax * mibBytes,
         signal: limit.signal,
-        onProgress: ({ table, bytes }) => line.show(`${formatBytes(bytes)}, table ${table}`),
+        onProgress: line.show,
       })
     const backup = await (file === '-'
       ? take(process.stdout, false)
@@ -56,16 +57,14 @@ export async function backUp(task: Task, options: BackUpOptions): Promise<void> 
 
 /** The backup of a standby, or of an account that may only read, cannot be recorded. It counts as taken. */
 async function remember(address: Address, { manifest }: Backup) {
-  const client = createCopyClient(address, 'berth backup')
   try {
-    await client.connect()
-    await recordBackup(pgSql(client), new Date(manifest.takenAt))
+    await withConnection({ address, name: 'berth backup' }, (client) =>
+      recordBackup(pgSql(client), new Date(manifest.takenAt)),
+    )
   } catch (error) {
     process.stderr.write(
       `berth: cannot record the backup in the database: ${error instanceof Error ? error.message : error}\n`,
     )
-  } finally {
-    await disconnect(client)
   }
 }
 
@@ -113,14 +112,6 @@ async function removeAbandoned(folder: string, name: string) {
   const names = await readdir(folder).catch((): string[] => [])
   for (const found of names) {
     const pid = found.startsWith(`${name}.unfinished-`) ? Number(found.slice(name.length + 12)) : 0
-    if (pid > 0 && !isAlive(pid)) await rm(join(folder, found), { force: true })
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
+    if (pid > 0 && !isProcessAlive(pid)) await rm(join(folder, found), { force: true })
   }
 }

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import type pg from 'pg'
 import { makeDataDirectory } from '../config/data-directory.ts'
 import type { Config } from '../config.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Address } from '../platform/connection.ts'
+import { type Address, createCopyClient, cutOff, disconnect } from '../platform/connection.ts'
 import type { Log } from '../platform/log.ts'
 import { hasCluster } from '../platform/postgres/cluster.ts'
 import { dataDirMode, findPlace } from '../platform/postgres/place.ts'
@@ -34,6 +35,35 @@ export async function withDatabase<T>(
     return await work(postgres)
   } finally {
     await postgres.stop()
+  }
+}
+
+interface ConnectionOptions {
+  address: Address
+  /** Name of the application in PostgreSQL. */
+  name: string
+  /** Cuts the connection; its reason is thrown. */
+  signal?: AbortSignal
+}
+
+/** Works over one connection without limits of time. */
+export async function withConnection<T>(
+  { address, name, signal }: ConnectionOptions,
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
+  const client = createCopyClient(address, name)
+  client.on('error', () => undefined) // the query that is under way fails with the same error
+  const stop = () => cutOff(client)
+  try {
+    await client.connect()
+    signal?.throwIfAborted()
+    signal?.addEventListener('abort', stop)
+    return await work(client)
+  } catch (error) {
+    throw signal?.aborted ? signal.reason : error
+  } finally {
+    signal?.removeEventListener('abort', stop)
+    await disconnect(client)
   }
 }
 

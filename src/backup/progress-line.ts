@@ -3,14 +3,20 @@ import type { Clock } from '../platform/clock.ts'
 /** A line on a terminal that is written over while the work goes on. Nothing is shown elsewhere. */
 const everyMs = 200
 
+export interface Progress {
+  table: string
+  /** Bytes so far, of all tables. */
+  bytes: number
+}
+
 export function createProgressLine(clock: Clock) {
   const { isTTY } = process.stderr
   let shownMs = Number.NEGATIVE_INFINITY
   return {
-    show(text: string) {
+    show({ table, bytes }: Progress) {
       if (!isTTY || clock.monotonicMs() - shownMs < everyMs) return
       shownMs = clock.monotonicMs()
-      process.stderr.write(`\r\x1b[K${text}`)
+      process.stderr.write(`\r\x1b[K${formatBytes(bytes)}, table ${table}`)
     },
     clear: () => {
       if (isTTY && shownMs > Number.NEGATIVE_INFINITY) process.stderr.write('\r\x1b[K')

@@ -8,7 +8,7 @@ import { adoptDirectoryId } from '../platform/data-directory.ts'
 import { openDb } from '../platform/db.ts'
 import { exitWritten } from '../platform/output.ts'
 import { type Task, withDatabase } from './database.ts'
-import { createProgressLine, formatBytes, formatSeconds } from './progress-line.ts'
+import { createProgressLine, formatSeconds } from './progress-line.ts'
 import { restoreBackup } from './restore.ts'
 
 /** `berth restore FILE` */
@@ -17,9 +17,7 @@ export async function restore(task: Task): Promise<void> {
   const line = createProgressLine(clock)
   const beganMs = clock.monotonicMs()
   const { manifest, checked } = await withDatabase(task, { make: true }, async (address) => {
-    const onProgress = ({ table, bytes }: { table: string; bytes: number }) =>
-      line.show(`${formatBytes(bytes)}, table ${table}`)
-    const restored = await restoreBackup({ file, address, log, signal, onProgress })
+    const restored = await restoreBackup({ file, address, log, signal, onProgress: line.show })
     return { manifest: restored, checked: await checkData(address, task) }
   }).finally(line.clear)
   const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0)

@@ -4,13 +4,15 @@ import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { adoptRestoredRows } from '../domain/restored.ts'
 import { advisoryLocks } from '../platform/advisory-locks.ts'
-import { type Address, createCopyClient, cutOff, disconnect } from '../platform/connection.ts'
+import type { Address } from '../platform/connection.ts'
 import type { Log } from '../platform/log.ts'
 import { listShippedMigrations, migrate, refuseUnfitServer, replayMigrations } from '../platform/migrate.ts'
 import { pgSql } from '../platform/tx.ts'
 import { type ArchiveFile, checkArchive, readFiles } from './archive-reader.ts'
 import { findObject, quote, readRebuilds, readTables } from './catalog.ts'
+import { withConnection } from './database.ts'
 import { BackupRefused, type Manifest, type PartEntry, type TableEntry } from './manifest.ts'
+import type { Progress } from './progress-line.ts'
 
 /**
  * Restores a backup into an empty database, in one transaction: however it ends, the database has all rows or is empty.
@@ -24,7 +26,7 @@ export interface RestoreOptions {
   log: Log
   /** Ends the restore, and leaves the database empty; its reason is thrown. */
   signal: AbortSignal
-  onProgress: (progress: { table: string; bytes: number }) => void
+  onProgress: (progress: Progress) => void
 }
 
 /** Memory for making an index. */
@@ -34,13 +36,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Manifest> 
   const { file, address, log, signal } = options
   const manifest = await checkArchive(file)
   await refuseOtherMigrations(file, manifest)
-  const client = createCopyClient(address, 'berth restore')
-  client.on('error', () => undefined) // the query that is under way fails with the same error
-  const stop = () => cutOff(client)
-  try {
-    await client.connect()
-    signal.throwIfAborted()
-    signal.addEventListener('abort', stop)
+  await withConnection({ address, name: 'berth restore', signal }, async (client) => {
     await refuseUnfitServer(client)
     await client.query('BEGIN')
     await client.query('SELECT pg_advisory_xact_lock($1, 0)', [advisoryLocks.migration])
@@ -48,12 +44,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Manifest> 
     await fill(client, manifest, options)
     await client.query('COMMIT')
     await client.query('ANALYZE')
-  } catch (error) {
-    throw signal.aborted ? signal.reason : error
-  } finally {
-    signal.removeEventListener('abort', stop)
-    await disconnect(client)
-  }
+  })
   await migrate(address.url, log)
   return manifest
 }

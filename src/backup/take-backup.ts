@@ -2,10 +2,11 @@ import type { Writable } from 'node:stream'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import type { Clock } from '../platform/clock.ts'
-import { type Address, createCopyClient, cutOff, disconnect } from '../platform/connection.ts'
+import type { Address } from '../platform/connection.ts'
 import { readAppliedMigrations } from '../platform/migrate.ts'
 import { ArchiveWriter } from './archive-writer.ts'
 import { quote, readSequences, readTables } from './catalog.ts'
+import { withConnection } from './database.ts'
 import { hashLogs } from './log-hashes.ts'
 import {
   BackupRefused,
@@ -15,6 +16,7 @@ import {
   type PartEntry,
   type TableEntry,
 } from './manifest.ts'
+import type { Progress } from './progress-line.ts'
 
 /**
  * Copies every table in one snapshot while servers work. The snapshot begins after the tables are locked against changes
@@ -35,11 +37,6 @@ export interface BackupOptions {
   /** Ends the backup; its reason is thrown. */
   signal: AbortSignal
   onProgress: (progress: Progress) => void
-}
-
-export interface Progress {
-  table: string
-  bytes: number
 }
 
 export interface Backup {
@@ -64,23 +61,10 @@ const limits = [
   'transaction_timeout', // PostgreSQL 17
 ]
 
-export async function takeBackup(options: BackupOptions): Promise<Backup> {
-  const { address, signal } = options
-  const client = createCopyClient(address, 'berth backup')
-  client.on('error', () => undefined) // the query that is under way fails with the same error
-  const stop = () => cutOff(client)
-  try {
-    await client.connect()
-    signal.throwIfAborted()
-    signal.addEventListener('abort', stop)
-    return await new Taking(client, options).run(await openSnapshot(client))
-  } catch (error) {
-    throw signal.aborted ? signal.reason : error
-  } finally {
-    signal.removeEventListener('abort', stop)
-    await disconnect(client)
-  }
-}
+export const takeBackup = (options: BackupOptions): Promise<Backup> =>
+  withConnection({ ...options, name: 'berth backup' }, async (client) =>
+    new Taking(client, options).run(await openSnapshot(client)),
+  )
 
 type Tables = Awaited<ReturnType<typeof readTables>>
 

@@ -1,13 +1,13 @@
 import type pg from 'pg'
 import { recordVerification } from '../domain/backup-record.ts'
-import { type Address, createCopyClient, disconnect } from '../platform/connection.ts'
+import type { Address } from '../platform/connection.ts'
 import { exitWritten } from '../platform/output.ts'
 import { pgSql } from '../platform/tx.ts'
 import { quote } from './catalog.ts'
-import { type Task, withDatabase } from './database.ts'
+import { type Task, withConnection, withDatabase } from './database.ts'
 import { findChangedLogs } from './log-hashes.ts'
 import type { Manifest } from './manifest.ts'
-import { createProgressLine, formatBytes, formatSeconds } from './progress-line.ts'
+import { createProgressLine, formatSeconds } from './progress-line.ts'
 import { checkData, describeCheck } from './put-back.ts'
 import { restoreBackup } from './restore.ts'
 import { withTemporaryPostgres } from './temporary-postgres.ts'
@@ -36,9 +36,7 @@ export function restoreOnTrial(task: Pick<Task, 'file' | 'log' | 'clock' | 'sign
   const line = createProgressLine(clock)
   return withTemporaryPostgres(task, async (address) => {
     const beganMs = clock.monotonicMs()
-    const onProgress = ({ table, bytes }: { table: string; bytes: number }) =>
-      line.show(`${formatBytes(bytes)}, table ${table}`)
-    const manifest = await restoreBackup({ file, address, log, signal, onProgress })
+    const manifest = await restoreBackup({ file, address, log, signal, onProgress: line.show })
     const tookMs = clock.monotonicMs() - beganMs
     const checked = await checkData(address, task)
     const troubles = await compare(address, manifest)
@@ -47,18 +45,12 @@ export function restoreOnTrial(task: Pick<Task, 'file' | 'log' | 'clock' | 'sign
   }).finally(line.clear)
 }
 
-async function compare(address: Address, manifest: Manifest): Promise<string[]> {
-  const client = createCopyClient(address, 'berth verify')
-  await client.connect()
-  try {
-    return [
-      ...(await compareCounts(client, manifest)),
-      ...(await compareAudit(client, manifest)),
-      ...(await compareLogs(client, manifest)),
-    ]
-  } finally {
-    await disconnect(client)
-  }
+function compare(address: Address, manifest: Manifest): Promise<string[]> {
+  return withConnection({ address, name: 'berth verify' }, async (client) => [
+    ...(await compareCounts(client, manifest)),
+    ...(await compareAudit(client, manifest)),
+    ...(await compareLogs(client, manifest)),
+  ])
 }
 
 /** Questions to leaders are not restored. */
@@ -88,13 +80,11 @@ async function compareLogs(client: pg.Client, { logs }: Manifest): Promise<strin
 /** A backup may be verified on another machine, which has no database of the installation. */
 async function remember(task: Task, { takenAt }: Manifest, restoredMs: number): Promise<void> {
   try {
-    await withDatabase(task, { make: false }, async (address) => {
-      const client = createCopyClient(address, 'berth verify')
-      await client.connect()
-      await recordVerification(pgSql(client), { takenAt: new Date(takenAt), restoredMs }).finally(() =>
-        disconnect(client),
-      )
-    })
+    await withDatabase(task, { make: false }, (address) =>
+      withConnection({ address, name: 'berth verify' }, (client) =>
+        recordVerification(pgSql(client), { takenAt: new Date(takenAt), restoredMs }),
+      ),
+    )
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     process.stderr.write(`berth: the installation does not learn of this verification: ${reason}\n`)

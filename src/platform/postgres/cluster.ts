@@ -82,7 +82,7 @@ async function refuseOtherMajor(place: Place): Promise<void> {
 async function removeAbandoned(place: Place) {
   for (const name of await readdir(place.home)) {
     const pid = /^cluster\.new-(\d+)$/.exec(name)?.[1]
-    if (pid && !exists(Number(pid))) await rm(join(place.home, name), { recursive: true, force: true })
+    if (pid && !isProcessAlive(Number(pid))) await rm(join(place.home, name), { recursive: true, force: true })
   }
 }
 
@@ -108,7 +108,7 @@ async function readPidFile(place: Place): Promise<string[] | null> {
  * container), the directory that the server was given.
  */
 export async function isPostmaster(pid: number, place: Place): Promise<boolean> {
-  if (!exists(pid)) return false
+  if (!isProcessAlive(pid)) return false
   if (process.platform !== 'linux') {
     const { stdout } = await run('/bin/ps', ['-o', 'command=', '-p', String(pid)]).catch(() => ({ stdout: '' }))
     return stdout.includes(`/postgres -D ${dataOf(place)} -c `)
@@ -143,7 +143,7 @@ export async function isOurData(path: string, place: Place): Promise<boolean> {
   return theirs != null && ours != null && theirs.dev === ours.dev && theirs.ino === ours.ino
 }
 
-function exists(pid: number): boolean {
+export function isProcessAlive(pid: number): boolean {
   if (!Number.isInteger(pid) || pid <= 0) return false
   try {
     return process.kill(pid, 0)
@@ -175,7 +175,7 @@ async function putStalePidFileAside(place: Place) {
 
 async function isInTheWay(lines: readonly string[], place: Place): Promise<boolean> {
   const pid = Number(lines[0])
-  if (Number.isInteger(pid) && pid > 0) return exists(pid) && !(await isPostmaster(pid, place))
+  if (Number.isInteger(pid) && pid > 0) return isProcessAlive(pid) && !(await isPostmaster(pid, place))
   // A starting server writes the file a moment after it creates it.
   await setTimeout(writtenAfterMs)
   return (await readPidFile(place))?.join('\n') === lines.join('\n')
