@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { webhookEventTypes } from '../domain/webhooks/event-types.ts'
+import { webhookEventTypes, webhooksMax } from '../domain/webhooks/event-types.ts'
 import {
   type ConfigProblem,
   findDuplicates,
@@ -15,7 +15,6 @@ import {
 
 /** `webhooks:` of the configuration file. */
 
-const webhooksMax = 20
 const urlCharactersMax = 2_048
 
 const names = (example: string) => list(shortText(example)).optional()

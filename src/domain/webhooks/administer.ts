@@ -8,6 +8,7 @@ import type { Domain } from '../domain.ts'
 import { InvalidInput, NotFound } from '../errors.ts'
 import { parseInput } from '../parse.ts'
 import { toMessageId } from './body.ts'
+import { insertDeliveries } from './deliveries.ts'
 import { testEventType } from './event-types.ts'
 
 /** How administrators see and repair webhooks. */
@@ -70,12 +71,7 @@ export async function testWebhook(domain: Domain, viewer: Viewer, name: string):
       timestamp: new Date(time.nowMs()).toISOString(),
       data: { webhook: name },
     })
-    await sql.query('INSERT INTO webhook_delivery (id, endpoint, type, body) VALUES ($1, $2, $3, $4)', [
-      id,
-      name,
-      testEventType,
-      body,
-    ])
+    await insertDeliveries(sql, name, [{ id, type: testEventType, body }])
     await audit(sql, viewer, [{ action: 'webhook.test', objectId: name }], time.nowMs())
   })
   return { id }

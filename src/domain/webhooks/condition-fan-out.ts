@@ -1,6 +1,7 @@
 import { conditionRules } from '../conditions/conditions.ts'
 import type { Domain } from '../domain.ts'
 import { toMessageId } from './body.ts'
+import { insertDeliveries } from './deliveries.ts'
 import { toConditionEventType } from './event-types.ts'
 
 /** Writes deliveries from the events of conditions, whose numbers are dense and in commit order as well. */
@@ -32,7 +33,7 @@ export function writeConditionDeliveries(
     const events = await sql.query<ConditionEventRow>(pageSql, [cursor.seq, pageEventsMax], 'webhook_conditions_page')
     const last = events.at(-1)
     if (!last) return
-    const rows = events
+    const deliveries = events
       .map((event) => ({ ...event, type: toConditionEventType(event.kind) }))
       .filter(({ type }) => admitsType(type))
       .map((event) => ({
@@ -40,7 +41,7 @@ export function writeConditionDeliveries(
         type: event.type,
         body: buildConditionBody(event.type, event),
       }))
-    if (rows.length > 0) await sql.query(insertSql, [name, JSON.stringify(rows)], 'webhook_conditions_insert')
+    await insertDeliveries(sql, name, deliveries)
     await sql.query('UPDATE webhook_endpoint SET condition_seq = $2 WHERE name = $1', [name, last.seq])
   })
 }
@@ -50,11 +51,6 @@ SELECT e.condition_seq AS seq FROM webhook_endpoint e, condition_check k
 WHERE e.name = $1 AND e.disabled_at IS NULL AND e.condition_seq < k.seq FOR UPDATE OF e SKIP LOCKED`
 
 const pageSql = 'SELECT seq, name, kind, at, since, evidence FROM condition_event WHERE seq > $1 ORDER BY seq LIMIT $2'
-
-const insertSql = `
-INSERT INTO webhook_delivery (id, endpoint, type, body)
-SELECT r.id, $1, r.type, r.body FROM jsonb_to_recordset($2::text::jsonb) AS r(id text, type text, body text)
-ON CONFLICT (id) DO NOTHING`
 
 const evidenceCharactersMax = 500
 

@@ -1,4 +1,5 @@
 import { removeInBatches } from '../../platform/remove-in-batches.ts'
+import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 
 /** Deliveries that are due: claimed by one process for the time of a lease, then recorded as delivered, failed or dead. */
@@ -9,6 +10,25 @@ const deliveredHoursKept = 1
 const deadDaysKept = 30
 
 type Rooms = Pick<Domain, 'db'>
+
+export interface NewDelivery {
+  id: string
+  type: string
+  /** Absent: the event has no job. */
+  job?: string
+  body: string
+}
+
+/** Adds deliveries of an endpoint. Events are read again after the restore of a backup: their deliveries exist. */
+export const insertDeliveries = (sql: Sql, endpoint: string, deliveries: readonly NewDelivery[]): Promise<unknown> =>
+  deliveries.length === 0
+    ? Promise.resolve()
+    : sql.query(insertSql, [endpoint, JSON.stringify(deliveries)], 'webhook_insert')
+
+const insertSql = `
+INSERT INTO webhook_delivery (id, endpoint, type, job_id, body)
+SELECT r.id, $1, r.type, r.job, r.body FROM jsonb_to_recordset($2::text::jsonb) AS r(id text, type text, job text, body text)
+ON CONFLICT (id) DO NOTHING`
 
 export interface ClaimedDelivery {
   id: string

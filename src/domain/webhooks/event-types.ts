@@ -8,6 +8,9 @@ const otherTypes = jobEventTypes.filter((type) => type !== 'STATE_CHANGED').map(
 
 const conditionTypes = ['condition.began', 'condition.over'] as const
 
+/** Endpoints of an installation. */
+export const webhooksMax = 20
+
 /** Types that an endpoint may choose; `webhook.test` is sent on request only. */
 export const webhookEventTypes: readonly string[] = [...new Set([...otherTypes, ...stateTypes, ...conditionTypes])]
 export const testEventType = 'webhook.test'

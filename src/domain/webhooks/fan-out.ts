@@ -1,6 +1,7 @@
-import { relaxed, type Sql } from '../../platform/tx.ts'
+import { relaxed } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 import { buildJobBody, type JobEventRow, toMessageId } from './body.ts'
+import { insertDeliveries, type NewDelivery } from './deliveries.ts'
 import { toWebhookEventType } from './event-types.ts'
 
 /**
@@ -31,7 +32,10 @@ export function writeDeliveries({ db, log }: Pick<Domain, 'db' | 'log'>, fanOut:
     const isFull = events.length === pageEventsMax
     const last = events.at(-1)?.position ?? cursor.position
     const position = isFull ? last : Math.max(last, cursor.head)
-    const writes = Promise.all([insert(sql, fanOut, events), sql.query(moveSql, [name, position], 'webhook_move')])
+    const writes = Promise.all([
+      insertDeliveries(sql, name, listDeliveries(fanOut, events)),
+      sql.query(moveSql, [name, position], 'webhook_move'),
+    ])
     return { result: isFull, writes }
   }, relaxed)
 }
@@ -61,18 +65,10 @@ FROM (SELECT * FROM event WHERE position > $1 ORDER BY position LIMIT $2) e
   JOIN job j ON j.id = e.job_id JOIN "user" u ON u.id = j.user_id LEFT JOIN team t ON t.id = j.team_id
 ORDER BY e.position`
 
-function insert(sql: Sql, { name, admits, publicUrl }: FanOut, events: readonly JobEventRow[]): Promise<unknown> {
-  const rows = events.filter(admits).map((event) => ({
+const listDeliveries = ({ name, admits, publicUrl }: FanOut, events: readonly JobEventRow[]): NewDelivery[] =>
+  events.filter(admits).map((event) => ({
     id: toMessageId(name, event.jobId, event.seq, event.at.getTime()),
     type: toWebhookEventType(event.type, event.to),
     job: event.jobId,
     body: buildJobBody(event, publicUrl),
   }))
-  return rows.length === 0 ? Promise.resolve() : sql.query(insertSql, [name, JSON.stringify(rows)], 'webhook_insert')
-}
-
-/** A page is read again after the restore of a backup. */
-const insertSql = `
-INSERT INTO webhook_delivery (id, endpoint, type, job_id, body)
-SELECT r.id, $1, r.type, r.job, r.body FROM jsonb_to_recordset($2::text::jsonb) AS r(id text, type text, job text, body text)
-ON CONFLICT (id) DO NOTHING`

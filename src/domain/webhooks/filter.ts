@@ -31,9 +31,9 @@ const factsOfLists = [
 ] as const
 
 export interface CompiledChoice {
-  /** Whether the endpoint gets an event of a job. */
+  /** Tests an event of a job: the endpoint gets it. */
   admits(event: JobEventRow): boolean
-  /** Whether it gets events of this type, for events without a job. */
+  /** Tests an event without a job: the endpoint gets events of this type. */
   admitsType(type: string): boolean
 }
 

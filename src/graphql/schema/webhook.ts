@@ -11,6 +11,7 @@ import {
   testWebhook,
   type WebhookStatus,
 } from '../../domain/webhooks/administer.ts'
+import { webhooksMax } from '../../domain/webhooks/event-types.ts'
 import type { WebhookDelivery } from '../../platform/generated/client.ts'
 import { capList } from '../admission/argument-bounds.ts'
 import { builder } from './builder.ts'
@@ -114,8 +115,6 @@ const WebhookRef = builder.objectRef<WebhookStatus>('Webhook').implement({
     }),
   }),
 })
-
-const webhooksMax = 20
 
 builder.queryFields((t) => ({
   webhooks: t.field({
