@@ -1,29 +1,20 @@
 import { lookup as lookUp } from 'node:dns'
-import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { isIP, type LookupFunction } from 'node:net'
+import { createNetworks } from '../platform/networks.ts'
 
 /**
  * Checks the addresses to which a webhook connects. `http:` is allowed only to loopback and private addresses. The
  * check is part of the look-up that the connection uses, so a name cannot resolve to another address afterwards.
  */
 
-const privateAddresses = new BlockList()
-for (const [network, prefix] of [
-  ['127.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['172.16.0.0', 12],
-  ['192.168.0.0', 16],
-] as const)
-  privateAddresses.addSubnet(network, prefix, 'ipv4')
-privateAddresses.addAddress('::1', 'ipv6')
-privateAddresses.addSubnet('fc00::', 7, 'ipv6')
-
-const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
-
-export function isPrivateAddress(address: string): boolean {
-  const plain = mapped.exec(address)?.[1] ?? address
-  const family = isIP(plain)
-  return family !== 0 && privateAddresses.check(plain, family === 6 ? 'ipv6' : 'ipv4')
-}
+export const isPrivateAddress = createNetworks([
+  '127.0.0.0/8',
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '::1',
+  'fc00::/7',
+])
 
 export class DestinationRefused extends Error {
   override name = 'DestinationRefused'

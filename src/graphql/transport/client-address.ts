@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
+import { createNetworks } from '../../platform/networks.ts'
 
 /** Finds the address of the client of a request: for the audit log, and for the limits of callers without log-in. */
 export type FindAddress = (request: IncomingMessage) => string | null
@@ -9,14 +10,7 @@ export type FindAddress = (request: IncomingMessage) => string | null
  * left of it comes from the client, which may write anything.
  */
 export function createFindAddress(trustedProxies: readonly string[]): FindAddress {
-  const trusted = new BlockList()
-  for (const each of trustedProxies) {
-    const [address = '', bits] = each.split('/')
-    const family = familyOf(address)
-    if (bits === undefined) trusted.addAddress(address, family)
-    else trusted.addSubnet(address, Number(bits), family)
-  }
-  const isTrusted = (address: string) => isIP(address) !== 0 && trusted.check(address, familyOf(address))
+  const isTrusted = createNetworks(trustedProxies)
   return ({ socket, headers }) => {
     let found = socket.remoteAddress ?? null
     const forwarded = String(headers['x-forwarded-for'] ?? '').split(',')
@@ -28,5 +22,3 @@ export function createFindAddress(trustedProxies: readonly string[]): FindAddres
     return found
   }
 }
-
-const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
