@@ -29,7 +29,7 @@ import { createAuthenticator, createSingleUserAuthenticator } from './graphql/ca
 import { createListReads } from './graphql/rows/list-reads.ts'
 import { type Certificate, type CertificateFiles, readCertificate } from './graphql/transport/certificate.ts'
 import { ConsoleFiles } from './graphql/transport/console-files.ts'
-import { createReadiness } from './graphql/transport/health.ts'
+import { createReadiness, type Readiness } from './graphql/transport/health.ts'
 import { listenForMetrics } from './graphql/transport/metrics-listener.ts'
 import { Server } from './graphql/transport/server.ts'
 import { createLogTail } from './logs/follow.ts'
@@ -41,7 +41,7 @@ import { systemClock } from './platform/clock.ts'
 import type { Address } from './platform/connection.ts'
 import { readDatabaseTime, timeLookMs } from './platform/database-time.ts'
 import { type DbOptions, openDb } from './platform/db.ts'
-import { createDiskWatch, type DiskWatch } from './platform/disk.ts'
+import { createDiskWatch } from './platform/disk.ts'
 import { watchLateness } from './platform/lateness.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { createLoop } from './platform/loop.ts'
@@ -147,8 +147,11 @@ async function build(start: Start): Promise<string> {
   startLoop(disk.loop, down)
   const fresh = createFreshOutput()
   startInstallationMetrics(domain, down)
-  await serveMetrics({ config, domain, disk, running })
-  const serverUrl = config.server.roles.includes('api') ? await serve({ config, domain, disk, fresh, running }) : null
+  const checkReadiness = createReadiness(domain, { disk, findStanding: () => findStanding(running) })
+  await serveMetrics(config, checkReadiness, down)
+  const serverUrl = config.server.roles.includes('api')
+    ? await serve({ config, domain, checkReadiness, fresh, running })
+    : null
   const jobUrl = config.server.publicUrl ?? toJobUrl(serverUrl ?? `http://${config.server.host}:${config.server.port}`)
   const scheduling = { config, domain, machine, fresh, jobUrl }
   const schedulers = config.server.roles.includes('scheduler') ? await startSchedulers(scheduling, down) : new Map()
@@ -179,12 +182,12 @@ async function demandSessions({ database: { connections }, pools }: Config, addr
 interface Serving {
   config: Config
   domain: Domain
-  disk: DiskWatch
+  checkReadiness: () => Promise<Readiness>
   fresh: FreshOutput
   running: Running
 }
 
-async function serve({ config, domain, disk, fresh, running }: Serving): Promise<string> {
+async function serve({ config, domain, checkReadiness, fresh, running }: Serving): Promise<string> {
   const down = running.parts
   const { live: liveMax, lists: listsMax } = divideConnections(config.database.connections)
   const live = {
@@ -214,8 +217,7 @@ async function serve({ config, domain, disk, fresh, running }: Serving): Promise
     rooms: { domain, live, lists: createListReads(lists), feed, logTail, ...watches, facts, log: domain.log },
     config: { singleUser: domain.singleUser, ...config.server, documents: withOwn(config.server.documents, site) },
     console: site,
-    disk,
-    findStanding: () => findStanding(running),
+    checkReadiness,
     connectionsMax: Math.floor(openFilesMax() / 2),
     authenticate: domain.singleUser
       ? createSingleUserAuthenticator(domain, await localViewer(domain), () => running.isOutdated === true)
@@ -235,15 +237,17 @@ function findStanding({ isStarted, isLeaving }: Running): string | null {
   return isStarted ? null : 'the server is still starting'
 }
 
-async function serveMetrics({ config, domain, disk, running }: Omit<Serving, 'fresh'>): Promise<void> {
-  const { metrics } = config.server
+async function serveMetrics(
+  { server: { metrics } }: Config,
+  checkReadiness: () => Promise<Readiness>,
+  down: Parts,
+): Promise<void> {
   if (!metrics) return
-  const checkReadiness = createReadiness(domain, { disk, findStanding: () => findStanding(running) })
   const close = await listenForMetrics({ ...metrics, checkReadiness }).catch((error: unknown) => {
     const problem = explainListenError(error, metrics)
     throw problem ? new ConfigError([{ ...problem, path: problem.path.replace('server', 'server.metrics') }]) : error
   })
-  running.parts.push(close)
+  down.push(close)
 }
 
 const loadCertificate = (files: CertificateFiles): Promise<Certificate> =>

@@ -15,6 +15,7 @@ import type { ServerFacts } from '../../src/graphql/rows/context.ts'
 import { createListReads, type ListReads } from '../../src/graphql/rows/list-reads.ts'
 import type { Tls } from '../../src/graphql/transport/certificate.ts'
 import { ConsoleFiles } from '../../src/graphql/transport/console-files.ts'
+import { createReadiness } from '../../src/graphql/transport/health.ts'
 import { Server, type ServerConfig } from '../../src/graphql/transport/server.ts'
 import { createLogTail, type LogTail } from '../../src/logs/follow.ts'
 import { type Db, openDb } from '../../src/platform/db.ts'
@@ -116,7 +117,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     config: { ...configDefaults, singleUser: !logIn, ...config },
     authenticate: logIn ? createAuthenticator(domain, logIn.oidc) : withoutLogIn,
     console: options.console ?? new ConsoleFiles('/nonexistent'),
-    disk: options.disk ?? { findProblem: async () => null },
+    checkReadiness: createReadiness(domain, { disk: options.disk ?? { findProblem: async () => null } }),
     ...defined({ keepAliveMs, drainMsMax, connectionsMax }),
     tls: options.tls ?? null,
   })

@@ -19,6 +19,7 @@ const limit = { statementMsMax: 2_000 }
 /** Requests within this time share a check for disk space: /readyz needs no login, and the check writes. */
 const spaceCheckMs = 1_000
 
+/** `findStanding` returns why the server is not ready, although its database is; null: it is ready. */
 export function createReadiness(
   { db, clock, log }: Domain,
   { disk, findStanding = () => null }: { disk: Pick<DiskWatch, 'findProblem'>; findStanding?: () => string | null },

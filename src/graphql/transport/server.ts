@@ -2,7 +2,6 @@ import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { anonymous, type Viewer } from '../../domain/access.ts'
-import type { DiskWatch } from '../../platform/disk.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Loop } from '../../platform/loop.ts'
 import { isUnavailable, Unavailable } from '../../platform/tx.ts'
@@ -25,7 +24,7 @@ import { Drain, sendUnavailable, stoppingText } from './drain.ts'
 import { createGraphqlEngine, type GraphqlEngine } from './engine.ts'
 import { findGateRefusal, type GateRules, normalizeTarget } from './gate.ts'
 import { sendGraphiql } from './graphiql.ts'
-import { createReadiness, type Readiness } from './health.ts'
+import type { Readiness } from './health.ts'
 import { PostHandler } from './json-post.ts'
 import { createPeerCheck, type PeerCheck } from './loopback-peers.ts'
 import { sendMetrics, sendReadiness } from './metrics-listener.ts'
@@ -52,14 +51,12 @@ export interface ServerOptions {
   rooms: Rooms
   config: ServerConfig
   authenticate: Authenticator
-  disk: Pick<DiskWatch, 'findProblem'>
   /** The web console. */
   console: ConsoleFiles
   /** Absent: HTTP. */
   tls?: Tls | null
   keepAliveMs?: number
-  /** Why the server is not ready, although its database is; null: it is. */
-  findStanding?: () => string | null
+  checkReadiness: () => Promise<Readiness>
   drainMsMax?: number
   /** Maximum connections; further ones are closed, because the database and jobs need file descriptors too. */
   connectionsMax?: number
@@ -106,7 +103,7 @@ export class Server {
     this.#keepAliveMs = keepAliveMs
     this.#log = log
     this.#drain = new Drain(domain.clock, options.drainMsMax)
-    this.#checkReadiness = createReadiness(domain, options)
+    this.#checkReadiness = options.checkReadiness
     this.#checkPeer = config.singleUser ? createPeerCheck(log) : null
     this.#accessExpiry = new AccessExpiry(domain)
     const documents = new TrustedDocuments(config.documents)
