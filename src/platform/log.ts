@@ -1,5 +1,4 @@
 import { type DestinationStream, type LogFn, type Logger, levels, pino } from 'pino'
-import { defineCounter } from './metrics.ts'
 import { createOutput } from './output.ts'
 import { classifyTrouble, createTroubles, type Trouble } from './troubles.ts'
 
@@ -15,11 +14,6 @@ export interface LogOptions {
  * Structured lines on stderr. Failures that repeat during trouble around the server are logged once, as a warning
  * (troubles.ts).
  */
-const droppedLines = defineCounter({
-  name: 'berth_log_lines_dropped_total',
-  help: 'Lines of the log of the server that were dropped, because its reader was too slow.',
-})
-
 export function createLog(level: string, { destination, quietMs }: LogOptions = {}): Log {
   const troubles = createTroubles(({ part, ...over }) => log.warn(over, `over: ${part}`), quietMs)
 
@@ -34,10 +28,8 @@ export function createLog(level: string, { destination, quietMs }: LogOptions = 
 
   const redact = ['token', 'secret', 'password', '*.token', '*.secret', '*.password']
   // A log with level error loses lines, too.
-  const onDropped = (lines: number) => {
-    droppedLines.inc(lines)
+  const onDropped = (lines: number) =>
     log.child({}, { level: 'warn' }).warn({ lines }, 'lines were dropped: the reader of the log was too slow')
-  }
   const stream = destination ?? createOutput(process.stderr, { onDropped })
   const log: Logger = pino({ level, base: null, redact, hooks: { logMethod } }, stream)
   return log

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
+import { defineCounter } from './metrics.ts'
 
 /**
  * stdout and stderr of the server, which continues if their reader is gone (EPIPE), hung up (EIO), or takes nothing (a
@@ -20,6 +21,15 @@ const pollMs = 10
 /** Dropped texts of all outputs of this process. */
 let droppedInAll = 0
 export const countDroppedTexts = (): number => droppedInAll
+
+defineCounter({
+  name: 'berth_log_lines_dropped_total',
+  help: 'Lines of the log of the server that were dropped, because its reader was too slow.',
+  collect() {
+    this.reset()
+    this.inc(droppedInAll)
+  },
+})
 
 export function createOutput(
   stream: Stream,

@@ -13,8 +13,9 @@ export interface ServerGauges {
   openFiles: number | null
   /** null: the system does not tell. */
   openFilesMax: number | null
-  /** Of the data directory; null: it is missing. */
+  /** Free bytes of the disk that has the data directory; null: the directory is missing. */
   diskFreeBytes: number | null
+  /** Size of that disk; null: the directory is missing. */
   diskBytes: number | null
   /** The clock of this machine minus that of the database. */
   clockApartMs: number
