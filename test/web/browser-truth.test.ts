@@ -9,7 +9,7 @@ import { adminToken, berth, describeLongConsole } from './support/console.ts'
 import { clickRow } from './support/row-clicks.ts'
 import { ShownPages } from './support/shown-pages.ts'
 import { createDraws, pool, Storm } from './support/storm.ts'
-import { readFacts } from './support/truth.ts'
+import { readFacts, type View, views } from './support/truth.ts'
 
 const gpus = [{ model: 'A100', memoryGib: 40, count: 8 }]
 const settings = {
@@ -36,6 +36,7 @@ const settleMs = 5_000
 /** A page without a stream, as that of a deleted job, notices the outage by a read, every 30 s. */
 const sinceMsMax = 40_000
 const clicks = 50
+const killsPerView = 4
 const pauseMsMax = 6_000
 const stormMsMax = 900_000
 
@@ -145,6 +146,23 @@ describeLongConsole('pages in a storm', (subject) => {
     await pages.awaitTruth()
   }
 
+  /** A person reads one page; all pages of the storm together keep the processors busy with their reads. */
+  async function killBesideOne(view: View): Promise<string> {
+    for (const page of context.pages()) await page.close()
+    const alone = new ShownPages(api, await findWaiting(), [view])
+    await alone.open(context, proxy.url)
+    await alone.awaitTruth()
+    for (let kill = 0; kill < killsPerView; kill++) {
+      await server.end('SIGKILL')
+      await storm.blow(changes / kills / 2)
+      await start()
+      await alone.awaitTruth()
+      await sleep(settleMs / 2)
+    }
+    expect(await alone.readSteps()).toEqual([[]])
+    return alone.describeTimes()
+  }
+
   async function clickRows() {
     const page = await context.newPage()
     await page.goto(`${proxy.url}/jobs`)
@@ -164,6 +182,14 @@ describeLongConsole('pages in a storm', (subject) => {
       expect(await pages.readSteps()).toEqual(Array(6).fill([]))
       console.info(`${storm.total} changes: ${JSON.stringify(Object.fromEntries(storm.succeeded))}`)
       console.info(`ms until a page shows the data of the server: ${pages.describeTimes()}`)
+    },
+    stormMsMax,
+  )
+
+  it(
+    'show the data of the server after a kill, one page at a time',
+    async () => {
+      for (const view of views) console.info(`ms until a page shows the data, alone: ${await killBesideOne(view)}`)
     },
     stormMsMax,
   )

@@ -33,19 +33,21 @@ const recorder = `
 export class ShownPages {
   readonly #pages = new Map<View, Page>()
   readonly #api: Api
+  readonly #views: readonly View[]
   jobId: string
   /** Milliseconds until a view showed the data of the server, and until all had done so. */
   readonly #took = new Map<string, number[]>()
   readonly #tookAll: number[] = []
 
-  constructor(api: Api, jobId: string) {
+  constructor(api: Api, jobId: string, shown: readonly View[] = views) {
+    this.#views = shown
     this.#api = api
     this.jobId = jobId
   }
 
   async open(context: BrowserContext, url: string): Promise<void> {
     const tabs = new Map<string, Page>()
-    for (const view of views) {
+    for (const view of this.#views) {
       const path = view.path(this.jobId)
       const page = tabs.get(path) ?? (await context.newPage())
       if (!tabs.has(path)) {
