@@ -9,6 +9,12 @@ const scalars = {
   JSONObject: 'Record<string, unknown>',
 }
 
+const pythonOperations = [
+  ...['PythonSubmitJob', 'PythonSubmitJobs', 'PythonRetryJob', 'PythonCancelJob', 'PreviewJob'],
+  ...['PythonJob', 'PythonKey', 'PythonExplanation', 'PythonJobEvents', 'LiveJobs', 'JobSpec', 'Artifacts', 'Artifact'],
+  ...['PythonJobStatus', 'JobUpdates', 'Tail', 'JobLogs', 'ReportProgress', 'PublishArtifact', 'SaveClosure'],
+]
+
 const config: CodegenConfig = {
   schema: 'schema.graphql',
   generates: {
@@ -40,6 +46,30 @@ const config: CodegenConfig = {
       },
     },
     'web/generated/spec-fields.ts': { plugins: ['./codegen-spec-fields.ts'] },
+    'clients/python/src/berth/generated/documents.py': {
+      documents: ['src/client/documents/*.graphql'],
+      plugins: [{ './codegen-python.ts': { write: 'documents', operations: pythonOperations } }],
+    },
+    'clients/python/src/berth/generated/types.py': {
+      documents: ['src/client/documents/*.graphql'],
+      plugins: [
+        {
+          './codegen-python.ts': {
+            write: 'types',
+            inputs: ['JobSpecInput', 'JobFilter'],
+            positional: ['command'],
+            classes: {
+              LiveJob: 'Job',
+              JobEventRow: 'JobEvent',
+              JobExplanation: 'Explanation',
+              JobPreviewRow: 'Preview',
+              ArtifactRow: 'Artifact',
+            },
+            bases: { Job: 'JobView', Explanation: 'ExplanationView' },
+          },
+        },
+      ],
+    },
     // The pages of examples/, as any frontend with Apollo or urql does it.
     'examples/view/generated/operations.ts': {
       documents: ['examples/view/*.graphql'],

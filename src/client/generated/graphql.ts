@@ -2289,6 +2289,134 @@ export type ViewerIdQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type ViewerIdQuery = { viewer: { id: string, user: { id: string } } };
 
+export type PythonSubmitJobsMutationVariables = Exact<{
+  input: SubmitJobsInput;
+}>;
+
+
+export type PythonSubmitJobsMutation = { submitJobs:
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'SubmitJobsSuccess', results: Array<
+        | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+        | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
+        | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: string, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } } }
+        | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+      > }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type PythonSubmitJobMutationVariables = Exact<{
+  input: SubmitJobInput;
+}>;
+
+
+export type PythonSubmitJobMutation = { submitJob:
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: string, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } } }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type PythonRetryJobMutationVariables = Exact<{
+  input: RetryJobInput;
+}>;
+
+
+export type PythonRetryJobMutation = { retryJob:
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'RetryJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: string, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } } }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type PythonCancelJobMutationVariables = Exact<{
+  input: CancelJobInput;
+}>;
+
+
+export type PythonCancelJobMutation = { cancelJob:
+    | { __typename: 'CancelJobSuccess', job: { stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: string, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } } }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type PythonJobQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type PythonJobQuery = { job: { stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: string, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } } | null };
+
+export type PythonKeyQueryVariables = Exact<{
+  key: string;
+}>;
+
+
+export type PythonKeyQuery = { idempotencyKey: { key: string, job: { stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: string, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } } } | null };
+
+export type JobExplanationFragment = { id: string, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, scheduling: { jobsAhead: number, positionIsExact: boolean, reasons: Array<{ code: PendingReasonCode, message: string }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { missing: Array<string> }, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null };
+
+export type PythonExplanationQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type PythonExplanationQuery = { job: { id: string, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, scheduling: { jobsAhead: number, positionIsExact: boolean, reasons: Array<{ code: PendingReasonCode, message: string }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { missing: Array<string> }, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null } | null };
+
+export type PythonJobEventsQueryVariables = Exact<{
+  id: string;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type PythonJobEventsQuery = { job: { id: string, stateCategory: StateCategory, eventCursor: string, events: { nodes: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, detail:
+          | { __typename: 'ApprovalDecisionDetail' }
+          | { __typename: 'ApprovalRequestDetail' }
+          | { __typename: 'ArtifactDetail' }
+          | { __typename: 'PreemptionDetail' }
+          | { __typename: 'PriorityDetail' }
+          | { __typename: 'StateChangeDetail', nativeId: string | null }
+         | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
+
+export type PythonJobStatusSubscriptionVariables = Exact<{
+  jobId: string;
+  after?: string | null | undefined;
+}>;
+
+
+export type PythonJobStatusSubscription = { jobStatus:
+    | { __typename: 'JobTransitions', cursor: string, isFinal: boolean, job: { stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: string, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } }, transitions: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, detail:
+          | { __typename: 'ApprovalDecisionDetail' }
+          | { __typename: 'ApprovalRequestDetail' }
+          | { __typename: 'ArtifactDetail' }
+          | { __typename: 'PreemptionDetail' }
+          | { __typename: 'PriorityDetail' }
+          | { __typename: 'StateChangeDetail', nativeId: string | null }
+         | null }> }
+    | { __typename: 'StreamHeartbeat', cursor: string }
+    | { __typename: 'StreamReset', resetReason: StreamResetReason, cursor: string }
+   };
+
 export type QueueEntryFragment = { id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null };
 
 export type QueueRowFragment = { id: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, pool: { id: string, name: string, limits: { id: string, maxConcurrent: number | null } }, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } };
@@ -3260,6 +3388,38 @@ export const JobPreviewRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"JobPreviewRow"}) as unknown as TypedDocumentString<JobPreviewRowFragment, unknown>;
+export const JobExplanationFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment JobExplanation on Job {
+  id
+  state
+  stateReason
+  stateInfo
+  exitCode
+  scheduling {
+    jobsAhead
+    positionIsExact
+    reasons {
+      code
+      message
+    }
+    gates {
+      code
+      open
+      opensAt
+      detail
+    }
+    fit {
+      missing
+    }
+    estimatedStart {
+      p50
+      p90
+      earliest
+      latest
+    }
+  }
+}
+    `, {"fragmentName":"JobExplanation"}) as unknown as TypedDocumentString<JobExplanationFragment, unknown>;
 export const QueueEntryFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment QueueEntry on Job {
   id
@@ -6121,6 +6281,599 @@ export const ViewerIdDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<ViewerIdQuery, ViewerIdQueryVariables>;
+export const PythonSubmitJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation PythonSubmitJobs($input: SubmitJobsInput!) {
+  submitJobs(input: $input) {
+    __typename
+    ... on SubmitJobsSuccess {
+      results {
+        __typename
+        ... on SubmitJobSuccess {
+          idempotentHit
+          warnings
+          job {
+            ...LiveJob
+          }
+        }
+        ...Problem
+      }
+    }
+    ...Problem
+  }
+}
+    fragment JobRow on Job {
+  id
+  version
+  name
+  state
+  psijState
+  stateReason
+  stateInfo
+  exitCode
+  nativeId
+  attempt
+  queue {
+    id
+    name
+  }
+  user {
+    id
+    name
+  }
+  createdAt
+  startedAt
+  finishedAt
+}
+fragment LiveJob on Job {
+  ...JobRow
+  stateCategory
+  priority
+  basePriority
+  priorityOverride
+  executor
+  account
+  project
+  pool {
+    id
+    name
+  }
+  labels {
+    key
+    value
+  }
+  queuedAt
+  allowedActions
+  progress {
+    fraction
+    message
+    at
+  }
+}
+fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<PythonSubmitJobsMutation, PythonSubmitJobsMutationVariables>;
+export const PythonSubmitJobDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation PythonSubmitJob($input: SubmitJobInput!) {
+  submitJob(input: $input) {
+    __typename
+    ... on SubmitJobSuccess {
+      idempotentHit
+      warnings
+      job {
+        ...LiveJob
+      }
+    }
+    ...Problem
+  }
+}
+    fragment JobRow on Job {
+  id
+  version
+  name
+  state
+  psijState
+  stateReason
+  stateInfo
+  exitCode
+  nativeId
+  attempt
+  queue {
+    id
+    name
+  }
+  user {
+    id
+    name
+  }
+  createdAt
+  startedAt
+  finishedAt
+}
+fragment LiveJob on Job {
+  ...JobRow
+  stateCategory
+  priority
+  basePriority
+  priorityOverride
+  executor
+  account
+  project
+  pool {
+    id
+    name
+  }
+  labels {
+    key
+    value
+  }
+  queuedAt
+  allowedActions
+  progress {
+    fraction
+    message
+    at
+  }
+}
+fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<PythonSubmitJobMutation, PythonSubmitJobMutationVariables>;
+export const PythonRetryJobDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation PythonRetryJob($input: RetryJobInput!) {
+  retryJob(input: $input) {
+    __typename
+    ... on RetryJobSuccess {
+      idempotentHit
+      warnings
+      job {
+        ...LiveJob
+      }
+    }
+    ...Problem
+  }
+}
+    fragment JobRow on Job {
+  id
+  version
+  name
+  state
+  psijState
+  stateReason
+  stateInfo
+  exitCode
+  nativeId
+  attempt
+  queue {
+    id
+    name
+  }
+  user {
+    id
+    name
+  }
+  createdAt
+  startedAt
+  finishedAt
+}
+fragment LiveJob on Job {
+  ...JobRow
+  stateCategory
+  priority
+  basePriority
+  priorityOverride
+  executor
+  account
+  project
+  pool {
+    id
+    name
+  }
+  labels {
+    key
+    value
+  }
+  queuedAt
+  allowedActions
+  progress {
+    fraction
+    message
+    at
+  }
+}
+fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<PythonRetryJobMutation, PythonRetryJobMutationVariables>;
+export const PythonCancelJobDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation PythonCancelJob($input: CancelJobInput!) {
+  cancelJob(input: $input) {
+    __typename
+    ... on CancelJobSuccess {
+      job {
+        ...LiveJob
+      }
+    }
+    ...Problem
+  }
+}
+    fragment JobRow on Job {
+  id
+  version
+  name
+  state
+  psijState
+  stateReason
+  stateInfo
+  exitCode
+  nativeId
+  attempt
+  queue {
+    id
+    name
+  }
+  user {
+    id
+    name
+  }
+  createdAt
+  startedAt
+  finishedAt
+}
+fragment LiveJob on Job {
+  ...JobRow
+  stateCategory
+  priority
+  basePriority
+  priorityOverride
+  executor
+  account
+  project
+  pool {
+    id
+    name
+  }
+  labels {
+    key
+    value
+  }
+  queuedAt
+  allowedActions
+  progress {
+    fraction
+    message
+    at
+  }
+}
+fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<PythonCancelJobMutation, PythonCancelJobMutationVariables>;
+export const PythonJobDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query PythonJob($id: ID!) {
+  job(id: $id) {
+    ...LiveJob
+  }
+}
+    fragment JobRow on Job {
+  id
+  version
+  name
+  state
+  psijState
+  stateReason
+  stateInfo
+  exitCode
+  nativeId
+  attempt
+  queue {
+    id
+    name
+  }
+  user {
+    id
+    name
+  }
+  createdAt
+  startedAt
+  finishedAt
+}
+fragment LiveJob on Job {
+  ...JobRow
+  stateCategory
+  priority
+  basePriority
+  priorityOverride
+  executor
+  account
+  project
+  pool {
+    id
+    name
+  }
+  labels {
+    key
+    value
+  }
+  queuedAt
+  allowedActions
+  progress {
+    fraction
+    message
+    at
+  }
+}`) as unknown as TypedDocumentString<PythonJobQuery, PythonJobQueryVariables>;
+export const PythonKeyDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query PythonKey($key: String!) {
+  idempotencyKey(key: $key) {
+    key
+    job {
+      ...LiveJob
+    }
+  }
+}
+    fragment JobRow on Job {
+  id
+  version
+  name
+  state
+  psijState
+  stateReason
+  stateInfo
+  exitCode
+  nativeId
+  attempt
+  queue {
+    id
+    name
+  }
+  user {
+    id
+    name
+  }
+  createdAt
+  startedAt
+  finishedAt
+}
+fragment LiveJob on Job {
+  ...JobRow
+  stateCategory
+  priority
+  basePriority
+  priorityOverride
+  executor
+  account
+  project
+  pool {
+    id
+    name
+  }
+  labels {
+    key
+    value
+  }
+  queuedAt
+  allowedActions
+  progress {
+    fraction
+    message
+    at
+  }
+}`) as unknown as TypedDocumentString<PythonKeyQuery, PythonKeyQueryVariables>;
+export const PythonExplanationDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query PythonExplanation($id: ID!) {
+  job(id: $id) {
+    ...JobExplanation
+  }
+}
+    fragment JobExplanation on Job {
+  id
+  state
+  stateReason
+  stateInfo
+  exitCode
+  scheduling {
+    jobsAhead
+    positionIsExact
+    reasons {
+      code
+      message
+    }
+    gates {
+      code
+      open
+      opensAt
+      detail
+    }
+    fit {
+      missing
+    }
+    estimatedStart {
+      p50
+      p90
+      earliest
+      latest
+    }
+  }
+}`) as unknown as TypedDocumentString<PythonExplanationQuery, PythonExplanationQueryVariables>;
+export const PythonJobEventsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query PythonJobEvents($id: ID!, $first: Int, $after: Cursor) {
+  job(id: $id) {
+    id
+    stateCategory
+    eventCursor
+    events(first: $first, after: $after) {
+      nodes {
+        ...JobEventRow
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+    }
+  }
+}
+    fragment JobEventRow on JobEvent {
+  id
+  seq
+  at
+  type
+  from
+  to
+  psijState
+  reason
+  message
+  exitCode
+  runNumber
+  detail {
+    __typename
+    ... on StateChangeDetail {
+      nativeId
+    }
+  }
+}`) as unknown as TypedDocumentString<PythonJobEventsQuery, PythonJobEventsQueryVariables>;
+export const PythonJobStatusDocument = /*#__PURE__*/ new TypedDocumentString(`
+    subscription PythonJobStatus($jobId: ID!, $after: Cursor) {
+  jobStatus(jobId: $jobId, after: $after) {
+    __typename
+    ... on JobTransitions {
+      job {
+        ...LiveJob
+      }
+      transitions {
+        ...JobEventRow
+      }
+      cursor
+      isFinal
+    }
+    ... on StreamReset {
+      resetReason
+      cursor
+    }
+    ... on StreamHeartbeat {
+      cursor
+    }
+  }
+}
+    fragment JobRow on Job {
+  id
+  version
+  name
+  state
+  psijState
+  stateReason
+  stateInfo
+  exitCode
+  nativeId
+  attempt
+  queue {
+    id
+    name
+  }
+  user {
+    id
+    name
+  }
+  createdAt
+  startedAt
+  finishedAt
+}
+fragment LiveJob on Job {
+  ...JobRow
+  stateCategory
+  priority
+  basePriority
+  priorityOverride
+  executor
+  account
+  project
+  pool {
+    id
+    name
+  }
+  labels {
+    key
+    value
+  }
+  queuedAt
+  allowedActions
+  progress {
+    fraction
+    message
+    at
+  }
+}
+fragment JobEventRow on JobEvent {
+  id
+  seq
+  at
+  type
+  from
+  to
+  psijState
+  reason
+  message
+  exitCode
+  runNumber
+  detail {
+    __typename
+    ... on StateChangeDetail {
+      nativeId
+    }
+  }
+}`) as unknown as TypedDocumentString<PythonJobStatusSubscription, PythonJobStatusSubscriptionVariables>;
 export const QueueDocument = /*#__PURE__*/ new TypedDocumentString(`
     query Queue($pool: String, $first: Int, $states: [JobState!]) {
   queue(pool: $pool) {

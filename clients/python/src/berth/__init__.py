@@ -1,0 +1,96 @@
+"""
+Submit jobs to Berth, follow them live, and report from inside a job.
+
+    import berth
+
+    client = berth.Client()
+    job = client.submit(["python", "train.py"], name="train", gpu=1, memory="16GiB")
+    for line in client.logs(job):
+        print(line)
+    print(client.wait(job).state)
+"""
+
+from ._follow import Following, LogGap
+from ._spec import JobOptions
+from .client import Client, SubmittedJob, create_key
+from .errors import (
+    BerthError,
+    BerthWarning,
+    ForbiddenError,
+    IdempotencyConflictError,
+    InvalidInputError,
+    InvalidStateError,
+    JobFailedError,
+    LogInFailedError,
+    NotFoundError,
+    QuotaExceededError,
+    RateLimitedError,
+    RejectedError,
+    ReservationExpiredError,
+    UnauthenticatedError,
+    UnavailableError,
+    VersionConflictError,
+)
+from .generated.types import (
+    Artifact,
+    Dependency,
+    EnvironmentVariable,
+    Explanation,
+    InternalDns,
+    InternalDnsPort,
+    Job,
+    JobEvent,
+    JobFilter,
+    JobSpec,
+    JobState,
+    Label,
+    LabelFilter,
+    Preview,
+    Resources,
+    Retry,
+    X11,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Artifact",
+    "BerthError",
+    "BerthWarning",
+    "Client",
+    "Dependency",
+    "EnvironmentVariable",
+    "Explanation",
+    "Following",
+    "ForbiddenError",
+    "IdempotencyConflictError",
+    "InternalDns",
+    "InternalDnsPort",
+    "InvalidInputError",
+    "InvalidStateError",
+    "Job",
+    "JobEvent",
+    "JobFailedError",
+    "JobFilter",
+    "JobOptions",
+    "JobSpec",
+    "JobState",
+    "Label",
+    "LabelFilter",
+    "LogGap",
+    "LogInFailedError",
+    "NotFoundError",
+    "Preview",
+    "QuotaExceededError",
+    "RateLimitedError",
+    "RejectedError",
+    "ReservationExpiredError",
+    "Resources",
+    "Retry",
+    "SubmittedJob",
+    "UnauthenticatedError",
+    "UnavailableError",
+    "VersionConflictError",
+    "X11",
+    "create_key",
+]

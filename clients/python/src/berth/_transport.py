@@ -1,0 +1,240 @@
+"""Requests and subscriptions of GraphQL: tokens, retries, cursors."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import logging
+import random
+import threading
+import time
+from typing import Any, Callable, Dict, Iterator, Mapping, Optional, Sequence, Tuple, Union
+
+from ._http import Endpoint, Http, Response, Servers, create_response_error, create_unreachable, read_json
+from .errors import BerthError, UnauthenticatedError, create_error, create_error_of
+
+TokenSource = Union[str, Callable[[Optional[str]], str], None]
+"""The token, or a function that gets the refused token and returns a fresh one."""
+
+log = logging.getLogger("berth")
+
+_REQUEST_SECONDS_MAX = 30.0
+_WAIT_SECONDS_MAX = 30.0
+# The server sends a first byte at once, and then at least every 15 s.
+_FIRST_BYTE_SECONDS_MAX = 15.0
+_SILENCE_SECONDS_MAX = 45.0
+
+
+def retry_wait(attempt: int) -> float:
+    """The wait after attempt 0, 1, 2 …, with full jitter: clients of a restarted server do not return at the same moment."""
+    return random.random() * min(_WAIT_SECONDS_MAX, 2.0 ** min(attempt, 10))
+
+
+class Transport:
+    """Threads may share it."""
+
+    def __init__(self, url: Union[str, Sequence[str]], token: TokenSource = None) -> None:
+        self._servers = Servers(url)
+        self._source = token
+        self._refused: Optional[str] = None
+        self._http = Http()
+
+    @property
+    def url(self) -> str:
+        return str(self._servers.endpoint())
+
+    def request(self, document: str, variables: Mapping[str, Any], *, attempts: int = 1) -> Dict[str, Any]:
+        """The data of a response. Retries failures and problems that are retryable; returns other problems."""
+        attempt = 0
+        while True:
+            error: Optional[BerthError] = None
+            data: Dict[str, Any] = {}
+            try:
+                data = self.ask(document, variables)
+                if attempt + 1 >= attempts or not _is_retryable(data):
+                    return data
+            except BerthError as failure:
+                if attempt + 1 >= attempts or not failure.retryable:
+                    raise
+                error = failure
+            wait = max(retry_wait(attempt), error.retry_after if error else 0.0)
+            log.warning("%s; next attempt in %.1f s", error or "The server refuses for now", wait)
+            time.sleep(wait)
+            attempt += 1
+
+    def ask(self, document: str, variables: Mapping[str, Any]) -> Dict[str, Any]:
+        """One attempt. A request with an expired token is sent again with a fresh one: it was not executed."""
+        body = json.dumps({"query": document, "variables": variables}).encode()
+        token = self.token()
+        try:
+            return self._post(body, token)
+        except UnauthenticatedError:
+            if not self.renew(token):
+                raise
+        return self._post(body, self.token())
+
+    def stream(self, document: str, variables: Mapping[str, Any]) -> "Stream":
+        return Stream(self, document, variables)
+
+    def open(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Optional[bytes] = None,
+        headers: Optional[Mapping[str, str]] = None,
+        timeout: float = _REQUEST_SECONDS_MAX,
+    ) -> Tuple[Endpoint, Response]:
+        """A response that is not read yet. Raises a BerthError if no server answers."""
+        endpoint = self._servers.endpoint()
+        sent = {**_bearer(self.token()), **(headers or {})}
+        try:
+            return endpoint, self._http.open(endpoint, method, path, sent, body, timeout)
+        except (http.client.HTTPException, OSError) as cause:
+            self.failed(endpoint)
+            raise create_unreachable(endpoint, cause) from cause
+
+    def token(self) -> Optional[str]:
+        token = self._source(self._refused) if callable(self._source) else self._source
+        token = (token or "").strip()
+        if any(not "!" <= character <= "~" for character in token):
+            raise create_error("UNAUTHENTICATED", "The token contains characters that are not allowed in a token")
+        return token or None
+
+    def renew(self, refused: Optional[str]) -> bool:
+        """Gets a new token; whether it differs from the refused one."""
+        self._refused = refused
+        return callable(self._source) and self.token() != refused
+
+    def failed(self, endpoint: Endpoint) -> None:
+        self._servers.failed(endpoint)
+
+    def close(self) -> None:
+        self._http.close()
+
+    def _post(self, body: bytes, token: Optional[str]) -> Dict[str, Any]:
+        endpoint = self._servers.endpoint()
+        headers = {"content-type": "application/json", **_bearer(token)}
+        try:
+            response, content = self._http.post(endpoint, headers, body, _REQUEST_SECONDS_MAX)
+        except (http.client.HTTPException, OSError) as cause:
+            self.failed(endpoint)
+            raise create_unreachable(endpoint, cause) from cause
+        return _read_data(endpoint, response, content)
+
+
+class Stream:
+    """
+    The messages of a subscription, each once and in order, over any number of connections and servers. Retries forever
+    from the last cursor, until the server completes the stream, a failure is permanent, or `close`, which another thread may
+    call.
+    """
+
+    def __init__(self, transport: Transport, document: str, variables: Mapping[str, Any]) -> None:
+        self._transport = transport
+        self._document = document
+        self._variables = dict(variables)
+        self._closed = threading.Event()
+        self._response: Optional[Response] = None
+
+    def close(self) -> None:
+        self._closed.set()
+        response = self._response
+        if response is not None:
+            response.interrupt()
+
+    def __iter__(self) -> Iterator[Dict[str, Any]]:
+        failures = 0
+        is_served = False
+        while not self._closed.is_set():
+            token: Optional[str] = None
+            try:
+                token = self._transport.token()
+                for message in self._connect():
+                    failures = 0
+                    is_served = True
+                    yield message
+                return
+            except BerthError as error:
+                if self._closed.is_set():
+                    return
+                if isinstance(error, UnauthenticatedError):
+                    if not self._transport.renew(token):
+                        raise
+                # A foreign answer is permanent before the first message, because the URL is wrong; later a proxy sent it.
+                elif not error.retryable and not (error.is_foreign and is_served):
+                    raise
+                wait = max(error.retry_after, retry_wait(failures))
+                if failures > 1:
+                    log.warning("%s; next attempt in %.1f s", error, wait)
+                failures += 1
+                self._closed.wait(wait)
+
+    def _connect(self) -> Iterator[Dict[str, Any]]:
+        body = json.dumps({"query": self._document, "variables": self._variables}).encode()
+        headers = {"content-type": "application/json", "accept": "text/event-stream"}
+        endpoint, response = self._transport.open(
+            "POST", "/graphql", body=body, headers=headers, timeout=_FIRST_BYTE_SECONDS_MAX
+        )
+        self._response = response
+        try:
+            if self._closed.is_set():
+                return
+            if response.status != 200 or not response.header("content-type").startswith("text/event-stream"):
+                _read_data(endpoint, response, response.read())
+            for name, data in read_events(response):
+                if name == "complete":
+                    return
+                if data:
+                    yield self._read_message(data)
+        except (http.client.HTTPException, OSError, ValueError) as cause:
+            self._transport.failed(endpoint)
+            raise create_error("UNREACHABLE", f"The stream of {endpoint} was cut") from cause
+        finally:
+            response.close()
+        self._transport.failed(endpoint)
+        raise create_error("UNREACHABLE", f"The stream of {endpoint} was cut")
+
+    def _read_message(self, data: str) -> Dict[str, Any]:
+        answer = json.loads(data)
+        if answer.get("errors"):
+            raise create_error_of(answer["errors"])
+        message: Dict[str, Any] = next(iter(answer["data"].values()))
+        if message.get("cursor"):
+            self._variables["after"] = message["cursor"]
+            self._variables.pop("lastLines", None)  # the cursor replaces the starting point
+        return message
+
+
+def read_events(response: Response) -> Iterator[Tuple[str, str]]:
+    """The name and the data of server-sent events. Lines that start with a colon are keep-alive comments."""
+    pending = b""
+    while True:
+        piece = response.read_piece()
+        if not piece:
+            return
+        response.set_timeout(_SILENCE_SECONDS_MAX)
+        *events, pending = (pending + piece.replace(b"\r", b"")).split(b"\n\n")
+        for event in events:
+            fields: Dict[str, str] = {}
+            for line in event.decode().split("\n"):
+                name, _, value = line.partition(":")
+                value = value[1:] if value.startswith(" ") else value
+                fields[name] = f"{fields[name]}\n{value}" if name in fields else value
+            yield fields.get("event", ""), fields.get("data", "")
+
+
+def _read_data(endpoint: Endpoint, response: Response, content: bytes) -> Dict[str, Any]:
+    answer = read_json(content)
+    data: Optional[Dict[str, Any]] = answer.get("data")
+    if data and not answer.get("errors"):
+        return data
+    raise create_response_error(endpoint, response, content)
+
+
+def _is_retryable(data: Mapping[str, Any]) -> bool:
+    return any(isinstance(result, dict) and result.get("retryable") is True for result in data.values())
+
+
+def _bearer(token: Optional[str]) -> Dict[str, str]:
+    return {"authorization": f"Bearer {token}"} if token else {}

@@ -1,0 +1,1099 @@
+"""The documents of the client. `npm run codegen` writes this file."""
+
+PYTHON_SUBMIT_JOB = """
+    mutation PythonSubmitJob($input: SubmitJobInput!) {
+  submitJob(input: $input) {
+    __typename
+    ... on SubmitJobSuccess {
+      idempotentHit
+      warnings
+      job {
+        ...LiveJob
+      }
+    }
+    ...Problem
+  }
+}
+    fragment JobRow on Job {
+  id
+  version
+  name
+  state
+  psijState
+  stateReason
+  stateInfo
+  exitCode
+  nativeId
+  attempt
+  queue {
+    id
+    name
+  }
+  user {
+    id
+    name
+  }
+  createdAt
+  startedAt
+  finishedAt
+}
+fragment LiveJob on Job {
+  ...JobRow
+  stateCategory
+  priority
+  basePriority
+  priorityOverride
+  executor
+  account
+  project
+  pool {
+    id
+    name
+  }
+  labels {
+    key
+    value
+  }
+  queuedAt
+  allowedActions
+  progress {
+    fraction
+    message
+    at
+  }
+}
+fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}"""
+
+PYTHON_SUBMIT_JOBS = """
+    mutation PythonSubmitJobs($input: SubmitJobsInput!) {
+  submitJobs(input: $input) {
+    __typename
+    ... on SubmitJobsSuccess {
+      results {
+        __typename
+        ... on SubmitJobSuccess {
+          idempotentHit
+          warnings
+          job {
+            ...LiveJob
+          }
+        }
+        ...Problem
+      }
+    }
+    ...Problem
+  }
+}
+    fragment JobRow on Job {
+  id
+  version
+  name
+  state
+  psijState
+  stateReason
+  stateInfo
+  exitCode
+  nativeId
+  attempt
+  queue {
+    id
+    name
+  }
+  user {
+    id
+    name
+  }
+  createdAt
+  startedAt
+  finishedAt
+}
+fragment LiveJob on Job {
+  ...JobRow
+  stateCategory
+  priority
+  basePriority
+  priorityOverride
+  executor
+  account
+  project
+  pool {
+    id
+    name
+  }
+  labels {
+    key
+    value
+  }
+  queuedAt
+  allowedActions
+  progress {
+    fraction
+    message
+    at
+  }
+}
+fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}"""
+
+PYTHON_RETRY_JOB = """
+    mutation PythonRetryJob($input: RetryJobInput!) {
+  retryJob(input: $input) {
+    __typename
+    ... on RetryJobSuccess {
+      idempotentHit
+      warnings
+      job {
+        ...LiveJob
+      }
+    }
+    ...Problem
+  }
+}
+    fragment JobRow on Job {
+  id
+  version
+  name
+  state
+  psijState
+  stateReason
+  stateInfo
+  exitCode
+  nativeId
+  attempt
+  queue {
+    id
+    name
+  }
+  user {
+    id
+    name
+  }
+  createdAt
+  startedAt
+  finishedAt
+}
+fragment LiveJob on Job {
+  ...JobRow
+  stateCategory
+  priority
+  basePriority
+  priorityOverride
+  executor
+  account
+  project
+  pool {
+    id
+    name
+  }
+  labels {
+    key
+    value
+  }
+  queuedAt
+  allowedActions
+  progress {
+    fraction
+    message
+    at
+  }
+}
+fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}"""
+
+PYTHON_CANCEL_JOB = """
+    mutation PythonCancelJob($input: CancelJobInput!) {
+  cancelJob(input: $input) {
+    __typename
+    ... on CancelJobSuccess {
+      job {
+        ...LiveJob
+      }
+    }
+    ...Problem
+  }
+}
+    fragment JobRow on Job {
+  id
+  version
+  name
+  state
+  psijState
+  stateReason
+  stateInfo
+  exitCode
+  nativeId
+  attempt
+  queue {
+    id
+    name
+  }
+  user {
+    id
+    name
+  }
+  createdAt
+  startedAt
+  finishedAt
+}
+fragment LiveJob on Job {
+  ...JobRow
+  stateCategory
+  priority
+  basePriority
+  priorityOverride
+  executor
+  account
+  project
+  pool {
+    id
+    name
+  }
+  labels {
+    key
+    value
+  }
+  queuedAt
+  allowedActions
+  progress {
+    fraction
+    message
+    at
+  }
+}
+fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}"""
+
+PREVIEW_JOB = """
+    query PreviewJob($input: PreviewJobInput!) {
+  previewJob(input: $input) {
+    __typename
+    ...JobPreviewRow
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}
+fragment JobPreviewRow on JobPreview {
+  wouldBe
+  nodeNames
+  gpuIds
+  queuePosition
+  reasons {
+    code
+    message
+    job {
+      id
+    }
+    scope
+    limit
+    used
+  }
+  fit {
+    freeNow
+    couldEverFit
+    missing
+  }
+  estimatedStart {
+    p50
+    p90
+    earliest
+    latest
+    basis
+  }
+  approval {
+    ruleName
+    requiredLevel
+    reason
+    expiresAfterSeconds
+  }
+  cost {
+    amount
+    currency
+  }
+  quotas {
+    type
+    action
+    scope
+    limit
+    used
+    usedAfter
+  }
+  preempts {
+    id
+  }
+  preemptedCount
+  warnings
+  idempotentJob {
+    id
+  }
+}"""
+
+PYTHON_JOB = """
+    query PythonJob($id: ID!) {
+  job(id: $id) {
+    ...LiveJob
+  }
+}
+    fragment JobRow on Job {
+  id
+  version
+  name
+  state
+  psijState
+  stateReason
+  stateInfo
+  exitCode
+  nativeId
+  attempt
+  queue {
+    id
+    name
+  }
+  user {
+    id
+    name
+  }
+  createdAt
+  startedAt
+  finishedAt
+}
+fragment LiveJob on Job {
+  ...JobRow
+  stateCategory
+  priority
+  basePriority
+  priorityOverride
+  executor
+  account
+  project
+  pool {
+    id
+    name
+  }
+  labels {
+    key
+    value
+  }
+  queuedAt
+  allowedActions
+  progress {
+    fraction
+    message
+    at
+  }
+}"""
+
+PYTHON_KEY = """
+    query PythonKey($key: String!) {
+  idempotencyKey(key: $key) {
+    key
+    job {
+      ...LiveJob
+    }
+  }
+}
+    fragment JobRow on Job {
+  id
+  version
+  name
+  state
+  psijState
+  stateReason
+  stateInfo
+  exitCode
+  nativeId
+  attempt
+  queue {
+    id
+    name
+  }
+  user {
+    id
+    name
+  }
+  createdAt
+  startedAt
+  finishedAt
+}
+fragment LiveJob on Job {
+  ...JobRow
+  stateCategory
+  priority
+  basePriority
+  priorityOverride
+  executor
+  account
+  project
+  pool {
+    id
+    name
+  }
+  labels {
+    key
+    value
+  }
+  queuedAt
+  allowedActions
+  progress {
+    fraction
+    message
+    at
+  }
+}"""
+
+PYTHON_EXPLANATION = """
+    query PythonExplanation($id: ID!) {
+  job(id: $id) {
+    ...JobExplanation
+  }
+}
+    fragment JobExplanation on Job {
+  id
+  state
+  stateReason
+  stateInfo
+  exitCode
+  scheduling {
+    jobsAhead
+    positionIsExact
+    reasons {
+      code
+      message
+    }
+    gates {
+      code
+      open
+      opensAt
+      detail
+    }
+    fit {
+      missing
+    }
+    estimatedStart {
+      p50
+      p90
+      earliest
+      latest
+    }
+  }
+}"""
+
+PYTHON_JOB_EVENTS = """
+    query PythonJobEvents($id: ID!, $first: Int, $after: Cursor) {
+  job(id: $id) {
+    id
+    stateCategory
+    eventCursor
+    events(first: $first, after: $after) {
+      nodes {
+        ...JobEventRow
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+    }
+  }
+}
+    fragment JobEventRow on JobEvent {
+  id
+  seq
+  at
+  type
+  from
+  to
+  psijState
+  reason
+  message
+  exitCode
+  runNumber
+  detail {
+    __typename
+    ... on StateChangeDetail {
+      nativeId
+    }
+  }
+}"""
+
+LIVE_JOBS = """
+    query LiveJobs($first: Int, $after: Cursor, $filter: JobFilter, $orderBy: JobOrder) {
+  jobs(first: $first, after: $after, filter: $filter, orderBy: $orderBy) {
+    asOf
+    nodes {
+      ...LiveJob
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment JobRow on Job {
+  id
+  version
+  name
+  state
+  psijState
+  stateReason
+  stateInfo
+  exitCode
+  nativeId
+  attempt
+  queue {
+    id
+    name
+  }
+  user {
+    id
+    name
+  }
+  createdAt
+  startedAt
+  finishedAt
+}
+fragment LiveJob on Job {
+  ...JobRow
+  stateCategory
+  priority
+  basePriority
+  priorityOverride
+  executor
+  account
+  project
+  pool {
+    id
+    name
+  }
+  labels {
+    key
+    value
+  }
+  queuedAt
+  allowedActions
+  progress {
+    fraction
+    message
+    at
+  }
+}"""
+
+JOB_SPEC = """
+    query JobSpec($id: ID!) {
+  job(id: $id) {
+    id
+    name
+    state
+    spec {
+      ...SpecFields
+    }
+  }
+}
+    fragment SpecFields on JobSpec {
+  account
+  arguments
+  bid
+  capacityReservationId
+  command
+  customAttributes
+  data
+  dependsOn {
+    jobId
+    on
+  }
+  durationSeconds
+  environment {
+    name
+    value
+  }
+  estimatedCost
+  executable
+  executor
+  handler
+  image
+  inheritEnvironment
+  input
+  interactive
+  internalDns {
+    name
+    ports {
+      port
+      protocol
+      targetPort
+    }
+  }
+  labels {
+    key
+    value
+  }
+  launcher
+  maxRunTimeSeconds
+  name
+  networkIsolation
+  notBefore
+  onDependencyFailure
+  postLaunch
+  preLaunch
+  preemptable
+  project
+  queue
+  resources {
+    anyGpu
+    cpu
+    cpuCoresPerProcess
+    cpuModel
+    cudaVersion
+    exclusiveNodeUse
+    gpu
+    gpuCoresPerProcess
+    gpuIds
+    gpuMemoryBytes
+    gpuModel
+    gpuTensorCores
+    infiniband
+    memoryBytes
+    nodeCount
+    processCount
+    processesPerNode
+    replicaMasterPort
+    replicas
+  }
+  restartable
+  resumable
+  retry {
+    maxAttempts
+    onExitCodes
+  }
+  stderrPath
+  stdinPath
+  stdoutPath
+  team
+  workdir
+  x11 {
+    gpu
+  }
+}"""
+
+ARTIFACTS = """
+    query Artifacts($id: ID!, $first: Int, $after: Cursor) {
+  job(id: $id) {
+    id
+    artifacts(first: $first, after: $after) {
+      nodes {
+        ...ArtifactRow
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+    }
+  }
+}
+    fragment ArtifactRow on Artifact {
+  id
+  name
+  mediaType
+  sizeBytes
+  uri
+  createdAt
+}"""
+
+ARTIFACT = """
+    query Artifact($id: ID!) {
+  node(id: $id) {
+    id
+    __typename
+    ... on Artifact {
+      ...ArtifactRow
+      body
+    }
+  }
+}
+    fragment ArtifactRow on Artifact {
+  id
+  name
+  mediaType
+  sizeBytes
+  uri
+  createdAt
+}"""
+
+PYTHON_JOB_STATUS = """
+    subscription PythonJobStatus($jobId: ID!, $after: Cursor) {
+  jobStatus(jobId: $jobId, after: $after) {
+    __typename
+    ... on JobTransitions {
+      job {
+        ...LiveJob
+      }
+      transitions {
+        ...JobEventRow
+      }
+      cursor
+      isFinal
+    }
+    ... on StreamReset {
+      resetReason
+      cursor
+    }
+    ... on StreamHeartbeat {
+      cursor
+    }
+  }
+}
+    fragment JobRow on Job {
+  id
+  version
+  name
+  state
+  psijState
+  stateReason
+  stateInfo
+  exitCode
+  nativeId
+  attempt
+  queue {
+    id
+    name
+  }
+  user {
+    id
+    name
+  }
+  createdAt
+  startedAt
+  finishedAt
+}
+fragment LiveJob on Job {
+  ...JobRow
+  stateCategory
+  priority
+  basePriority
+  priorityOverride
+  executor
+  account
+  project
+  pool {
+    id
+    name
+  }
+  labels {
+    key
+    value
+  }
+  queuedAt
+  allowedActions
+  progress {
+    fraction
+    message
+    at
+  }
+}
+fragment JobEventRow on JobEvent {
+  id
+  seq
+  at
+  type
+  from
+  to
+  psijState
+  reason
+  message
+  exitCode
+  runNumber
+  detail {
+    __typename
+    ... on StateChangeDetail {
+      nativeId
+    }
+  }
+}"""
+
+JOB_UPDATES = """
+    subscription JobUpdates($filter: JobFilter, $after: Cursor) {
+  jobUpdates(filter: $filter, after: $after) {
+    __typename
+    ... on JobTransitions {
+      job {
+        ...JobRow
+      }
+      transitions {
+        id
+        ...JobEventRow
+      }
+      cursor
+    }
+    ... on StreamReset {
+      resetReason
+      jobIds
+      cursor
+    }
+    ... on StreamHeartbeat {
+      cursor
+    }
+  }
+}
+    fragment JobRow on Job {
+  id
+  version
+  name
+  state
+  psijState
+  stateReason
+  stateInfo
+  exitCode
+  nativeId
+  attempt
+  queue {
+    id
+    name
+  }
+  user {
+    id
+    name
+  }
+  createdAt
+  startedAt
+  finishedAt
+}
+fragment JobEventRow on JobEvent {
+  id
+  seq
+  at
+  type
+  from
+  to
+  psijState
+  reason
+  message
+  exitCode
+  runNumber
+  detail {
+    __typename
+    ... on StateChangeDetail {
+      nativeId
+    }
+  }
+}"""
+
+TAIL = """
+    subscription Tail($jobId: ID!, $after: Cursor, $lastLines: Int, $streams: [LogStream!], $run: Int) {
+  tail(
+    jobId: $jobId
+    after: $after
+    lastLines: $lastLines
+    streams: $streams
+    run: $run
+  ) {
+    __typename
+    ... on LogBatch {
+      text
+      cursor
+      isFinal
+    }
+    ... on LogGap {
+      runNumber
+      startOffset
+      endOffset
+      reason
+      cursor
+    }
+    ... on RunChanged {
+      run {
+        id
+        number
+      }
+      cursor
+    }
+    ... on StreamReset {
+      resetReason
+      cursor
+    }
+    ... on StreamHeartbeat {
+      cursor
+    }
+  }
+}
+    """
+
+JOB_LOGS = """
+    query JobLogs($id: ID!, $first: Int, $after: Cursor, $lastLines: Int, $fromLine: UInt53, $at: DateTime, $streams: [LogStream!], $run: Int) {
+  job(id: $id) {
+    id
+    logs(
+      first: $first
+      after: $after
+      lastLines: $lastLines
+      fromLine: $fromLine
+      at: $at
+      streams: $streams
+      run: $run
+    ) {
+      text
+      gaps {
+        runNumber
+        startOffset
+        endOffset
+        reason
+      }
+      cursor
+      isFinal
+    }
+  }
+}
+    """
+
+REPORT_PROGRESS = """
+    mutation ReportProgress($input: ReportProgressInput!) {
+  reportProgress(input: $input) {
+    __typename
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}"""
+
+PUBLISH_ARTIFACT = """
+    mutation PublishArtifact($input: PublishArtifactInput!) {
+  publishArtifact(input: $input) {
+    __typename
+    ... on PublishArtifactSuccess {
+      artifact {
+        id
+      }
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}"""
+
+SAVE_CLOSURE = """
+    mutation SaveClosure($input: SaveClosureInput!) {
+  saveClosure(input: $input) {
+    __typename
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}"""

@@ -1,0 +1,51 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { root } from './sources.ts'
+
+/** The client for Python, and the interpreters of this machine. */
+
+const run = promisify(execFile)
+
+export const pythonClient = join(root, 'clients/python')
+
+/** Finds an interpreter that runs the program; null: not found. */
+export function findPython(program = 'import sys; sys.exit(sys.version_info < (3, 9))'): string | null {
+  const found = ['python3', '/usr/bin/python3'].find((python) => {
+    try {
+      execFileSync(python, ['-c', program], { stdio: 'ignore' })
+      return true
+    } catch {
+      return false
+    }
+  })
+  return found ?? null
+}
+
+/** Reports tests that cannot run, where everyone sees it. */
+export function reportMissing(what: string, isMissing: boolean): boolean {
+  if (isMissing) process.stderr.write(`SKIPPED: this machine has no ${what}\n`)
+  return isMissing
+}
+
+/** The environment of a program in Python that uses the client of this repository and one server. */
+export function pythonEnv(url: string, config: string): NodeJS.ProcessEnv {
+  const { PATH = '', HOME = '' } = process.env
+  const source = join(pythonClient, 'src')
+  return { PATH, HOME, PYTHONPATH: source, PYTHONDONTWRITEBYTECODE: '1', BERTH_URL: url, XDG_CONFIG_HOME: config }
+}
+
+/** Runs a program in Python. Its output is in the error if it fails. */
+export async function runPython(
+  python: string,
+  args: readonly string[],
+  options: { env: NodeJS.ProcessEnv; cwd: string },
+): Promise<string> {
+  try {
+    const { stdout, stderr } = await run(python, args, { ...options, maxBuffer: 64 * 1024 * 1024 })
+    return stdout + stderr
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string }
+    throw new Error(`${stdout}${stderr}` || String(error), { cause: error })
+  }
+}
