@@ -1,5 +1,6 @@
 import { type DestinationStream, type LogFn, type Logger, levels, pino } from 'pino'
 import { createOutput } from './output.ts'
+import { redactSecrets, secretPaths } from './redaction.ts'
 import { classifyTrouble, createTroubles, type Trouble } from './troubles.ts'
 
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'child' | 'level' | 'isLevelEnabled'>
@@ -11,7 +12,7 @@ export interface LogOptions {
 }
 
 /**
- * Structured lines on stderr. Failures that repeat during trouble around the server are logged once, as a warning
+ * Structured lines on stderr, without secrets (redaction.ts). Failures that repeat during trouble around the server are logged once, as a warning
  * (troubles.ts).
  */
 export function createLog(level: string, { destination, quietMs }: LogOptions = {}): Log {
@@ -26,12 +27,14 @@ export function createLog(level: string, { destination, quietMs }: LogOptions = 
     writeTrouble.call(this, hideError(fields as object, trouble), String(message))
   }
 
-  const redact = ['token', 'secret', 'password', '*.token', '*.secret', '*.password']
   // A log with level error loses lines, too.
   const onDropped = (lines: number) =>
     log.child({}, { level: 'warn' }).warn({ lines }, 'lines were dropped: the reader of the log was too slow')
   const stream = destination ?? createOutput(process.stderr, { onDropped })
-  const log: Logger = pino({ level, base: null, redact, hooks: { logMethod } }, stream)
+  const log: Logger = pino(
+    { level, base: null, redact: secretPaths, hooks: { logMethod, streamWrite: redactSecrets } },
+    stream,
+  )
   return log
 }
 

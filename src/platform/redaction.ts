@@ -1,0 +1,30 @@
+/**
+ * Removes secrets from the log by their form, wherever a text has them: in the message of an error of a library, a URL,
+ * or a header. What remains still identifies a token.
+ */
+
+/** Paths of fields whose values never enter the log. */
+export const secretPaths = ['token', 'secret', 'password', 'authorization', 'cookie', 'connectionString'].flatMap(
+  (name) => [name, `*.${name}`, `*.*.${name}`],
+)
+
+const patterns: readonly (readonly [RegExp, string])[] = [
+  // Tokens of runs, and then of people; the beginning is their id.
+  [/\b(berth_run_[0-9a-z]{26})_[\w-]{43}/g, '$1_…'],
+  [/\b(berth_[0-9a-z]{10})[\w-]{43}/g, '$1…'],
+  [/\bwhsec_[\w+/=-]+/g, 'whsec_…'],
+  [/\b(Bearer|Basic)(\s+)[\w.~+/=-]+/gi, '$1$2…'],
+  [/\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g, 'eyJ…'],
+  // Passwords of URLs, up to the last @ of those of databases, whose passwords often have characters to be escaped.
+  [/(\bpostgres(?:ql)?:\/\/[^\s:/@"]*):[^\s"]+@/g, '$1:…@'],
+  [/(\b[a-z][a-z\d+.-]*:\/\/[^\s:/@"]*):[^\s/@"]+@/gi, '$1:…@'],
+  [/\b(password=)[^\s&"\\]+/gi, '$1…'],
+  [/(-----BEGIN [A-Z ]*PRIVATE KEY-----)[^"]*?(-----END|(?="))/g, '$1…$2'],
+]
+
+/** Finds most lines without a secret by one pass. */
+const suspicious = /berth_|whsec_|bearer|basic|eyJ|:\/\/|password=|PRIVATE KEY/i
+
+/** `line`: one line of JSON. */
+export const redactSecrets = (line: string): string =>
+  suspicious.test(line) ? patterns.reduce((text, [pattern, instead]) => text.replace(pattern, instead), line) : line
