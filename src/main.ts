@@ -317,6 +317,7 @@ async function main(): Promise<void> {
     isStopping = true
     log.info({ signal }, 'stopping; jobs continue')
     running.isLeaving = true
+    running.server?.beginLeaving()
     if (signal === 'SIGTERM' && running.isStarted) await systemClock.sleep(config.server.leaveSeconds * 1_000)
     starting.abort()
     await Promise.race([built, systemClock.sleep(startEndMsMax)])

@@ -24,6 +24,7 @@ export class Drain {
   readonly #open = new Set<ServerResponse>()
   readonly #ended = new WeakSet<ServerResponse>()
   #isDraining = false
+  #isLeaving = false
 
   constructor(clock: Clock, drainMsMax = drainMsDefault) {
     this.#clock = clock
@@ -38,8 +39,17 @@ export class Drain {
     return [...this.#open].filter(isStream)
   }
 
+  /**
+   * Serves on, but each response closes its connection, so that the next request opens one through the balancer. A
+   * balancer of TCP connections would otherwise keep them at this server until it stops.
+   */
+  beginLeaving(): void {
+    this.#isLeaving = true
+  }
+
   /** false: the server is stopping, and the request got its response. */
   admit(response: ServerResponse): boolean {
+    if (this.#isLeaving) response.setHeader('connection', 'close')
     if (this.#isDraining) sendStopping(response, stoppingText)
     this.#open.add(response)
     response.once('close', () => this.#open.delete(response))

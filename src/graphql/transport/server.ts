@@ -155,6 +155,10 @@ export class Server {
     return { url: formatUrl(this.#http.address() as AddressInfo, this.#tls ? 'https' : 'http') }
   }
 
+  beginLeaving(): void {
+    this.#drain.beginLeaving()
+  }
+
   closingMs(): number {
     return computeClosingMs(Math.max(this.#sockets.count, this.#drain.openStreams().length))
   }
