@@ -23,7 +23,7 @@ export const serverSection = section({
   allowedOrigins: list(
     value<string>({ what: 'an origin (scheme, host, port)', example: 'https://app.example.org' }, isOrigin),
   ).default([]),
-  allowedHeaders: list(matching('the name of a header', /^[\w-]{1,100}$/, 'x-request-id')).default([]),
+  allowedHeaders: list(matching('the name of a header', /^[\w-]{1,100}$/, 'x-team')).default([]),
   trustedProxies: list(value<string>({ what: 'an address or a network', example: '10.0.0.0/8' }, isNetwork)).default(
     [],
   ),

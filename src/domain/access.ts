@@ -64,6 +64,7 @@ export interface Person {
 export interface Entry {
   readonly scopes?: readonly TokenScope[]
   readonly ip?: string | null
+  readonly requestId?: string | null
   /** Prefix of the token. */
   readonly token?: string | null
   readonly expiresAtMs?: number | null
@@ -88,6 +89,7 @@ export interface Viewer {
   readonly scopes: readonly TokenScope[]
   /** Where the request came from, for the audit log. */
   readonly ip: string | null
+  readonly requestId: string | null
   /** Prefix of the token; null: the mode needs no token, or the person logged in by an OpenID provider. */
   readonly token: string | null
   /** When the credential of the request expires; null: never. */
@@ -97,14 +99,26 @@ export interface Viewer {
 }
 
 export function createViewer(person: Person, entry: Entry = {}): Viewer {
-  const { scopes = tokenScopes, ip = null, token = null, expiresAtMs = null } = entry
+  const { scopes = tokenScopes, ip = null, requestId = null, token = null, expiresAtMs = null } = entry
   const { id, name, level, allow, deny } = person
   const granted = new Set(
     [...listPermissions(level), ...allow.filter(isPermission)].filter((each) => !deny.includes(each)),
   )
   const inScope = (scope: TokenScope) => scope === 'READ' || scopes.includes(scope)
   const permissions = new Set([...granted].filter((each) => inScope(requirements[each][1])))
-  return { userId: id, userName: name, level, permissions, granted, scopes, ip, token, expiresAtMs, run: null }
+  return {
+    userId: id,
+    userName: name,
+    level,
+    permissions,
+    granted,
+    scopes,
+    ip,
+    requestId,
+    token,
+    expiresAtMs,
+    run: null,
+  }
 }
 
 /** The viewer of a request without credentials: may read only the data of the log-in page. */
@@ -116,6 +130,7 @@ export const anonymous: Viewer = {
   granted: new Set(),
   scopes: [],
   ip: null,
+  requestId: null,
   token: null,
   expiresAtMs: null,
   run: null,

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql'
 import { Refusal } from '../domain/errors.ts'
 import type { Log } from '../platform/log.ts'
 import { isUnavailable, sqlState, Unavailable, whyUnavailable } from '../platform/tx.ts'
+import { currentRequest } from './request-scope.ts'
 
 export type ErrorCode =
   | 'BAD_REQUEST'
@@ -26,7 +26,7 @@ export const errorsMax = 20
 const messageCharactersMax = 1_000
 
 export const buildErrorBody = (code: ErrorCode, message: string, more: { retryAfterSeconds?: number } = {}) => ({
-  errors: [{ message, extensions: { code, requestId: randomUUID(), ...more } }],
+  errors: [{ message, extensions: { code, requestId: currentRequest().id, ...more } }],
 })
 
 export const refusal = (code: ErrorCode, message: string) => new GraphQLError(message, { extensions: { code } })
@@ -57,7 +57,7 @@ export function presentError(error: unknown, log: Log): GraphQLError {
   const cause = findRootCause(error)
   const { message: whole, code, http, retryAfterSeconds } = describe(cause, located)
   const message = whole.length > messageCharactersMax ? `${whole.slice(0, messageCharactersMax)}…` : whole
-  const requestId = randomUUID()
+  const requestId = currentRequest().id
   if (code === 'INTERNAL_SERVER_ERROR') log.error({ err: cause, path: located?.path, requestId }, 'a request failed')
   const { nodes = null, source = null, positions = null, path = null } = located ?? {}
   return new GraphQLError(message, {

@@ -1482,7 +1482,7 @@ export type RejectManyMutation = { rejectJobs:
     | { __typename: 'UnavailableProblem', message: string }
    };
 
-export type AuditItemFragment = { id: string, seq: number, at: string, action: string, actorName: string, objectId: string | null, ip: string | null, token: string | null, hash: string, detail: Record<string, unknown> | null, actor: { id: string, name: string } | null };
+export type AuditItemFragment = { id: string, seq: number, at: string, action: string, actorName: string, objectId: string | null, ip: string | null, token: string | null, requestId: string | null, hash: string, detail: Record<string, unknown> | null, actor: { id: string, name: string } | null };
 
 export type ListAuditQueryVariables = Exact<{
   filter?: AuditFilter | null | undefined;
@@ -1491,7 +1491,7 @@ export type ListAuditQueryVariables = Exact<{
 }>;
 
 
-export type ListAuditQuery = { auditLog: { nodes: Array<{ id: string, seq: number, at: string, action: string, actorName: string, objectId: string | null, ip: string | null, token: string | null, hash: string, detail: Record<string, unknown> | null, actor: { id: string, name: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type ListAuditQuery = { auditLog: { nodes: Array<{ id: string, seq: number, at: string, action: string, actorName: string, objectId: string | null, ip: string | null, token: string | null, requestId: string | null, hash: string, detail: Record<string, unknown> | null, actor: { id: string, name: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type OneAuditEntryQueryVariables = Exact<{
   id: string;
@@ -1503,7 +1503,7 @@ export type OneAuditEntryQuery = { node:
     | { __typename: 'Approval' }
     | { __typename: 'ApprovalRule' }
     | { __typename: 'Artifact' }
-    | { __typename: 'AuditEntry', id: string, seq: number, at: string, action: string, actorName: string, objectId: string | null, ip: string | null, token: string | null, hash: string, detail: Record<string, unknown> | null, actor: { id: string, name: string } | null }
+    | { __typename: 'AuditEntry', id: string, seq: number, at: string, action: string, actorName: string, objectId: string | null, ip: string | null, token: string | null, requestId: string | null, hash: string, detail: Record<string, unknown> | null, actor: { id: string, name: string } | null }
     | { __typename: 'CapacityReservation' }
     | { __typename: 'Hold' }
     | { __typename: 'Job' }
@@ -3009,6 +3009,7 @@ export const AuditItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   objectId
   ip
   token
+  requestId
   hash
   detail
 }
@@ -4440,6 +4441,7 @@ export const ListAuditDocument = /*#__PURE__*/ new TypedDocumentString(`
   objectId
   ip
   token
+  requestId
   hash
   detail
 }`) as unknown as TypedDocumentString<ListAuditQuery, ListAuditQueryVariables>;
@@ -4465,6 +4467,7 @@ export const OneAuditEntryDocument = /*#__PURE__*/ new TypedDocumentString(`
   objectId
   ip
   token
+  requestId
   hash
   detail
 }`) as unknown as TypedDocumentString<OneAuditEntryQuery, OneAuditEntryQueryVariables>;

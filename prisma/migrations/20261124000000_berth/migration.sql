@@ -839,6 +839,7 @@ CREATE TABLE "audit_entry" (
     "object_id" TEXT,
     "ip" TEXT,
     "token" TEXT,
+    "request_id" TEXT,
     "detail" JSONB,
     "seq" BIGINT,
     "hash" TEXT,

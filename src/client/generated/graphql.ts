@@ -2061,7 +2061,7 @@ export type DeleteApprovalRuleMutation = { deleteApprovalRule:
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
-export type AuditRowFragment = { id: string, seq: number, at: string, actorName: string, action: string, objectId: string | null, ip: string | null, token: string | null, detail: Record<string, unknown> | null, hash: string };
+export type AuditRowFragment = { id: string, seq: number, at: string, actorName: string, action: string, objectId: string | null, ip: string | null, token: string | null, requestId: string | null, detail: Record<string, unknown> | null, hash: string };
 
 export type AuditLogQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -2070,7 +2070,7 @@ export type AuditLogQueryVariables = Exact<{
 }>;
 
 
-export type AuditLogQuery = { auditLog: { nodes: Array<{ id: string, seq: number, at: string, actorName: string, action: string, objectId: string | null, ip: string | null, token: string | null, detail: Record<string, unknown> | null, hash: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type AuditLogQuery = { auditLog: { nodes: Array<{ id: string, seq: number, at: string, actorName: string, action: string, objectId: string | null, ip: string | null, token: string | null, requestId: string | null, detail: Record<string, unknown> | null, hash: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type VerifyAuditQueryVariables = Exact<{
   fromSeq?: number | null | undefined;
@@ -3267,6 +3267,7 @@ export const AuditRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   objectId
   ip
   token
+  requestId
   detail
   hash
 }
@@ -5648,6 +5649,7 @@ export const AuditLogDocument = /*#__PURE__*/ new TypedDocumentString(`
   objectId
   ip
   token
+  requestId
   detail
   hash
 }`) as unknown as TypedDocumentString<AuditLogQuery, AuditLogQueryVariables>;

@@ -27,18 +27,20 @@ export interface ChainedFields {
   objectId: string | null
   ip: string | null
   token: string | null
+  requestId: string | null
   /** The JSON as PostgreSQL writes it, so that numbers keep every digit. */
   detail: string | null
 }
 
 export const chainedColumns = `a.id, (extract(epoch FROM a.at) * 1000000)::bigint::text AS at, a.actor_id AS "actorId",
-  a.actor_name AS "actorName", a.action, a.object_id AS "objectId", a.ip, a.token, a.detail::text AS detail`
+  a.actor_name AS "actorName", a.action, a.object_id AS "objectId", a.ip, a.token,
+  a.request_id AS "requestId", a.detail::text AS detail`
 
 export const hashBeforeAll = '0'.repeat(64)
 
 export function hashEntry(before: string, seq: number, entry: ChainedFields): string {
-  const { id, at, actorId, actorName, action, objectId, ip, token, detail } = entry
-  const fields = [before, seq, id, at, actorId, actorName, action, objectId, ip, token, detail]
+  const { id, at, actorId, actorName, action, objectId, ip, token, requestId, detail } = entry
+  const fields = [before, seq, id, at, actorId, actorName, action, objectId, ip, token, requestId, detail]
   return hash('sha256', JSON.stringify(fields))
 }
 

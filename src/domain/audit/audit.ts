@@ -34,6 +34,7 @@ export async function auditAll(
     action,
     object: objectId,
     ip: viewer?.ip ?? null,
+    request: viewer?.requestId ?? null,
     token: viewer?.token ?? null,
     detail: detail ?? null,
   }))
@@ -41,7 +42,7 @@ export async function auditAll(
 }
 
 const auditSql = `
-INSERT INTO audit_entry (id, at, actor_id, actor_name, action, object_id, ip, token, detail)
-SELECT r.id, berth_now(), r.actor, r.name, r.action, r.object, r.ip, r.token, r.detail
+INSERT INTO audit_entry (id, at, actor_id, actor_name, action, object_id, ip, token, request_id, detail)
+SELECT r.id, berth_now(), r.actor, r.name, r.action, r.object, r.ip, r.token, r.request, r.detail
 FROM jsonb_to_recordset($1::text::jsonb)
-  AS r(id text, actor text, name text, action text, object text, ip text, token text, detail jsonb)`
+  AS r(id text, actor text, name text, action text, object text, ip text, token text, request text, detail jsonb)`

@@ -54,11 +54,11 @@ export async function readAliveRuns(sql: Sql, runIds: readonly string[]): Promis
 }
 
 /** A run has no permissions; the operations of this directory check `run` instead. */
-export const createRunViewer = (run: RunIdentity, ip: string | null): Viewer => ({
+export const createRunViewer = (run: RunIdentity, origin: Pick<Viewer, 'ip' | 'requestId'>): Viewer => ({
   ...anonymous,
   userId: run.runId,
   userName: run.runId,
-  ip,
+  ...origin,
   run,
 })
 

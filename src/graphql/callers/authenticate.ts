@@ -10,7 +10,10 @@ export interface Credentials {
   /** `Bearer …`, from the Authorization header or from connection_init. */
   authorization: string | undefined
   ip: string | null
+  requestId: string | null
 }
+
+type Origin = Pick<Credentials, 'ip' | 'requestId'>
 
 /** `unknown`: the credentials are invalid or revoked. `expired`: the caller should retry with a new token. */
 export type Identification = { viewer: Viewer } | 'unknown' | 'expired'
@@ -20,18 +23,18 @@ export type Authenticator = (credentials: Credentials) => Promise<Identification
 /** Authenticates every caller as the local user, except a run that sends its token. */
 export function createSingleUserAuthenticator(domain: Domain, viewer: Viewer, hasEnded: () => boolean): Authenticator {
   const identifyRun = createRunIdentification(domain)
-  return async ({ authorization, ip }) => {
+  return async ({ authorization, ip, requestId }) => {
     if (hasEnded()) throw new Unavailable('Single-user mode has ended; the server restarts')
     const secret = readSecret(authorization) ?? ''
-    return isRunToken(secret) ? identifyRun(secret, ip) : { viewer: { ...viewer, ip } }
+    return isRunToken(secret) ? identifyRun(secret, { ip, requestId }) : { viewer: { ...viewer, ip, requestId } }
   }
 }
 
 function createRunIdentification(domain: Domain) {
   const check = createRunTokenCheck(domain)
-  return async (secret: string, ip: string | null): Promise<Identification> => {
+  return async (secret: string, origin: Origin): Promise<Identification> => {
     const run = await check(secret)
-    return run ? { viewer: createRunViewer(run, ip) } : 'unknown'
+    return run ? { viewer: createRunViewer(run, origin) } : 'unknown'
   }
 }
 
@@ -47,26 +50,29 @@ export function createAuthenticator(domain: Domain, oidc: OidcRules | null): Aut
   const identifyRun = createRunIdentification(domain)
   const checkJwt = oidc && createJwtCheck(oidc, domain.time)
 
-  async function identifyByToken(secret: string, ip: string | null): Promise<Identification> {
+  async function identifyByToken(secret: string, origin: Origin): Promise<Identification> {
     const checked = await checkToken(secret)
     if (checked === null) return 'unknown'
     if (checked.expired) return 'expired'
     const { person, scopes, prefix, expiresAt } = checked
-    return { viewer: createViewer(person, { scopes, ip, token: prefix, expiresAtMs: expiresAt?.getTime() ?? null }) }
+    const expiresAtMs = expiresAt?.getTime() ?? null
+    return { viewer: createViewer(person, { ...origin, scopes, token: prefix, expiresAtMs }) }
   }
 
-  async function identifyByJwt(verdict: JwtVerdict, ip: string | null): Promise<Identification> {
+  async function identifyByJwt(verdict: JwtVerdict, origin: Origin): Promise<Identification> {
     if (typeof verdict === 'string') return verdict
     const person = await resolvePerson(domain, verdict.claims)
-    return person ? { viewer: createViewer(person, { ip, expiresAtMs: verdict.expiresAtMs }) } : 'unknown'
+    return person ? { viewer: createViewer(person, { ...origin, expiresAtMs: verdict.expiresAtMs }) } : 'unknown'
   }
 
-  return async ({ authorization, ip }) => {
+  return async ({ authorization, ...origin }) => {
     if (authorization === undefined || authorization === '') return { viewer: anonymous }
     const secret = readSecret(authorization)
     if (secret === undefined) return 'unknown'
-    if (isRunToken(secret)) return identifyRun(secret, ip)
-    return checkJwt && jwtPattern.test(secret) ? identifyByJwt(await checkJwt(secret), ip) : identifyByToken(secret, ip)
+    if (isRunToken(secret)) return identifyRun(secret, origin)
+    return checkJwt && jwtPattern.test(secret)
+      ? identifyByJwt(await checkJwt(secret), origin)
+      : identifyByToken(secret, origin)
   }
 }
 

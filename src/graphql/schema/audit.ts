@@ -43,6 +43,10 @@ builder.node(AuditEntryRef, {
     objectId: t.exposeID('objectId', { nullable: true, description: 'Id of the affected object.' }),
     ip: t.exposeString('ip', { nullable: true, description: 'IP address of the request.' }),
     token: t.exposeString('token', { nullable: true, description: 'Prefix of the token used.' }),
+    requestId: t.exposeString('requestId', {
+      nullable: true,
+      description: 'Id of the request (`x-request-id`), which the log of the server has too; null: the system.',
+    }),
     detail: t.expose('detail', {
       type: 'JSONObject',
       nullable: true,

@@ -33,7 +33,7 @@ export function allowOrigin({ headers: { origin } }: IncomingMessage, response: 
   response.setHeader('vary', 'Origin')
   if (origin === undefined) return
   response.setHeader('access-control-allow-origin', origin)
-  response.setHeader('access-control-expose-headers', 'retry-after')
+  response.setHeader('access-control-expose-headers', 'retry-after, x-request-id')
 }
 
 const usualHeaders = [
@@ -42,6 +42,7 @@ const usualHeaders = [
   'last-event-id',
   'traceparent',
   'tracestate',
+  'x-request-id',
   'apollographql-client-name',
   'apollographql-client-version',
 ]

@@ -12,6 +12,10 @@ export function sendText(response: ServerResponse, status: number, { type, text 
   response.end(text)
 }
 
+export function sendPlain(response: ServerResponse, status: number, text: string) {
+  sendText(response, status, { type: 'text/plain', text: `${text}\n` })
+}
+
 export function sendJson(response: ServerResponse, status: number, body: unknown) {
   sendText(response, status, { type: 'application/json', text: `${JSON.stringify(body)}\n` })
 }

@@ -1,23 +1,22 @@
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { anonymous, type Viewer } from '../../domain/access.ts'
+import type { Viewer } from '../../domain/access.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Loop } from '../../platform/loop.ts'
-import { isUnavailable, Unavailable } from '../../platform/tx.ts'
 import { type RateLimitConfig, RateLimits } from '../admission/rate-limits.ts'
 import { TrustedDocuments, type TrustedDocumentsConfig } from '../admission/trusted-documents.ts'
 import { limits } from '../caller-limits.ts'
 import { AccessExpiry } from '../callers/access-expiry.ts'
-import { type Authenticator, hasRunToken } from '../callers/authenticate.ts'
-import { buildErrorBody, isUnavailableError, rateLimited } from '../errors.ts'
+import type { Authenticator } from '../callers/authenticate.ts'
+import { isUnavailableError, rateLimited } from '../errors.ts'
 import { KeyedLimit } from '../keyed-limit.ts'
+import { currentRequest, identifyRequest, runRequest } from '../request-scope.ts'
 import type { Rooms } from '../rows/context.ts'
 import { downloadPath } from '../rows/download-target.ts'
 import { createWebServer, type Tls, watchCertificate } from './certificate.ts'
 import { createFindAddress, type FindAddress } from './client-address.ts'
 import { computeClosingMs } from './closing-streams.ts'
-import type { Exchange } from './compression.ts'
 import type { ConsoleFiles } from './console-files.ts'
 import { Downloads } from './downloads.ts'
 import { Drain, sendUnavailable, stoppingText } from './drain.ts'
@@ -26,12 +25,14 @@ import { findGateRefusal, type GateRules, normalizeTarget } from './gate.ts'
 import { sendGraphiql } from './graphiql.ts'
 import type { Readiness } from './health.ts'
 import { PostHandler } from './json-post.ts'
-import { createPeerCheck, type PeerCheck } from './loopback-peers.ts'
+import { createPeerCheck } from './loopback-peers.ts'
 import { sendMetrics, sendReadiness } from './metrics-listener.ts'
 import { allowOrigin, negotiateContent } from './negotiation.ts'
 import { createPipelines } from './pipelining.ts'
-import { createResponseClass, sendJson, sendText } from './refused-bodies.ts'
+import { createResponseClass, sendPlain } from './refused-bodies.ts'
+import { RequestCallers } from './request-callers.ts'
 import { cutStalledResponse, cutStalledStream, UnsentBytes } from './slow-readers.ts'
+import { isWebSocket, refuseUpgrade } from './upgrade.ts'
 import { WebSockets } from './websockets.ts'
 
 export interface ServerConfig extends GateRules {
@@ -75,11 +76,10 @@ const unreadBounds = { bytesMax: limits.droppedBodyBytesMax, msMax: limits.dropp
  */
 export class Server {
   readonly #config: ServerConfig
-  readonly #authenticate: Authenticator
   readonly #keepAliveMs: number
   readonly #log: Log
   readonly #http: HttpServer
-  readonly #checkPeer: PeerCheck | null
+  readonly #callers: RequestCallers
   readonly #checkReadiness: () => Promise<Readiness>
   readonly #drain: Drain
   readonly #accessExpiry: AccessExpiry
@@ -99,12 +99,12 @@ export class Server {
     const { rooms, config, authenticate, keepAliveMs = keepAliveMsDefault } = options
     const { log, domain } = rooms
     this.#config = config
-    this.#authenticate = authenticate
     this.#keepAliveMs = keepAliveMs
     this.#log = log
     this.#drain = new Drain(domain.clock, options.drainMsMax)
     this.#checkReadiness = options.checkReadiness
-    this.#checkPeer = config.singleUser ? createPeerCheck(log) : null
+    const checkPeer = config.singleUser ? createPeerCheck(log) : null
+    this.#callers = new RequestCallers({ authenticate, checkPeer, log })
     this.#accessExpiry = new AccessExpiry(domain)
     const documents = new TrustedDocuments(config.documents)
     const admission = {
@@ -131,7 +131,7 @@ export class Server {
     this.#downloads = new Downloads({
       rooms,
       findAddress: this.#findAddress,
-      identify: (exchange) => this.#findDownloader(exchange),
+      identify: (exchange) => this.#callers.findDownloader(exchange),
       watch: (viewer, response) => this.#watchDownload(viewer, response),
       allowedHeaders: config.allowedHeaders,
     })
@@ -187,8 +187,12 @@ export class Server {
       this.#tls,
       { ServerResponse: createResponseClass(unreadBounds), shouldUpgradeCallback: isWebSocket },
       (request, response) => {
-        this.#runInOrder(response, () => this.#route(request, response)).catch((error: unknown) =>
-          this.#handleFailure(error, response),
+        const requestId = identifyRequest(request)
+        response.setHeader('x-request-id', requestId)
+        runRequest(requestId, this.#findAddress(request), () =>
+          this.#runInOrder(response, () => this.#route(request, response)).catch((error: unknown) =>
+            this.#handleFailure(error, response),
+          ),
         )
       },
     )
@@ -206,21 +210,23 @@ export class Server {
 
   #handleFailure(error: unknown, response: ServerResponse) {
     if (this.#drain.hasEnded(response)) return this.#log.debug({ err: error }, 'a request continued after its response')
-    this.#log.error({ err: error }, 'a request failed')
+    this.#log.error({ err: error, requestId: currentRequest().id }, 'a request failed')
     if (response.headersSent) response.destroy()
     else if (isUnavailableError(error)) sendUnavailable(response, 'The server cannot serve this now; try again')
     else sendPlain(response, 500, 'An unexpected error occurred')
   }
 
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer) {
-    if (this.#drain.isDraining) return refuseUpgrade(socket, '503 Service Unavailable', stoppingText)
+    const requestId = identifyRequest(request)
+    const refuse = (status: string, why: string) => refuseUpgrade(socket, { requestId, status, reason: why })
+    if (this.#drain.isDraining) return refuse('503 Service Unavailable', stoppingText)
     normalizeTarget(request)
     const reason = findGateRefusal(request.headers, this.#config)
-    if (reason !== null) return refuseUpgrade(socket, '403 Forbidden', reason)
-    if (readPath(request) !== '/graphql') return refuseUpgrade(socket, '404 Not Found', 'WebSockets are at /graphql')
-    const peerRefusal = await this.#checkPeer?.(request.socket)
-    if (peerRefusal) return refuseUpgrade(socket, '403 Forbidden', peerRefusal)
-    this.#sockets.accept(request, socket, head)
+    if (reason !== null) return refuse('403 Forbidden', reason)
+    if (readPath(request) !== '/graphql') return refuse('404 Not Found', 'WebSockets are at /graphql')
+    const peerRefusal = await this.#callers.findPeerRefusal(request)
+    if (peerRefusal) return refuse('403 Forbidden', peerRefusal)
+    this.#sockets.accept(request, socket, { head, requestId })
   }
 
   async #route(request: IncomingMessage, response: ServerResponse) {
@@ -244,7 +250,9 @@ export class Server {
       case '/readyz':
         return sendReadiness(response, await this.#checkReadiness())
       case '/metrics':
-        return this.#sendMetrics({ request, response })
+        if (await this.#callers.findMetricsReader({ request, response }))
+          await sendMetrics(response, request.headers.accept)
+        return
       default:
         return sendPlain(response, 404, 'Not found')
     }
@@ -253,8 +261,7 @@ export class Server {
   async #handleGraphql(request: IncomingMessage, response: ServerResponse) {
     const { singleUser, allowedHeaders } = this.#config
     if (!negotiateContent(request, response, allowedHeaders)) return
-    // A job may run under another account, so its token is checked instead of the peer's account.
-    const peerRefusal = hasRunToken(request.headers.authorization) ? null : await this.#checkPeer?.(request.socket)
+    const peerRefusal = await this.#callers.findGraphqlPeerRefusal(request)
     if (peerRefusal) return sendPlain(response, 403, peerRefusal)
     if (request.method === 'GET' && request.headers.accept?.includes('text/html'))
       return sendGraphiql({ request, response }, singleUser)
@@ -264,25 +271,8 @@ export class Server {
       response.setHeader('accept-encoding', 'identity')
       return sendPlain(response, 415, 'The body must not be compressed')
     }
-    const viewer = await this.#findViewer(request, response)
+    const viewer = await this.#callers.findViewer({ request, response })
     if (viewer) await this.#execute(viewer, request, response)
-  }
-
-  /** null: the response was already sent. */
-  async #findViewer(request: IncomingMessage, response: ServerResponse): Promise<Viewer | null> {
-    const identified = await this.#identify(request)
-    if (typeof identified === 'object') return identified.viewer
-    if (identified === 'unavailable') sendUnavailable(response, 'Authentication is unavailable right now; try again')
-    else sendUnauthenticated(response, identified)
-    return null
-  }
-
-  /** The caller of a download; null: the response was already sent. */
-  async #findDownloader({ request, response }: Exchange): Promise<Viewer | null> {
-    const peerRefusal = await this.#checkPeer?.(request.socket)
-    if (!peerRefusal) return this.#findViewer(request, response)
-    sendPlain(response, 403, peerRefusal)
-    return null
   }
 
   #watchDownload(viewer: Viewer, response: ServerResponse) {
@@ -314,26 +304,6 @@ export class Server {
       end()
     })
   }
-
-  async #identify(request: IncomingMessage) {
-    const { authorization } = request.headers
-    try {
-      return await this.#authenticate({ authorization, ip: this.#findAddress(request) })
-    } catch (error) {
-      if (!(error instanceof Unavailable) && !isUnavailable(error)) throw error
-      this.#log.warn({ err: error }, 'authentication is unavailable')
-      return 'unavailable'
-    }
-  }
-
-  /** A peer on loopback needs a token as well: it may be a proxy. */
-  async #sendMetrics(exchange: Exchange) {
-    const { request, response } = exchange
-    const viewer = await this.#findDownloader(exchange)
-    if (!viewer) return
-    if (viewer === anonymous || viewer.run !== null) return sendUnauthenticated(response, 'absent')
-    await sendMetrics(response, request.headers.accept)
-  }
 }
 
 const tooMuchInFlight = () =>
@@ -351,48 +321,12 @@ function limitConnections(http: HttpServer, max: number | undefined, log: Log) {
   http.on('drop', () => log.warn({ err: error }, 'connections are refused'))
 }
 
-const closeMsMax = 1_000
-
-/**
- * Refuses an upgrade. The timeouts of the HTTP server do not apply to upgraded sockets, so a peer that never reads
- * would keep the connection.
- */
-function refuseUpgrade(socket: Duplex, status: string, reason: string): void {
-  const timer = setTimeout(() => socket.destroy(), closeMsMax)
-  socket.once('close', () => clearTimeout(timer))
-  // Drops further bytes: unread bytes would turn the close into a reset, and the response could be lost.
-  socket.resume()
-  socket.end(
-    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\nX-Content-Type-Options: nosniff\r\nContent-Length: ${Buffer.byteLength(reason)}\r\n\r\n${reason}`,
-  )
-}
-
 const readPath = (request: IncomingMessage) => (request.url ?? '/').replace(/[?#].*$/, '')
 
 const isJson = (request: IncomingMessage) => /^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')
-
-/** true: an upgrade to WebSocket. Some clients offer HTTP/2 in their first request, which the server ignores. */
-const isWebSocket = ({ headers }: IncomingMessage) => /^websocket$/i.test(headers.upgrade ?? '')
 
 const isCompressed = ({ headers }: IncomingMessage) => !/^(identity)?$/i.test(headers['content-encoding'] ?? '')
 
 function formatUrl({ address, family, port }: AddressInfo, scheme: 'http' | 'https'): string {
   return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`
-}
-
-function sendPlain(response: ServerResponse, status: number, text: string) {
-  sendText(response, status, { type: 'text/plain', text: `${text}\n` })
-}
-
-const tokenProblems = {
-  unknown: 'The token is unknown or revoked, or its run is over',
-  expired: 'The token has expired; get a new one',
-  absent: 'Send the token of a user: Authorization: Bearer TOKEN',
-} as const
-
-function sendUnauthenticated(response: ServerResponse, why: keyof typeof tokenProblems) {
-  const message = tokenProblems[why]
-  response.setHeader('www-authenticate', why === 'absent' ? 'Bearer' : 'Bearer error="invalid_token"')
-  response.setHeader('cache-control', 'no-store')
-  sendJson(response, 401, buildErrorBody('UNAUTHENTICATED', message))
 }

@@ -16,6 +16,7 @@ import type { AccessEnd, AccessExpiry } from '../callers/access-expiry.ts'
 import type { Authenticator } from '../callers/authenticate.ts'
 import { formatError, presentError, refusal } from '../errors.ts'
 import { KeyedLimit } from '../keyed-limit.ts'
+import { keepRequest, runRequest } from '../request-scope.ts'
 import { insertLogTexts, type Message, readLogTexts } from '../rows/log-text.ts'
 import type { FindAddress } from './client-address.ts'
 import { closeGradually } from './closing-streams.ts'
@@ -39,6 +40,9 @@ interface Connection {
   socket: WebSocket
   raw: Socket
   ip: string | null
+  requestId: string
+  /** Operations so far. */
+  operations: number
   viewer?: Viewer
   /** Called when the connection is authenticated and no longer counts for its address. */
   releaseAddress: () => void
@@ -51,6 +55,7 @@ type Init = Record<string, unknown>
 
 interface SocketArgs extends ExecutionArgs {
   run: ReturnType<GraphqlEngine['getEnveloped']>
+  inRequest: ReturnType<typeof keepRequest>
   stream?: AsyncIterable<ExecutionResult>
 }
 
@@ -91,11 +96,17 @@ export class WebSockets {
 
   constructor(options: SocketOptions) {
     this.#options = options
+    this.#server.on('headers', (headers, { headers: given }) => headers.push(`X-Request-Id: ${given['x-request-id']}`))
     this.#protocol = makeServer<Init, Connection>({
       connectionInitWaitTimeout: limits.connectionInitMsMax,
       onConnect: (context) => this.#connect(context),
-      onSubscribe: (context, id, payload) => this.#prepare(context, id, payload),
-      execute: (args) => (args as SocketArgs).run.execute(args),
+      onSubscribe: (context, id, payload) => {
+        const { extra } = context
+        extra.operations += 1
+        const requestId = `${extra.requestId}.${extra.operations}`
+        return runRequest(requestId, extra.ip, () => this.#prepare(context, id, { payload, requestId }))
+      },
+      execute: (args) => (args as SocketArgs).inRequest((args as SocketArgs).run.execute, args),
       subscribe: (args) => (args as SocketArgs).stream as AsyncIterableIterator<ExecutionResult>,
       onError: (_context, _id, _payload, errors) => this.#formatErrors(errors),
       onNext: ({ extra }, _id, _payload, _args, result) => {
@@ -110,12 +121,20 @@ export class WebSockets {
     return this.#server.clients.size
   }
 
-  accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  accept(request: IncomingMessage, socket: Duplex, { head, requestId }: { head: Buffer; requestId: string }): void {
     const ip = this.#options.findAddress(request)
     const releaseAddress = this.#unauthenticated.acquireByEviction(String(ip), () => socket.destroy())
     socket.once('close', releaseAddress)
     this.#server.handleUpgrade(request, socket, head, (accepted) =>
-      this.#open({ socket: accepted, raw: request.socket, ip, releaseAddress, texts: new Map() }),
+      this.#open({
+        socket: accepted,
+        raw: request.socket,
+        ip,
+        requestId,
+        operations: 0,
+        releaseAddress,
+        texts: new Map(),
+      }),
     )
   }
 
@@ -164,17 +183,17 @@ export class WebSockets {
 
   async #connect({ connectionParams, extra }: Context<Init, Connection>): Promise<boolean> {
     const given = connectionParams?.['authorization'] ?? connectionParams?.['Authorization']
-    const { socket, ip } = extra
+    const { socket, ip, requestId } = extra
     try {
       const authorization = typeof given === 'string' ? given : undefined
-      const identified = await this.#options.authenticate({ authorization, ip })
+      const identified = await this.#options.authenticate({ authorization, ip, requestId })
       if (socket.readyState !== socket.OPEN) return false
       if (typeof identified === 'object' && identified.viewer !== anonymous)
         return this.#admit(extra, identified.viewer)
       closeWithout(socket, identified === 'expired' ? 'EXPIRED' : 'GONE')
     } catch (error) {
       if (!(error instanceof Unavailable) && !isUnavailable(error))
-        this.#options.log.error({ err: error }, 'authentication failed')
+        this.#options.log.error({ err: error, requestId }, 'authentication failed')
       socket.close(closeCodes.tryAgain, 'Try again')
     }
     return false
@@ -202,18 +221,20 @@ export class WebSockets {
   }
 
   async #prepare(
-    { extra: { viewer, socket }, subscriptions }: Context<Init, Connection>,
+    { extra, subscriptions }: Context<Init, Connection>,
     id: string,
-    payload: SubscribePayload,
+    { payload, requestId }: { payload: SubscribePayload; requestId: string },
   ): Promise<SocketArgs | GraphQLError[]> {
     const { engine, documents, log } = this.#options
+    const { socket } = extra
     try {
-      if (!viewer) throw refusal('UNAUTHENTICATED', 'Authentication required; log in and send a token')
+      if (!extra.viewer) throw refusal('UNAUTHENTICATED', 'Authentication required; log in and send a token')
       if (Object.keys(subscriptions).length > limits.operationsPerSocketMax)
         throw refusal(
           'SUBSCRIPTION_LIMIT',
           `A connection can carry at most ${limits.operationsPerSocketMax} operations at a time`,
         )
+      const viewer = { ...extra.viewer, requestId }
       const params = documents.resolve(payload as GraphQLParams, viewer)
       const clientWaits = () => id in subscriptions && socket.readyState === socket.OPEN
       return await startStream(await parseOperation(engine, { viewer, clientWaits, params }))
@@ -258,6 +279,7 @@ async function parseOperation(
   if (errors.length > 0) return [...errors]
   return {
     run,
+    inRequest: keepRequest(),
     schema: run.schema,
     document,
     operationName: params.operationName,

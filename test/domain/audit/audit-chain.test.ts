@@ -94,7 +94,7 @@ describe('the chain of the audit log', () => {
     expect(await meddle('DELETE FROM audit_entry')).toBe(1)
     expect(
       await meddle(
-        "INSERT INTO audit_entry SELECT 'audit_y', at, actor_id, actor_name, action, object_id, ip, token, detail, 10, hash FROM audit_entry WHERE seq = 9",
+        "INSERT INTO audit_entry SELECT 'audit_y', at, actor_id, actor_name, action, object_id, ip, token, request_id, detail, 10, hash FROM audit_entry WHERE seq = 9",
       ),
     ).toBe(10)
     expect(

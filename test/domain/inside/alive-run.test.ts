@@ -21,7 +21,7 @@ test.each<[string, Omit<Move, 'jobId' | 'run' | 'from'>]>([
   await move(jobId, { run: 1, from: 'STARTING', to: 'RUNNING', reason: null })
   const run = await createRunTokenCheck(it.domain)(await deriveRunToken(it.domain, moved?.runId ?? ''))
   if (!run) throw new Error('The token was refused')
-  const viewer = createRunViewer(run, null)
+  const viewer = createRunViewer(run, { ip: null, requestId: null })
   const saved = async () => {
     const [row] = await database.db.sql.query(
       `SELECT j.progress_fraction, (SELECT count(*) FROM artifact a WHERE a.job_id = j.id) AS artifacts,

@@ -28,7 +28,7 @@ test('all concurrent artifacts of a run are stored over one connection', async (
     }
   }
   const domain = { ...it.domain, db: { ...it.domain.db, locking } }
-  const viewer = createRunViewer(run, null)
+  const viewer = createRunViewer(run, { ip: null, requestId: null })
   const publish = (_: unknown, n: number) =>
     publishArtifact(domain, viewer, { name: `part ${n}`, mediaType: 'text/plain', body: String(n) })
   const ids = await Promise.all(Array.from({ length: 200 }, publish))

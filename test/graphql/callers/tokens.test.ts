@@ -373,7 +373,7 @@ describe('a caller without a token', () => {
 test('all callers are refused after single-user mode has ended, with or without credentials', async () => {
   let hasEnded = false
   const authenticate = createSingleUserAuthenticator(server.domain, server.admin, () => hasEnded)
-  const callers = [undefined, `Bearer ${secret}`].map((authorization) => ({ authorization, ip: null }))
+  const callers = [undefined, `Bearer ${secret}`].map((authorization) => ({ authorization, ip: null, requestId: null }))
   for (const caller of callers)
     expect(await authenticate(caller)).toMatchObject({ viewer: { userId: server.admin.userId } })
   hasEnded = true
@@ -389,7 +389,7 @@ describe('concurrent token checks', () => {
     const statements = server.countStatements()
     const answers = await Promise.all(
       Array.from({ length: 60 }, (_, i) => people[i % 3]).map(async (person) => {
-        const identified = await authenticate({ authorization: `Bearer ${person?.token}`, ip: null })
+        const identified = await authenticate({ authorization: `Bearer ${person?.token}`, ip: null, requestId: null })
         return typeof identified === 'object' && identified.viewer.userName === person?.name
       }),
     )

@@ -310,7 +310,9 @@ describe('a problem type of a mutation', () => {
     const users = {
       hasDoor: true,
       authenticate: (name: string | undefined, known: Known) =>
-        name === 'run' ? createRunViewer(world.run, null) : (known.users.get(name ?? '') ?? null),
+        name === 'run'
+          ? createRunViewer(world.run, { ip: null, requestId: null })
+          : (known.users.get(name ?? '') ?? null),
     }
     server = await startServer({ ...users, facts: { singleUser: false }, singleUser: false })
     world = await createWorld(server)

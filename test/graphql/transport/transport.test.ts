@@ -12,7 +12,7 @@ import { startServer, type TestServer } from '../../support/server.ts'
 let server: TestServer
 beforeAll(async () => {
   server = await startServer({
-    config: { allowedOrigins: ['http://localhost:5173'], allowedHeaders: ['x-request-id'] },
+    config: { allowedOrigins: ['http://localhost:5173'], allowedHeaders: ['x-team'] },
   })
 })
 afterAll(() => server[Symbol.asyncDispose]())
@@ -32,10 +32,11 @@ it('CORS allows the usual request headers, and configured ones', async () => {
     'apollographql-client-name',
     'apollographql-client-version',
     'x-request-id',
+    'x-team',
   ])
     expect(allowed).toContain(name)
   const answer = await send(server.url, { headers: { ...json, origin }, body })
-  expect(answer.headers['access-control-expose-headers']).toBe('retry-after')
+  expect(answer.headers['access-control-expose-headers']).toBe('retry-after, x-request-id')
 })
 
 it('idle connections are kept longer than load balancers keep them', async () => {

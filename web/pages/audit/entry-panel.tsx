@@ -49,6 +49,7 @@ function EntryFacts({ entry, onFilter }: { entry: AuditItemFragment; onFilter: E
           ['Object', objectId && <ObjectLink id={objectId} />],
           ['From', entry.ip],
           ['Token', entry.token && <code key="token">{entry.token}…</code>],
+          ['Request', entry.requestId && <code key="request">{entry.requestId}</code>],
         ]}
       />
       {detail && Object.keys(detail).length > 0 && (
