@@ -33,12 +33,18 @@ function nameOutcome({ errors = [] }: ExecutionResult): string {
   return errors.some(({ extensions }) => failures.includes(String(extensions['code']))) ? 'failed' : 'refused'
 }
 
+type Report = (result: ExecutionResult, ms: number) => void
+
 /** Begins the measurement of an operation. Pass its result through the returned function. */
-export function measureRequest(kind: string): <Result extends ExecutionResult>(result: Result) => Result {
+export function measureRequest(
+  kind: string,
+  report: Report,
+): <Result extends ExecutionResult>(result: Result) => Result {
   const end = requestTimes.startTimer({ kind })
   return (result) => {
-    end()
+    const seconds = end()
     requests.inc({ kind, outcome: nameOutcome(result) })
+    report(result, seconds * 1_000)
     return result
   }
 }

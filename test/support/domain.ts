@@ -7,7 +7,7 @@ import { applyPools, type DeclaredNode, type DeclaredPool, ensureLocalUser } fro
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { type DatabaseTime, readDatabaseTime } from '../../src/platform/database-time.ts'
 import type { Db } from '../../src/platform/db.ts'
-import { createLog } from '../../src/platform/log.ts'
+import { createLog, type Log } from '../../src/platform/log.ts'
 import { Wakeups } from '../../src/platform/wakeup.ts'
 import { createDatabase, type TestDatabase } from './database.ts'
 import { submitJobs } from './submit-jobs.ts'
@@ -40,6 +40,7 @@ export interface TestDomainOptions {
   notify?: boolean
   singleUser?: boolean
   pool?: Partial<DeclaredPool>
+  log?: Log
 }
 
 /**
@@ -54,11 +55,9 @@ export async function openTestDomain(options?: TestDomainOptions): Promise<{ dat
   return { database, it }
 }
 
-export async function createTestDomain(
-  db: Db,
-  { nodes = [simNode], clock = systemClock, notify = false, singleUser = true, pool = {} }: TestDomainOptions = {},
-): Promise<TestDomain> {
-  const log = createLog('silent')
+export async function createTestDomain(db: Db, options: TestDomainOptions = {}): Promise<TestDomain> {
+  const { nodes = [simNode], clock = systemClock, notify = false, singleUser = true, pool = {} } = options
+  const { log = createLog('silent') } = options
   const wakeups = new Wakeups({ address: notify ? db : null, topics, clock, log })
   const time = await readDatabaseTime(db.sql, systemClock)
   const domain: Domain = { db, wakeups, clock, time, log, singleUser }

@@ -20,7 +20,7 @@ import { Server, type ServerConfig } from '../../src/graphql/transport/server.ts
 import { createLogTail, type LogTail } from '../../src/logs/follow.ts'
 import { type Db, openDb } from '../../src/platform/db.ts'
 import type { DiskWatch } from '../../src/platform/disk.ts'
-import { createLog } from '../../src/platform/log.ts'
+import { createLog, type Log } from '../../src/platform/log.ts'
 import { createDatabase } from './database.ts'
 import { createTestDomain, type TestDomain } from './domain.ts'
 import { createDoor, type Door } from './outage.ts'
@@ -55,6 +55,7 @@ export interface TestServerOptions {
   /** Facts of `serverInfo`. */
   facts?: Partial<ServerFacts>
   tls?: Tls
+  log?: Log
   keepAliveMs?: number
   drainMsMax?: number
   connectionsMax?: number
@@ -100,7 +101,11 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const own =
     door &&
     openDb({ address: { url: door.url }, connectionsMax: 10, log: createLog('silent'), applicationName: 'berth test' })
-  const made = await createTestDomain(own ?? database.db, { pool, singleUser: options.singleUser ?? true })
+  const made = await createTestDomain(own ?? database.db, {
+    pool,
+    singleUser: options.singleUser ?? true,
+    ...(options.log && { log: options.log }),
+  })
   const { domain, admin } = made
   const users = new Map<string, Viewer>()
   const stopSequencer = startSequencer(domain)

@@ -19,6 +19,7 @@ import { collectRootFields } from '../operation.ts'
 import { countInvalidRequest, countSubscription, measureRequest } from '../request-metrics.ts'
 import type { RequestContext } from '../rows/context.ts'
 import { computeCost, countSubmissions } from './cost.ts'
+import { logOperation } from './operation-log.ts'
 import { parseDocument } from './parsed-documents.ts'
 import type { RateLimits } from './rate-limits.ts'
 import type { TrustedDocuments } from './trusted-documents.ts'
@@ -80,7 +81,7 @@ export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<Request
       }
     },
     async onExecute({ args, setExecuteFn, setResultAndStopExecution }) {
-      const measured = measureRequest(getOperationAST(args.document, args.operationName)?.operation ?? 'query')
+      const measured = beginOperation(args, log)
       const admitted = await admit(args, rules.rateLimits, present)
       if (!('cost' in admitted)) return setResultAndStopExecution(measured(admitted))
       const { cost, values } = admitted
@@ -110,6 +111,13 @@ export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<Request
       priced.cost = admitted.cost
     },
   }
+}
+
+function beginOperation(args: ExecutionArgs, log: Log) {
+  const operation = getOperationAST(args.document, args.operationName)
+  return measureRequest(operation?.operation ?? 'query', (result, ms) => {
+    if (operation) logOperation(log, args, { operation, result, ms })
+  })
 }
 
 function demandAllowed({ viewer, params }: RequestContext & YogaInitialContext, document: DocumentNode): void {

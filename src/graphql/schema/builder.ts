@@ -4,8 +4,10 @@ import ErrorsPlugin from '@pothos/plugin-errors'
 import RelayPlugin from '@pothos/plugin-relay'
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth'
 import { anonymous } from '../../domain/access.ts'
+import { Refusal } from '../../domain/errors.ts'
 import '../admission/argument-bounds.ts'
 import { refusal } from '../errors.ts'
+import { currentRequest } from '../request-scope.ts'
 import type { RequestContext } from '../rows/context.ts'
 import './output-caps.ts'
 import { parseType } from '../rows/typed-id.ts'
@@ -36,6 +38,7 @@ export const builder = new SchemaBuilder<SchemaTypes>({
     authorizeOnSubscribe: true,
     unauthorizedError: () => refusal('UNAUTHENTICATED', 'Authentication required; log in and send a token'),
   },
+  errors: { onResolvedError: noteProblem },
   // The server counts costs before execution; fields only declare their weights.
   complexity: { disabled: true },
   relay: {
@@ -60,6 +63,11 @@ export const builder = new SchemaBuilder<SchemaTypes>({
     beforeArgOptions: { description: 'End before this cursor.' },
   },
 })
+
+/** For the log. The error type has no code, but only refusals and Unavailable become problems. */
+function noteProblem(error: Error) {
+  currentRequest().problems.push(error instanceof Refusal ? error.code : 'UNAVAILABLE')
+}
 
 /** Requires a known user; the domain checks permissions. */
 export const known = { known: true } as const
