@@ -31,6 +31,8 @@ function makeFolder(path: string, mode: number): void {
 
 const groupWrite = 0o020
 const othersWrite = 0o002
+const groupEnter = 0o010
+const othersEnter = 0o001
 const sticky = 0o1000
 
 function findOpen(path: string, account: number): Omit<ConfigProblem, 'path'> | null {
@@ -46,7 +48,8 @@ function findOpen(path: string, account: number): Omit<ConfigProblem, 'path'> | 
       reason: `other accounts may write in ${name} (mode ${modeOf(mode)})`,
       remedy: `chmod go-w ${path}`,
     }
-  const above = [...foldersAbove(resolve(path)), ...foldersAbove(realpathSync(path))].find(isOpenToAll)
+  const folders = [...foldersAbove(resolve(path)), ...foldersAbove(realpathSync(path))]
+  const above = folders.find((each) => isOpenToAll(each, account))
   if (above === undefined) return null
   return {
     reason: `every account may rename ${name}, because all may write in ${above} (mode ${modeOf(statSync(above).mode)})`,
@@ -56,10 +59,20 @@ function findOpen(path: string, account: number): Omit<ConfigProblem, 'path'> | 
 
 const modeOf = (mode: number) => (mode & 0o7777).toString(8)
 
-/** In a folder with the sticky bit, such as /tmp, only the owner of a file may rename it. */
-function isOpenToAll(path: string): boolean {
+/**
+ * In a folder with the sticky bit, such as /tmp, only the owner of a file may rename it. No other account can reach a
+ * folder inside of a private one: the image of Berth mounts its volume there, because those of Kubernetes have mode 0777.
+ */
+function isOpenToAll(path: string, account: number): boolean {
   const { mode } = statSync(path)
-  return (mode & othersWrite) !== 0 && (mode & sticky) === 0
+  if ((mode & othersWrite) === 0 || (mode & sticky) !== 0) return false
+  return !foldersAbove(path).some((each) => isPrivate(each, account))
+}
+
+/** true: only the account, and root, may enter the folder. */
+function isPrivate(path: string, account: number): boolean {
+  const { uid, mode } = statSync(path)
+  return (uid === account || uid === 0) && (mode & (groupEnter | othersEnter)) === 0
 }
 
 function foldersAbove(path: string): string[] {

@@ -64,6 +64,7 @@ describe('a data directory that other accounts could change is refused with the 
 
   test('because a parent folder is world-writable, also behind a link', async () => {
     const open = join(folder, 'open')
+    await chmod(folder, 0o711)
     await mkdir(join(open, 'in'), { recursive: true })
     await chmod(open, 0o777)
     await symlink(join(open, 'in'), join(folder, 'link'))
@@ -73,5 +74,17 @@ describe('a data directory that other accounts could change is refused with the 
       )
     await chmod(open, 0o1777)
     makeDataDirectory(join(open, 'in', 'data'), 0o700)
+  })
+
+  test('unless no other account can reach the world-writable folder, such as a volume of a pod', async () => {
+    const volume = join(folder, 'volume')
+    await mkdir(volume)
+    await chmod(volume, 0o777)
+    for (const mode of [0o710, 0o701]) {
+      await chmod(folder, mode)
+      expect(() => makeDataDirectory(join(volume, 'data'), 0o700)).toThrow(/every account may rename/)
+    }
+    await chmod(folder, 0o700)
+    makeDataDirectory(join(volume, 'data'), 0o700)
   })
 })
