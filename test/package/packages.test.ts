@@ -1,0 +1,45 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { parse, parseAllDocuments } from 'yaml'
+import about from '../../package.json' with { type: 'json' }
+import { root } from '../support/sources.ts'
+
+/** The files under ops/ that start servers agree with the package and with the guides. */
+const read = (path: string) => readFile(join(root, path), 'utf8')
+const readAll = async (path: string) => parseAllDocuments(await read(path)).map((each) => each.toJS())
+
+test('the image is built with the Node of the package', async () => {
+  const { node } = about.optionalDependencies
+  expect(await read('ops/docker/Dockerfile')).toContain(`ARG NODE_IMAGE=node:${node}-`)
+})
+
+test('Compose, Kubernetes and the guide name the image of this version', async () => {
+  const image = `berth:${about.version}`
+  expect(parse(await read('ops/docker/compose.yaml')).services.berth.image).toBe(image)
+  const [{ newName, newTag }] = parse(await read('ops/kubernetes/kustomization.yaml')).images
+  expect(`${newName}:${newTag}`).toBe(image)
+  expect(await read('docs/install.md')).toContain(`docker build -f ops/docker/Dockerfile -t ${image} .`)
+})
+
+test('the servers in Kubernetes have the permissions of the guide and no others', async () => {
+  const [, block = ''] = (await read('docs/kubernetes.md')).match(/## Permissions[\s\S]*?```yaml\n([\s\S]*?)```/) ?? []
+  const roles = parseAllDocuments(block).map((each) => each.toJS())
+  const granted = (await readAll('ops/kubernetes/access.yaml')).filter(({ kind }) => /Role$/.test(kind))
+  expect(granted).toEqual(roles)
+})
+
+test('the servers in Kubernetes pass the Pod Security level restricted', async () => {
+  const servers = await readAll('ops/kubernetes/servers.yaml')
+  const { spec } = servers.find(({ kind }) => kind === 'Deployment').spec.template
+  expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } })
+  expect(spec.containers.map((each: { securityContext: object }) => each.securityContext)).toEqual([
+    { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+  ])
+  expect(spec.volumes.map((each: object) => Object.keys(each)[1]).toSorted()).toEqual([
+    'configMap',
+    'emptyDir',
+    'emptyDir',
+    'secret',
+  ])
+})
