@@ -53,6 +53,7 @@ import { dataDirMode } from './platform/postgres/place.ts'
 import { type Postgres, startPostgres } from './platform/postgres/postgres.ts'
 import { GaugeMeter } from './platform/server-gauges.ts'
 import { ignoreUserSignals, onStopSignal } from './platform/signals.ts'
+import { releaseStartMemory } from './platform/start-memory.ts'
 import { isUnavailable, Unavailable } from './platform/tx.ts'
 import { Wakeups } from './platform/wakeup.ts'
 import { nameProcess, startSchedulers } from './schedulers.ts'
@@ -161,6 +162,7 @@ async function build(start: Start): Promise<string> {
   const server = { id: nameProcess(machine), host: machine.host, pid: process.pid, version, pools: hashPools(config) }
   const meter = new GaugeMeter({ ...domain, dataDir: config.dataDir, stalled: schedulers })
   startLoop(createConditionWatch(domain, { server, meter }).loop, down)
+  releaseStartMemory()
   running.isStarted = true
   return greeting({ version, url: serverUrl ?? 'the scheduler', port: config.server.port, singleUser })
 }
