@@ -41,7 +41,11 @@ it.skipIf(reportMissing('mypy', mypy === null))(
   async () => {
     const options = { env: pythonEnv(server.url, dataDir), cwd: pythonClient }
     const cache = join(dataDir, 'mypy')
-    const output = await runPython(mypy ?? '', ['--strict', '--cache-dir', cache, 'src', 'tests'], options)
+    const output = await runPython(
+      mypy ?? '',
+      ['--strict', '--cache-dir', cache, 'src', 'tests', '../../examples/count.handler.py'],
+      options,
+    )
     expect(output).toMatch(/^Success/m)
   },
 )

@@ -4,6 +4,8 @@ import type { Executor, Observation, RunSpec } from '../executor.ts'
 /** true: the server runs from source, in a clone; false: from JavaScript, in the package. */
 const isSource = import.meta.filename.endsWith('.ts')
 const host = join(import.meta.dirname, '..', '..', 'handler', isSource ? 'host.ts' : 'host.js')
+/** Python runs the file `__main__.py` of this folder, and finds the package `berth` in it. */
+const pythonHost = join(import.meta.dirname, isSource ? '../../..' : '../../../..', 'clients/python/src')
 /** In a clone `@berth-jobs/berth/handler` must resolve to source as well (`exports` of package.json). */
 const nodeOptions = ['--no-warnings', ...(isSource ? ['--conditions=berth-source'] : [])]
 
@@ -30,10 +32,14 @@ export const createHandlerExecutor = (
   close: () => processes.close(),
 })
 
-const toCommandRun = (run: RunSpec): RunSpec => ({
-  ...run,
-  spec: { ...run.spec, command: [process.execPath, ...nodeOptions, host, run.spec.handler ?? ''] },
-})
+function toCommandRun(run: RunSpec): RunSpec {
+  const module = run.spec.handler ?? ''
+  // The interpreter in the PATH of the job, such as that of a virtual environment.
+  const command = module.endsWith('.py')
+    ? ['python3', pythonHost, module]
+    : [process.execPath, ...nodeOptions, host, module]
+  return { ...run, spec: { ...run.spec, command } }
+}
 
 const addCause = (seen: Observation): Observation =>
   seen.state === 'ended' && seen.exitCode === resumeFailedCode && seen.cause === undefined

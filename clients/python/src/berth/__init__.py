@@ -50,6 +50,8 @@ from .generated.types import (
     Retry,
     X11,
 )
+from .handlers import Handler, JobContext, handler
+from .inside import Terminated, artifact, closure, is_inside, on_terminate, progress, saved_closure
 
 __version__ = "0.1.0"
 
@@ -63,12 +65,14 @@ __all__ = [
     "Explanation",
     "Following",
     "ForbiddenError",
+    "Handler",
     "IdempotencyConflictError",
     "InternalDns",
     "InternalDnsPort",
     "InvalidInputError",
     "InvalidStateError",
     "Job",
+    "JobContext",
     "JobEvent",
     "JobFailedError",
     "JobFilter",
@@ -88,9 +92,17 @@ __all__ = [
     "Resources",
     "Retry",
     "SubmittedJob",
+    "Terminated",
     "UnauthenticatedError",
     "UnavailableError",
     "VersionConflictError",
     "X11",
+    "artifact",
+    "closure",
     "create_key",
+    "handler",
+    "is_inside",
+    "on_terminate",
+    "progress",
+    "saved_closure",
 ]

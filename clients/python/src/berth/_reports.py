@@ -1,0 +1,105 @@
+"""The reports of a run about itself, with the URL and the token in its environment."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any, Callable, Dict, Generic, Mapping, Optional, TypeVar
+
+from ._transport import Transport, log, retry_wait
+from .errors import BerthError, raise_problem
+from .generated import documents
+
+Value = TypeVar("Value")
+
+# Caps the backoff, so that a job soon notices that the server is back.
+_BACKOFF_STEP_MAX = 2
+
+
+class Reports:
+    """Each report may be repeated, so each is retried for `patience` seconds while the server is unreachable."""
+
+    def __init__(self, env: Mapping[str, str], patience: float) -> None:
+        self._transport = Transport(env["BERTH_URL"], env.get("BERTH_TOKEN"))
+        self._patience = patience
+
+    def progress(self, report: Mapping[str, Any]) -> None:
+        self._send(documents.REPORT_PROGRESS, report)
+
+    def closure(self, closure: Mapping[str, Any]) -> None:
+        self._send(documents.SAVE_CLOSURE, {"closure": closure})
+
+    def artifact(self, artifact: Mapping[str, Any]) -> str:
+        """The id of the artifact."""
+        return str(self._send(documents.PUBLISH_ARTIFACT, artifact)["artifact"]["id"])
+
+    def _send(self, document: str, input_: Mapping[str, Any]) -> Dict[str, Any]:
+        until = time.monotonic() + self._patience
+        failures = 0
+        while True:
+            try:
+                result: Dict[str, Any] = next(iter(self._transport.ask(document, {"input": input_}).values()))
+                raise_problem(result)
+                return result
+            except BerthError as error:
+                wait = retry_wait(min(failures, _BACKOFF_STEP_MAX))
+                if not error.retryable or time.monotonic() + wait > until:
+                    raise
+                failures += 1
+                time.sleep(wait)
+
+
+class Newest(Generic[Value]):
+    """Sends values in a thread, one at a time; values that arrive meanwhile are merged into one."""
+
+    def __init__(self, what: str, send: Callable[[Value], None], merge: Callable[[Value, Value], Value]) -> None:
+        self._what = what
+        self._send = send
+        self._merge = merge
+        self._changed = threading.Condition()
+        self._next: Optional[Value] = None
+        self._is_sending = False
+
+    def put(self, value: Value) -> None:
+        with self._changed:
+            self._next = value if self._next is None else self._merge(self._next, value)
+            if not self._is_sending:
+                self._is_sending = True
+                threading.Thread(target=self._work, name=f"berth {self._what}", daemon=True).start()
+
+    def flush(self, timeout: Optional[float] = None) -> None:
+        """Waits until every value is stored or refused."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._is_sending, timeout)
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                value, self._next = self._next, None
+                if value is None:
+                    self._is_sending = False
+                    self._changed.notify_all()
+                    return
+            try:
+                self._send(value)
+            except BerthError as error:
+                log.warning("%s: %s", self._what, error)
+
+
+def create_progress(reports: Reports) -> Newest[Dict[str, Any]]:
+    return Newest("progress", reports.progress, lambda older, newer: {**older, **newer})
+
+
+def describe_progress(fraction: Optional[float], message: Optional[str]) -> Dict[str, Any]:
+    """A value that is left out stays as it is."""
+    report = {"fraction": None if fraction is None else float(fraction), "message": message}
+    return {name: value for name, value in report.items() if value is not None}
+
+
+def describe_artifact(
+    name: str, body: Optional[str], uri: Optional[str], media_type: str, metadata: Optional[Mapping[str, Any]]
+) -> Dict[str, Any]:
+    if (body is None) == (uri is None):
+        raise TypeError("An artifact has either a body or a uri")
+    artifact = {"name": name, "mediaType": media_type, "body": body, "uri": uri, "metadata": metadata}
+    return {key: value for key, value in artifact.items() if value is not None}

@@ -1,0 +1,70 @@
+"""A job as a function in a module, which the executor `handler` runs: the twin of `defineJob` for TypeScript."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Callable, Dict, Mapping, Optional, Protocol
+
+Json = Dict[str, Any]
+
+
+class JobContext(Protocol):
+    """
+    Facts about the job, and its reports. Reports are sent in the background and retried while the server is unreachable; the
+    process ends after the last report.
+    """
+
+    job_id: str
+    run: int
+    input: Json
+    closure: Optional[Json]
+    """The state that an earlier run saved; None: nothing was saved."""
+    terminating: threading.Event
+    """Set when the run must end. `berth.Terminated` is raised in the main thread as well."""
+
+    def log(self, line: str) -> None:
+        """Writes a line to the log of the job."""
+
+    def status(self, message: str) -> None:
+        """Sets the message of the progress."""
+
+    def progress(self, fraction: float, message: Optional[str] = None) -> None:
+        """Sets the progress, 0 … 1. Unsent older values are dropped."""
+
+    def save_closure(self, state: Mapping[str, Any]) -> None:
+        """Saves the state from which a later run continues. Unsent older states are dropped."""
+
+    def artifact(
+        self,
+        name: str,
+        body: Optional[str] = None,
+        *,
+        uri: Optional[str] = None,
+        media_type: str = "text/plain",
+        metadata: Optional[Mapping[str, Any]] = None,
+    ) -> str:
+        """Publishes a result and returns its id, when it is stored."""
+
+
+JobFunction = Callable[[Json, JobContext], object]
+
+
+class Handler:
+    """The handler of a module. The job succeeds when its function returns, and fails when it raises."""
+
+    def __init__(self, run: JobFunction) -> None:
+        self.run = run
+        self.resume: Optional[JobFunction] = None
+
+    def on_resume(self, function: JobFunction) -> JobFunction:
+        """Decorates the function that continues from a closure. When it raises, the job is RESUME_FAILED."""
+        self.resume = function
+        return function
+
+    def __call__(self, input: Json, context: JobContext) -> object:
+        return self.run(input, context)
+
+
+def handler(function: JobFunction) -> Handler:
+    """Decorates the function of a job, which gets the input and a JobContext. It may be a coroutine function."""
+    return Handler(function)

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import os
+import sys
+import textwrap
+import unittest
+from pathlib import Path
+from typing import Any, Callable, Dict, List
+from unittest import mock
+
+import berth
+
+from .case import ServerCase
+
+SOURCE = str(Path(__file__).parents[1] / "src")
+
+
+class InsideAJob(ServerCase):
+    def program(self, text: str, **options: Any) -> berth.SubmittedJob:
+        """A job that runs a program in Python."""
+        env = {"PYTHONPATH": SOURCE, "PYTHONUNBUFFERED": "1"}
+        fields: Dict[str, Any] = {"cpu": 0.1, "memory": "128MiB", "env": env, **options}
+        return self.client.submit([sys.executable, "-c", textwrap.dedent(text)], **fields)
+
+    def test_progress_artifacts_and_closures_are_stored(self) -> None:
+        job = self.program(
+            """
+            import berth
+            for step in range(1000):
+                berth.progress(step / 1000, f"step {step}")
+            berth.progress(1, "done")
+            print(berth.artifact("report", "all is well", metadata={"loss": 0.5}))
+            berth.artifact("model", uri="s3://models/1", media_type="application/x-tar")
+            berth.closure({"next": 51})
+            """
+        )
+        ended = self.client.wait(job)
+        self.assertTrue(ended.succeeded, list(self.client.logs(job)))
+        progress = ended.progress
+        assert progress is not None
+        self.assertEqual((progress.fraction, progress.message), (1, "done"))
+        report, model = self.client.artifacts(job)
+        self.assertEqual((report.name, report.media_type, model.uri), ("report", "text/plain", "s3://models/1"))
+        self.assertEqual(list(self.client.logs(job)), [report.id])
+        self.assertEqual(self.client.artifact_body(report), "all is well")
+
+    def test_a_job_that_must_end_saves_its_state_and_exits_with_143(self) -> None:
+        job = self.program(
+            """
+            import time, berth
+            def save():
+                berth.closure({"next": 3})
+                print("saved", flush=True)
+            berth.on_terminate(save)
+            print("ready", flush=True)
+            time.sleep(600)
+            """
+        )
+        with self.client.logs(job) as lines:
+            self.assertEqual(next(lines), "ready")
+            self.client.cancel(job)
+            self.assertEqual(list(lines), ["saved"])
+        self.assertEqual(self.client.wait(job).exit_code, 143)
+
+    def test_a_program_continues_from_the_closure_of_its_first_run(self) -> None:
+        job = self.program(
+            """
+            import os, signal, berth
+            state = berth.saved_closure()
+            print("first" if state is None else state["next"], flush=True)
+            if state is None:
+                berth.closure({"next": 51})
+                os.killpg(os.getpgid(os.getppid()), signal.SIGKILL)
+            """,
+            resumable=True,
+        )
+        self.assertEqual(list(self.client.logs(job)), ["first", "51"])
+
+    def test_outside_of_a_job_the_calls_do_nothing_with_a_warning(self) -> None:
+        with mock.patch.dict(os.environ):
+            os.environ.pop("BERTH_TOKEN", None)
+            calls: List[Callable[[], object]] = [
+                lambda: berth.progress(0.5),
+                lambda: berth.artifact("a", "b"),
+                lambda: berth.closure({}),
+                lambda: berth.on_terminate(lambda: None),
+            ]
+            for call in calls:
+                with self.assertWarns(berth.BerthWarning) as caught:
+                    self.assertIsNone(call())
+                self.assertEqual(caught.filename, __file__)
+
+
+class Handlers(ServerCase):
+    def test_a_handler_reports_and_continues_from_its_closure(self) -> None:
+        Path(self.folder, "count.py").write_text(
+            textwrap.dedent(
+                """
+                import os, signal, time
+                import berth
+
+                @berth.handler
+                def run(input, job):
+                    job.log(f"from {input['start']}")
+                    job.save_closure({"next": 3})
+                    os.killpg(os.getpgid(os.getppid()), signal.SIGKILL)
+                    time.sleep(60)
+
+                @run.on_resume
+                def resume(closure, job):
+                    job.log(f"run {job.run} from {closure['next']}")
+                    job.status("half way")
+                    job.progress(0.5)
+                    job.artifact("count", "3")
+                """
+            )
+        )
+        job = self.client.submit(
+            handler="count.py", input={"start": 1}, resumable=True, cpu=0.1, memory="128MiB", env={"PYTHONUNBUFFERED": "1"}
+        )
+        self.assertEqual(list(self.client.logs(job)), ["from 1", "run 2 from 3"])
+        ended = self.client.wait(job)
+        progress = ended.progress
+        assert progress is not None
+        self.assertEqual((ended.succeeded, progress.fraction, progress.message), (True, 0.5, "half way"))
+        self.assertEqual([artifact.name for artifact in self.client.artifacts(job)], ["count"])
+
+
+if __name__ == "__main__":
+    unittest.main()

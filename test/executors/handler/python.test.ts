@@ -1,0 +1,144 @@
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Executor } from '../../../src/executors/executor.ts'
+import { createHandlerExecutor } from '../../../src/executors/handler/handler.ts'
+import { createLocalExecutor } from '../../../src/executors/local/local.ts'
+import { systemClock } from '../../../src/platform/clock.ts'
+import { createLog } from '../../../src/platform/log.ts'
+import { machineTime } from '../../support/clock.ts'
+import { findPython, reportMissing } from '../../support/python.ts'
+import { until } from '../../support/until.ts'
+import { contract, startsAt } from '../contract.ts'
+import { read, removeSpool, runOf, untilEnded } from '../runs.ts'
+
+/** Appends a mark when it begins, and behaves as its input says. */
+const behaving = `
+import signal, sys, time
+import berth
+
+@berth.handler
+def run(input, job):
+    if input.get("ignoresTerm"):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    with open(input["mark"], "a") as file:
+        file.write("x\\n")
+    for number in range(1, input.get("lines", 0) + 1):
+        job.log(f"line {number}")
+    while input.get("endless"):
+        time.sleep(60)
+    sys.exit(input.get("exitCode", 0))
+`
+
+const open = async (directory: string) =>
+  createHandlerExecutor(
+    await createLocalExecutor({
+      spoolDir: join(directory, 'spool'),
+      environment: process.env,
+      clock: systemClock,
+      time: machineTime,
+      log: createLog('warn'),
+    }),
+  )
+
+const hasPython = !reportMissing('Python 3.9', findPython() === null)
+
+if (hasPython)
+  contract('handler', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'berth-handler-'))
+    const module = join(directory, 'behaving.py')
+    await writeFile(module, behaving)
+    const marks = new Map<string, string>()
+    return {
+      open: () => open(directory),
+      run(behaviour) {
+        const mark = join(directory, `mark-${marks.size}`)
+        const run = runOf({ handler: module, input: { ...behaviour, mark } })
+        marks.set(run.runId, mark)
+        return run
+      },
+      starts: ({ runId }) => startsAt(marks.get(runId) ?? ''),
+      remove: () => removeSpool(directory),
+    }
+  })
+
+describe.skipIf(!hasPython)('a handler in Python', () => {
+  let directory: string
+  let executor: Executor
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'berth-handlers-'))
+    executor = await open(directory)
+  })
+  afterAll(async () => {
+    await executor.close()
+    await removeSpool(directory)
+  })
+
+  async function outcome(source: string | null, more: { input?: object; closure?: object; name?: string } = {}) {
+    const { input = null, closure = null, name = 'job.py' } = more
+    if (source !== null) await writeFile(join(directory, name), `import berth\n${source}`)
+    const run = runOf({ handler: name, workdir: directory, input: input as Record<string, unknown> | null })
+    const handle = await executor.start({ ...run, closure: closure && JSON.stringify(closure) })
+    const output = await read(executor, handle)
+    const ended = await untilEnded(executor, handle)
+    await executor.forget?.(handle)
+    return { ...output, exitCode: ended.exitCode, cause: ended.cause }
+  }
+
+  const resuming = `
+@berth.handler
+def run(input, job):
+    job.log(f"run {input}")
+
+@run.on_resume
+def resume(closure, job):
+    job.log(f"resume at {closure['step']} {job.closure == closure}")
+    if closure.get("fails"):
+        raise ValueError("the closure is stale")
+`
+
+  it('gets its input, or its closure', async () => {
+    expect(await outcome(resuming, { input: { a: [1] } })).toMatchObject({ out: "run {'a': [1]}\n", exitCode: 0 })
+    expect(await outcome(resuming, { closure: { step: 3 } })).toMatchObject({ out: 'resume at 3 True\n', exitCode: 0 })
+  })
+
+  it('that raises logs the traceback; an exception in on_resume is RESUME_FAILED', async () => {
+    const raised = await outcome('@berth.handler\ndef run(input, job):\n    raise KeyError("no such table")')
+    expect(raised).toMatchObject({ exitCode: 1, cause: undefined, err: expect.stringContaining('no such table') })
+    const stale = await outcome(resuming, { closure: { step: 3, fails: true } })
+    expect(stale).toMatchObject({ cause: 'RESUME_FAILED', err: expect.stringContaining('the closure is stale') })
+  })
+
+  it('may be a coroutine function, and import its neighbours', async () => {
+    await writeFile(join(directory, 'neighbour.py'), 'word = "from a neighbour"\n')
+    const source = 'import neighbour\n@berth.handler\nasync def run(input, job):\n    job.log(neighbour.word)'
+    expect(await outcome(source)).toMatchObject({ out: 'from a neighbour\n', exitCode: 0 })
+  })
+
+  it('that is missing or has no handler fails with a message', async () => {
+    const none = { exitCode: 126, err: expect.stringContaining('@berth.handler') }
+    expect(await outcome('x = 1')).toMatchObject(none)
+    expect(await outcome('syntax error')).toMatchObject({ exitCode: 126, err: expect.stringContaining('SyntaxError') })
+    const missing = { exitCode: 127, err: expect.stringContaining('module not found') }
+    expect(await outcome(null, { name: 'missing.py' })).toMatchObject(missing)
+  })
+
+  it('keeps a closure that was saved while the server was unreachable, also after a kill', async () => {
+    const source = `import berth, time
+@berth.handler
+def run(input, job):
+    for step in (1, 2, 3):
+        job.save_closure({"step": step})
+    time.sleep(600)
+`
+    await writeFile(join(directory, 'saving.py'), source)
+    const run = runOf({ handler: 'saving.py', workdir: directory })
+    const handle = await executor.start({ ...run, injected: { BERTH_URL: 'http://127.0.0.1:1', BERTH_TOKEN: 'none' } })
+    const file = join(directory, 'spool/runs', run.runId, 'unsent')
+    await until(async () => (await readFile(file, 'utf8')).includes('"step": 3'), { what: 'it saved' })
+    await executor.stop(handle, 0)
+    expect(await untilEnded(executor, handle)).toMatchObject({ signal: 9, unsentClosure: '{"step":3}' })
+  })
+})
