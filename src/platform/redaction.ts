@@ -3,10 +3,14 @@
  * or a header. What remains still identifies a token.
  */
 
-/** Paths of fields whose values never enter the log. */
-export const secretPaths = ['token', 'secret', 'password', 'authorization', 'cookie', 'connectionString'].flatMap(
-  (name) => [name, `*.${name}`, `*.*.${name}`],
-)
+const secretNames = ['token', 'secret', 'password', 'authorization', 'cookie', 'connectionString']
+
+/** Paths of fields whose values never enter the log. In `detail` and `where` PostgreSQL quotes rows and parameters. */
+export const secretPaths = [
+  ...secretNames.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]),
+  'err.detail',
+  'err.where',
+]
 
 const patterns: readonly (readonly [RegExp, string])[] = [
   // Tokens of runs, and then of people; the beginning is their id.

@@ -45,7 +45,10 @@ it('the log contains no secret in its message, its fields and its errors', () =>
   const { destination, lines } = recordLines()
   const log = createLog('info', { destination })
   const secret = `berth_0123456789${random}`
-  const err = Object.assign(new Error(`no answer to ${secret}`, { cause: new Error(`Bearer ${random}`) }), { secret })
+  const err = Object.assign(new Error(`no answer to ${secret}`, { cause: new Error(`Bearer ${random}`) }), {
+    secret,
+    detail: `Failing row contains (${random})`,
+  })
   log.error({ err, authorization: random, request: { headers: { authorization: random } } }, `tried ${secret}`)
   log.child({ token: random }).info({ list: [{ url: `postgres://a:${random}@db/x` }] }, 'child')
   expect(lines).toHaveLength(2)
