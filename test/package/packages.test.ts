@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import about from '../../package.json' with { type: 'json' }
@@ -27,6 +29,17 @@ test('the servers in Kubernetes have the permissions of the guide and no others'
   const roles = parseAllDocuments(block).map((each) => each.toJS())
   const granted = (await readAll('ops/kubernetes/access.yaml')).filter(({ kind }) => /Role$/.test(kind))
   expect(granted).toEqual(roles)
+})
+
+test('the bill of materials has every package that a server needs, with its hash and without a registry', async () => {
+  const offline = { ...process.env, npm_config_registry: 'http://127.0.0.1:9' }
+  const { stdout } = await promisify(execFile)('npm', ['run', '--silent', 'sbom'], { cwd: root, env: offline })
+  const { components } = JSON.parse(stdout) as { components: { purl: string; hashes?: object[] }[] }
+  const listed = components.flatMap(({ purl, hashes }) => (hashes ? [decodeURIComponent(purl)] : []))
+  const needed = Object.entries({ ...about.dependencies, ...about.optionalDependencies })
+  expect(
+    needed.map(([name, version]) => `pkg:npm/${name}@${version}`).filter((each) => !listed.includes(each)),
+  ).toEqual([])
 })
 
 test('the servers in Kubernetes pass the Pod Security level restricted', async () => {
