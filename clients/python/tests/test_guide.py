@@ -41,7 +41,7 @@ class Guide(ServerCase):
     def test_the_example_inside_a_job_reports(self) -> None:
         example, *snippets = blocks_of("Inside a job")
         env = {"PYTHONPATH": str(ROOT / "clients/python/src")}
-        job = self.client.submit([sys.executable, "-c", example], cpu=0.1, memory="128MiB", env=env)
+        job = self.client.submit([sys.executable, "-c", example], cpu=0.5, memory="128MiB", env=env)
         ended = self.client.wait(job)
         self.assertTrue(ended.succeeded, list(self.client.logs(job)))
         self.assertEqual([artifact.name for artifact in self.client.artifacts(job)], ["result"])

@@ -19,7 +19,7 @@ class InsideAJob(ServerCase):
     def program(self, text: str, **options: Any) -> berth.SubmittedJob:
         """A job that runs a program in Python."""
         env = {"PYTHONPATH": SOURCE, "PYTHONUNBUFFERED": "1"}
-        fields: Dict[str, Any] = {"cpu": 0.1, "memory": "128MiB", "env": env, **options}
+        fields: Dict[str, Any] = {"cpu": 0.5, "memory": "128MiB", "env": env, **options}
         return self.client.submit([sys.executable, "-c", textwrap.dedent(text)], **fields)
 
     def test_progress_artifacts_and_closures_are_stored(self) -> None:
@@ -116,7 +116,7 @@ class Handlers(ServerCase):
             )
         )
         job = self.client.submit(
-            handler="count.py", input={"start": 1}, resumable=True, cpu=0.1, memory="128MiB", env={"PYTHONUNBUFFERED": "1"}
+            handler="count.py", input={"start": 1}, resumable=True, cpu=0.5, memory="128MiB", env={"PYTHONUNBUFFERED": "1"}
         )
         self.assertEqual(list(self.client.logs(job)), ["from 1", "run 2 from 3"])
         ended = self.client.wait(job)

@@ -31,6 +31,7 @@ from .errors import (
     UnavailableError,
     VersionConflictError,
 )
+from .futures import BerthExecutor, BerthFuture, Function, job
 from .generated.types import (
     Artifact,
     Dependency,
@@ -58,6 +59,8 @@ __version__ = "0.1.0"
 __all__ = [
     "Artifact",
     "BerthError",
+    "BerthExecutor",
+    "BerthFuture",
     "BerthWarning",
     "Client",
     "Dependency",
@@ -65,6 +68,7 @@ __all__ = [
     "Explanation",
     "Following",
     "ForbiddenError",
+    "Function",
     "Handler",
     "IdempotencyConflictError",
     "InternalDns",
@@ -102,6 +106,7 @@ __all__ = [
     "create_key",
     "handler",
     "is_inside",
+    "job",
     "on_terminate",
     "progress",
     "saved_closure",
