@@ -3,7 +3,7 @@ import { actOnIds, actOnMatching, type BulkRequest } from '../../web/actions/act
 import { commandFor, describeMatching } from '../../web/actions/bulk-words.ts'
 import { findVisible } from '../../web/pages/jobs/find-visible.ts'
 import { fitColumns } from '../../web/pages/jobs/fit-columns.ts'
-import { describeRequest } from '../../web/pages/jobs/place.ts'
+import { abridgePlace, describeRequest } from '../../web/pages/jobs/place.ts'
 import { drawLine } from '../../web/pages/overview/draw-line.ts'
 import type { JobRow } from '../../web/rows/job-store.ts'
 
@@ -117,4 +117,18 @@ it('the drawn rows cover those in sight, and stay within the list', () => {
 it('a line is drawn over the whole width, from the bottom', () => {
   expect(drawLine([0, 5, 10], 10)).toBe('0,40 120,20 240,0')
   expect(drawLine([0, 0], 0)).toBe('0,40 240,40')
+})
+
+it('the list of jobs shortens why a job waits', () => {
+  const job = (message: string) =>
+    ({
+      stateCategory: 'WAITING',
+      queuePosition: 2,
+      currentRun: { nodeNames: [], gpuIds: [] },
+      pool: { name: 'gpu' },
+      scheduling: { reasons: [{ message }] },
+    }) as unknown as JobRow
+  expect(abridgePlace(job('Waiting behind job_01m8fkc50me00aafv40m0gkpc9'))).toBe('#2 behind job …0gkpc9')
+  expect(abridgePlace(job('Waiting for free resources: 8 GPUs'))).toBe('#2 for free resources: 8 GPUs')
+  expect(abridgePlace(job('The pool is paused'))).toBe('#2 The pool is paused')
 })

@@ -76,7 +76,7 @@ const roundedBelow = 0.01
 /** "EUR 4.20", "EUR 0.0017"; without a currency the amount alone. */
 export function formatMoney({ amount, currency }: { amount: number; currency: string | null }): string {
   const isSmall = amount !== 0 && Math.abs(amount) < roundedBelow
-  const digits = isSmall ? { maximumSignificantDigits: 2 } : {}
+  const digits = isSmall ? { minimumSignificantDigits: 2, maximumSignificantDigits: 2 } : {}
   if (currency === null) return isSmall ? amount.toLocaleString('en', digits) : amount.toFixed(2)
   return amount.toLocaleString('en', { style: 'currency', currency, currencyDisplay: 'code', ...digits })
 }

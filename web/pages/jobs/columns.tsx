@@ -5,7 +5,7 @@ import { describeEnd } from '../../parts/states.ts'
 import { Duration, Time } from '../../parts/time.tsx'
 import type { JobRow } from '../../rows/job-store.ts'
 import { StartEstimate, TimeLeft } from './estimates.tsx'
-import { describePlace, describeRequest } from './place.ts'
+import { abridgePlace, describePlace, describeRequest } from './place.ts'
 
 export interface JobColumn {
   key: string
@@ -28,7 +28,7 @@ export const columns: readonly JobColumn[] = [
   {
     key: 'state',
     title: 'State',
-    track: 'minmax(136px, 190px)',
+    track: 'minmax(136px, 170px)',
     widthMin: 136,
     rank: 0,
     isDefault: true,
@@ -37,7 +37,7 @@ export const columns: readonly JobColumn[] = [
   {
     key: 'name',
     title: 'Name',
-    track: 'minmax(150px, 2.2fr)',
+    track: 'minmax(150px, 2fr)',
     widthMin: 150,
     rank: 0,
     isDefault: true,
@@ -46,7 +46,7 @@ export const columns: readonly JobColumn[] = [
   {
     key: 'who',
     title: 'Who',
-    track: 'minmax(56px, 110px)',
+    track: 'minmax(56px, 90px)',
     widthMin: 56,
     rank: 5,
     isDefault: true,
@@ -55,17 +55,17 @@ export const columns: readonly JobColumn[] = [
   {
     key: 'where',
     title: 'Where, or why it waits',
-    track: 'minmax(140px, 2fr)',
+    track: 'minmax(140px, 3fr)',
     widthMin: 140,
     rank: 2,
     isDefault: true,
-    cell: describePlace,
+    cell: abridgePlace,
     hint: describePlace,
   },
   {
     key: 'asked',
     title: 'Asked',
-    track: 'minmax(112px, 1fr)',
+    track: 'minmax(112px, 150px)',
     widthMin: 112,
     rank: 4,
     isDefault: true,

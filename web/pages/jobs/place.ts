@@ -1,6 +1,15 @@
 import { formatBytes } from '../../parts/format.ts'
 import type { JobRow } from '../../rows/job-store.ts'
 
+/** Ids of the same time differ at their end. */
+const jobId = /\bjob_\w{20}(\w{6})\b/g
+
+/** The place of a job as short as a column of a list: its state already says that the job waits. */
+export const abridgePlace = (job: JobRow): string =>
+  describePlace(job)
+    .replace(/Waiting (?=for |behind )/, '')
+    .replaceAll(jobId, 'job …$1')
+
 /** Nodes and GPUs of a run; position and reason of a job that waits. */
 export function describePlace(job: JobRow): string {
   const { currentRun, scheduling, queuePosition, stateCategory, pool } = job

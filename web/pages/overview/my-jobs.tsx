@@ -9,7 +9,7 @@ import { orders } from '../../rows/order.ts'
 import { useJobList } from '../../rows/use-job-list.ts'
 import { useJobRow } from '../../rows/use-job-row.ts'
 import { StartEstimate, TimeLeft } from '../jobs/estimates.tsx'
-import { describePlace } from '../jobs/place.ts'
+import { abridgePlace, describePlace } from '../jobs/place.ts'
 import styles from './overview.module.css'
 
 const shownMax = 8
@@ -84,7 +84,7 @@ function JobItem({ id, isDeparted }: { id: string; isDeparted: boolean }) {
       <Link to="/jobs/$id" params={{ id }} className={styles.job}>
         <StateChip state={job.state} fraction={job.progress?.fraction} detail={describePercent(job)} />
         <span className={styles.name} title={describePlace(job)}>
-          {job.name ?? job.id} <span className={styles.faint}>{describePlace(job)}</span>
+          {job.name ?? job.id} <span className={styles.faint}>{abridgePlace(job)}</span>
         </span>
         <span className={styles.when}>
           {job.stateCategory === 'WAITING' ? <StartEstimate job={job} /> : <Runs job={job} />}
