@@ -34,6 +34,29 @@ class Guide(ServerCase):
             compile(block, "docs/python.md", "exec")
             self.assertLessEqual(block.count("\n"), 45, block)
 
+    def test_the_recipe_for_ci_submits_once(self) -> None:
+        for expected in ("submitted", "known already"):
+            printed, remarks = io.StringIO(), io.StringIO()
+            with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(remarks):
+                with self.assertRaises(SystemExit) as caught:
+                    exec(blocks_of("From CI and scripts")[0].replace("'local'", repr(self.folder)), {})
+            self.assertEqual((caught.exception.code, printed.getvalue()), (0, "tested\n"))
+            self.assertTrue(remarks.getvalue().startswith(expected), remarks.getvalue())
+
+    def test_the_example_of_asyncio_works(self) -> None:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(blocks_of("asyncio")[0].replace("sweep/", f"sweep/{self.folder}/"), {})
+        lines = printed.getvalue().splitlines()
+        self.assertEqual(sorted(lines[:2]), ["loss at 0.01", "loss at 0.1"])
+        self.assertEqual(lines[2], "['SUCCEEDED', 'SUCCEEDED']")
+
+    def test_the_example_of_functions_works(self) -> None:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(blocks_of("Functions as jobs")[0], {})
+        self.assertTrue(printed.getvalue().startswith("[8, 16] job_"), printed.getvalue())
+
     def test_the_errors_are_caught_as_described(self) -> None:
         with contextlib.redirect_stdout(io.StringIO()):
             exec(f"import berth\nclient = berth.Client()\n{blocks_of('Errors')[0]}", {})

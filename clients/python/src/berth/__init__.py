@@ -12,6 +12,7 @@ Submit jobs to Berth, follow them live, and report from inside a job.
 
 from ._follow import Following, LogGap
 from ._spec import JobOptions
+from .aio import AsyncClient, AsyncFollowing
 from .client import Client, SubmittedJob, create_key
 from .errors import (
     BerthError,
@@ -58,6 +59,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Artifact",
+    "AsyncClient",
+    "AsyncFollowing",
     "BerthError",
     "BerthExecutor",
     "BerthFuture",

@@ -173,18 +173,31 @@ def _read_gap(gap: Mapping[str, Any]) -> LogGap:
     return LogGap(gap["runNumber"], gap["startOffset"], gap["endOffset"], gap["reason"])
 
 
-def split_lines(pieces: Iterator[str]) -> Iterator[str]:
+class LineSplitter:
     """Lines without their ends. Only a line feed ends a line; the last line needs none."""
-    pending: List[str] = []
-    for piece in pieces:
+
+    def __init__(self) -> None:
+        self._pending: List[str] = []
+
+    def feed(self, piece: str) -> List[str]:
+        """The lines that this piece ends."""
         *lines, rest = piece.split("\n")
-        for line in lines:
-            yield "".join(pending) + line
-            pending.clear()
-        pending.append(rest)
-    last = "".join(pending)
-    if last:
-        yield last
+        if lines:
+            lines[0] = "".join(self._pending) + lines[0]
+            self._pending.clear()
+        self._pending.append(rest)
+        return lines
+
+    def end(self) -> List[str]:
+        last = "".join(self._pending)
+        return [last] if last else []
+
+
+def split_lines(pieces: Iterator[str]) -> Iterator[str]:
+    splitter = LineSplitter()
+    for piece in pieces:
+        yield from splitter.feed(piece)
+    yield from splitter.end()
 
 
 @contextmanager
