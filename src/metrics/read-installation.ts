@@ -34,7 +34,7 @@ export async function readInstallation(sql: Sql): Promise<InstallationNumbers> {
 const amountsSql = (cpu: string, memory: string, gpus: string) =>
   `jsonb_build_object('cpus', coalesce(${cpu}, 0) / 1000.0, 'memory_bytes', coalesce(${memory}, 0), 'gpus', coalesce(${gpus}, 0))`
 
-const times = (amount: string) => `sum(v.waiting * (l.shape->>'copies')::bigint * (l.shape->>'${amount}')::bigint)`
+const times = (amount: string) => `sum(waiting * (shape->>'copies')::bigint * (shape->>'${amount}')::bigint)`
 
 const installationSql = `
 WITH state AS (
@@ -53,13 +53,15 @@ allocated AS (
   FROM run r JOIN allocation a ON a.run_id = r.id WHERE r.state IN ${holdingSql} GROUP BY r.pool
 ),
 allocated_gpus AS (
-  SELECT r.pool, count(*) AS gpus FROM run r JOIN held_device h ON h.run_id = r.id WHERE r.state IN ${holdingSql} GROUP BY r.pool
+  SELECT r.pool, sum((SELECT count(*) FROM held_device h WHERE h.run_id = r.id)) AS gpus
+  FROM run r WHERE r.state IN ${holdingSql} GROUP BY r.pool
 ),
 wanted AS (
-  SELECT v.pool, ${times('cpuMillis')} AS cpu, ${times('memoryBytes')} AS memory, ${times('gpu')} AS gpus
-  FROM lane_view v JOIN lane l ON l.id = v.lane_id GROUP BY v.pool
+  SELECT pool, ${times('cpuMillis')} AS cpu, ${times('memoryBytes')} AS memory, ${times('gpu')} AS gpus
+  FROM (SELECT v.pool, l.shape, sum(v.waiting) AS waiting FROM lane_view v JOIN lane l ON l.id = v.lane_id GROUP BY 1, 2) alike
+  GROUP BY pool
 ),
-oldest AS (SELECT pool, min(eligible_at) AS at FROM queue_entry WHERE open GROUP BY pool)
+oldest AS (SELECT p.name AS pool, (SELECT min(eligible_at) FROM queue_entry WHERE pool = p.name AND open) AS at FROM pool p)
 SELECT
   coalesce((SELECT jsonb_agg(jsonb_build_object(
     'pool', p.name,

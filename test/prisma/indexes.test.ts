@@ -135,6 +135,10 @@ const needs = {
     'WHERE pool = $1 AND deadline > (SELECT berth_now()) AND answer IS NULL',
     'SELECT id FROM question WHERE pool = $1 AND deadline > (SELECT berth_now()) AND answer IS NULL',
   ),
+  queue_entry_oldest: need(
+    'SELECT min(eligible_at) FROM queue_entry WHERE pool = p.name AND open',
+    'SELECT min(eligible_at) FROM queue_entry WHERE pool = $1 AND open',
+  ),
   queue_entry_due: need(
     'q.pool = $1 AND NOT q.open AND q.eligible_at >',
     'SELECT eligible_at FROM queue_entry q WHERE q.pool = $1 AND NOT q.open AND q.eligible_at > $2 ORDER BY 1 LIMIT 1',

@@ -1379,6 +1379,7 @@ CREATE STATISTICS job_places (mcv) ON state, log_closed, pool, queue, executor, 
 -- bid, by which it sorts downwards.
 CREATE INDEX queue_entry_in_lane ON queue_entry (lane_id, open, (-bid), sequence) INCLUDE (bid, eligible_at);
 CREATE INDEX queue_entry_due ON queue_entry (pool, eligible_at) WHERE NOT open;
+CREATE INDEX queue_entry_oldest ON queue_entry (pool, eligible_at) WHERE open;
 CREATE INDEX lane_overridden ON lane (pool, priority) WHERE overridden;
 CREATE INDEX lane_of_account ON lane (pool, account) INCLUDE (id) WHERE NOT interactive;
 CREATE INDEX lane_of_user ON lane (user_id, pool);
