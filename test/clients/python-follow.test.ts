@@ -72,21 +72,34 @@ follow("bytes", client.log_bytes(job))
 print(state, events, *(hashes[name] for name in ("text", "lines", "bytes")), flush=True)
 `
 
+function startFollower(count: number) {
+  const args = ['-c', following, join(dataDir, 'printing.py'), String(count)]
+  const client = spawn(python ?? '', args, { env: pythonEnv(proxy.url, dataDir), cwd: dataDir })
+  let output = ''
+  let remarks = ''
+  client.stdout.on('data', (data) => (output += data))
+  client.stderr.on('data', (data) => (remarks += data))
+  return {
+    ended: once(client, 'exit'),
+    output: () => output,
+    remarks: () => remarks,
+    isSubmitted: () => output.includes('\n') || client.exitCode !== null,
+  }
+}
+
+/** The last line of a follower that has everything. */
+function expectAll(output: string, count: number): void {
+  const text = Array.from({ length: count }, (_, number) => `line ${number} é\n`).join('')
+  const hash = createHash('sha256').update(text).digest('hex')
+  expect(output.split('\n')[1]).toBe(`SUCCEEDED [1, 2, 3, 4] ${hash} ${hash} ${hash}`)
+}
+
 it.skipIf(reportMissing('Python 3.9', python === null))(
   `${lines} lines arrive complete through ${cuts} cuts and ${kills} kills of the server`,
   async () => {
     await writeFile(join(dataDir, 'printing.py'), printing)
-    const args = ['-c', following, join(dataDir, 'printing.py'), String(lines)]
-    const client = spawn(python ?? '', args, { env: pythonEnv(proxy.url, dataDir), cwd: dataDir })
-    let output = ''
-    let remarks = ''
-    client.stdout.on('data', (data) => (output += data))
-    client.stderr.on('data', (data) => (remarks += data))
-    const ended = once(client, 'exit')
-    await until(() => output.includes('\n') || client.exitCode !== null, {
-      what: 'the job is submitted',
-      seen: () => remarks,
-    })
+    const follower = startFollower(lines)
+    await until(follower.isSubmitted, { what: 'the job is submitted', seen: follower.remarks })
     for (let fault = 1; fault <= cuts; fault++) {
       await sleep(lines / (cuts + kills) / 2)
       proxy.cut()
@@ -94,11 +107,21 @@ it.skipIf(reportMissing('Python 3.9', python === null))(
       await server.end('SIGKILL')
       server = await startBerth({ dataDir, port })
     }
-    expect(await ended, remarks).toEqual([0, null])
-    const text = Array.from({ length: lines }, (_, number) => `line ${number} é\n`).join('')
-    const hash = createHash('sha256').update(text).digest('hex')
-    expect(output.split('\n')[1]).toBe(`SUCCEEDED [1, 2, 3, 4] ${hash} ${hash} ${hash}`)
+    expect(await follower.ended, follower.remarks()).toEqual([0, null])
+    expectAll(follower.output(), lines)
     expect(proxy.passed.sse).toBeGreaterThan(cuts)
   },
   600_000,
 )
+
+it.skipIf(python === null)('a job is followed by queries behind a proxy that blocks streams', async () => {
+  await writeFile(join(dataDir, 'printing.py'), printing)
+  proxy.blocked.add('sse')
+  try {
+    const follower = startFollower(3_000)
+    expect(await follower.ended, follower.remarks()).toEqual([0, null])
+    expectAll(follower.output(), 3_000)
+  } finally {
+    proxy.blocked.delete('sse')
+  }
+})

@@ -184,13 +184,11 @@ class Following(ServerCase):
 class Looking(ServerCase):
     def test_a_list_has_all_jobs_of_its_filters(self) -> None:
         later = datetime.now() + timedelta(days=9)
-        self.client.submit_many([["true"]] * 120, cpu=0.1, memory="64MiB", labels={"list": self.folder}, not_before=later)
+        self.client.submit_many([["true"]] * 210, cpu=0.1, memory="64MiB", labels={"list": self.folder}, not_before=later)
         jobs = list(self.client.list(labels={"list": self.folder}))
-        self.assertEqual(len({job.id for job in jobs}), 120)
+        self.assertEqual(len({job.id for job in jobs}), 210)
         self.assertEqual([job.id for job in self.client.list(labels={"list": None}, limit=3)], [job.id for job in jobs[:3]])
         self.assertEqual(list(self.client.list(labels={"list": self.folder}, states=["RUNNING"])), [])
-        for job in jobs:
-            self.client.cancel(job)
 
     def test_why_says_what_a_job_waits_for(self) -> None:
         job = self.shell("true", not_before=datetime.now() + timedelta(days=9))

@@ -24,7 +24,7 @@ def double(number: int) -> int:
 class Futures(ServerCase):
     def test_results_and_exceptions_return_without_a_folder(self) -> None:
         with berth.BerthExecutor(self.client, **SMALL) as executor:
-            power = executor.submit(pow, 2, 10)
+            power = executor.submit(operator.pow, 2, 10)
             broken = executor.submit(math.sqrt, -1)
             large = executor.submit(operator.mul, "x", 100_000)
             self.assertEqual(power.result(), 1024)
@@ -40,12 +40,12 @@ class Futures(ServerCase):
     def test_large_results_return_in_a_folder(self) -> None:
         with berth.BerthExecutor(self.client, folder="calls", **SMALL) as executor:
             self.assertEqual(list(executor.map(operator.mul, ["x", "y"], [300_000, 2])), ["x" * 300_000, "yy"])
-            self.assertEqual({future.result() for future in as_completed([executor.submit(abs, -3)])}, {3})
+            self.assertEqual({future.result() for future in as_completed([executor.submit(math.fabs, -3)])}, {3})
 
     def test_a_result_is_found_again_by_the_id_of_its_job(self) -> None:
         for folder in (None, "calls"):
             with berth.BerthExecutor(self.client, folder=folder, **SMALL) as executor:
-                job_id = executor.submit(pow, 3, 4).job_id
+                job_id = executor.submit(operator.pow, 3, 4).job_id
             with berth.BerthExecutor(berth.Client()) as other:
                 self.assertEqual(other.attach(job_id).result(timeout=60), 81)
         with berth.BerthExecutor(self.client) as other, self.assertRaises(berth.NotFoundError):

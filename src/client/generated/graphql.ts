@@ -2389,14 +2389,14 @@ export type PythonJobEventsQueryVariables = Exact<{
 }>;
 
 
-export type PythonJobEventsQuery = { job: { id: string, stateCategory: StateCategory, eventCursor: string, events: { nodes: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, detail:
+export type PythonJobEventsQuery = { job: { eventCursor: string, stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: string, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, events: { nodes: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, detail:
           | { __typename: 'ApprovalDecisionDetail' }
           | { __typename: 'ApprovalRequestDetail' }
           | { __typename: 'ArtifactDetail' }
           | { __typename: 'PreemptionDetail' }
           | { __typename: 'PriorityDetail' }
           | { __typename: 'StateChangeDetail', nativeId: string | null }
-         | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
+         | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } } | null };
 
 export type PythonJobStatusSubscriptionVariables = Exact<{
   jobId: string;
@@ -6753,8 +6753,7 @@ export const PythonExplanationDocument = /*#__PURE__*/ new TypedDocumentString(`
 export const PythonJobEventsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query PythonJobEvents($id: ID!, $first: Int, $after: Cursor) {
   job(id: $id) {
-    id
-    stateCategory
+    ...LiveJob
     eventCursor
     events(first: $first, after: $after) {
       nodes {
@@ -6767,7 +6766,55 @@ export const PythonJobEventsDocument = /*#__PURE__*/ new TypedDocumentString(`
     }
   }
 }
-    fragment JobEventRow on JobEvent {
+    fragment JobRow on Job {
+  id
+  version
+  name
+  state
+  psijState
+  stateReason
+  stateInfo
+  exitCode
+  nativeId
+  attempt
+  queue {
+    id
+    name
+  }
+  user {
+    id
+    name
+  }
+  createdAt
+  startedAt
+  finishedAt
+}
+fragment LiveJob on Job {
+  ...JobRow
+  stateCategory
+  priority
+  basePriority
+  priorityOverride
+  executor
+  account
+  project
+  pool {
+    id
+    name
+  }
+  labels {
+    key
+    value
+  }
+  queuedAt
+  allowedActions
+  progress {
+    fraction
+    message
+    at
+  }
+}
+fragment JobEventRow on JobEvent {
   id
   seq
   at

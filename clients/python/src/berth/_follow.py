@@ -69,8 +69,30 @@ class LogGap:
 def follow_job(transport: Transport, job_id: str, after: Optional[str] = None) -> Following[JobUpdate]:
     """Updates from the current state on, or after a cursor."""
     variables = {"jobId": job_id, **({"after": after} if after else {})}
-    stream = transport.stream(documents.PYTHON_JOB_STATUS, variables)
+    stream = transport.stream(documents.PYTHON_JOB_STATUS, variables, lambda asked: _poll_job(transport, asked))
     return Following(stream, _read_updates(stream, job_id))
+
+
+def _poll_job(transport: Transport, asked: Mapping[str, Any]) -> List[Dict[str, Any]]:
+    """Without a cursor only the job as it is."""
+    after = asked.get("after")
+    variables = {"id": asked["jobId"], "first": _EVENTS_PER_PAGE if after else 1, "after": after}
+    job = _demand_job(transport.ask(documents.PYTHON_JOB_EVENTS, variables), asked["jobId"])
+    page = job["events"]
+    has_next = bool(after) and page["pageInfo"]["hasNextPage"]
+    is_final = job["stateCategory"] == "FINAL" and not has_next
+    events = page["nodes"] if after else []
+    if after and not events and not is_final:
+        return []
+    cursor = page["pageInfo"]["endCursor"] if has_next else job["eventCursor"]
+    return [{"__typename": "JobTransitions", "job": job, "transitions": events, "cursor": cursor, "isFinal": is_final}]
+
+
+def _demand_job(data: Mapping[str, Any], job_id: str) -> Dict[str, Any]:
+    job: Optional[Dict[str, Any]] = data["job"]
+    if job is None:
+        raise NotFoundError("NOT_FOUND", f"Job {job_id} not found")
+    return job
 
 
 def _read_updates(stream: Stream, job_id: str) -> Iterator[JobUpdate]:
@@ -97,9 +119,8 @@ def follow_events(transport: Transport, job_id: str) -> Following[JobEvent]:
     page: Dict[str, Any] = {"after": None}
     while True:
         variables = {"id": job_id, "first": _EVENTS_PER_PAGE, **page}
-        job = transport.request(documents.PYTHON_JOB_EVENTS, variables, attempts=_READ_ATTEMPTS)["job"]
-        if job is None:
-            raise NotFoundError("NOT_FOUND", f"Job {job_id} not found")
+        data = transport.request(documents.PYTHON_JOB_EVENTS, variables, attempts=_READ_ATTEMPTS)
+        job = _demand_job(data, job_id)
         history += map(JobEvent.from_json, job["events"]["nodes"])
         if not job["events"]["pageInfo"]["hasNextPage"]:
             break
@@ -128,7 +149,7 @@ def follow_text(
     variables = {"jobId": job_id, **{name: value for name, value in begin.items() if value is not None}}
     if not is_live:
         return Following(None, _read_pages(transport, variables, on_gap))
-    stream = transport.stream(documents.TAIL, variables)
+    stream = transport.stream(documents.TAIL, variables, lambda asked: _poll_text(transport, asked))
     return Following(stream, _read_text(stream, job_id, on_gap))
 
 
@@ -148,6 +169,19 @@ def _read_text(stream: Stream, job_id: str, on_gap: Callable[[LogGap], None]) ->
             log.warning("The output of %s is not the one of before, and begins again", job_id)
 
 
+def _poll_text(transport: Transport, asked: Mapping[str, Any]) -> List[Dict[str, Any]]:
+    """Gaps of a page come before its text."""
+    variables = {"id": asked["jobId"], **asked}
+    del variables["jobId"]
+    if "lastLines" not in asked:
+        variables["first"] = _LINES_PER_PAGE
+    page = _demand_job(transport.ask(documents.JOB_LOGS, variables), asked["jobId"])["logs"]
+    gaps = [{"__typename": "LogGap", **gap} for gap in page["gaps"]]
+    if not (gaps or page["text"] or page["isFinal"]):
+        return []
+    return [*gaps, {"__typename": "LogBatch", **page}]
+
+
 def _read_pages(transport: Transport, variables: Dict[str, Any], on_gap: Callable[[LogGap], None]) -> Iterator[str]:
     """The output so far."""
     asked: Dict[str, Any] = {"id": variables["jobId"], **variables}
@@ -155,10 +189,8 @@ def _read_pages(transport: Transport, variables: Dict[str, Any], on_gap: Callabl
     if "lastLines" not in asked:
         asked["first"] = _LINES_PER_PAGE
     while True:
-        job = transport.request(documents.JOB_LOGS, asked, attempts=_READ_ATTEMPTS)["job"]
-        if job is None:
-            raise NotFoundError("NOT_FOUND", f"Job {asked['id']} not found")
-        page = job["logs"]
+        data = transport.request(documents.JOB_LOGS, asked, attempts=_READ_ATTEMPTS)
+        page = _demand_job(data, asked["id"])["logs"]
         for gap in page["gaps"]:
             on_gap(_read_gap(gap))
         if page["text"]:

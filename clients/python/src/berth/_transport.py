@@ -6,15 +6,19 @@ import http.client
 import json
 import logging
 import random
+import socket
 import threading
 import time
-from typing import Any, Callable, Dict, Iterator, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from ._http import Endpoint, Http, Response, Servers, create_response_error, create_unreachable, read_json
 from .errors import BerthError, UnauthenticatedError, create_error, create_error_of
 
 TokenSource = Union[str, Callable[[Optional[str]], str], None]
 """The token, or a function that gets the refused token and returns a fresh one."""
+
+Poll = Callable[[Mapping[str, Any]], List[Dict[str, Any]]]
+"""Gets the messages of a subscription after its variable `after` by a query."""
 
 log = logging.getLogger("berth")
 
@@ -23,6 +27,10 @@ _WAIT_SECONDS_MAX = 30.0
 # The server sends a first byte at once, and then at least every 15 s.
 _FIRST_BYTE_SECONDS_MAX = 15.0
 _SILENCE_SECONDS_MAX = 45.0
+# Behind a proxy that blocks streams.
+_TRIES_BEFORE_POLLING = 3
+_POLL_SECONDS = 1.0
+_POLLING_SECONDS_MAX = 60.0
 
 
 def retry_wait(attempt: int) -> float:
@@ -73,8 +81,8 @@ class Transport:
                 raise
         return self._post(body, self.token())
 
-    def stream(self, document: str, variables: Mapping[str, Any]) -> "Stream":
-        return Stream(self, document, variables)
+    def stream(self, document: str, variables: Mapping[str, Any], poll: Optional[Poll] = None) -> Stream:
+        return Stream(self, document, variables, poll)
 
     def open(
         self,
@@ -127,13 +135,18 @@ class Stream:
     """
     The messages of a subscription, each once and in order, over any number of connections and servers. Retries forever
     from the last cursor, until the server completes the stream, a failure is permanent, or `close`, which another thread may
-    call.
+    call. Where connections fail repeatedly it polls, and tries a connection once a minute.
     """
 
-    def __init__(self, transport: Transport, document: str, variables: Mapping[str, Any]) -> None:
+    def __init__(
+        self, transport: Transport, document: str, variables: Mapping[str, Any], poll: Optional[Poll] = None
+    ) -> None:
         self._transport = transport
         self._document = document
         self._variables = dict(variables)
+        self._poll = poll
+        self._is_polling = False
+        self._tries = 0
         self._closed = threading.Event()
         self._response: Optional[Response] = None
 
@@ -150,11 +163,13 @@ class Stream:
             token: Optional[str] = None
             try:
                 token = self._transport.token()
-                for message in self._connect():
+                for message in self._poll_for_a_minute() if self._is_polling else self._connect():
                     failures = 0
                     is_served = True
                     yield message
-                return
+                if not self._is_polling:
+                    return
+                self._is_polling = False
             except BerthError as error:
                 if self._closed.is_set():
                     return
@@ -164,11 +179,32 @@ class Stream:
                 # A foreign answer is permanent before the first message, because the URL is wrong; later a proxy sent it.
                 elif not error.retryable and not (error.is_foreign and is_served):
                     raise
+                self._choose_way(error)
                 wait = max(error.retry_after, retry_wait(failures))
                 if failures > 1:
                     log.warning("%s; next attempt in %.1f s", error, wait)
                 failures += 1
                 self._closed.wait(wait)
+
+    def _choose_way(self, error: BerthError) -> None:
+        self._tries += 1
+        is_cut_off = error.code == "TIMEOUT" or self._tries >= _TRIES_BEFORE_POLLING
+        self._is_polling = self._poll is not None and is_cut_off and not self._is_polling
+
+    def _poll_for_a_minute(self) -> Iterator[Dict[str, Any]]:
+        until = time.monotonic() + _POLLING_SECONDS_MAX
+        while self._poll is not None and time.monotonic() < until and not self._closed.is_set():
+            try:
+                messages = self._poll(self._variables)
+            except BerthError as error:
+                if error.code != "INVALID_CURSOR" or self._variables.pop("after", None) is None:
+                    raise
+                messages = [{"__typename": "StreamReset", "resetReason": "RETENTION"}]
+            for message in messages:
+                self._advance(message)
+                yield message
+            if not messages:
+                self._closed.wait(_POLL_SECONDS)
 
     def _connect(self) -> Iterator[Dict[str, Any]]:
         body = json.dumps({"query": self._document, "variables": self._variables}).encode()
@@ -189,7 +225,8 @@ class Stream:
                     yield self._read_message(data)
         except (http.client.HTTPException, OSError, ValueError) as cause:
             self._transport.failed(endpoint)
-            raise create_error("UNREACHABLE", f"The stream of {endpoint} was cut") from cause
+            code = "TIMEOUT" if isinstance(cause, socket.timeout) else "UNREACHABLE"
+            raise create_error(code, f"The stream of {endpoint} was cut") from cause
         finally:
             response.close()
         self._transport.failed(endpoint)
@@ -200,10 +237,14 @@ class Stream:
         if answer.get("errors"):
             raise create_error_of(answer["errors"])
         message: Dict[str, Any] = next(iter(answer["data"].values()))
+        self._tries = 0
+        self._advance(message)
+        return message
+
+    def _advance(self, message: Mapping[str, Any]) -> None:
         if message.get("cursor"):
             self._variables["after"] = message["cursor"]
             self._variables.pop("lastLines", None)  # the cursor replaces the starting point
-        return message
 
 
 def read_events(response: Response) -> Iterator[Tuple[str, str]]:

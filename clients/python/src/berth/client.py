@@ -28,7 +28,7 @@ JobOrId = Union[Job, str]
 
 _ATTEMPTS = 8
 _PAGE_SIZE = 100
-_SUBMISSIONS_PER_REQUEST = 500
+_SUBMISSIONS_PER_REQUEST = 200
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import threading
 import time
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional, Tuple, TypeVar, Union, cast
+from typing import TYPE_CHECKING, Any, Callable, Dict, Generic, Iterable, List, Optional, Tuple, TypeVar, Union, cast
 
 from ._call import INLINE, RESULT_NAME
 from ._spec import id_of
@@ -25,9 +25,11 @@ from .generated import documents
 from .generated.types import Job
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from typing_extensions import ParamSpec, Unpack
 
     from ._spec import JobOptions
+
+    Parameters = ParamSpec("Parameters")
 
 try:
     import cloudpickle as pickler
@@ -46,7 +48,7 @@ _IDS_PER_CHECK = 100
 _RESULT_SECONDS_MAX = 10.0
 
 
-class BerthFuture(Future):  # type: ignore[type-arg]
+class BerthFuture(Future[Result]):
     """The result of a call. `job_id` names its job, also for `attach` in another process."""
 
     def __init__(self, client: Client, job_id: str) -> None:
@@ -86,13 +88,15 @@ class BerthExecutor(Executor):
         self._options = dict(options)
         self._python = python or ("python3" if options.get("image") else sys.executable)
         self._lock = threading.RLock()
-        self._pending: Dict[str, BerthFuture] = {}
+        self._pending: Dict[str, BerthFuture[Any]] = {}
         self._is_shut = False
         self._stop = threading.Event()
         self._stream: Optional[Stream] = None
         self._readers: Optional[ThreadPoolExecutor] = None
 
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> BerthFuture:
+    def submit(
+        self, fn: Callable[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
+    ) -> BerthFuture[Result]:
         """Submits the call as a job. Raises a BerthError if the server refuses it."""
         key = create_key()
         where = self._store_call(key, _unwrap(fn), args, kwargs)
@@ -109,7 +113,7 @@ class BerthExecutor(Executor):
         job = self._client.submit(command, idempotency_key=key, **options)
         return self._expect(job.id)
 
-    def attach(self, job: JobOrId) -> BerthFuture:
+    def attach(self, job: JobOrId) -> BerthFuture[Any]:
         """The future of a call that this process or another one submitted. Results are pickles: attach only to jobs that you trust."""
         command = self._client.spec(job).get("command") or []
         if "berth._call" not in command:
@@ -165,7 +169,7 @@ class BerthExecutor(Executor):
 
     # ── futures ──
 
-    def _expect(self, job_id: str) -> BerthFuture:
+    def _expect(self, job_id: str) -> BerthFuture[Any]:
         with self._lock:
             return self._pending.setdefault(job_id, BerthFuture(self._client, job_id))
 
@@ -224,7 +228,7 @@ class BerthExecutor(Executor):
             if self._readers is not None:
                 self._readers.shutdown(wait=False)
 
-    def _resolve(self, future: BerthFuture) -> None:
+    def _resolve(self, future: BerthFuture[Any]) -> None:
         try:
             job = self._client.get(future.job_id)
             outcome = self._read_outcome(job)
@@ -242,10 +246,10 @@ class BerthExecutor(Executor):
             future.set_exception(outcome[1])
 
 
-class Function:
+class Function(Generic[Result]):
     """A function with the resources that it needs as a job. A plain call runs it here."""
 
-    def __init__(self, function: Callable[..., Any], create_executor: Callable[[], BerthExecutor]) -> None:
+    def __init__(self, function: Callable[..., Result], create_executor: Callable[[], BerthExecutor]) -> None:
         self.function = function
         self.__name__ = function.__name__
         self.__qualname__ = function.__qualname__
@@ -254,7 +258,7 @@ class Function:
         self._create_executor = create_executor
         self._executor: Optional[BerthExecutor] = None
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Result:
         return self.function(*args, **kwargs)
 
     @property
@@ -263,11 +267,11 @@ class Function:
             self._executor = self._create_executor()
         return self._executor
 
-    def submit(self, *args: Any, **kwargs: Any) -> BerthFuture:
+    def submit(self, *args: Any, **kwargs: Any) -> BerthFuture[Result]:
         """Runs the call as a job."""
         return self.executor.submit(self, *args, **kwargs)
 
-    def map(self, *iterables: Iterable[Any]) -> Iterable[Any]:
+    def map(self, *iterables: Iterable[Any]) -> Iterable[Result]:
         """The results of a job for each tuple of arguments, in order."""
         return self.executor.map(self, *iterables)
 
@@ -281,10 +285,10 @@ def job(
     folder: Union[str, "os.PathLike[str]", None] = None,
     python: Optional[str] = None,
     **options: Unpack[JobOptions],
-) -> Callable[[Callable[..., Any]], Function]:
+) -> Callable[[Callable[..., Result]], Function[Result]]:
     """Decorates a function whose calls can be jobs: `train.submit(0.1).result()`."""
 
-    def decorate(function: Callable[..., Any]) -> Function:
+    def decorate(function: Callable[..., Result]) -> Function[Result]:
         def create() -> BerthExecutor:
             return BerthExecutor(client, folder=folder, python=python, **options)
 

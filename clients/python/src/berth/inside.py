@@ -131,4 +131,5 @@ def _forget() -> None:
     _inside, _lock = None, threading.RLock()
 
 
-os.register_at_fork(after_in_child=_forget)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)

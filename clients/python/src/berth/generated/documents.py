@@ -557,8 +557,7 @@ PYTHON_EXPLANATION = """
 PYTHON_JOB_EVENTS = """
     query PythonJobEvents($id: ID!, $first: Int, $after: Cursor) {
   job(id: $id) {
-    id
-    stateCategory
+    ...LiveJob
     eventCursor
     events(first: $first, after: $after) {
       nodes {
@@ -571,7 +570,55 @@ PYTHON_JOB_EVENTS = """
     }
   }
 }
-    fragment JobEventRow on JobEvent {
+    fragment JobRow on Job {
+  id
+  version
+  name
+  state
+  psijState
+  stateReason
+  stateInfo
+  exitCode
+  nativeId
+  attempt
+  queue {
+    id
+    name
+  }
+  user {
+    id
+    name
+  }
+  createdAt
+  startedAt
+  finishedAt
+}
+fragment LiveJob on Job {
+  ...JobRow
+  stateCategory
+  priority
+  basePriority
+  priorityOverride
+  executor
+  account
+  project
+  pool {
+    id
+    name
+  }
+  labels {
+    key
+    value
+  }
+  queuedAt
+  allowedActions
+  progress {
+    fraction
+    message
+    at
+  }
+}
+fragment JobEventRow on JobEvent {
   id
   seq
   at
