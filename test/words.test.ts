@@ -144,7 +144,7 @@ const plain: readonly string[] = ['parts of one', 'What you see is from before']
 test.each(habits)('no passage has the habit $habit', ({ pattern }) => {
   const written = repository.filter(
     ({ path }) =>
-      /^(src|test|bench|simulate|examples|prisma|docs)\/.*\.(ts|tsx|sh|c|md|graphql|prisma)$|^[^/]*\.(md|ts)$/.test(
+      /^(src|test|bench|simulate|examples|clients|prisma|docs)\/.*\.(ts|tsx|sh|py|c|md|graphql|prisma)$|^[^/]*\.(md|ts)$/.test(
         path,
       ) && !/\/generated\/|^docs\/schema\.md$|^test\/(words\.test|support\/prose)\.ts$/.test(path),
   )

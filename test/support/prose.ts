@@ -13,7 +13,7 @@ export function passagesOf({ path, lines }: Source): Passage[] {
   let open: Passage | undefined
   for (const [i, content] of lines.entries()) {
     const line = i + 1
-    const { begins, text } = isPage ? readPage(content) : readComment(content, path.endsWith('.sh'))
+    const { begins, text } = isPage ? readPage(content) : readComment(content, /\.(sh|py)$/.test(path))
     if (text === undefined || text === '') open = undefined
     else if (open && !begins) open.text += ` ${text}`
     else {
@@ -36,9 +36,9 @@ function readPage(line: string): Line {
   return { begins: /^\s*([*#>|-]|\d+\.)/.test(line), text: line.replace(/^\s*([*#>-]+|\d+\.)\s+/, '').trim() }
 }
 
-function readComment(line: string, isShell: boolean): Line {
+function readComment(line: string, hasHash: boolean): Line {
   const [, mark = '', text] =
-    line.match(isShell ? /^\s*(#)\s*(.*)/ : /^\s*(\/\*\*?|\/\/\/?|\*)\s?(.*?)(?:\*\/)?$/) ?? []
+    line.match(hasHash ? /^\s*(#)\s*(.*)/ : /^\s*(\/\*\*?|\/\/\/?|\*)\s?(.*?)(?:\*\/)?$/) ?? []
   return text === undefined ? { begins: true } : { begins: mark.startsWith('/*'), text: text.trim() }
 }
 

@@ -206,7 +206,7 @@ def _read_gap(gap: Mapping[str, Any]) -> LogGap:
 
 
 class LineSplitter:
-    """Lines without their ends. Only a line feed ends a line; the last line needs none."""
+    """Lines without their ends. Only a line feed ends a line; the last line may lack it."""
 
     def __init__(self) -> None:
         self._pending: List[str] = []

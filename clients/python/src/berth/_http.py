@@ -211,7 +211,7 @@ def create_response_error(endpoint: Endpoint, response: Response, content: bytes
 
 
 def read_json(content: bytes) -> Dict[str, Any]:
-    """The object in a response; empty if the response has none."""
+    """The object in a response; empty for any other response."""
     try:
         answer = json.loads(content)
     except ValueError:

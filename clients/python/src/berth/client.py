@@ -181,7 +181,7 @@ class Client:
         return Job.from_json(answer["job"])
 
     def why(self, job: JobOrId) -> Explanation:
-        """Why a job waits and when it may start, or how it ended; `str` makes sentences of it."""
+        """Why a job waits and when it may start, or how it ended; `str` returns sentences."""
         return Explanation.from_json(self._read_job(documents.PYTHON_EXPLANATION, job))
 
     def spec(self, job: JobOrId) -> Dict[str, Any]:

@@ -144,7 +144,7 @@ def create_error_of(errors: Sequence[Mapping[str, Any]], *, retry_after: float =
 
 
 def raise_problem(result: Mapping[str, Any]) -> None:
-    """Raises the problem if the result of a mutation is one."""
+    """Raises the problem that a mutation returned, if any."""
     if "code" in result and "message" in result:
         raise create_error(
             result["code"], result["message"], retryable=bool(result.get("retryable")), details=dict(result)

@@ -23,7 +23,7 @@ class Terminated(SystemExit):
 
 
 class _Inside:
-    """What a process needs for its reports. A forked process makes its own."""
+    """The reports of this process. A forked process makes its own."""
 
     def __init__(self) -> None:
         self.reports = Reports(os.environ, _PATIENCE_SECONDS)
