@@ -52,4 +52,5 @@ it.skipIf(reportMissing('Python with build, setuptools, wheel and venv', builder
       ),
     ).toBe('True\n')
   },
+  600_000,
 )

@@ -30,11 +30,15 @@ function findTool(name: string): string | null {
   }
 }
 
-it.skipIf(reportMissing('Python 3.9', python === null))('the tests of the client for Python pass', async () => {
-  const options = { env: pythonEnv(server.url, dataDir), cwd: pythonClient }
-  const output = await runPython(python ?? '', ['-m', 'unittest', 'discover', '-t', '.', '-s', 'tests'], options)
-  expect(output).toMatch(/Ran \d\d+ tests[\s\S]*\nOK\n$/)
-})
+it.skipIf(reportMissing('Python 3.9', python === null))(
+  'the tests of the client for Python pass',
+  async () => {
+    const options = { env: pythonEnv(server.url, dataDir), cwd: pythonClient }
+    const output = await runPython(python ?? '', ['-m', 'unittest', 'discover', '-t', '.', '-s', 'tests'], options)
+    expect(output).toMatch(/Ran \d\d+ tests[\s\S]*\nOK\n$/)
+  },
+  600_000,
+)
 
 it.skipIf(reportMissing('mypy', mypy === null))(
   'mypy --strict accepts the client for Python and its tests',

@@ -65,11 +65,12 @@ class InsideAJob(ServerCase):
     def test_a_program_continues_from_the_closure_of_its_first_run(self) -> None:
         job = self.program(
             """
-            import os, signal, berth
+            import os, signal, time, berth
             state = berth.saved_closure()
             print("first" if state is None else state["next"], flush=True)
             if state is None:
                 berth.closure({"next": 51})
+                time.sleep(1)  # the supervisor, which takes the output, dies as well
                 os.killpg(os.getpgid(os.getppid()), signal.SIGKILL)
             """,
             resumable=True,
@@ -103,6 +104,7 @@ class Handlers(ServerCase):
                 def run(input, job):
                     job.log(f"from {input['start']}")
                     job.save_closure({"next": 3})
+                    time.sleep(1)  # the supervisor, which takes the output, dies as well
                     os.killpg(os.getpgid(os.getppid()), signal.SIGKILL)
                     time.sleep(60)
 
