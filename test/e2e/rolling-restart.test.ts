@@ -12,6 +12,8 @@ import { until } from '../support/until.ts'
 
 const token = 'a-token-for-tests'
 const clients = 8
+/** On a busy machine each start takes a minute. */
+const timeoutMs = 300_000
 const checkMs = 500
 /** More than three checks. */
 const leaveSeconds = 4
@@ -110,29 +112,33 @@ async function openPair() {
 }
 
 describe.skipIf(!hasProgram('haproxy'))('two servers behind HAProxy', () => {
-  it('restart one after the other without a failed request', async () => {
-    await using pair = await openPair()
-    await using proxy = await startHaproxy(pair.ports, { checkMs })
-    const bothAreUp = () =>
-      until(async () => isDeepStrictEqual(await proxy.readStates(), { one: 'UP', two: 'UP' }), {
-        what: 'HAProxy sends requests to both servers',
-      })
-    await bothAreUp()
-    const load = Array.from({ length: clients }, () => new Client(proxy.url))
-    const running = Promise.all(load.map((client) => client.run()))
-    for (const index of [0, 1] as const) {
-      await sleep(1_000)
-      expect(await pair.servers[index]?.end('SIGTERM')).toBe(0)
-      await pair.start(index)
+  it(
+    'restart one after the other without a failed request',
+    async () => {
+      await using pair = await openPair()
+      await using proxy = await startHaproxy(pair.ports, { checkMs })
+      const bothAreUp = () =>
+        until(async () => isDeepStrictEqual(await proxy.readStates(), { one: 'UP', two: 'UP' }), {
+          what: 'HAProxy sends requests to both servers',
+        })
       await bothAreUp()
-    }
-    await sleep(1_000)
-    for (const client of load) client.end()
-    await running
-    expect(load.flatMap(({ failures }) => failures)).toEqual([])
-    const jobs = load.flatMap(({ jobs: each }) => each)
-    const [stored] = await pair.database.db.sql.query<{ count: number }>('SELECT count(*) FROM job')
-    expect(stored?.count).toBe(jobs.length)
-    expect(jobs.length).toBeGreaterThan(200)
-  })
+      const load = Array.from({ length: clients }, () => new Client(proxy.url))
+      const running = Promise.all(load.map((client) => client.run()))
+      for (const index of [0, 1] as const) {
+        await sleep(1_000)
+        expect(await pair.servers[index]?.end('SIGTERM')).toBe(0)
+        await pair.start(index)
+        await bothAreUp()
+      }
+      await sleep(1_000)
+      for (const client of load) client.end()
+      await running
+      expect(load.flatMap(({ failures }) => failures)).toEqual([])
+      const jobs = load.flatMap(({ jobs: each }) => each)
+      const [stored] = await pair.database.db.sql.query<{ count: number }>('SELECT count(*) FROM job')
+      expect(stored?.count).toBe(jobs.length)
+      expect(jobs.length).toBeGreaterThan(200)
+    },
+    timeoutMs,
+  )
 })
