@@ -1,0 +1,1 @@
+"""The executor `berth` of psij-python: `psij.JobExecutor.get_instance("berth")`."""
