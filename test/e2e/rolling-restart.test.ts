@@ -14,9 +14,9 @@ const token = 'a-token-for-tests'
 const clients = 8
 /** On a busy machine each start takes a minute. */
 const timeoutMs = 300_000
-const checkMs = 500
+const checkMs = 2_000
 /** More than three checks. */
-const leaveSeconds = 4
+const leaveSeconds = 10
 
 const submission = JSON.stringify({
   query: `mutation { submitJob(input: { spec: { command: ["true"], resources: { cpu: 0.1 } } }) {
