@@ -1,5 +1,5 @@
 """
-submitit through Berth; needs submitit and the installed package in the path: `python3 -m unittest tests.plugin_submitit`.
+submitit through Berth; needs submitit and the installed package: `python3 -m unittest tests.plugin_submitit`.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class SubmititJobs(ServerCase):
 
     def test_a_function_with_a_checkpoint_continues_in_another_run(self) -> None:
         executor = submitit.AutoExecutor(self.folder, cluster="berth", berth_max_num_timeout=1)
-        executor.update_parameters(mem_gb=0.1, timeout_min=1, berth_signal_delay_s=54)
+        executor.update_parameters(mem_gb=0.1, timeout_min=1, berth_signal_delay_s=50)
         job = executor.submit(Patient())
         self.assertEqual(job.result(), "ended in run 2")
         self.assertRegex(job.stdout() or "", "run 1\n[^$]*run 2\n")

@@ -1,6 +1,6 @@
 """
-Runs one task of a job. Its output goes to the files of submitit, where later runs append to it, and to the log of the
-job.
+Runs one task of a job. Its output goes to the files of submitit, where later runs append to it; the log of the job gets
+a copy.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-from pathlib import Path
-from typing import IO, List
+from contextlib import ExitStack
+from typing import IO, Dict
 
 from submitit.core.utils import JobPaths
 
@@ -19,42 +18,40 @@ from .environment import BerthJobEnvironment
 
 MERGE = "SUBMITIT_BERTH_STDERR_TO_STDOUT"
 
-# A process that the task left behind may hold its output open.
-_REST_SECONDS_MAX = 2.0
+_COPY_SECONDS = 0.2
 
 
 def run(folder: str) -> int:
     env = BerthJobEnvironment()
     paths = JobPaths(folder, job_id=env.job_id, task_id=env.global_rank)
     paths.folder.mkdir(parents=True, exist_ok=True)
-    task = subprocess.Popen(
-        [sys.executable, "-u", "-m", "submitit.core._submit", folder],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT if os.environ.get(MERGE) else subprocess.PIPE,
-    )
-    for number in (signal.SIGTERM, env._usr_sig()):
-        signal.signal(number, lambda received, _: task.send_signal(received))
-    copies: List[threading.Thread] = []
-    for stream, path, descriptor in ((task.stdout, paths.stdout, 1), (task.stderr, paths.stderr, 2)):
-        if stream is not None:
-            copies.append(threading.Thread(target=_copy, args=(stream, path, descriptor), daemon=True))
-            copies[-1].start()
-    code = task.wait()
-    for copy in copies:
-        copy.join(_REST_SECONDS_MAX)
-    return code if code >= 0 else 128 - code
+    outputs = {1: paths.stdout} if os.environ.get(MERGE) else {1: paths.stdout, 2: paths.stderr}
+    with ExitStack() as files:
+        written = {descriptor: files.enter_context(path.open("ab")) for descriptor, path in outputs.items()}
+        read: Dict[int, IO[bytes]] = {}
+        for descriptor, path in outputs.items():
+            read[descriptor] = files.enter_context(path.open("rb", buffering=0))
+            read[descriptor].seek(0, os.SEEK_END)
+        command = [sys.executable, "-u", "-m", "submitit.core._submit", folder]
+        task = subprocess.Popen(command, stdout=written[1], stderr=written.get(2, subprocess.STDOUT))
+        for number in (signal.SIGTERM, env._usr_sig()):
+            signal.signal(number, lambda received, _: task.send_signal(received))
+        code = _copy_until_end(task, read)
+    return code
 
 
-def _copy(stream: IO[bytes], path: Path, descriptor: int) -> None:
-    with path.open("ab", buffering=0) as file:
-        while True:
-            piece = os.read(stream.fileno(), 65_536)
-            if not piece:
-                return
-            file.write(piece)
-            left = memoryview(piece)
-            while left:
-                left = left[os.write(descriptor, left) :]
+def _copy_until_end(task: subprocess.Popen[bytes], read: Dict[int, IO[bytes]]) -> int:
+    while True:
+        try:
+            task.wait(_COPY_SECONDS)
+        except subprocess.TimeoutExpired:
+            pass
+        for descriptor, file in read.items():
+            for piece in iter(lambda: file.read(65_536), b""):
+                while piece:
+                    piece = piece[os.write(descriptor, piece) :]
+        if task.returncode is not None:
+            return task.returncode if task.returncode >= 0 else 128 - task.returncode
 
 
 if __name__ == "__main__":
