@@ -5,9 +5,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
 import { findPython, pythonClient, pythonEnv, reportMissing, runPython } from '../support/python.ts'
 
-/** Both are found in PYTHONPATH too. */
+/** Each is found in PYTHONPATH too. */
 const psij = findPython('import psij')
 const submitit = findPython('import submitit')
+const hydra = findPython('import submitit, hydra, hydra_plugins.hydra_submitit_launcher')
 let dataDir: string
 let server: BerthProcess
 
@@ -38,6 +39,15 @@ it.skipIf(reportMissing('submitit', submitit === null))(
   60_000,
 )
 
+it.skipIf(reportMissing('Hydra with its launcher for submitit', hydra === null))(
+  'a sweep of Hydra runs a job for each value',
+  async () => {
+    await writeEntryPoints()
+    expect(await runTests(hydra ?? '', 'plugin_hydra')).toMatch(/Ran 1 test [\s\S]*\nOK\n$/)
+  },
+  60_000,
+)
+
 async function runTests(python: string, module: string): Promise<string> {
   const env = pythonEnv(server.url, dataDir)
   const path = [env['PYTHONPATH'], dataDir, process.env['PYTHONPATH']].filter(Boolean).join(delimiter)
@@ -50,7 +60,7 @@ async function writeEntryPoints() {
   const project = await readFile(join(pythonClient, 'pyproject.toml'), 'utf8')
   const [, lines = ''] = /^\[project\.entry-points\.submitit\]\n((?:\w+ = ".*"\n)+)/m.exec(project) ?? []
   const folder = join(dataDir, 'berth_jobs-0.1.0.dist-info')
-  await mkdir(folder)
+  await mkdir(folder, { recursive: true })
   await writeFile(join(folder, 'METADATA'), 'Metadata-Version: 2.1\nName: berth-jobs\nVersion: 0.1.0\n')
   await writeFile(join(folder, 'entry_points.txt'), `[submitit]\n${lines.replaceAll('"', '')}`)
 }
