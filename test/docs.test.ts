@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import type { Cli } from '../src/cli/cli.ts'
+import { createProgram } from '../src/cli/program.ts'
 import { batchLinesMax, limits } from '../src/graphql/caller-limits.ts'
 import { type BerthProcess, freePort, startBerth } from './support/berth-process.ts'
 import { root } from './support/sources.ts'
@@ -263,14 +265,13 @@ test('every problem code is documented, and no other', async () => {
 
 test('every flag and command of the command line is documented, and no other', async () => {
   const text = await guide('cli.md')
-  const help = async (...words: string[]) => (await run(join(root, 'berth'), [...words, '--help'])).stdout
-  const verbs = [...(await help()).matchAll(/^ {2}([a-z]+) /gm)]
-    .map(([, verb = '']) => verb)
-    .filter((v) => v !== 'help')
+  const program = createProgram({} as Cli, () => 'berth')
+  const help = program.createHelp()
   const flags = new Set<string>()
-  for (const verb of verbs) {
-    expect(text).toMatch(new RegExp(`berth ${verb}\\b|\`${verb}\\b`))
-    for (const [flag] of (await help(verb)).matchAll(/(?<=^ {2}(-\w, )?)--[a-z-]+/gm)) flags.add(flag)
+  for (const command of help.visibleCommands(program)) {
+    if (command.name() === 'help') continue
+    expect(text).toMatch(new RegExp(`berth ${command.name()}\\b|\`${command.name()}\\b`))
+    for (const { long } of help.visibleOptions(command)) if (long) flags.add(long)
   }
   flags.delete('--help')
   const told = new Set([...text.matchAll(/(?<![\w-])--[a-z][a-z-]+/g)].map(([flag]) => flag))
