@@ -1,6 +1,7 @@
 import type { RequestFailed } from '@berth-jobs/berth/client'
 import { useEffect, useState } from 'react'
 import { client } from '../../app/connection.ts'
+import { onReturn } from '../../app/server-return.ts'
 import { toFailure } from '../../app/to-failure.ts'
 import {
   type ListRowFragment,
@@ -48,7 +49,7 @@ export function useQueue(pool: string | undefined): QueueState {
 
 /** A busy queue changes several times a second: the pause between two reads of its front is as long as two of them. */
 const pauseMsMin = 250
-const pauseMsMax = 1_000
+const pauseMsMax = 500
 const pausePerRead = 2
 /** The rows behind the first page are read at most this often. */
 const restMsMin = 2_000
@@ -72,6 +73,10 @@ class QueueFollower {
   async follow(): Promise<void> {
     const onVisible = () => !document.hidden && (this.#isStale || this.#rest !== null) && this.#readLater()
     document.addEventListener('visibilitychange', onVisible, { signal: this.#signal })
+    this.#signal.addEventListener(
+      'abort',
+      onReturn(() => this.#readLater()),
+    )
     const stream = client.subscribe(QueueChangesDocument, { pool: this.#pool }, { signal: this.#signal })
     for await (const { queueStatus } of stream) {
       this.#change({ panel: queueStatus, failure: null })
