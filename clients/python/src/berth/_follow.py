@@ -171,11 +171,7 @@ def _read_text(stream: Stream, job_id: str, on_gap: Callable[[LogGap], None]) ->
 
 def _poll_text(transport: Transport, asked: Mapping[str, Any]) -> List[Dict[str, Any]]:
     """Gaps of a page come before its text."""
-    variables = {"id": asked["jobId"], **asked}
-    del variables["jobId"]
-    if "lastLines" not in asked:
-        variables["first"] = _LINES_PER_PAGE
-    page = _demand_job(transport.ask(documents.JOB_LOGS, variables), asked["jobId"])["logs"]
+    page = _demand_job(transport.ask(documents.JOB_LOGS, _ask_page(asked)), asked["jobId"])["logs"]
     gaps = [{"__typename": "LogGap", **gap} for gap in page["gaps"]]
     if not (gaps or page["text"] or page["isFinal"]):
         return []
@@ -184,10 +180,7 @@ def _poll_text(transport: Transport, asked: Mapping[str, Any]) -> List[Dict[str,
 
 def _read_pages(transport: Transport, variables: Dict[str, Any], on_gap: Callable[[LogGap], None]) -> Iterator[str]:
     """The output so far."""
-    asked: Dict[str, Any] = {"id": variables["jobId"], **variables}
-    del asked["jobId"]
-    if "lastLines" not in asked:
-        asked["first"] = _LINES_PER_PAGE
+    asked = _ask_page(variables)
     while True:
         data = transport.request(documents.JOB_LOGS, asked, attempts=_READ_ATTEMPTS)
         page = _demand_job(data, asked["id"])["logs"]
@@ -199,6 +192,15 @@ def _read_pages(transport: Transport, variables: Dict[str, Any], on_gap: Callabl
             return
         asked.pop("lastLines", None)
         asked.update(after=page["cursor"], first=_LINES_PER_PAGE)
+
+
+def _ask_page(variables: Mapping[str, Any]) -> Dict[str, Any]:
+    """The variables of a page of the log, from those of its stream."""
+    asked = {name: value for name, value in variables.items() if name != "jobId"}
+    asked["id"] = variables["jobId"]
+    if "lastLines" not in asked:
+        asked["first"] = _LINES_PER_PAGE
+    return asked
 
 
 def _read_gap(gap: Mapping[str, Any]) -> LogGap:

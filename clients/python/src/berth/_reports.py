@@ -17,11 +17,11 @@ _BACKOFF_STEP_MAX = 2
 
 
 class Reports:
-    """Each report may be repeated, so each is retried for `patience` seconds while the server is unreachable."""
+    """Each report may be repeated, so each is retried for `retry_seconds` while the server is unreachable."""
 
-    def __init__(self, env: Mapping[str, str], patience: float) -> None:
+    def __init__(self, env: Mapping[str, str], retry_seconds: float) -> None:
         self._transport = Transport(env["BERTH_URL"], env.get("BERTH_TOKEN"))
-        self._patience = patience
+        self._retry_seconds = retry_seconds
 
     def progress(self, report: Mapping[str, Any]) -> None:
         self._send(documents.REPORT_PROGRESS, report)
@@ -34,7 +34,7 @@ class Reports:
         return str(self._send(documents.PUBLISH_ARTIFACT, artifact)["artifact"]["id"])
 
     def _send(self, document: str, input_: Mapping[str, Any]) -> Dict[str, Any]:
-        until = time.monotonic() + self._patience
+        until = time.monotonic() + self._retry_seconds
         failures = 0
         while True:
             try:

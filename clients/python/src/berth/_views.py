@@ -10,7 +10,7 @@ from ._times import format_age
 if TYPE_CHECKING:
     from .generated.types import Explanation, Job
 
-_FINAL_STATES = frozenset({"SUCCEEDED", "FAILED", "CANCELLED", "INTERRUPTED"})
+FINAL_STATES = frozenset({"SUCCEEDED", "FAILED", "CANCELLED", "INTERRUPTED"})
 
 
 class JobView:
@@ -22,7 +22,7 @@ class JobView:
 
     @property
     def is_final(self) -> bool:
-        return cast("Job", self).state in _FINAL_STATES
+        return cast("Job", self).state in FINAL_STATES
 
     def __str__(self) -> str:
         job = cast("Job", self)

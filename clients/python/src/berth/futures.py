@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Generic, Iterable, List, 
 from ._call import INLINE, RESULT_NAME
 from ._spec import id_of
 from ._transport import Stream, log
+from ._views import FINAL_STATES
 from .client import Client, JobOrId, create_key
 from .errors import BerthError, JobFailedError, NotFoundError
 from .generated import documents
@@ -39,7 +40,6 @@ except ImportError:
 Result = TypeVar("Result")
 
 _LABEL = "berth-call"
-_FINAL_STATES = ("SUCCEEDED", "FAILED", "CANCELLED", "INTERRUPTED")
 # A call is a word of a command, which Linux limits to 128 KiB; base64 makes 4 bytes of 3.
 _CALL_BYTES_MAX = 90 * 1024
 _CHECK_SECONDS = 5.0
@@ -212,7 +212,7 @@ class BerthExecutor(Executor):
             if future is None:
                 return
             future._is_running = state == "RUNNING"
-            if state not in _FINAL_STATES or self._readers is None:
+            if state not in FINAL_STATES or self._readers is None:
                 return
             del self._pending[job_id]
             self._readers.submit(self._resolve, future)

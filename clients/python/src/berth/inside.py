@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional
 from ._reports import Newest, Reports, create_progress, describe_artifact, describe_progress
 from .errors import BerthWarning
 
-_PATIENCE_SECONDS = 60.0
+_RETRY_SECONDS_MAX = 60.0
 _FLUSH_SECONDS_MAX = 10.0
 _EXIT_CODE = 143
 
@@ -26,7 +26,7 @@ class _Inside:
     """The reports of this process. A forked process makes its own."""
 
     def __init__(self) -> None:
-        self.reports = Reports(os.environ, _PATIENCE_SECONDS)
+        self.reports = Reports(os.environ, _RETRY_SECONDS_MAX)
         self.progress: Newest[Dict[str, Any]] = create_progress(self.reports)
 
 
