@@ -12,8 +12,8 @@ export interface LogOptions {
 }
 
 /**
- * Structured lines on stderr, without secrets (redaction.ts). Failures that repeat during trouble around the server are logged once, as a warning
- * (troubles.ts).
+ * Structured lines on stderr, without secrets (redaction.ts). Failures that repeat during trouble around the server are
+ * logged once, as a warning (troubles.ts).
  */
 export function createLog(level: string, { destination, quietMs }: LogOptions = {}): Log {
   const troubles = createTroubles(({ part, ...over }) => log.warn(over, `over: ${part}`), quietMs)

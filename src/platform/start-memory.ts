@@ -3,8 +3,9 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 /**
- * Loading the modules leaves 100 MB of garbage, which an idle process would keep. Compiled code waits in memory for the
- * end of the process, too; written to its files now, also a process that is killed leaves it to the next one.
+ * Frees the memory that only the start of the process needed. Loading the modules leaves 100 MB of garbage, which V8 does
+ * not collect while the process is idle. Node keeps the compile cache in memory until the process exits; writing it now
+ * frees that memory, and keeps the cache if the process is killed.
  */
 export function releaseStartMemory(): void {
   flushCompileCache()
