@@ -16,10 +16,10 @@ export interface KilledMigration {
 
 /** Ends the process and nothing else: only the database is touched. */
 const program = `
-  const [url, directory, platform] = process.argv.slice(1)
+  const [directory, platform] = process.argv.slice(1)
   const { migrate } = await import(platform + '/migrate.ts')
   const { createLog } = await import(platform + '/log.ts')
-  await migrate(url, createLog('silent'), directory)
+  await migrate(process.env.DATABASE_URL, createLog('silent'), directory)
 `
 
 /**
@@ -44,8 +44,10 @@ export async function killMigration({ url, directory, at, delivered }: KilledMig
   const address = proxy.address()
   if (typeof address !== 'object' || address === null) throw new Error('The proxy has no port')
   const throughProxy = Object.assign(new URL(url), { port: String(address.port) }).href
-  const args = ['--input-type=module', '-e', program, throughProxy, directory, join(root, 'src/platform')]
-  const child = spawn(process.execPath, args, { stdio: 'inherit' })
+  const args = ['--input-type=module', '-e', program, directory, join(root, 'src/platform')]
+  // Not an argument: every account can read the command line of a process.
+  const env = { ...process.env, DATABASE_URL: throughProxy }
+  const child = spawn(process.execPath, args, { stdio: 'inherit', env })
   const [code, signal] = await once(child, 'exit')
   proxy.close()
   if (signal === null && code !== 0) throw new Error(`The migration ended with ${code}`)
