@@ -30,7 +30,9 @@ export function sleepUntilReturn(ms: number, signal?: AbortSignal): Promise<void
 }
 
 const pauseMs = 500
-const pauseMsMax = 16_000
+/** A server that has just started needs time for the reads that follow an announcement. */
+const announcedMs = 1_000
+const announcedMsMax = 16_000
 const growth = 1.3
 const answerMsMax = 5_000
 
@@ -39,13 +41,15 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms * 
 
 /** Announces that the server is ready; more and more rarely if the outage goes on. */
 export async function awaitReturn(isAway: () => boolean): Promise<void> {
-  let [nextMs, isAnnounced] = [pauseMs, false]
+  let [nextMs, laterMs] = [pauseMs, announcedMs]
+  let isAnnounced = false
   while (isAway()) {
     await sleep(nextMs)
-    if (isAway() && !(await isReady())) nextMs = pauseMs
+    if (isAway() && !(await isReady())) [nextMs, laterMs] = [pauseMs, announcedMs]
     else if (isAway() || !isAnnounced) {
       isAnnounced = true
-      nextMs = Math.min(nextMs * growth, pauseMsMax)
+      nextMs = laterMs
+      laterMs = Math.min(laterMs * growth, announcedMsMax)
       for (const listener of listeners) listener()
     }
   }

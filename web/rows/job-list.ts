@@ -70,6 +70,7 @@ export class JobList {
   #cursors: { start: string | null; end: string | null } = { start: null, end: null }
   #isHeld = false
   #isReading = false
+  #isRefreshing = false
   /** Messages were lost while the list was held. */
   #hasLostMessages = false
   #messages: ListUpdatesSubscription['jobUpdates'][] = []
@@ -135,13 +136,18 @@ export class JobList {
     }
   }
 
-  /** Reads the first rows again after an outage: the stream repeats all that was missed, which may take longer. */
-  async refresh(): Promise<void> {
-    if (this.#view.isLoading || this.#window.hasBefore) return
+  /**
+   * Reads the first rows again after an outage: the stream repeats all that was missed, which may take longer. A read that
+   * the outage interrupted is repeated by itself, so a second one would only keep the server busy. `count`: how many rows
+   * are wanted, at most a page.
+   */
+  async refresh(count = rowsPerPage): Promise<void> {
+    if (this.#view.isLoading || this.#window.hasBefore || this.#isRefreshing) return
+    this.#isRefreshing = true
     const { store, order } = this.#options
     const known = new Map(this.#window.ids.map((id) => [id, store.get(id)?.version]))
     try {
-      const page = await this.#readPage({ first: rowsPerPage })
+      const page = await this.#readPage({ first: Math.min(count, rowsPerPage) })
       const rows = this.#takeRows(page)
       const last = page.nodes.at(-1)
       const end = page.pageInfo.hasNextPage && last ? toEntry(last, order) : null
@@ -150,6 +156,8 @@ export class JobList {
       this.#showChanges()
     } catch (error) {
       this.#fail(error)
+    } finally {
+      this.#isRefreshing = false
     }
   }
 
@@ -167,6 +175,7 @@ export class JobList {
 
   /** Positions, reasons and estimates of jobs that wait change without an event of the job. */
   refreshWaiting(from: number, to: number): void {
+    if (this.#isRefreshing) return
     const { store } = this.#options
     const waiting = this.#view.ids
       .slice(from, to)

@@ -65,7 +65,7 @@ export class ShownPages {
     const took = new Map<View, number>()
     let last: unknown
     const compare = async () => {
-      const facts = await readFacts(this.#api, this.jobId)
+      const facts = await readFacts(this.#api, this.jobId, this.#views)
       for (const [view, page] of this.#pages) {
         if (took.has(view)) continue
         const shown = await page.evaluate<string[]>(view.script)

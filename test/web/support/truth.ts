@@ -21,21 +21,12 @@ interface Facts {
   job: { state: JobState; version: number } | null
 }
 
-const factsQuery = `query ($jobId: ID!) {
-  jobs(first: 100) { nodes { id state } }
-  jobCounts(by: STATE) { rows { key count } }
-  queue(pool: "${pool}") { depth running
-    pool { limits { maxConcurrent } nodes(first: 10) { nodes { name state devices { allocated } } } }
-    entries(first: 100) { nodes { id stateCategory queuePosition } } }
-  approvals(first: 100, filter: { statuses: [PENDING] }) { nodes { job { name } } }
-  job(id: $jobId) { state version } }`
-
-export const readFacts = (api: Api, jobId: string): Promise<Facts> => api.ask<Facts>(factsQuery, { jobId })
-
 export interface View {
   name: string
   /** Views with the same path share a tab. */
   path: (jobId: string) => string
+  /** The fields of the API from which `expect` makes the texts. */
+  facts: (jobId: string) => string
   /** A script that returns the texts of the page. */
   script: string
   /** The same texts by the server. `shown`: how many rows the page draws, of a list that goes on. */
@@ -53,6 +44,7 @@ export const views: readonly View[] = [
   {
     name: 'jobs',
     path: () => '/jobs',
+    facts: () => 'jobs(first: 100) { nodes { id state } }',
     script: `[...document.querySelectorAll('[data-id]')]
       .toSorted((a, b) => a.ariaRowIndex - b.ariaRowIndex)
       .map((row) => row.dataset.id + ' ' + (${readState})(row.textContent))`,
@@ -62,6 +54,7 @@ export const views: readonly View[] = [
   {
     name: 'counts',
     path: () => '/jobs',
+    facts: () => 'jobCounts(by: STATE) { rows { key count } }',
     script: cells('nav[aria-label=States] a', 'row.innerText.replace(/\\s+/g, " ").trim()'),
     expect: ({ jobCounts: { rows } }) => {
       const count = (state: JobState) => rows.find(({ key }) => key === state)?.count ?? 0
@@ -72,6 +65,8 @@ export const views: readonly View[] = [
   {
     name: 'queue',
     path: () => `/queue/${pool}`,
+    facts: () => `queue(pool: "${pool}") { depth running pool { limits { maxConcurrent } }
+      entries(first: 100) { nodes { id stateCategory queuePosition } } }`,
     script: `[...[...document.querySelectorAll('section[aria-label="The queue now"] > *')].slice(0, 3)
         .map((figure) => figure.querySelector('strong').textContent),
       ...${cells('table[aria-label="Queue order"] tbody tr', `row.cells[0].innerText + ' ' + row.querySelector('a').pathname.split('/').pop()`)}]`,
@@ -88,12 +83,14 @@ export const views: readonly View[] = [
   {
     name: 'approvals',
     path: () => '/approvals',
+    facts: () => 'approvals(first: 100, filter: { statuses: [PENDING] }) { nodes { job { name } } }',
     script: cells('table[aria-label=Approvals] tbody tr:not([data-departed=true])', 'row.cells[1].innerText'),
     expect: ({ approvals }) => approvals.nodes.map(({ job }) => job.name).toReversed(),
   },
   {
     name: 'cluster',
     path: () => `/cluster/${pool}?view=table`,
+    facts: () => `queue(pool: "${pool}") { pool { nodes(first: 10) { nodes { name state devices { allocated } } } } }`,
     script: cells(
       'table[aria-label=Nodes] tbody tr',
       `[row.cells[0].innerText, row.cells[1].innerText.replace('held', 'ready'), row.cells[3].innerText].join(' ')`,
@@ -107,9 +104,14 @@ export const views: readonly View[] = [
   {
     name: 'job',
     path: (jobId) => `/jobs/${jobId}/events`,
+    facts: (jobId) => `job(id: "${jobId}") { state version }`,
     script: `/was deleted/.test(document.querySelector('main')?.innerText) ? ['gone']
       : [(${readState})(document.querySelector('main header')?.innerText ?? '') + ' ' +
         ([...document.querySelectorAll('nav a')].find((link) => /^Events/.test(link.innerText))?.innerText.match(/\\d+/)?.[0])]`,
     expect: ({ job }) => (job ? [`${stateWords[job.state]} ${job.version}`] : ['gone']),
   },
 ]
+
+/** What the server knows of these views. */
+export const readFacts = (api: Api, jobId: string, shown: readonly View[]): Promise<Facts> =>
+  api.ask<Facts>(`{ ${shown.map(({ facts }) => facts(jobId)).join(' ')} }`)

@@ -148,7 +148,7 @@ function useShow(list: JobList) {
     const timer = setInterval(refresh, refreshMs)
     return () => clearInterval(timer)
   }, [list])
-  useEffect(() => onReturn(() => void list.refresh()), [list])
+  useEffect(() => onReturn(() => void list.refresh(Math.max(1, range.current.to))), [list])
   return useCallback(
     (from: number, to: number) => {
       range.current = { from, to }
