@@ -4,6 +4,7 @@ const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
 
 /** Tests whether an address is one of these, or in one of these networks, such as 10.0.0.0/8. */
 export function createNetworks(entries: readonly string[]): (address: string) => boolean {
+  if (entries.length === 0) return () => false
   const networks = new BlockList()
   for (const entry of entries) {
     const [address = '', bits] = entry.split('/')
