@@ -28,7 +28,7 @@ async function take(
       .getByText(/^epoch \d+ validated/)
       .first()
       .waitFor()
-  else await page.getByRole('row').nth(8).waitFor()
+  else await page.getByRole('link', { name: /^Succeeded 3/ }).waitFor()
   await page.screenshot({ path: join(folder, `${name}.png`) })
   await context.close()
 }
