@@ -33,7 +33,7 @@ class Stub(ThreadingHTTPServer):
         self.answers = answers
         self.tokens: List[Optional[str]] = []
         self.url = f"http://127.0.0.1:{self.server_port}"
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
 
 
 class StubRequest(BaseHTTPRequestHandler):
@@ -42,6 +42,12 @@ class StubRequest(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["content-length"]))
+        self.answer()
+
+    def do_GET(self) -> None:
+        self.answer()
+
+    def answer(self) -> None:
         self.server.tokens.append(self.headers.get("authorization"))
         status, headers, content = self.server.answers.pop(0)
         self.send_response(status)
@@ -65,10 +71,10 @@ class Requests(unittest.TestCase):
         """The data, and the waits before retries."""
         waits: List[float] = []
         wait: Callable[[float], None] = waits.append
-        transport = Transport(url, token)
+        transport = Transport(url, token, attempts)
         self.addCleanup(transport.close)
         with mock.patch.object(time, "sleep", wait), mock.patch("berth._transport.log"):
-            return transport.request("{ job }", {}, attempts=attempts), waits
+            return transport.request("{ job }", {}), waits
 
     def test_a_retryable_failure_is_tried_again_after_the_required_wait(self) -> None:
         limited = answer(fail("RATE_LIMITED"), 429, retry_after="70")
@@ -77,6 +83,20 @@ class Requests(unittest.TestCase):
         self.assertEqual(data, DATA)
         self.assertLessEqual(waits[0], 1)
         self.assertEqual(waits[1], 70)
+
+    def test_reads_of_a_client_are_tried_as_often_as_its_other_calls(self) -> None:
+        for attempts in (1, 3):
+            reads: List[Callable[[berth.Client], object]] = [
+                lambda client: client.events("job_1"),
+                lambda client: list(client.logs("job_1", follow=False)),
+                lambda client: list(client.log_bytes("job_1")),
+            ]
+            for read in reads:
+                stub = self.start(*[answer(fail("UNAVAILABLE"), 503)] * 4)
+                with mock.patch.object(time, "sleep"), mock.patch("berth._transport.log"), mock.patch("berth._follow.log"):
+                    with berth.Client(stub.url, attempts=attempts) as client, self.assertRaises(berth.UnavailableError):
+                        read(client)
+                self.assertEqual(len(stub.tokens), attempts)
 
     def test_a_problem_is_tried_again_only_if_it_is_retryable(self) -> None:
         problem: Dict[str, Any] = {"code": "UNAVAILABLE", "message": "no", "retryable": True}

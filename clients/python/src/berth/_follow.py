@@ -20,7 +20,6 @@ Item = TypeVar("Item")
 
 _EVENTS_PER_PAGE = 100
 _LINES_PER_PAGE = 5_000
-_READ_ATTEMPTS = 8
 
 
 class Following(Generic[Item]):
@@ -119,7 +118,7 @@ def follow_events(transport: Transport, job_id: str) -> Following[JobEvent]:
     page: Dict[str, Any] = {"after": None}
     while True:
         variables = {"id": job_id, "first": _EVENTS_PER_PAGE, **page}
-        data = transport.request(documents.PYTHON_JOB_EVENTS, variables, attempts=_READ_ATTEMPTS)
+        data = transport.request(documents.PYTHON_JOB_EVENTS, variables)
         job = _demand_job(data, job_id)
         history += map(JobEvent.from_json, job["events"]["nodes"])
         if not job["events"]["pageInfo"]["hasNextPage"]:
@@ -182,7 +181,7 @@ def _read_pages(transport: Transport, variables: Dict[str, Any], on_gap: Callabl
     """The output so far."""
     asked = _ask_page(variables)
     while True:
-        data = transport.request(documents.JOB_LOGS, asked, attempts=_READ_ATTEMPTS)
+        data = transport.request(documents.JOB_LOGS, asked)
         page = _demand_job(data, asked["id"])["logs"]
         for gap in page["gaps"]:
             on_gap(_read_gap(gap))
@@ -268,7 +267,7 @@ def download_log(transport: Transport, job_id: str, run: Optional[int]) -> Itera
             return
         except BerthError as error:
             failures += 1
-            if not error.retryable or failures >= _READ_ATTEMPTS:
+            if not error.retryable or failures >= transport.attempts:
                 raise
             wait = max(error.retry_after, retry_wait(failures - 1))
             log.warning("%s; the download continues in %.1f s", error, wait)

@@ -39,9 +39,10 @@ def retry_wait(attempt: int) -> float:
 
 
 class Transport:
-    """Threads may share it."""
+    """Threads may share it. Requests and downloads are tried `attempts` times."""
 
-    def __init__(self, url: Union[str, Sequence[str]], token: TokenSource = None) -> None:
+    def __init__(self, url: Union[str, Sequence[str]], token: TokenSource = None, attempts: int = 1) -> None:
+        self.attempts = attempts
         self._servers = Servers(url)
         self._source = token
         self._refused: Optional[str] = None
@@ -51,7 +52,7 @@ class Transport:
     def url(self) -> str:
         return str(self._servers.endpoint())
 
-    def request(self, document: str, variables: Mapping[str, Any], *, attempts: int = 1) -> Dict[str, Any]:
+    def request(self, document: str, variables: Mapping[str, Any]) -> Dict[str, Any]:
         """The data of a response. Retries failures and problems that are retryable; returns other problems."""
         attempt = 0
         while True:
@@ -59,10 +60,10 @@ class Transport:
             data: Dict[str, Any] = {}
             try:
                 data = self.ask(document, variables)
-                if attempt + 1 >= attempts or not _is_retryable(data):
+                if attempt + 1 >= self.attempts or not _is_retryable(data):
                     return data
             except BerthError as failure:
-                if attempt + 1 >= attempts or not failure.retryable:
+                if attempt + 1 >= self.attempts or not failure.retryable:
                     raise
                 error = failure
             wait = max(retry_wait(attempt), error.retry_after if error else 0.0)

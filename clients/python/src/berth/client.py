@@ -61,8 +61,7 @@ class Client:
         if url is None:
             server = choose_server(os.environ, context)
             url, token = server.url, token or server.token
-        self._transport = Transport(url, token)
-        self._attempts = attempts
+        self._transport = Transport(url, token, attempts)
 
     @property
     def url(self) -> str:
@@ -263,7 +262,7 @@ class Client:
     # ── requests ──
 
     def _ask(self, document: str, variables: Dict[str, Any]) -> Dict[str, Any]:
-        return self._transport.request(document, variables, attempts=self._attempts)
+        return self._transport.request(document, variables)
 
     def _mutate(self, document: str, input_: Dict[str, Any]) -> Dict[str, Any]:
         """The success of a mutation; raises its problem."""
@@ -280,7 +279,7 @@ class Client:
 
     def _submit_part(self, submissions: List[Dict[str, Any]]) -> List[Union[SubmittedJob, BerthError]]:
         """Sends again what was refused for a moment; the keys prevent second jobs."""
-        for attempt in range(self._attempts):
+        for attempt in range(self._transport.attempts):
             results = self._mutate(documents.PYTHON_SUBMIT_JOBS, {"submissions": submissions})["results"]
             outcomes = [_outcome_of(result) for result in results]
             if not any(isinstance(outcome, BerthError) and outcome.retryable for outcome in outcomes):
