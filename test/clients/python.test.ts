@@ -1,15 +1,17 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import about from '../../package.json' with { type: 'json' }
 import * as ownDocuments from '../../src/client/generated/graphql.ts'
 import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
 import { findPython, pythonClient, pythonEnv, reportMissing, runPython } from '../support/python.ts'
+import { root } from '../support/sources.ts'
 
 const python = findPython()
 const mypy = findTool('mypy')
+const builder = findPython('import setuptools, wheel, venv, pip')
 let dataDir: string
 let server: BerthProcess
 
@@ -34,17 +36,24 @@ it.skipIf(reportMissing('Python 3.9', python === null))(
   'the tests of the client for Python pass',
   async () => {
     const options = { env: pythonEnv(server.url, dataDir), cwd: pythonClient }
-    const output = await runPython(python ?? '', ['-m', 'unittest', 'discover', '-t', '.', '-s', 'tests'], options)
-    expect(output).toMatch(/Ran \d\d+ tests[\s\S]*\nOK\n$/)
+    const files = await readdir(join(pythonClient, 'tests'))
+    const modules = files.filter((file) => /^test_.*\.py$/.test(file)).map((file) => `tests.${basename(file, '.py')}`)
+    expect(modules.length).toBeGreaterThan(6)
+    const run = async (module: string) => {
+      const output = await runPython(python ?? '', ['-m', 'unittest', module], options)
+      expect(output).toMatch(/Ran \d+ tests[\s\S]*\nOK\n$/)
+    }
+    await Promise.all(modules.map(run))
   },
   600_000,
 )
 
-it.skipIf(reportMissing('mypy', mypy === null))(
+it.skipIf(reportMissing('mypy', mypy === null)).concurrent(
   'mypy --strict accepts the client for Python and its tests',
   async () => {
     const options = { env: pythonEnv(server.url, dataDir), cwd: pythonClient }
-    const cache = join(dataDir, 'mypy')
+    // The next run checks only files that changed.
+    const cache = join(root, 'node_modules/.cache/mypy')
     const output = await runPython(
       mypy ?? '',
       ['--strict', '--cache-dir', cache, 'src', 'tests', '../../examples/count.handler.py'],
@@ -52,6 +61,42 @@ it.skipIf(reportMissing('mypy', mypy === null))(
     )
     expect(output).toMatch(/^Success/m)
   },
+)
+
+const building = `
+import sys, setuptools.build_meta
+setuptools.build_meta.build_wheel(sys.argv[1])
+`
+
+const using = `
+import berth, pathlib, sys
+assert berth.__file__.startswith(sys.prefix), berth.__file__
+assert pathlib.Path(berth.__file__).with_name("py.typed").exists()
+client = berth.Client()
+job = client.submit(["sh", "-c", "echo one; echo two"], cpu=0.1, memory="64MiB")
+print(*client.logs(job), client.wait(job).state)
+endless = client.submit(["sleep", "600"], cpu=0.1, memory="64MiB")
+client.cancel(endless)
+print(client.wait(endless).state)
+`
+
+it.skipIf(reportMissing('Python with setuptools, wheel, venv and pip', builder === null)).concurrent(
+  'the wheel alone in a fresh environment submits, follows, waits and cancels',
+  async () => {
+    const { PYTHONPATH: _, ...env } = pythonEnv(server.url, dataDir)
+    const source = join(dataDir, 'source')
+    await cp(pythonClient, source, { recursive: true, filter: (path) => !/\/(build|[^/]*\.egg-info)$/.test(path) })
+    const options = { env, cwd: dataDir }
+    await runPython(builder ?? '', ['-c', building, dataDir], { env, cwd: source })
+    const [wheel = ''] = (await readdir(dataDir)).filter((name) => name.endsWith('.whl'))
+    expect(wheel).toBe('berth_jobs-0.1.0-py3-none-any.whl')
+    await runPython(builder ?? '', ['-m', 'venv', '--without-pip', 'fresh'], options)
+    const python = join(dataDir, 'fresh/bin/python')
+    const installing = ['install', '--no-index', '--no-deps', '--no-compile', '--quiet', wheel]
+    await runPython(builder ?? '', ['-m', 'pip', '--python', python, ...installing], options)
+    expect(await runPython(python, ['-c', using], options)).toBe('one two SUCCEEDED\nCANCELLED\n')
+  },
+  600_000,
 )
 
 it('servers trust the documents of the client for Python', async () => {

@@ -85,7 +85,7 @@ class Provider(ThreadingHTTPServer):
         self.url = f"http://127.0.0.1:{self.server_port}"
         self.renewals = 0
         self.is_ended = False
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
 
 
 class ProviderRequest(BaseHTTPRequestHandler):
