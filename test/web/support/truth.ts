@@ -112,6 +112,6 @@ export const views: readonly View[] = [
   },
 ]
 
-/** What the server knows of these views. */
+/** The rows of the server that these views show. */
 export const readFacts = (api: Api, jobId: string, shown: readonly View[]): Promise<Facts> =>
   api.ask<Facts>(`{ ${shown.map(({ facts }) => facts(jobId)).join(' ')} }`)
