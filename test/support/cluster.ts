@@ -13,6 +13,7 @@ import { startScheduler } from './leader.ts'
 import { mutate, type Person, personWith } from './people.ts'
 import { startServer, type TestServer } from './server.ts'
 import { until } from './until.ts'
+import { isWhole } from './whole.ts'
 
 /**
  * A pool of the simulated executor behind the real API, with the real leader, for examples of scheduling. Time stands
@@ -20,6 +21,9 @@ import { until } from './until.ts'
  * `loop` the leader's own loop does, and the example never calls it.
  */
 export type Mode = 'pass' | 'loop'
+
+/** `npm run test:whole` runs the examples in both modes, `npm test` in this one. */
+export const chooseModes = (mode: Mode): Mode[] => (isWhole ? ['pass', 'loop'] : [mode])
 
 export interface ClusterOptions extends Partial<DeclaredPool> {
   mode: Mode

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { type Cluster, type Mode, N8, N8x2, node, startCluster, times, v100 } from '../../support/cluster.ts'
+import { type Cluster, chooseModes, N8, N8x2, node, startCluster, times, v100 } from '../../support/cluster.ts'
 import { until } from '../../support/until.ts'
 
 /** Examples of the specification, by their numbers: the order of fair share, its classes, holds, interactive jobs. */
-const modes: Mode[] = ['pass', 'loop']
+const modes = chooseModes('loop')
 const S = { policy: 'FAIR_SHARE' as const, scheduling: {} }
 /** Jobs of one account. */
 const of = (account: string) => ({ account })

@@ -1,8 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import { type Ask, type Cluster, h100, MIX, type Mode, node, startCluster, times, v100 } from '../../support/cluster.ts'
+import {
+  type Ask,
+  type Cluster,
+  chooseModes,
+  h100,
+  MIX,
+  node,
+  startCluster,
+  times,
+  v100,
+} from '../../support/cluster.ts'
 
 /** Examples of the specification, by their numbers: where jobs go, on this machine and by reservation. */
-const modes: Mode[] = ['pass', 'loop']
+const modes = chooseModes('pass')
 const P = {
   policy: 'PRIORITY' as const,
   limits: { maxConcurrent: null, userMaxConcurrent: null, localJobMaxConcurrent: null },

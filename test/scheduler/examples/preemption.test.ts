@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { type Mode, N8, N8x2, startCluster } from '../../support/cluster.ts'
+import { chooseModes, N8, N8x2, startCluster } from '../../support/cluster.ts'
 import { mutate } from '../../support/people.ts'
 import { until } from '../../support/until.ts'
 
 /** Examples of the specification, by their numbers: who has to leave for whom. */
-const modes: Mode[] = ['pass', 'loop']
+const modes = chooseModes('loop')
 const S = { policy: 'FAIR_SHARE' as const, nodes: [N8()] }
 const of = (account: string) => ({ account })
 

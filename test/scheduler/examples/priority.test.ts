@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { CPU, type Mode, N8, startCluster } from '../../support/cluster.ts'
+import { CPU, chooseModes, N8, startCluster } from '../../support/cluster.ts'
 import { mutate } from '../../support/people.ts'
 import { until } from '../../support/until.ts'
 
 /** Examples of the specification, by their numbers: priorities, limits, starvation, approvals. */
-const modes: Mode[] = ['pass', 'loop']
+const modes = chooseModes('pass')
 const P = { policy: 'PRIORITY' as const, nodes: [CPU()] }
 const limits = (more: object) => ({
   limits: { maxConcurrent: null, userMaxConcurrent: null, localJobMaxConcurrent: null, ...more },

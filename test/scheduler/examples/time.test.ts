@@ -2,12 +2,12 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { systemClock } from '../../../src/platform/clock.ts'
-import { CPU, type Mode, N8, N8x2, startCluster } from '../../support/cluster.ts'
+import { CPU, chooseModes, N8, N8x2, startCluster } from '../../support/cluster.ts'
 import { mutate } from '../../support/people.ts'
 import { until } from '../../support/until.ts'
 
 /** Examples of the specification, by their numbers: time, reports, lost nodes, crowds. */
-const modes: Mode[] = ['pass', 'loop']
+const modes = chooseModes('loop')
 const P = {
   policy: 'PRIORITY' as const,
   limits: { maxConcurrent: null, userMaxConcurrent: null, localJobMaxConcurrent: null },
