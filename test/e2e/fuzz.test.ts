@@ -7,12 +7,19 @@ import { callersOf } from '../fuzz/people.ts'
 import { fuzzWire } from '../fuzz/wire.ts'
 import { freePort, startBerth } from '../support/berth-process.ts'
 import { createDatabase } from '../support/database.ts'
+import { isWhole } from '../support/whole.ts'
 
 const secret = 'bootstrap-secret-of-the-fuzzer'
 const pools = 'pools: [{ name: sim, executor: simulated, nodes: [{ name: n1, cpu: 32, memoryGib: 64 }] }]\n'
 
-/** `npm run fuzz` is the same for longer, and looks at the event loop and the heap of the server too. */
-test('the server answers 2,000 random requests of every level, and 300 malformed ones, without an internal error', {
+const requests = isWhole ? 2_000 : 500
+const exchanges = isWhole ? 300 : 100
+
+/**
+ * `npm run test:whole` sends 2,000 requests and 300 malformed ones. `npm run fuzz` is the same for longer, and looks at
+ * the event loop and the heap of the server too.
+ */
+test('the server answers random requests of every level, and malformed ones, without an internal error', {
   timeout: 300_000,
 }, async () => {
   await using opened = new AsyncDisposableStack()
@@ -26,10 +33,10 @@ test('the server answers 2,000 random requests of every level, and 300 malformed
   const server = await startBerth({ dataDir, port: await freePort(), env })
   opened.defer(async () => void (await server.end()))
   const callers = await callersOf(server.url, secret)
-  const { answers, found } = await fuzz({ url: server.url, callers, seed: 20_261_122, requests: 2_000 })
+  const { answers, found } = await fuzz({ url: server.url, callers, seed: 20_261_122, requests })
   expect(found.map(({ what, request }) => `${what} ${JSON.stringify(request).slice(0, 3_000)}`)).toEqual([])
-  expect(answers['answered']).toBeGreaterThan(100)
-  const broken = await fuzzWire({ url: server.url, token: secret, seed: 20_261_122, exchanges: 300 })
+  expect(answers['answered']).toBeGreaterThan(requests / 20)
+  const broken = await fuzzWire({ url: server.url, token: secret, seed: 20_261_122, exchanges })
   expect(broken.map(({ what, exchange }) => `${what} ${exchange.kind} ${String(exchange.chunks)}`)).toEqual([])
   expect(server.output()).not.toContain('"level":50')
 })

@@ -7,12 +7,14 @@ import { type Api, connectApi } from '../support/api.ts'
 import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
+import { isWhole } from '../support/whole.ts'
 
 /**
  * Keys, slots and limits hold when many clients use several server processes at once, and when one is killed.
+ * `npm run test:whole` kills it 20 times.
  */
 const servers = 3
-const kills = 20
+const kills = isWhole ? 20 : 2
 const keysPerKill = 10
 
 let database: TestDatabase

@@ -11,8 +11,13 @@ import { data } from '../../support/client.ts'
 import { createDatabase } from '../../support/database.ts'
 import { type CuttingProxy, startProxy } from '../../support/proxy.ts'
 import { until } from '../../support/until.ts'
+import { isWhole } from '../../support/whole.ts'
 
-/** Live lists over a real server, which other people use and which is killed: each equals the server's list. */
+/**
+ * Live lists over a real server, which other people use and which is killed: each equals the server's list. `npm run
+ * test:whole` makes 300 changes.
+ */
+const changes = isWhole ? 300 : 100
 
 const config = 'pools: [{ name: sim, executor: simulated, nodes: [{ name: n1, cpu: 4, memoryGib: 64 }] }]\n'
 const stack = new AsyncDisposableStack()
@@ -145,10 +150,10 @@ it('a list is the list of the server after random changes, cuts and a kill of th
       }
     })
   const change = createOthers(33)
-  for (let i = 1; i <= 300; i++) {
+  for (let i = 1; i <= changes; i++) {
     await change()
-    if (i === 100) for (const { list } of open7) void list.loadMore()
-    if (i === 150) await restart()
+    if (i === changes / 4) for (const { list } of open7) void list.loadMore()
+    if (i === changes / 2) await restart()
     else if (i % 20 === 0) proxy.cut()
   }
   for (const { asked, list } of open7) await expectTruth(list, asked, 14)
