@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createDoor, type Door } from '../support/outage.ts'
@@ -13,16 +13,17 @@ import { until } from '../support/until.ts'
 let database: TestDatabase
 let door: Door
 let directory: string
-let servers: BerthProcess[]
+let api: BerthProcess
+const servers: BerthProcess[] = []
 
-beforeEach(async () => {
+beforeAll(async () => {
   database = await createDatabase()
   door = await createDoor(database.url)
   directory = await mkdtemp(join(tmpdir(), 'berth-doctor-'))
-  servers = []
+  api = await start('api', door.url)
 })
-afterEach(async () => {
-  for (const server of servers) await server.end('SIGKILL')
+afterAll(async () => {
+  await Promise.all(servers.map((server) => server.end('SIGKILL')))
   await door.shut()
   await database.close()
   await rm(directory, { recursive: true, force: true })
@@ -53,7 +54,6 @@ function runDoctor(url: string): Promise<Doctor> {
 const minuteMs = 60_000
 
 test('names a killed leader within a minute, and its end within a minute after another leads', async () => {
-  const api = await start('api', door.url)
   const leader = await start('api,scheduler')
   const isHealthy = async () => (await runDoctor(api.url)).code === 0
   await until(isHealthy, { what: 'the doctor finds no problem' })
@@ -73,7 +73,6 @@ test('names a killed leader within a minute, and its end within a minute after a
 })
 
 test('says whether the database or the server is down', async () => {
-  const api = await start('api', door.url)
   await door.shut()
   const away = await runDoctor(api.url)
   expect(away.code).toBe(1)
