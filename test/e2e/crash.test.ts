@@ -16,7 +16,10 @@ import { type BerthProcess, freePort, startBerth } from '../support/berth-proces
 import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
 
-/** The README's promise for kill -9: jobs go on, and no byte or event is lost or repeated. `npm run test:whole` has three kills. */
+/**
+ * The README's promise for kill -9: jobs go on, and no byte or event is lost or repeated. `npm run test:whole` has
+ * three kills.
+ */
 const linesTotal = isWhole ? 200_000 : 80_000
 const secondsTotal = isWhole ? 20 : 8
 const kills = isWhole ? 3 : 1
@@ -53,7 +56,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-test(`no line is lost: ${linesTotal} lines over ${secondsTotal} s, with the server killed ${kills} times`, {
+test(`no line is lost: ${linesTotal} lines over ${secondsTotal} s; kills of the server: ${kills}`, {
   timeout: 600_000,
 }, async () => {
   const checksumFile = join(dataDir, 'checksum')

@@ -10,9 +10,9 @@ import { type CuttingProxy, startProxy } from '../support/proxy.ts'
 import { until } from '../support/until.ts'
 import { submit } from './support/console.ts'
 
-/** Prints lines of both streams, some in parts, for about ten seconds. */
-const printing = `i=0; while [ $i -lt 4000 ]; do i=$((i+1)); echo "line $i"
-  if [ $((i % 40)) -eq 0 ]; then printf "part "; echo "error $i" >&2; sleep 0.1; echo "of $i"; fi; done`
+/** Prints lines of both streams, some in parts, with 100 pauses. */
+const print = (pauseSeconds: number) => `i=0; while [ $i -lt 4000 ]; do i=$((i+1)); echo "line $i"
+  if [ $((i % 40)) -eq 0 ]; then printf "part "; echo "error $i" >&2; sleep ${pauseSeconds}; echo "of $i"; fi; done`
 
 describe('a log that is followed', () => {
   let directory: string
@@ -72,7 +72,7 @@ describe('a log that is followed', () => {
   }
 
   it('has every stored byte once after cut connections and kill -9 of the server', async () => {
-    const jobId = submit(server, 'followed', printing)
+    const jobId = submit(server, 'followed', print(0.1))
     const lines = follow(jobId)
     for (const count of [300, 600]) {
       await awaitLines(lines, count)
@@ -88,7 +88,7 @@ describe('a log that is followed', () => {
 
   it('is polled where no stream comes through', async () => {
     for (const kind of ['websocket', 'sse'] as const) proxy.blocked.add(kind)
-    const jobId = submit(server, 'polled', printing)
+    const jobId = submit(server, 'polled', print(0.03))
     await compare(follow(jobId), jobId)
   })
 })
