@@ -4,7 +4,7 @@ import type { JobRow } from '../../rows/job-store.ts'
 import { useJobRow } from '../../rows/use-job-row.ts'
 import type { JobColumn } from './columns.tsx'
 import styles from './job-table.module.css'
-import { describePlace } from './place.ts'
+import { abridgePlace } from './place.ts'
 
 interface JobLineProps {
   id: string
@@ -84,7 +84,7 @@ const Cell = ({ column, job }: { column: JobColumn; job: JobRow }) => (
 const PhoneCell = ({ job }: { job: JobRow }) => (
   <span role="cell" className={styles.under}>
     {job.user.name}
-    <span>{describePlace(job)}</span>
+    <span>{abridgePlace(job)}</span>
     <Time at={job.finishedAt ?? job.startedAt ?? job.createdAt} />
   </span>
 )
