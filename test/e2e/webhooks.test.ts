@@ -16,7 +16,7 @@ import { isWhole } from '../support/whole.ts'
 
 /**
  * Two servers are killed in turn while jobs run and the receiver fails 30 % of all requests. Meanwhile a secret is
- * replaced. `npm run test:webhooks` does it with 2,500 jobs, 10 s between two kills, and for four minutes with the
+ * replaced. `npm run test:whole` does it with 2,500 jobs, 10 s between two kills, and for four minutes with the
  * pauses and leases of production; longer pauses are skipped.
  */
 const jobs = isWhole ? 2_500 : 200
