@@ -33,6 +33,7 @@ const secrets: Record<string, string> = {
   'a variable of a job': mark(),
   'a variable of a refused job': mark(),
   'a wrong token': `berth_0123456789${randomBytes(32).toString('base64url')}`,
+  'a code of an OpenID provider': mark(),
   'a JWT': `eyJhbGciOiJSUzI1NiJ9.${Buffer.from(`{"sub":"${mark()}"}`).toString('base64url')}.${mark()}`,
 }
 const find = (text: string) => Object.keys(secrets).filter((name) => text.includes(secrets[name] ?? ''))
@@ -208,6 +209,8 @@ it(
     })
     for (const name of ['a wrong token', 'a JWT'])
       expect((await personWith(server.url, secrets[name] ?? '').ask('{ viewer { user { name } } }')).status).toBe(401)
+    const returned = `${server.url}/login/return?state=any&code=${secrets['a code of an OpenID provider']}`
+    expect((await fetch(returned, { headers: { accept: 'text/html' } })).status).toBe(200)
     const readable = findReadable(dataDir)
     await causeDefect(ann)
     await breakDatabase(ann)
