@@ -48,10 +48,20 @@ export function startInstallationMetrics({ db, clock, log }: Domain, down: Parts
 }
 
 async function readNumbers(sql: Domain['db']['sql']) {
-  const installation = await readInstallation(sql)
-  const pools = installation.pools.map(({ pool }) => pool)
-  const [reasons, conditions] = await Promise.all([countReasons(sql, pools), readConditionValues(sql)])
+  const [installation, reasons, conditions] = await Promise.all([
+    readInstallation(sql),
+    readReasons(sql),
+    readConditionValues(sql),
+  ])
   return { ...installation, reasons, conditions }
+}
+
+async function readReasons(sql: Domain['db']['sql']) {
+  const pools = await sql.query<{ name: string }>('SELECT name FROM pool', [], 'pool_names')
+  return countReasons(
+    sql,
+    pools.map(({ name }) => name),
+  )
 }
 
 function define({ list, labelNames = [], ...options }: GaugeOptions): void {
