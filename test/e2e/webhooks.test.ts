@@ -186,11 +186,14 @@ test('each event comes at least once, signed and under one id', {
   const last = receiver.messages.filter(isOfJob).slice(-20)
   expect(await verifyWithOpenssl(last, secrets.new)).toEqual(last.map(() => 'valid'))
   const changed = last.map((message) => ({ ...message, body: message.body.replace('"jobId":"j', '"jobId":"J') }))
-  const old = last.map(age)
-  for (const { body, headers } of [...changed, ...old])
-    expect(() => new Webhook(secrets.new).verify(body, headers)).toThrow()
+  const postponed = last.map(({ headers, ...message }) => ({
+    ...message,
+    headers: { ...headers, 'webhook-timestamp': String(Number(headers['webhook-timestamp']) + 1) },
+  }))
+  const wrong = [...changed, ...postponed, ...last.map(age)]
+  for (const { body, headers } of wrong) expect(() => new Webhook(secrets.new).verify(body, headers)).toThrow()
   await rm(dataDir, { recursive: true, force: true }).then(() => execFileSync('mkdir', ['-p', dataDir]))
-  expect(await verifyWithOpenssl([...changed, ...old], secrets.new)).toEqual([...changed, ...old].map(() => 'refused'))
+  expect(await verifyWithOpenssl(wrong, secrets.new)).toEqual(wrong.map(() => 'refused'))
   process.stdout.write(
     `webhooks: ${expected} events, ${receiver.messages.length} requests, ${accepted.length} accepted, ${skipped} pauses skipped; kills after ${killedAtMs.slice(1).map((at, i) => Math.round((at - (killedAtMs[i] ?? at)) / 1_000))} s\n`,
   )

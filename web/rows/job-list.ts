@@ -142,7 +142,9 @@ export class JobList {
    * are wanted, at most a page.
    */
   async refresh(count = rowsPerPage): Promise<void> {
-    if (this.#view.isLoading || this.#window.hasBefore || this.#isRefreshing) return
+    if (this.#view.isLoading || this.#window.hasBefore) return
+    // A read that is under way may be older than the loss of messages.
+    if (this.#isRefreshing && !this.#hasLostMessages) return
     this.#isRefreshing = true
     const { store, order } = this.#options
     const known = new Map(this.#window.ids.map((id) => [id, store.get(id)?.version]))
