@@ -172,26 +172,29 @@ export class JobList {
       store.keepOnly(new Set([...near, ...this.#window.arrivalIds()]))
     }
     const missing = ids.slice(from, to).filter((id) => !store.get(id) && !this.#filling.has(id))
-    if (missing.length > 0) void this.#fill(missing.slice(0, rowsPerPage))
+    if (missing.length > 0) void this.#fill(missing.slice(0, rowsPerPage), forever)
   }
 
-  /** Positions, reasons and estimates of jobs that wait change without an event of the job. */
+  /**
+   * Positions, reasons and estimates of jobs that wait change without an event of the job. This is called every few
+   * seconds, so a read that failed is not repeated.
+   */
   refreshWaiting(from: number, to: number): void {
     if (this.#isRefreshing) return
     const { store } = this.#options
     const waiting = this.#view.ids
       .slice(from, to)
       .filter((id) => store.get(id)?.stateCategory === 'WAITING' && !this.#filling.has(id))
-    if (waiting.length > 0) void this.#fill(waiting.slice(0, rowsPerPage))
+    if (waiting.length > 0) void this.#fill(waiting.slice(0, rowsPerPage), 1)
   }
 
-  async #fill(ids: readonly string[]) {
+  async #fill(ids: readonly string[], attempts: number) {
     const { client, store } = this.#options
     for (const id of ids) this.#filling.add(id)
     try {
       const variables = { first: rowsPerPage, filter: { ids: [...ids] } }
       const { jobs } = await client.request(ListJobsDocument, variables, {
-        attempts: forever,
+        attempts,
         signal: this.#leave.signal,
       })
       for (const row of jobs.nodes) store.put(row)
@@ -200,7 +203,7 @@ export class JobList {
       for (const id of gone) this.#window.remove(id, forever)
       if (gone.length > 0) this.#showChanges()
     } catch (error) {
-      this.#fail(error)
+      if (attempts > 1) this.#fail(error)
     } finally {
       for (const id of ids) this.#filling.delete(id)
     }

@@ -3,7 +3,7 @@ import { stateWords } from '../../../web/parts/states.ts'
 import type { Api } from '../../support/api.ts'
 import { until } from '../../support/until.ts'
 import { goInside } from './pages.ts'
-import { readFacts, type View, views } from './truth.ts'
+import { type Facts, readFacts, type View, views } from './truth.ts'
 
 const pollMs = 100
 /** Only a page that never gets there takes so long: the figures are printed, not tested. */
@@ -59,21 +59,27 @@ export class ShownPages {
     }
   }
 
-  /** Waits until each page has shown the data of the server. */
+  /**
+   * Waits until each page has shown the data of the server. Jobs go on meanwhile, so a page is timed by the first data
+   * that it shows of those that the server has had since the call.
+   */
   async awaitTruth(): Promise<void> {
     const beganAt = performance.now()
     const took = new Map<View, number>()
+    const upToDate = new Set<View>()
+    const read: Facts[] = []
     let last: unknown
     const compare = async () => {
-      const facts = await readFacts(this.#api, this.jobId, this.#views)
+      read.unshift(await readFacts(this.#api, this.jobId, this.#views))
       for (const [view, page] of this.#pages) {
-        if (took.has(view)) continue
+        if (upToDate.has(view)) continue
         const shown = await page.evaluate<string[]>(view.script)
-        const expected = view.expect(facts, shown)
-        if (shown.join('\n') === expected.join('\n')) took.set(view, Math.round(performance.now() - beganAt))
-        else last = { view: view.name, shown, expected }
+        const age = read.findIndex((facts) => shown.join('\n') === view.expect(facts, shown).join('\n'))
+        if (age >= 0 && !took.has(view)) took.set(view, Math.round(performance.now() - beganAt))
+        if (age === 0) upToDate.add(view)
+        else last = { view: view.name, shown, expected: read[0] && view.expect(read[0], shown) }
       }
-      if (took.size === this.#pages.size) return true
+      if (upToDate.size === this.#pages.size) return true
       await new Promise((resolve) => setTimeout(resolve, pollMs))
       return false
     }
@@ -85,7 +91,7 @@ export class ShownPages {
   describeTimes(): string {
     const describe = (times: readonly number[]) => {
       const sorted = times.toSorted((a, b) => a - b)
-      return `median ${sorted[sorted.length >> 1]}, most ${sorted.at(-1)}`
+      return `median ${sorted[sorted.length >> 1]}, most ${sorted.at(-1)} of ${times.join(' ')}`
     }
     const perView = Array.from(this.#took, ([name, times]) => `${name}: ${describe(times)}`)
     return `${perView.join('; ')}; all: ${describe(this.#tookAll)}`

@@ -5,7 +5,7 @@ import { pool } from './storm.ts'
 
 /** Pages beside the data of the server: the same texts, read from the page and made from the API. */
 
-interface Facts {
+export interface Facts {
   jobs: { nodes: { id: string; state: JobState }[] }
   jobCounts: { rows: { key: JobState; count: number }[] }
   queue: {
