@@ -21,6 +21,10 @@ export interface Cli {
   /** Makes Ctrl-C print this text and end the command; work on the server continues. */
   leaveOnInterrupt: (farewell: string) => void
   exitWith: (code: number) => void
+  /** Replaces this process by a Node program. */
+  becomeProgram: (args: readonly string[], env: Env) => void
+  /** Aborted at the end of the command. */
+  ended: AbortSignal
   /** Asks a yes-or-no question; null: stdin or stderr is a pipe. */
   ask: ((question: string) => Promise<boolean>) | null
   /** Reports each key until the returned function is called; null: stdin is a pipe. */

@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import { Command, type OutputConfiguration } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { Cli } from './cli.ts'
 import { registerApiCommand } from './commands/api.ts'
@@ -51,6 +51,7 @@ import { registerWhoamiCommand } from './commands/whoami.ts'
 import { registerWhyCommand } from './commands/why.ts'
 import { addContextOption } from './context-option.ts'
 import { addExamples } from './examples.ts'
+import type { Streams } from './terminal.ts'
 
 const groups: Readonly<Record<string, readonly ((program: Command, cli: Cli) => void)[]>> = {
   'Submit:': [registerSubmitCommand, registerRetryCommand, registerSlotCommand, registerKeyCommand],
@@ -90,8 +91,8 @@ const groups: Readonly<Record<string, readonly ((program: Command, cli: Cli) => 
   'Inside a job:': [registerProgressCommand, registerArtifactCommand, registerClosureCommand],
 }
 
-/** `named` is the command that was called, for messages. */
-export function createProgram(cli: Cli, named: () => string): Command {
+/** `named` is the command that was called, for messages. The streams get help and errors. */
+export function createProgram(cli: Cli, named: () => string, streams?: Pick<Streams, 'stdout' | 'stderr'>): Command {
   const program = new Command('berth')
     .description('Submit jobs and watch them live.')
     .usage('<command> [options]')
@@ -100,6 +101,7 @@ export function createProgram(cli: Cli, named: () => string): Command {
     .exitOverride()
     .version(packageJson.version)
     .configureOutput({
+      ...(streams && useStreams(streams)),
       outputError: (message, write) =>
         write(
           `${message
@@ -118,3 +120,12 @@ export function createProgram(cli: Cli, named: () => string): Command {
   program.commandsGroup('Help:').helpCommand('help [command]', 'show the help of a command')
   return program
 }
+
+const helpColumnsDefault = 80
+
+const useStreams = ({ stdout, stderr }: Pick<Streams, 'stdout' | 'stderr'>): OutputConfiguration => ({
+  writeOut: (text) => stdout.write(text),
+  writeErr: (text) => stderr.write(text),
+  getOutHelpWidth: () => (stdout.isTTY && stdout.columns) || helpColumnsDefault,
+  getErrHelpWidth: () => (stderr.isTTY && stderr.columns) || helpColumnsDefault,
+})

@@ -24,5 +24,5 @@ export function runServerProgram(
   } catch {
     throw usageError('the packages of the server are not installed', 'run "npm install --include=optional"')
   }
-  process.execve?.(process.execPath, [process.execPath, entry, ...args], { ...cli.env, ...extraEnv })
+  cli.becomeProgram([entry, ...args], { ...cli.env, ...extraEnv })
 }

@@ -1,4 +1,3 @@
-import type { Writable } from 'node:stream'
 import { styleText } from 'node:util'
 import measure from 'fast-string-truncated-width'
 import { Screen, type ScreenStream } from './screen.ts'
@@ -26,7 +25,7 @@ export type Style = Parameters<typeof styleText>[0]
 
 export interface Streams {
   stdout: ScreenStream & { isTTY?: boolean }
-  stderr: Writable & { isTTY?: boolean }
+  stderr: ScreenStream & { isTTY?: boolean }
   /** Default: on a terminal. */
   colour?: boolean | undefined
   /** Calls back before the process ends. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   JobDocument,
   type JobEventRowFragment,
@@ -112,7 +113,9 @@ export function reportWaiting(cli: Cli, id: string): void {
     cli.terminal.say(`berth: ${id} is ${job.state}${why ? `: ${why}` : ''}`)
   }
   // reportOutages reports a failed request.
-  setTimeout(() => tell().catch(() => undefined), silenceMs).unref()
+  sleep(silenceMs, undefined, { ref: false, signal: cli.ended })
+    .then(tell)
+    .catch(() => undefined)
 }
 
 /** Says after a while that a live view has no connection. The view reconnects by itself. */

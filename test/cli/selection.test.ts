@@ -78,6 +78,8 @@ const cli = (): Cli => ({
   },
   ask: answer === null ? null : async () => answer === true,
   askSecret: null,
+  becomeProgram: () => undefined,
+  ended: new AbortController().signal,
 })
 
 async function cancel(...args: string[]): Promise<string[]> {

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type {
   JobPreviewRowFragment,
@@ -130,8 +131,9 @@ export function addSpecFlags(submit: Command): Command {
 async function readSpecFile(cli: Cli, path: string | undefined): Promise<string | null> {
   if (path === undefined) return null
   if (path === '-') return cli.readStdin()
-  const bytes = await readFile(path).catch((error: Error) => {
-    throw usageError(`cannot read the job file: ${error.message}`, 'check -f')
+  const absolute = resolve(cli.cwd, path)
+  const bytes = await readFile(absolute).catch(({ message }: Error) => {
+    throw usageError(`cannot read the job file: ${message.replace(absolute, () => path)}`, 'check -f')
   })
   return decodeUtf8(bytes, 'the job file')
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import type { JobState } from '../../client/generated/graphql.ts'
 import { readChoices } from '../choices.ts'
@@ -29,7 +30,7 @@ export function registerWaitCommand(program: Command, cli: Cli): void {
       for (const id of ids) reportWaiting(cli, id)
       const waits = ids.map((id) => waitUntilFinal(cli, id, { states }))
       const ended = any ? Promise.any(waits).then((job) => [job]) : Promise.all(waits)
-      const jobs = await Promise.race([ended, ...(timeout === undefined ? [] : [giveUpAfter(timeout)])])
+      const jobs = await Promise.race([ended, ...(timeout === undefined ? [] : [giveUpAfter(cli, timeout)])])
       if (notify) cli.terminal.notify(jobs.map(({ id, name, state }) => `${name ?? id}: ${state}`).join(', '))
       await printJobs(cli, jobs, output)
       const failed = jobs.filter(({ state }) => !states.includes(state)).map(jobExitCode)
@@ -38,8 +39,8 @@ export function registerWaitCommand(program: Command, cli: Cli): void {
     })
 }
 
-async function giveUpAfter(seconds: number): Promise<never> {
-  await new Promise((resolve) => setTimeout(resolve, seconds * 1_000).unref())
+async function giveUpAfter({ ended: signal }: Cli, seconds: number): Promise<never> {
+  await sleep(seconds * 1_000, undefined, { ref: false, signal })
   throw new Stop(exitCodes.retryable, `the jobs did not end within ${seconds} s`, 'they continue; wait again')
 }
 
