@@ -1,19 +1,21 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { CommandLine } from '../support/command-line.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
 
-/** The command line against a server, both in processes of their own, with jobs that really run. */
+/** The command line against a server in a process of its own, with jobs that really run. */
 let database: TestDatabase
 let server: BerthProcess
 let dataDir: string
 let port: number
+let commandLine: CommandLine
+let berth: CommandLine['berth']
 
 const start = () => startBerth({ dataDir, port, env: { DATABASE_URL: database.url } })
 
@@ -23,6 +25,8 @@ beforeAll(async () => {
   database = await createDatabase()
   port = await freePort()
   server = await start()
+  commandLine = new CommandLine(dataDir, { BERTH_URL: server.url })
+  berth = commandLine.berth
 })
 
 afterAll(async () => {
@@ -30,32 +34,6 @@ afterAll(async () => {
   await database?.close()
   await rm(dataDir, { recursive: true, force: true })
 })
-
-interface Ended {
-  code: number
-  stdout: string
-  stderr: string
-}
-
-const environment = () => ({ PATH: process.env['PATH'] ?? '', BERTH_URL: `http://127.0.0.1:${port}` })
-
-function berth(...args: string[]): Promise<Ended> {
-  return new Promise((resolve) => {
-    const options = { cwd: dataDir, env: environment(), timeout: 100_000 }
-    const child = execFile(join(root, 'berth'), args, options, (_, stdout, stderr) =>
-      resolve({ code: child.exitCode ?? -1, stdout, stderr }),
-    )
-  })
-}
-
-/** A command that stays: what it has written so far, and its end. */
-function running(...args: string[]) {
-  const child: ChildProcess = spawn(join(root, 'berth'), args, { cwd: dataDir, env: environment() })
-  const written = { stdout: '', stderr: '' }
-  child.stdout?.on('data', (data) => (written.stdout += data))
-  child.stderr?.on('data', (data) => (written.stderr += data))
-  return { child, written, ended: once(child, 'close').then(() => child.exitCode) }
-}
 
 const submit = async (...args: string[]) => (await berth('submit', ...args)).stdout.trim()
 
@@ -151,7 +129,7 @@ describe('inspecting jobs', () => {
       execFile(
         'sh',
         ['-c', `"${join(root, 'berth')}" logs ${id} | head -n 1`],
-        { env: environment() },
+        { env: { PATH: process.env['PATH'], BERTH_URL: server.url } },
         (_, stdout, stderr) => resolve({ stdout, stderr }),
       ),
     )
@@ -168,12 +146,12 @@ describe('ending jobs', () => {
 
   it('--follow shows why a job does not start', async () => {
     const later = new Date(Date.now() + 86_400_000).toISOString()
-    const { written, ended } = running('submit', '--mem', '1', '--follow', '--not-before', later, '--', 'true')
-    await until(() => /is QUEUED: .+\n/.test(written.stderr), { what: 'the command says why the job waits' })
-    const id = written.stderr.match(/job_\w{26}/)?.[0] ?? ''
+    const args = ['submit', '--mem', '1', '--follow', '--not-before', later, '--', 'true']
+    const { written, find, ended } = commandLine.start(args)
+    const [, id = ''] = await find(/(job_\w{26}) is QUEUED: .+\n/)
     expect(written).toEqual({ stdout: '', stderr: expect.stringMatching(`^${id}\nberth: ${id} is QUEUED: .+\n$`) })
     await berth('cancel', id)
-    expect(await ended).toBe(130)
+    expect((await ended).code).toBe(130)
   })
 
   it('rm deletes finished jobs, and refuses others', async () => {
@@ -188,10 +166,11 @@ describe('ending jobs', () => {
   })
 
   it('Ctrl-C detaches from a followed job and reports that', async () => {
-    const { child, written, ended } = running('submit', '--follow', '--', 'sh', '-c', 'echo begun; sleep 600')
+    const args = ['submit', '--follow', '--', 'sh', '-c', 'echo begun; sleep 600']
+    const { child, written, ended } = commandLine.start(args)
     await until(() => written.stdout === 'begun\n', { what: 'the job writes' })
     child.kill('SIGINT')
-    expect(await ended).toBe(130)
+    expect((await ended).code).toBe(130)
     const id = written.stderr.match(/job_\w{26}/)?.[0] ?? ''
     expect(written.stderr).toContain(`detached; job ${id} continues`)
     expect((await berth('info', id, '-o', 'json')).stdout).toContain('"state": "RUNNING"')
@@ -212,7 +191,7 @@ describe('a command during a restart of the server', () => {
   it('logs -f loses no byte, and up reports that a server is running', async () => {
     const script = 'i=0; while [ $i -lt 3000 ]; do i=$((i+1)); echo line $i; [ $((i % 100)) -eq 0 ] && sleep 0.1; done'
     const id = await submit('--', 'sh', '-c', script)
-    const follow = running('logs', '-f', id)
+    const follow = commandLine.start(['logs', '-f', id])
     const lines = () => follow.written.stdout.split('\n').length - 1
     for (const [at, signal] of [
       [500, 'SIGKILL'],
@@ -222,20 +201,16 @@ describe('a command during a restart of the server', () => {
       await server.end(signal)
       server = await start()
     }
-    expect(await follow.ended).toBe(0)
+    expect((await follow.ended).code).toBe(0)
     expect(follow.written.stdout).toBe(Array.from({ length: 3_000 }, (_, i) => `line ${i + 1}\n`).join(''))
     expect((await berth('up')).stdout).toMatch(/^Berth .* is already running at /)
   })
 
   it('exits with 4 and a remedy when no server runs', async () => {
-    const unused = await freePort()
-    const env = { ...environment(), BERTH_URL: `http://127.0.0.1:${unused}` }
-    const child = spawn(join(root, 'berth'), ['ls'], { env, stdio: ['ignore', 'ignore', 'pipe'] })
-    let stderr = ''
-    child.stderr.on('data', (data) => (stderr += data))
-    await once(child, 'close')
-    expect({ code: child.exitCode, stderr }).toEqual({
+    const env = { BERTH_URL: `http://127.0.0.1:${await freePort()}` }
+    expect(await commandLine.run(['ls'], { env })).toEqual({
       code: 4,
+      stdout: '',
       stderr: expect.stringMatching(/^berth: No server answers at .*"berth up".*\n$/),
     })
   })

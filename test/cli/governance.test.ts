@@ -1,11 +1,10 @@
-import { execFile } from 'node:child_process'
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { CommandLine } from '../support/command-line.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
 
 /** Rules of the configuration, decisions and the audit log, from the command line against a server of its own. */
@@ -13,6 +12,7 @@ let database: TestDatabase
 let server: BerthProcess
 let dataDir: string
 let port: number
+let berth: CommandLine['berth']
 
 const config = `
 audit: { headFile: heads }
@@ -30,6 +30,7 @@ beforeAll(async () => {
   database = await createDatabase()
   port = await freePort()
   server = await start()
+  berth = new CommandLine(dataDir, { BERTH_URL: server.url }).berth
 })
 
 afterAll(async () => {
@@ -37,21 +38,6 @@ afterAll(async () => {
   await database?.close()
   await rm(dataDir, { recursive: true, force: true })
 })
-
-interface Ended {
-  code: number
-  stdout: string
-  stderr: string
-}
-
-function berth(...args: string[]): Promise<Ended> {
-  const env = { PATH: process.env['PATH'] ?? '', BERTH_URL: `http://127.0.0.1:${port}` }
-  return new Promise((resolve) => {
-    const child = execFile(join(root, 'berth'), args, { cwd: dataDir, env, timeout: 100_000 }, (_, stdout, stderr) =>
-      resolve({ code: child.exitCode ?? -1, stdout, stderr }),
-    )
-  })
-}
 
 async function json(...args: string[]) {
   const { stdout, stderr } = await berth(...args, '-o', 'json')

@@ -1,22 +1,23 @@
-import { execFile } from 'node:child_process'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { CommandLine } from '../support/command-line.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { root } from '../support/sources.ts'
 
 /** Limits, dry runs and submissions that do not wait, on the command line of a server that really runs jobs. */
 let database: TestDatabase
 let server: BerthProcess
 let dataDir: string
+let berth: CommandLine['berth']
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'berth-cli-'))
   await chmod(dataDir, 0o711)
   database = await createDatabase()
   server = await startBerth({ dataDir, port: await freePort(), env: { DATABASE_URL: database.url } })
+  berth = new CommandLine(dataDir, { BERTH_URL: server.url }).berth
 })
 
 afterAll(async () => {
@@ -24,15 +25,6 @@ afterAll(async () => {
   await database?.close()
   await rm(dataDir, { recursive: true, force: true })
 })
-
-function berth(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  return new Promise((resolve) => {
-    const env = { PATH: process.env['PATH'] ?? '', BERTH_URL: server.url }
-    const child = execFile(join(root, 'berth'), args, { cwd: dataDir, env, timeout: 100_000 }, (_, stdout, stderr) =>
-      resolve({ code: child.exitCode ?? -1, stdout, stderr }),
-    )
-  })
-}
 
 it('limits are shown and set, also for a project', async () => {
   expect((await berth('limits')).stdout).toMatch(/^pool +local\nrunning jobs +unlimited$/m)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
-import { CommandLine, type Running } from '../support/command-line.ts'
+import { CommandLine, type RunningProcess } from '../support/command-line.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 
 /** Live views on a terminal, and a server that is killed and starts again. Nobody leads its pool: jobs stay QUEUED. */
@@ -44,12 +44,12 @@ afterAll(async () => {
 })
 
 /** `script` runs the command as its only child. */
-async function terminate({ child: { pid } }: Running): Promise<void> {
+async function terminate({ child: { pid } }: RunningProcess): Promise<void> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')
   process.kill(Number(children), 'SIGTERM')
 }
 
-const interrupt = async ({ child }: Running) => void child.stdin?.write('\u0003')
+const interrupt = async ({ child }: RunningProcess) => void child.stdin?.write('\u0003')
 
 const ends = [
   { verb: ['ls', '-w'], end: interrupt, code: 130 },

@@ -46,7 +46,7 @@ export class LoginWorld {
 
   /** Runs `berth login` up to the return from the provider. */
   async beginLogIn(account: CommandLine): Promise<{ command: Running; returnUrl: string }> {
-    const command = account.start(['login', this.url])
+    const command = account.begin(['login', this.url])
     const [address] = await command.find(/http:\S+\/auth\?\S+/)
     return { command, returnUrl: await followLogInPages(address, 'ann') }
   }

@@ -72,8 +72,9 @@ describe('berth login with the browser', () => {
 
   it('gives a code that is worth nothing without the verifier', async () => {
     const account = await world.account()
-    const { command, returnUrl } = await world.beginLogIn(account)
-    const { searchParams, origin, pathname } = new URL(returnUrl)
+    const command = account.start(['login', world.url])
+    const [address] = await command.find(/http:\S+\/auth\?\S+/)
+    const { searchParams, origin, pathname } = new URL(await followLogInPages(address, 'ann'))
     const request = {
       grant_type: 'authorization_code',
       client_id: 'berth-web',

@@ -1,34 +1,26 @@
-import { execFile } from 'node:child_process'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { CommandLine } from '../support/command-line.ts'
 import { startServer, type TestServer } from '../support/server.ts'
-import { root } from '../support/sources.ts'
 
 /** Commands for operators of a server. Nobody leads its pool: what is submitted waits. */
 let server: TestServer
 let dataDir: string
+let berth: CommandLine['berth']
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'berth-cli-'))
   await chmod(dataDir, 0o711)
   server = await startServer()
+  berth = new CommandLine(dataDir, { BERTH_URL: server.url }).berth
 })
 
 afterAll(async () => {
   await server?.[Symbol.asyncDispose]()
   await rm(dataDir, { recursive: true, force: true })
 })
-
-function berth(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  return new Promise((resolve) => {
-    const env = { PATH: process.env['PATH'] ?? '', BERTH_URL: server.url }
-    const child = execFile(join(root, 'berth'), args, { cwd: dataDir, env, timeout: 100_000 }, (_, stdout, stderr) =>
-      resolve({ code: child.exitCode ?? -1, stdout, stderr }),
-    )
-  })
-}
 
 it('the priority of a job is set and cleared', async () => {
   const jobId = await server.submit()

@@ -1,18 +1,19 @@
-import { execFile } from 'node:child_process'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { CommandLine } from '../support/command-line.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
 
 /** The queue on the command line of a server that really runs jobs, one at a time. */
 let database: TestDatabase
 let server: BerthProcess
 let dataDir: string
+let commandLine: CommandLine
+let berth: CommandLine['berth']
 const jobs: string[] = []
 
 beforeAll(async () => {
@@ -20,6 +21,8 @@ beforeAll(async () => {
   await chmod(dataDir, 0o711)
   database = await createDatabase()
   server = await startBerth({ dataDir, port: await freePort(), env: { DATABASE_URL: database.url } })
+  commandLine = new CommandLine(dataDir, { BERTH_URL: server.url })
+  berth = commandLine.berth
   await berth('limits', 'set', '--max-concurrent', '1')
   for (const name of ['running', 'next', 'later'])
     jobs.push((await berth('submit', '--name', name, '--max-run-time', '1h', '--', 'sleep', '600')).stdout.trim())
@@ -34,19 +37,6 @@ afterAll(async () => {
   await database?.close()
   await rm(dataDir, { recursive: true, force: true })
 })
-
-function start(args: readonly string[], done?: (code: number, stdout: string, stderr: string) => void) {
-  const env = { PATH: process.env['PATH'] ?? '', BERTH_URL: server.url }
-  const child = execFile(join(root, 'berth'), args, { cwd: dataDir, env, timeout: 100_000 }, (_, stdout, stderr) =>
-    done?.(child.exitCode ?? -1, stdout, stderr),
-  )
-  return child
-}
-
-const berth = (...args: string[]) =>
-  new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-    start(args, (code, stdout, stderr) => resolve({ code, stdout, stderr }))
-  })
 
 it('queue lists running jobs, and waiting jobs in order with position, priority and reason', async () => {
   const { stdout, stderr, code } = await berth('queue')
@@ -78,15 +68,13 @@ it('queue accepts states and a limit, and uses the schema’s names in JSON and 
 })
 
 it('top updates live, and prints one view after the other in a pipe', async () => {
-  const child = start(['top', '-o', 'json'])
-  let seen = ''
-  child.stdout?.on('data', (data) => (seen += data))
-  await until(() => seen.includes('"depth": 2'), { what: 'the first view' })
+  const top = commandLine.start(['top', '-o', 'json'])
+  await top.find(/"depth": 2/)
   const more = (await berth('submit', '--', 'true')).stdout.trim()
-  await until(() => seen.includes('"depth": 3'), { what: 'the change is shown' })
-  expect(seen).not.toContain('\u001b')
+  await top.find(/"depth": 3/)
   await berth('cancel', more)
-  child.kill('SIGINT')
+  top.child.kill('SIGINT')
+  expect((await top.ended).stdout).not.toContain('\u001b')
 })
 
 it('info shows why and how long a job waits, and gpus shows who uses the GPUs', async () => {

@@ -1,16 +1,16 @@
-import { execFile } from 'node:child_process'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { CommandLine } from '../support/command-line.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { root } from '../support/sources.ts'
 
 /** Capacity reservations on the command line, against a server that leads its pool. */
 let database: TestDatabase
 let dataDir: string
 let server: BerthProcess
+let berth: CommandLine['berth']
 
 const config = `
 pools:
@@ -26,21 +26,13 @@ beforeAll(async () => {
   database = await createDatabase()
   const env = { DATABASE_URL: database.url, BERTH_CONFIG: join(dataDir, 'berth.yaml') }
   server = await startBerth({ dataDir, port: await freePort(), env })
+  berth = new CommandLine(dataDir, { BERTH_URL: server.url }).berth
 })
 afterAll(async () => {
   await server?.end()
   await database.close()
   await rm(dataDir, { recursive: true })
 })
-
-function berth(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  return new Promise((resolve) => {
-    const env = { PATH: process.env['PATH'] ?? '', BERTH_URL: server.url }
-    const child = execFile(join(root, 'berth'), args, { cwd: dataDir, env, timeout: 100_000 }, (_, stdout, stderr) =>
-      resolve({ code: child.exitCode ?? -1, stdout, stderr }),
-    )
-  })
-}
 
 it('nodes are reserved, listed, used by jobs that name the reservation, and released', async () => {
   const window = ['--from', '2001-01-31T08:00:00Z', '--until', '2090-01-31T18:00:00Z']

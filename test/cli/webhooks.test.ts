@@ -1,12 +1,11 @@
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { CommandLine, type Ended } from '../support/command-line.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
 import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
 
@@ -41,14 +40,10 @@ afterAll(async () => {
 })
 
 const outputs: string[] = []
-function berth(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  return new Promise((resolve) => {
-    const env = { PATH: process.env['PATH'] ?? '', BERTH_URL: server.url }
-    const child = execFile(join(root, 'berth'), args, { cwd: dataDir, env, timeout: 100_000 }, (_, stdout, stderr) => {
-      outputs.push(stdout, stderr)
-      resolve({ code: child.exitCode ?? -1, stdout, stderr })
-    })
-  })
+async function berth(...args: string[]): Promise<Ended> {
+  const ended = await new CommandLine(dataDir, { BERTH_URL: server.url }).run(args)
+  outputs.push(ended.stdout, ended.stderr)
+  return ended
 }
 
 it('webhooks are listed, tested, resent and enabled, and no secret is shown', async () => {

@@ -1,22 +1,33 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import { runCommand } from '../../src/cli/run-command.ts'
 import { root } from './sources.ts'
 import { until } from './until.ts'
 
-/** The command `berth` in processes of their own, with a folder for their files. */
+/** The command `berth` with a folder for its files, in the test process or in a process of its own. */
 
-export interface Ended {
-  code: number | null
+interface Written {
   stdout: string
   stderr: string
 }
 
+export interface Ended extends Written {
+  code: number | null
+}
+
 /** A command that is running. */
 export interface Running {
-  child: ChildProcess
+  /** The output so far. */
+  written: Written
   ended: Promise<Ended>
   /** The first match in the output. */
   find(pattern: RegExp): Promise<RegExpExecArray>
+}
+
+/** A command in a process of its own. */
+export interface RunningProcess extends Running {
+  child: ChildProcess
 }
 
 /** Commands of a failed test, ended with the test process. */
@@ -33,44 +44,86 @@ interface Options {
 
 export class CommandLine {
   readonly home: string
-  constructor(home: string) {
+  readonly #env: Readonly<Record<string, string>>
+  constructor(home: string, env: Readonly<Record<string, string>> = {}) {
     this.home = home
+    this.#env = env
   }
 
-  start(args: readonly string[], { input = '', ...options }: Options & { input?: string } = {}): Running {
+  readonly berth = (...args: string[]): Promise<Ended> => this.run(args)
+
+  run(args: readonly string[], options?: Options & { input?: string }): Promise<Ended> {
+    return this.begin(args, options).ended
+  }
+
+  /** In the test process, for commands that end by themselves: a process takes half a second to start. */
+  begin(args: readonly string[], { env, input = '' }: Options & { input?: string } = {}): Running {
+    const written = { stdout: '', stderr: '' }
+    const code = runCommand(args, {
+      ...{ env: this.#variables(env), cwd: this.home },
+      ...{ stdout: collect(written, 'stdout'), stderr: collect(written, 'stderr') },
+      ...{ readStdin: async () => input, readKeys: null, ask: null, askSecret: null },
+      ...{ onExit: () => undefined, onInterrupt: () => undefined },
+      becomeProgram: () => {
+        throw new Error(`berth ${args.join(' ')} needs a process of its own`)
+      },
+    })
+    return observe(args, written, code)
+  }
+
+  start(args: readonly string[], { input = '', ...options }: Options & { input?: string } = {}): RunningProcess {
     const command = this.#spawn(process.execPath, [main, ...args], options)
     command.child.stdin?.end(input)
     return command
   }
 
   /** On a terminal of 100 columns, which `script` makes; all of its output is on stdout, and its stdin stays open. */
-  startOnTerminal(args: readonly string[], options?: Options): Running {
+  startOnTerminal(args: readonly string[], options?: Options): RunningProcess {
     const command = ['stty cols 100 rows 30;', 'exec', process.execPath, main, ...args].join(' ')
     return this.#spawn('script', ['-qec', command, '/dev/null'], options)
   }
 
-  run(args: readonly string[], options?: Options & { input?: string }): Promise<Ended> {
-    return this.start(args, options).ended
-  }
-
-  #spawn(file: string, args: readonly string[], { env = {} }: Options = {}): Running {
-    const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env
-    const own = { PATH, NODE_COMPILE_CACHE, HOME: this.home, XDG_CONFIG_HOME: join(this.home, 'config') }
-    const child = spawn(file, args, { cwd: this.home, env: { ...own, ...env } })
+  #spawn(file: string, args: readonly string[], { env }: Options = {}): RunningProcess {
+    const child = spawn(file, args, { cwd: this.home, env: this.#variables(env) })
     running.add(child)
     child.once('exit', () => running.delete(child))
     const written = { stdout: '', stderr: '' }
     child.stdout.on('data', (data) => (written.stdout += data))
     child.stderr.on('data', (data) => (written.stderr += data))
-    const ended = new Promise<Ended>((resolve) => child.once('close', (code) => resolve({ code, ...written })))
-    const find = (pattern: RegExp) => {
-      const look = () => {
-        const found = pattern.exec(`${written.stdout}${written.stderr}`)
-        if (!found && child.exitCode !== null) throw new Error(`${args.join(' ')} wrote only: ${written.stderr}`)
-        return found
-      }
-      return until(look, { what: `${pattern} in: ${args.join(' ')}` })
-    }
-    return { child, ended, find }
+    const code = new Promise<number | null>((resolve) => child.once('close', resolve))
+    return { child, ...observe(args, written, code) }
   }
+
+  #variables(env: Record<string, string> = {}): Record<string, string> {
+    const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env
+    const own = { PATH, NODE_COMPILE_CACHE, HOME: this.home, XDG_CONFIG_HOME: join(this.home, 'config') }
+    return { ...own, ...this.#env, ...env }
+  }
+}
+
+function collect(written: Written, name: keyof Written): Writable {
+  return new Writable({
+    decodeStrings: false,
+    write(text, _encoding, done) {
+      written[name] += text
+      done()
+    },
+  })
+}
+
+function observe(args: readonly string[], written: Written, code: Promise<number | null>): Running {
+  let isOver = false
+  const ended = code.then((code) => {
+    isOver = true
+    return { code, ...written }
+  })
+  const find = (pattern: RegExp) => {
+    const look = () => {
+      const found = pattern.exec(`${written.stdout}${written.stderr}`)
+      if (!found && isOver) throw new Error(`${args.join(' ')} wrote only: ${written.stderr}`)
+      return found
+    }
+    return until(look, { what: `${pattern} in: ${args.join(' ')}` })
+  }
+  return { written, ended, find }
 }
