@@ -164,7 +164,7 @@ async function build(start: Start): Promise<string> {
   startLoop(createConditionWatch(domain, { server, meter }).loop, down)
   releaseStartMemory()
   running.isStarted = true
-  return greeting({ version, url: serverUrl ?? 'the scheduler', port: config.server.port, singleUser })
+  return greeting({ version, url: serverUrl, port: config.server.port, singleUser })
 }
 
 async function locate({ config, log, running }: Start): Promise<Address> {

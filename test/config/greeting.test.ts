@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest'
+import { greeting } from '../../src/config/greeting.ts'
+
+const ready = { version: '1.0.0', url: 'http://127.0.0.1:4000', port: 4000, singleUser: true }
+
+it('names the URL of the server, and commands that reach it', () => {
+  expect(greeting(ready)).toMatch(/is ready at http:\/\/127\.0\.0\.1:4000\n/)
+  expect(greeting({ ...ready, url: 'http://127.0.0.1:4100', port: 4100 })).toMatch(
+    /BERTH_URL=http:\/\/127\.0\.0\.1:4100 \S+ submit/,
+  )
+})
+
+it('names an address that a browser opens if the server listens on all', () => {
+  const text = greeting({ ...ready, url: 'http://0.0.0.0:4000', singleUser: false })
+  expect(text).toContain('is ready at http://127.0.0.1:4000 and at all addresses of this machine\n')
+  expect(text).toMatch(/login http:\/\/127\.0\.0\.1:4000\n/)
+  expect(text).not.toContain('0.0.0.0')
+})
+
+it('names no URL of a server without the API', () => {
+  expect(greeting({ ...ready, url: null })).toBe('\nBerth 1.0.0 is ready: it schedules jobs and serves no API\n\n')
+})
