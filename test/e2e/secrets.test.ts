@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import {
   type GraphQLField,
   type GraphQLNamedType,
@@ -16,6 +15,7 @@ import { schema } from '../../src/graphql/schema/schema.ts'
 import { openServer } from '../support/api.ts'
 import { freePort } from '../support/berth-process.ts'
 import { createDatabase } from '../support/database.ts'
+import { listReadable, readCommandLines } from '../support/leaks.ts'
 import { createDoor } from '../support/outage.ts'
 import { mutate, type Person, personWith } from '../support/people.ts'
 import { until } from '../support/until.ts'
@@ -61,35 +61,14 @@ afterAll(async () => {
   await database.close()
 })
 
-/** Command lines of processes, which every account can read. */
-function readCommandLines(): string {
-  const ids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
-  return ids
-    .map((id) => {
-      try {
-        return readFileSync(join('/proc', id, 'cmdline'), 'utf8')
-      } catch {
-        return ''
-      }
-    })
-    .join('\n')
-}
-
 const exposed = new Set<string>()
 const watch = setInterval(() => {
-  for (const name of find(readCommandLines())) exposed.add(name)
+  for (const line of readCommandLines()) for (const name of find(line)) exposed.add(name)
 }, 20)
 afterAll(() => clearInterval(watch))
 
-/** Paths of files with a secret that an account without rights of its own can read. */
-function findReadable(folder: string): string[] {
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    const path = join(folder, entry.name)
-    const { mode } = statSync(path, { throwIfNoEntry: false }) ?? { mode: 0 }
-    if (entry.isDirectory()) return mode & 0o001 ? findReadable(path) : []
-    return entry.isFile() && mode & 0o004 ? find(readFileSync(path, 'latin1')).map((name) => `${path}: ${name}`) : []
-  })
-}
+const findReadable = () =>
+  [...listReadable(dataDir)].flatMap((path) => find(readFileSync(path, 'latin1')).map((name) => `${path}: ${name}`))
 
 /** All fields below a type that need no argument, as a selection. */
 function select(type: GraphQLNamedType, depth: number): string {
@@ -211,7 +190,7 @@ it(
       expect((await personWith(server.url, secrets[name] ?? '').ask('{ viewer { user { name } } }')).status).toBe(401)
     const returned = `${server.url}/login/return?state=any&code=${secrets['a code of an OpenID provider']}`
     expect((await fetch(returned, { headers: { accept: 'text/html' } })).status).toBe(200)
-    const readable = findReadable(dataDir)
+    const readable = findReadable()
     await causeDefect(ann)
     await breakDatabase(ann)
     await mutate(ann, 'cancelJob', { input: { jobId: running } })
@@ -238,7 +217,7 @@ it(
       webhooks: find(receiver.messages.map(({ body, headers }) => body + JSON.stringify(headers)).join('\n')),
       answers: Object.entries(others).flatMap(([of, text]) => find(text).map((name) => `${of}: ${name}`)),
       commandLines: [...exposed],
-      files: [...readable, ...findReadable(dataDir)],
+      files: [...readable, ...findReadable()],
     }).toEqual({ log: [], metrics: [], webhooks: [], answers: [], commandLines: [], files: [] })
   },
   timeoutMs,

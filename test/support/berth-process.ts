@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
+import { findSecrets, listReadable, secretsOf } from './leaks.ts'
 import { root } from './sources.ts'
 import { until } from './until.ts'
 
@@ -76,7 +77,21 @@ export async function startBerth(wanted: BerthOptions): Promise<BerthProcess> {
     await end(child, ended, 'SIGKILL')
     throw error
   }
-  return { url, pid: child.pid ?? 0, output: () => output, end: (signal = 'SIGTERM') => end(child, ended, signal) }
+  const close = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    const code = await end(child, ended, signal)
+    checkSecrets(output, wanted)
+    return code
+  }
+  return { url, pid: child.pid ?? 0, output: () => output, end: close }
+}
+
+/** Whatever a test makes of a server: no secret gets into its log or into a file that others may read. */
+function checkSecrets(output: string, { dataDir, env = {} }: BerthOptions) {
+  const known = secretsOf(env)
+  const leaks = findSecrets(output, known).map((secret) => `the log has ${secret}`)
+  for (const path of existsSync(dataDir) ? listReadable(dataDir) : [])
+    leaks.push(...findSecrets(readFileSync(path, 'latin1'), known).map((secret) => `${path} has ${secret}`))
+  if (leaks.length > 0) throw new Error(leaks.join('\n'))
 }
 
 async function end(child: ChildProcess, ended: Promise<unknown[]>, signal: NodeJS.Signals): Promise<number | null> {

@@ -6,6 +6,7 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { migrate } from '../../src/platform/migrate.ts'
 import { startPostgres } from '../../src/platform/postgres/postgres.ts'
+import { findSecrets, readCommandLines } from './leaks.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -25,9 +26,12 @@ export default async function setup(project: TestProject) {
     clock: systemClock,
     durable: false,
   })
+  const watch = watchCommandLines(new URL(postgres.url).password)
   const stop = async () => {
+    const exposed = watch.end()
     await postgres.stop()
     await rm(directory, { recursive: true, force: true })
+    if (exposed.length > 0) throw new Error(`Command lines had secrets:\n${exposed.join('\n')}`)
   }
   try {
     await migrate(postgres.url, log)
@@ -37,4 +41,21 @@ export default async function setup(project: TestProject) {
   }
   project.provide('templateUrl', postgres.url)
   return stop
+}
+
+const watchEveryMs = 250
+
+/** Every account can read command lines. Collects those with a secret through the whole run. */
+function watchCommandLines(password: string) {
+  const exposed = new Set<string>()
+  const look = () => {
+    for (const line of readCommandLines()) if (findSecrets(line, [password]).length > 0) exposed.add(line)
+  }
+  const timer = setInterval(look, watchEveryMs)
+  return {
+    end(): string[] {
+      clearInterval(timer)
+      return [...exposed]
+    },
+  }
 }

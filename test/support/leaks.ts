@@ -1,0 +1,46 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Tokens of runs and of people, secrets of webhooks, JWTs. */
+const forms = [
+  /\bberth_run_[0-9a-z]{26}_[\w-]{43}/g,
+  /\bberth_[0-9a-z]{10}[\w-]{43}/g,
+  /\bwhsec_[\w+/]{32,}/g,
+  /\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{20,}/g,
+]
+
+/** Finds the known secrets, and all texts in the form of a token. */
+export const findSecrets = (text: string, known: readonly string[] = []): string[] => [
+  ...known.filter((secret) => text.includes(secret)),
+  ...forms.flatMap((form) => text.match(form) ?? []),
+]
+
+/** Secrets of a server's environment. */
+export function secretsOf(env: Readonly<Record<string, string>>): string[] {
+  const named = Object.entries(env).filter(([name]) => /(TOKEN|SECRET|PASSWORD)$/.test(name))
+  const url = env['DATABASE_URL']
+  const password = url === undefined ? '' : decodeURIComponent(new URL(url).password)
+  return [...named.map(([, value]) => value), password].filter((secret) => secret.length >= 16)
+}
+
+/** Files that an account without rights of its own can read. */
+export function* listReadable(folder: string): Generator<string, void, void> {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    const { mode } = statSync(path, { throwIfNoEntry: false }) ?? { mode: 0 }
+    if (entry.isDirectory() && mode & 0o001) yield* listReadable(path)
+    if (entry.isFile() && mode & 0o004) yield path
+  }
+}
+
+/** Command lines of all processes, which every account can read. */
+export function* readCommandLines(): Generator<string, void, void> {
+  for (const id of readdirSync('/proc')) {
+    if (!/^\d+$/.test(id)) continue
+    try {
+      yield readFileSync(join('/proc', id, 'cmdline'), 'utf8').replaceAll('\0', ' ')
+    } catch {
+      // The process ended.
+    }
+  }
+}
