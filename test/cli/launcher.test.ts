@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { CommandLine } from '../support/command-line.ts'
 import { root } from '../support/sources.ts'
 
 const run = promisify(execFile)
@@ -67,11 +68,14 @@ it('options of the job, before and after --, are not passed to Node', async () =
 })
 
 it('an option that takes the -- before the command as its value is refused', async () => {
-  for (const flag of ['--tag', '--image', '-f'])
-    await expect(run(join(folder, 'two'), ['submit', flag, '--', 'true'], { env })).rejects.toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(/^berth: option '.+' has no value; write its value before "--"\n$/),
-    })
+  const refusal = {
+    code: 2,
+    stderr: expect.stringMatching(/^berth: option '.+' has no value; write its value before "--"\n$/),
+  }
+  const launched = run(join(folder, 'two'), ['submit', '--tag', '--', 'true'], { env })
+  await expect(launched).rejects.toMatchObject(refusal)
+  for (const flag of ['--image', '-f'])
+    expect(await new CommandLine(folder).run(['submit', flag, '--', 'true'])).toMatchObject(refusal)
 })
 
 it('NODE_OPTIONS are passed to the programs of the user', async () => {

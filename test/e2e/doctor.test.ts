@@ -1,13 +1,12 @@
-import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
 import { data } from '../support/client.ts'
+import { CommandLine } from '../support/command-line.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createDoor, type Door } from '../support/outage.ts'
-import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
 
 /** `berth doctor` against real servers: one for the API, which reaches the database through a proxy, and one that leads. */
@@ -37,22 +36,8 @@ async function start(roles: string, url = database.url): Promise<BerthProcess> {
   return server
 }
 
-interface Doctor {
-  code: number
-  stdout: string
-  stderr: string
-}
+const runDoctor = (url: string) => new CommandLine(directory, { BERTH_URL: url }).berth('doctor')
 
-function runDoctor(url: string): Promise<Doctor> {
-  const env = { PATH: process.env['PATH'] ?? '', BERTH_URL: url }
-  return new Promise((resolve) => {
-    const child = execFile(join(root, 'berth'), ['doctor'], { cwd: directory, env }, (_, stdout, stderr) =>
-      resolve({ code: child.exitCode ?? -1, stdout, stderr }),
-    )
-  })
-}
-
-/** Polling by `berth doctor` would start a process each time. */
 async function readConditions(): Promise<string[]> {
   const { system } = await data(api.url, '{ system { conditions { name } } }')
   return system.conditions.map(({ name }: { name: string }) => name)

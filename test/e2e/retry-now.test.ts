@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { openServer } from '../support/api.ts'
-import { root } from '../support/sources.ts'
+import { CommandLine } from '../support/command-line.ts'
 import { until } from '../support/until.ts'
 
 /** Previews and noWait of a retry: an ordinary submission to the leader that starts jobs. */
@@ -10,6 +8,7 @@ import { until } from '../support/until.ts'
 let original: string
 
 const { api, database, dataDir, server } = await openServer()
+const { berth } = new CommandLine(dataDir, { BERTH_URL: server.url })
 beforeEach(async () => {
   original = await api.submit({ command: ['true'], name: 'first' })
   await settled(original)
@@ -133,12 +132,3 @@ test('retry --dry-run and --no-wait work on the command line', async () => {
   expect(await berth('retry', original, '--no-wait')).toMatchObject({ code: 4, stdout: '' })
   await pause(null)
 })
-
-function berth(...args: string[]): Promise<{ code: number; stdout: string }> {
-  const env = { PATH: process.env['PATH'] ?? '', BERTH_URL: server.url }
-  return new Promise((resolve) => {
-    const child = execFile(join(root, 'berth'), args, { cwd: dataDir, env, timeout: 100_000 }, (_, stdout) =>
-      resolve({ code: child.exitCode ?? -1, stdout }),
-    )
-  })
-}
