@@ -83,15 +83,15 @@ async function freeSlots() {
   const rows = await database.db.sql.query<{ id: string }>(
     `SELECT id FROM job WHERE state IN ('QUEUED', 'RUNNING', 'STARTING')`,
   )
-  berth(server, ['cancel', '--yes', ...rows.map(({ id }) => id)], adminToken)
+  await berth(server, ['cancel', '--yes', ...rows.map(({ id }) => id)], adminToken)
 }
 
 const sum = (series: Readonly<Record<string, number>>) => Object.values(series).reduce((a, b) => a + b, 0)
 
 describe('the metrics of a server', () => {
   it('equal the rows of the database after random changes', async () => {
-    berth(server, ['user', 'create', 'ben', '--level', 'RESEARCHER'], adminToken)
-    const token = berth(server, ['token', 'create', 'test', '--user', 'ben'], adminToken).split('\n').at(-1)
+    await berth(server, ['user', 'create', 'ben', '--level', 'RESEARCHER'], adminToken)
+    const token = (await berth(server, ['token', 'create', 'test', '--user', 'ben'], adminToken)).split('\n').at(-1)
     const user = connectApi(server.url, token)
     const admin = connectApi(server.url, adminToken)
     const storm = new Storm(admin, user, createDraws(30))
@@ -124,7 +124,7 @@ describe('the metrics of a server', () => {
   it('have the same series however many users and jobs there are', async () => {
     await freeSlots()
     const before = [...(await scrape()).keys()]
-    for (let i = 0; i < 20; i++) berth(server, ['user', 'create', `user${i}`, '--level', 'VIEWER'], adminToken)
+    for (let i = 0; i < 20; i++) await berth(server, ['user', 'create', `user${i}`, '--level', 'VIEWER'], adminToken)
     const ben = connectApi(server.url, adminToken)
     await ben.submitAll(
       Array.from({ length: 200 }, (_, i) => ({
@@ -157,7 +157,7 @@ describe('the metrics of a server', () => {
     expect(await refused.text()).not.toContain('berth_jobs')
     expect((await get('berth_wrong')).status).toBe(401)
     const reading = ['token', 'create', 'reading', '--user', 'ben', '--scopes', 'READ']
-    const token = berth(server, reading, adminToken).split('\n').at(-1)
+    const token = (await berth(server, reading, adminToken)).split('\n').at(-1)
     const answered = await get(token)
     expect([answered.status, answered.headers.get('cache-control')]).toEqual([200, 'no-store'])
     expect(await answered.text()).toContain('berth_jobs{')

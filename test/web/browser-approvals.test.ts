@@ -15,8 +15,9 @@ describeConsole('the page of approvals', (subject) => {
       ['ben', 'LEAD'],
       ['cleo', 'LEAD'],
     ] as const) {
-      berth(server, ['user', 'create', name, '--level', level], adminToken)
-      tokens[name] = berth(server, ['token', 'create', 'test', '--user', name], adminToken).split('\n').at(-1) ?? ''
+      await berth(server, ['user', 'create', name, '--level', level], adminToken)
+      tokens[name] =
+        (await berth(server, ['token', 'create', 'test', '--user', name], adminToken)).split('\n').at(-1) ?? ''
     }
   })
   afterAll(async () => void (await server?.end()))
@@ -36,7 +37,7 @@ describeConsole('the page of approvals', (subject) => {
   }
 
   it('lets one of two leads win who decide in the same second, and names the winner to the other', async () => {
-    const id = submit(server, 'contested', 'true', tokens['ann'])
+    const id = await submit(server, 'contested', 'true', tokens['ann'])
     const pages = await Promise.all([open('ben'), open('cleo')])
     for (const page of pages) {
       await row(page, 'contested').getByRole('button').click()
@@ -55,7 +56,7 @@ describeConsole('the page of approvals', (subject) => {
   it('shows a request at once, and rejects it by the keyboard with a reason', async () => {
     const page = await open('ben')
     await page.getByText('Nothing waits for a decision').waitFor()
-    const id = submit(server, 'late', 'true', tokens['ann'])
+    const id = await submit(server, 'late', 'true', tokens['ann'])
     await row(page, 'late').waitFor()
     await page.getByRole('link', { name: 'Approvals 1' }).waitFor()
     await page.keyboard.press('j')
@@ -71,7 +72,7 @@ describeConsole('the page of approvals', (subject) => {
 
   it('approves several with one comment, and shows the requester what became of them', async () => {
     const ann = await open('ann')
-    for (const name of ['one', 'two']) submit(server, name, 'true', tokens['ann'])
+    for (const name of ['one', 'two']) await submit(server, name, 'true', tokens['ann'])
     await row(ann, 'two').waitFor()
     expect(await ann.getByRole('checkbox').count()).toBe(0)
     const page = await open('cleo')

@@ -45,11 +45,11 @@ describeLongConsole('a large download', (subject) => {
     server = await subject.start('download')
     proxy = await startProxy(server.url)
     context = await subject.openContext()
-    id = submit(server, 'long', printing)
+    id = await submit(server, 'long', printing)
     printed = await hash(spawn('sh', ['-c', printing]).stdout)
-    berth(server, ['wait', id])
-    const isStored = () =>
-      JSON.parse(berth(server, ['api', `{ job(id: "${id}") { logs(last: 1) { isFinal } } }`])).job.logs.isFinal
+    await berth(server, ['wait', id])
+    const isStored = async () =>
+      JSON.parse(await berth(server, ['api', `{ job(id: "${id}") { logs(last: 1) { isFinal } } }`])).job.logs.isFinal
     await until(isStored, { what: 'the log is stored', timeoutMs: resumeMsMax })
     await resetPeak(server.pid)
   }, resumeMsMax)

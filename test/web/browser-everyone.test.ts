@@ -72,7 +72,7 @@ describeLongConsole('every page, for everyone', (subject) => {
     await seedPolicies(full)
   })
   afterAll(async () => {
-    if (jobId) berth(full, ['cancel', jobId], adminToken)
+    if (jobId) await berth(full, ['cancel', jobId], adminToken)
     await Promise.all([full?.end(), empty?.end()])
   })
 

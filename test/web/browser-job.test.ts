@@ -25,7 +25,7 @@ describeConsole('the page of a job', (subject) => {
   })
 
   it('says how a job ended, shows its last errors, and offers the change that helps', async () => {
-    const id = run(['--name', 'late', ...small, '--max-run-time', '2s'], 'echo "ValueError: no data"; sleep 60')
+    const id = await run(['--name', 'late', ...small, '--max-run-time', '2s'], 'echo "ValueError: no data"; sleep 60')
     const page = await open(`/jobs/${id}`)
     await page.getByText('Failed on n1').waitFor()
     await page.getByText('stopped at its limit of 2 s').waitFor()
@@ -38,7 +38,7 @@ describeConsole('the page of a job', (subject) => {
 
   it('shows artifacts as data, the spec in other languages, and a deletion while it is open', async () => {
     const markdown = '# Result\\n\\n[bad](javascript:alert(1)) <b>raw</b>'
-    const id = run(
+    const id = await run(
       ['--name', 'report', ...small],
       `printf '${markdown}' | berth artifact report.md --media-type text/markdown --file -`,
     )
@@ -60,13 +60,14 @@ describeConsole('the page of a job', (subject) => {
   })
 
   it('compares jobs, and shows a sweep live', async () => {
-    const [first, second] = ['0.1', '0.2'].map((lr) =>
+    const submitted = ['0.1', '0.2'].map((lr) =>
       run(['--name', `lr-${lr}`, ...small, '--label', 'sweep=s', '--label', `lr=${lr}`], `echo same; echo lr ${lr}`),
     )
+    const [first, second] = await Promise.all(submitted)
     const page = await open(`/sweeps/sweep/s`)
     const matrix = page.getByRole('table', { name: 'Jobs by lr' })
     await matrix.getByText('Succeeded').nth(1).waitFor()
-    run(['--name', 'lr-0.3', ...small, '--label', 'sweep=s', '--label', 'lr=0.3'], 'exit 1')
+    await run(['--name', 'lr-0.3', ...small, '--label', 'sweep=s', '--label', 'lr=0.3'], 'exit 1')
     await matrix.getByRole('columnheader', { name: '0.3' }).waitFor()
     await matrix.getByText('Failed').waitFor()
     await page.goto(`${server.url}/jobs/compare?ids=${first},${second}`)
@@ -76,8 +77,8 @@ describeConsole('the page of a job', (subject) => {
   })
 
   it('says why a job waits, and opens the form with a change', async () => {
-    const holder = run(['--name', 'holder', '--cpu', '2'], 'sleep 600')
-    const id = run(['--name', 'waiter', '--cpu', '2'], 'true')
+    const holder = await run(['--name', 'holder', '--cpu', '2'], 'sleep 600')
+    const id = await run(['--name', 'waiter', '--cpu', '2'], 'true')
     const page = await open(`/jobs/${id}`)
     const panel = page.getByRole('region', { name: 'Why it waits' })
     await panel.getByText('Asked: 2 cores · 1 GiB').waitFor()
@@ -93,7 +94,7 @@ describeConsole('the page of a job', (subject) => {
     await page.getByRole('button', { name: 'Cancel it' }).click()
     await page.getByRole('button', { name: 'Cancel job' }).click()
     await page.getByText('Cancelling waiter').waitFor()
-    berth(server, ['cancel', holder])
+    await berth(server, ['cancel', holder])
     await page.getByText('Succeeded', { exact: true }).first().waitFor()
     await page.goto(`${server.url}/jobs/${id}`)
     await page.getByText('Cancelled', { exact: true }).first().waitFor()

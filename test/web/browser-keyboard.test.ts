@@ -70,9 +70,10 @@ describeLongConsole('the console by keyboard alone', (subject) => {
   })
 
   it('approves a request', async () => {
-    berth(server, ['user', 'create', 'ann', '--level', 'RESEARCHER'], adminToken)
-    const token = berth(server, ['token', 'create', 'test', '--user', 'ann'], adminToken).split('\n').at(-1) ?? ''
-    for (const name of ['big-one', 'big-two']) submit(server, name, 'true', token)
+    await berth(server, ['user', 'create', 'ann', '--level', 'RESEARCHER'], adminToken)
+    const token =
+      (await berth(server, ['token', 'create', 'test', '--user', 'ann'], adminToken)).split('\n').at(-1) ?? ''
+    for (const name of ['big-one', 'big-two']) await submit(server, name, 'true', token)
     const page = await open(adminToken)
     await press(page, 'g', 'a')
     await row(page, 'big-two').waitFor()
@@ -83,7 +84,7 @@ describeLongConsole('the console by keyboard alone', (subject) => {
     // The same page once more: the second key is part of `g a`, and approves nothing.
     await press(page, 'g', 'a', 'j')
     await expectFocus(page, /button big-/)
-    expect(berth(server, ['ls', '--state', 'blocked', '-o', 'ids'], adminToken).split('\n')).toHaveLength(2)
+    expect((await berth(server, ['ls', '--state', 'blocked', '-o', 'ids'], adminToken)).split('\n')).toHaveLength(2)
     await page.getByRole('button', { name: 'Approve' }).waitFor()
     await press(page, 'a')
     await page.getByText('You approved this').first().waitFor()

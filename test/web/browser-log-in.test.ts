@@ -17,7 +17,7 @@ describeConsole('the log-in by OpenID', (subject) => {
     const auth = { oidc: { ...oidc, levelClaim: 'groups', levels: { research: 'LEAD' } } }
     server = await subject.start('open-id', { pools: localPools, auth }, { BERTH_BOOTSTRAP_TOKEN: adminToken })
     await issuer.serve(server.url, { idTokenSeconds })
-    jobId = submit(server, 'counts', 'for i in $(seq 3000); do echo line $i; sleep 0.1; done', adminToken)
+    jobId = await submit(server, 'counts', 'for i in $(seq 3000); do echo line $i; sleep 0.1; done', adminToken)
   })
   afterAll(async () => {
     await server?.end()
@@ -125,7 +125,7 @@ describeConsole('the log-in by OpenID', (subject) => {
     if (!tab.isClosed()) await tab.waitForEvent('close')
     expect(await filter.inputValue()).toBe('counts')
     const name = `after-${Date.now()}`
-    submit(server, name, 'true', adminToken)
+    await submit(server, name, 'true', adminToken)
     await filter.fill('')
     await filter.press('Enter')
     await row(page, name).waitFor()

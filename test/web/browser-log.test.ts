@@ -22,7 +22,7 @@ describeConsole('the log of a job in the console', (subject) => {
   beforeAll(async () => {
     server = await subject.start('log')
     context = await subject.openContext()
-    id = submit(server, 'hostile', hostile)
+    id = await submit(server, 'hostile', hostile)
   })
   afterAll(async () => {
     await context?.close()
@@ -34,8 +34,8 @@ describeConsole('the log of a job in the console', (subject) => {
     await page.getByText('without a gap').waitFor()
     return page
   }
-  const readRunId = (jobId: string): string =>
-    JSON.parse(berth(server, ['api', `{ job(id: "${jobId}") { currentRun { id } } }`])).job.currentRun.id
+  const readRunId = async (jobId: string): Promise<string> =>
+    JSON.parse(await berth(server, ['api', `{ job(id: "${jobId}") { currentRun { id } } }`])).job.currentRun.id
   const line = (page: Page, number: number) => page.locator(`[data-line="${number}"]`)
 
   it('shows hostile texts as text', async () => {
@@ -55,7 +55,7 @@ describeConsole('the log of a job in the console', (subject) => {
 
   it('shows a gap at its place, and an ended log with a gap is not complete', async () => {
     const go = join(subject.directory, 'go')
-    const lossy = submit(server, 'lossy', `seq 100; until [ -e ${go} ]; do sleep 0.1; done; seq 101 150`)
+    const lossy = await submit(server, 'lossy', `seq 100; until [ -e ${go} ]; do sleep 0.1; done; seq 101 150`)
     const page = await context.newPage()
     await page.goto(`${server.url}/jobs/${lossy}/log`)
     await line(page, 100).waitFor()

@@ -62,17 +62,17 @@ describeLongConsole('administration', (subject) => {
     await page.getByRole('button', { name: 'ann', exact: true }).click()
     await page.getByRole('button', { name: 'Edit' }).click()
     await page.getByLabel('Display name').fill('Ann Example')
-    berth(server, ['user', 'set', 'ann', '--email', 'ann@example.org'], adminToken)
+    await berth(server, ['user', 'set', 'ann', '--email', 'ann@example.org'], adminToken)
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText(/admin changed this .*email was empty and is ann@example.org/).waitFor()
     expect(await page.getByLabel('Display name').inputValue()).toBe('Ann Example')
     await page.getByRole('button', { name: 'Save' }).click()
     await row(page, 'Ann Example').waitFor()
-    expect(berth(server, ['user', 'info', 'ann'], adminToken)).toContain('ann@example.org')
+    expect(await berth(server, ['user', 'info', 'ann'], adminToken)).toContain('ann@example.org')
   })
 
   it('previews a rule, and the audit log shows and verifies what happened', async () => {
-    for (const name of ['train-1', 'train-2', 'eval']) submit(server, name, 'true', adminToken)
+    for (const name of ['train-1', 'train-2', 'eval']) await submit(server, name, 'true', adminToken)
     await page.goto(`${server.url}/policies/rules?open=new`)
     const panel = page.getByRole('complementary', { name: 'Details' })
     await panel.getByLabel('Name', { exact: true }).fill('training')
@@ -104,7 +104,7 @@ describeLongConsole('administration', (subject) => {
     await page.getByText('Pauses the pool: 0 running jobs continue').waitFor()
     await page.getByRole('button', { name: 'Save' }).click()
     await row(page, 'Running jobs of the pool').getByRole('cell', { name: '0', exact: true }).first().waitFor()
-    expect(berth(server, ['limits'], adminToken)).toMatch(/running jobs +0/)
+    expect(await berth(server, ['limits'], adminToken)).toMatch(/running jobs +0/)
   })
 
   it('fits a phone', async () => {

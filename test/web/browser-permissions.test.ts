@@ -112,11 +112,11 @@ describeLongConsole('what the viewer may not do', (subject) => {
     server = await subject.startWithUsers('permissions', { pools })
     const run = (...args: string[]) => berth(server, args, adminToken)
     for (const level of userLevels) {
-      run('user', 'create', nameOf(level), '--level', level)
+      await run('user', 'create', nameOf(level), '--level', level)
       for (const scope of tokenScopes)
-        tokens.set(`${level} ${scope}`, run('token', 'create', scope, '--user', nameOf(level), '--scopes', scope))
+        tokens.set(`${level} ${scope}`, await run('token', 'create', scope, '--user', nameOf(level), '--scopes', scope))
     }
-    jobId = submit(server, 'of-the-administrator', 'sleep 600', adminToken)
+    jobId = await submit(server, 'of-the-administrator', 'sleep 600', adminToken)
   })
   afterAll(async () => void (await server?.end()))
 

@@ -22,7 +22,7 @@ describeLongConsole('a refusal', (subject) => {
   afterAll(async () => void (await server?.end()))
 
   it.each(members)('by a %s is shown in the dialog that asked, with the input kept', async (member) => {
-    const id = submit(server, 'refused', 'sleep 600', adminToken)
+    const id = await submit(server, 'refused', 'sleep 600', adminToken)
     const context = await subject.openContext({}, { server, token: adminToken })
     const page = await context.newPage()
     await page.route('**/graphql', async (route) => {

@@ -15,7 +15,7 @@ describeConsole('the console and other pages', (subject) => {
   afterAll(async () => void (await server?.end()))
 
   it('opens by a link of another site, which may not embed, read or post', async () => {
-    const id = submit(server, 'linked', 'echo seen')
+    const id = await submit(server, 'linked', 'echo seen')
     const html = `<a href="${server.url}/jobs/${id}">job</a> <img src="${server.url}/favicon.svg">
       <iframe src="${server.url}/about"></iframe> <iframe name="target"></iframe>
       <form method="post" action="${server.url}/graphql" enctype="text/plain" target="target"><button>send</button></form>
@@ -58,7 +58,7 @@ describeConsole('the console and other pages', (subject) => {
   })
 
   it('shows a sentence and a way on for each broken URL', async () => {
-    const id = submit(server, 'broken', 'echo one')
+    const id = await submit(server, 'broken', 'echo one')
     const context = await subject.openContext()
     const page = await context.newPage()
     const urls = [
@@ -94,7 +94,7 @@ describeConsole('the console and other pages', (subject) => {
   })
 
   it('counts times by the clock of the server', async () => {
-    submit(server, 'clock', 'sleep 600')
+    await submit(server, 'clock', 'sleep 600')
     const context = await subject.openContext()
     await context.addInitScript(`{
       const offMs = 3 * 3_600_000, Real = Date
@@ -114,10 +114,11 @@ describeConsole('the console and other pages', (subject) => {
     const script = `berth progress 0.5 -m "$0"
       printf %s "$0" | berth artifact "$0" --media-type text/markdown --file -
       echo "$0"; head -c 65536 /dev/zero | tr '\\0' x`
-    const ids = hostileMarkup.map((text) => {
+    const submitted = hostileMarkup.map((text) => {
       const facts = ['--name', text, '--label', `sweep=${text}`, '--cpu', '0.01', '--mem', '1']
       return berth(server, ['submit', ...facts, '--', 'sh', '-c', script, text])
     })
+    const ids = await Promise.all(submitted)
     const context = await subject.openContext()
     const page = await context.newPage()
     page.on('dialog', (dialog) => subject.complaints.push(`dialog: ${dialog.message()}`))
@@ -146,7 +147,7 @@ describeConsole('a token that ends', (subject) => {
   afterAll(async () => void (await server?.end()))
 
   it('is asked for over the page, which stays with its input', async () => {
-    const token = berth(server, ['token', 'create', 'short', '--user', 'admin'], adminToken)
+    const token = await berth(server, ['token', 'create', 'short', '--user', 'admin'], adminToken)
     const context = await subject.openContext()
     const page = await context.newPage()
     await page.goto(`${server.url}/jobs`)
@@ -154,15 +155,15 @@ describeConsole('a token that ends', (subject) => {
     await page.getByRole('button', { name: 'Log in' }).click()
     await page.getByText('No jobs yet').waitFor()
     await page.getByRole('combobox', { name: 'Filter' }).fill('kept')
-    const listed = berth(server, ['token', 'ls', '--user', 'admin', '-o', 'json'], adminToken)
+    const listed = await berth(server, ['token', 'ls', '--user', 'admin', '-o', 'json'], adminToken)
     const { prefix } = JSON.parse(listed).find(({ name }: { name: string }) => name === 'short')
-    berth(server, ['token', 'revoke', prefix], adminToken)
+    await berth(server, ['token', 'revoke', prefix], adminToken)
     await page.getByText('Your log-in has ended').waitFor()
     await page.getByLabel('Token').fill(adminToken)
     await page.keyboard.press('Enter')
     await page.getByText('Your log-in has ended').waitFor({ state: 'detached' })
     expect(await page.getByRole('combobox', { name: 'Filter' }).inputValue()).toBe('kept')
-    submit(server, 'kept', 'true', adminToken)
+    await submit(server, 'kept', 'true', adminToken)
     await row(page, 'kept').waitFor()
     await context.close()
   })

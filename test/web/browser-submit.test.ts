@@ -15,7 +15,8 @@ describeConsole('the page of a new job', (subject) => {
     await server?.end()
   })
 
-  const countJobs = (name: string) => JSON.parse(berth(server, ['ls', '-o', 'json', '--name', name])).length
+  const countJobs = async (name: string): Promise<number> =>
+    JSON.parse(await berth(server, ['ls', '-o', 'json', '--name', name])).length
 
   const openForm = async (name: string) => {
     const page = await context.newPage()
@@ -47,7 +48,7 @@ describeConsole('the page of a new job', (subject) => {
     await page.reload()
     await page.waitForURL(/\/jobs\/job_/)
     await page.getByText('was submitted before').waitFor()
-    expect(countJobs('once')).toBe(1)
+    expect(await countJobs('once')).toBe(1)
     await page.goto(`${server.url}/jobs/new`)
     expect(await page.getByRole('textbox', { name: 'Command' }).inputValue()).toBe('')
     await page.close()
@@ -62,7 +63,7 @@ describeConsole('the page of a new job', (subject) => {
     await server.end('SIGKILL')
     await restart()
     await page.waitForURL(/\/jobs\/job_/)
-    expect(countJobs('unstored')).toBe(1)
+    expect(await countJobs('unstored')).toBe(1)
     await page.close()
   })
 
@@ -86,7 +87,7 @@ describeConsole('the page of a new job', (subject) => {
       await page.waitForURL(/\/jobs\/job_/)
       await page.getByText('was submitted before').waitFor()
       expect(stored).toBe(1)
-      expect(countJobs(user)).toBe(1)
+      expect(await countJobs(user)).toBe(1)
       await page.close()
     },
   )
@@ -122,7 +123,7 @@ describeConsole('the page of a new job', (subject) => {
     await page.getByLabel('Sweep').fill('seed = 1..3')
     await page.getByRole('button', { name: 'Submit 3 jobs' }).click()
     await page.waitForURL(/\/sweeps\/sweep\/swept-/)
-    expect(countJobs('swept-*')).toBe(3)
+    expect(await countJobs('swept-*')).toBe(3)
     await page.close()
   })
 })

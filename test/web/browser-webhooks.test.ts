@@ -32,7 +32,7 @@ describeConsole('webhooks', (subject) => {
     await page.getByText('ci accepted the test event').waitFor()
     expect(receiver.messages.at(-1)?.content.type).toBe('webhook.test')
     status = 410
-    berth(server, ['submit', '--', 'true'], adminToken)
+    await berth(server, ['submit', '--', 'true'], adminToken)
     await row(page, 'ci').getByText('the receiver returned HTTP status 410').waitFor()
     status = 500
     await page.getByRole('button', { name: 'Test slack' }).click()

@@ -21,7 +21,11 @@ describeConsole('the console', (subject) => {
       await page.goto(server.url)
       await page.getByRole('link', { name: 'Jobs' }).click()
       await page.getByText('No jobs yet').waitFor()
-      submit(server, 'train', 'i=0; while :; do i=$((i+1)); printf "\\033[32mstep %d\\033[0m\\n" $i; sleep 0.2; done')
+      await submit(
+        server,
+        'train',
+        'i=0; while :; do i=$((i+1)); printf "\\033[32mstep %d\\033[0m\\n" $i; sleep 0.2; done',
+      )
       await row(page, 'train').getByText('Running').waitFor()
       await row(page, 'train').getByRole('link').click()
       const log = page.getByRole('log')
@@ -39,13 +43,13 @@ describeConsole('the console', (subject) => {
     })
 
     it('holds a list still under the pointer until the changes are asked for', async () => {
-      submit(server, 'first', 'sleep 600')
+      await submit(server, 'first', 'sleep 600')
       const page = await context.newPage()
       await page.goto(`${server.url}/jobs`)
       const first = row(page, 'first')
       await first.hover()
       const before = await first.boundingBox()
-      submit(server, 'second', 'sleep 600')
+      await submit(server, 'second', 'sleep 600')
       await page.getByRole('button', { name: '1 change' }).waitFor()
       expect(await first.boundingBox()).toEqual(before)
       await page.getByRole('button', { name: '1 change' }).click()
@@ -66,7 +70,7 @@ describeConsole('the console', (subject) => {
     })
 
     it('opens a line of a log by its link, without the lines before it', async () => {
-      const id = submit(server, 'numbers', 'seq 300000')
+      const id = await submit(server, 'numbers', 'seq 300000')
       const page = await context.newPage()
       await page.goto(`${server.url}/jobs/${id}#L150000`)
       const line = page.locator('[data-selected=true]')
@@ -96,7 +100,7 @@ describeConsole('the console', (subject) => {
       expect(await row(page, 'numbers').count()).toBe(1)
       server = await subject.restart('single', port)
       await page.getByRole('status').getByText('Live', { exact: true }).waitFor()
-      submit(server, 'after', 'true')
+      await submit(server, 'after', 'true')
       await row(page, 'after').getByText('Succeeded').waitFor()
       await page.close()
     })
@@ -104,7 +108,7 @@ describeConsole('the console', (subject) => {
     it('fits a phone', async () => {
       const phone = await subject.openContext({ viewport: { width: 400, height: 800 } })
       const page = await phone.newPage()
-      for (const path of ['/', '/jobs', `/jobs/${submit(server, 'phone', 'echo hello')}`]) {
+      for (const path of ['/', '/jobs', `/jobs/${await submit(server, 'phone', 'echo hello')}`]) {
         await page.goto(server.url + path)
         await page.getByRole('heading', { level: 1 }).waitFor()
         await page.waitForLoadState('networkidle')
@@ -122,7 +126,7 @@ describeConsole('the console', (subject) => {
     afterAll(async () => void (await server?.end()))
 
     it('asks for a token, keeps the page, and passes the token to another tab', async () => {
-      const id = submit(server, 'shown', 'echo seen', adminToken)
+      const id = await submit(server, 'shown', 'echo seen', adminToken)
       const context = await subject.openContext()
       const page = await context.newPage()
       await page.goto(`${server.url}/jobs/${id}`)

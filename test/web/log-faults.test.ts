@@ -72,7 +72,7 @@ describe('a log that is followed', () => {
   }
 
   it('has every stored byte once after cut connections and kill -9 of the server', async () => {
-    const jobId = submit(server, 'followed', print(0.1))
+    const jobId = await submit(server, 'followed', print(0.1))
     const lines = follow(jobId)
     for (const count of [300, 600]) {
       await awaitLines(lines, count)
@@ -88,7 +88,7 @@ describe('a log that is followed', () => {
 
   it('is polled where no stream comes through', async () => {
     for (const kind of ['websocket', 'sse'] as const) proxy.blocked.add(kind)
-    const jobId = submit(server, 'polled', print(0.03))
+    const jobId = await submit(server, 'polled', print(0.03))
     await compare(follow(jobId), jobId)
   })
 })

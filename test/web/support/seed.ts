@@ -108,10 +108,10 @@ export async function seedJobs(server: BerthProcess): Promise<string> {
 /** A team, a quota, a reservation, a rule of approval, and a job that waits for a decision. */
 export async function seedPolicies(server: BerthProcess): Promise<void> {
   const run = (...args: string[]) => berth(server, args, adminToken)
-  run('team', 'create', 'vision')
-  run('quota', 'create', '--type', 'CONCURRENT_JOBS', '--scope', 'GLOBAL', '--limit', '50', '--action', 'WARN')
+  await run('team', 'create', 'vision')
+  await run('quota', 'create', '--type', 'CONCURRENT_JOBS', '--scope', 'GLOBAL', '--limit', '50', '--action', 'WARN')
   const [from = '', until = ''] = [1, 2].map((days) => new Date(Date.now() + days * 86_400_000).toISOString())
-  run(
+  await run(
     'reservation',
     'create',
     'course',
@@ -126,7 +126,7 @@ export async function seedPolicies(server: BerthProcess): Promise<void> {
     '--until',
     until,
   )
-  run('rules', 'create', 'big', '--level-not-in', 'ADMIN')
+  await run('rules', 'create', 'big', '--level-not-in', 'ADMIN')
   const dora = await createPerson(server, 'dora')
   await submitSpecs(server, dora, [simulate('train-llm', 8, { SIM_RUN_SECONDS: '60' })])
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
 import { type BerthProcess, freePort, startBerth } from '../../support/berth-process.ts'
 import { launchChromium } from '../../support/chromium.ts'
+import { CommandLine } from '../../support/command-line.ts'
 import { root } from '../../support/sources.ts'
 
 /** The console in a browser, against real servers with real jobs: `npm run test:e2e`. */
@@ -76,26 +77,18 @@ export class Console {
   }
 }
 
-/** Runs the command line against a server. Returns its output. */
-export function berth(server: BerthProcess, args: readonly string[], token?: string): string {
-  const environment = { ...process.env, BERTH_URL: server.url, ...(token && { BERTH_TOKEN: token }) }
-  return execFileSync(join(root, 'berth'), args, { env: environment, encoding: 'utf8' }).trim()
+/** Runs the command line against a server. Returns its output; throws if the command fails. */
+export async function berth(server: BerthProcess, args: readonly string[], token?: string): Promise<string> {
+  const folders = { HOME: '', XDG_CONFIG_HOME: '' }
+  const env = { ...folders, BERTH_URL: server.url, ...(token && { BERTH_TOKEN: token }) }
+  const { code, stdout, stderr } = await new CommandLine(root, env).run(args)
+  if (code !== 0) throw new Error(`berth ${args.join(' ')} exited with ${code}: ${stderr}`)
+  return stdout.trim()
 }
 
 /** Submits a small job of a shell script. Returns its id. */
-export function submit(server: BerthProcess, name: string, script: string, token?: string): string {
+export function submit(server: BerthProcess, name: string, script: string, token?: string): Promise<string> {
   return berth(server, ['submit', '--name', name, '--cpu', '0.05', '--mem', '1', '--', 'sh', '-c', script], token)
 }
 
 export const row = (page: Page, text: string): Locator => page.getByRole('row').filter({ hasText: text })
-
-/** Submits a job that fails, and waits for its end. Returns its id. */
-export function submitFailing(server: BerthProcess, name: string, script: string, token?: string): string {
-  const id = submit(server, name, script, token)
-  try {
-    berth(server, ['wait', id], token)
-  } catch {
-    // The command exits as the job did.
-  }
-  return id
-}
