@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import {
   type GraphQLField,
   type GraphQLNamedType,
@@ -15,7 +14,7 @@ import { schema } from '../../src/graphql/schema/schema.ts'
 import { openServer } from '../support/api.ts'
 import { freePort } from '../support/berth-process.ts'
 import { createDatabase } from '../support/database.ts'
-import { listReadable, readCommandLines } from '../support/leaks.ts'
+import { readCommandLines, readOpenFiles } from '../support/leaks.ts'
 import { createDoor } from '../support/outage.ts'
 import { mutate, type Person, personWith } from '../support/people.ts'
 import { until } from '../support/until.ts'
@@ -68,7 +67,7 @@ const watch = setInterval(() => {
 afterAll(() => clearInterval(watch))
 
 const findReadable = () =>
-  [...listReadable(dataDir)].flatMap((path) => find(readFileSync(path, 'latin1')).map((name) => `${path}: ${name}`))
+  [...readOpenFiles(dataDir)].flatMap(({ path, text }) => find(text).map((name) => `${path}: ${name}`))
 
 /** All fields below a type that need no argument, as a selection. */
 function select(type: GraphQLNamedType, depth: number): string {

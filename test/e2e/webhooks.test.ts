@@ -53,7 +53,7 @@ async function start(
     { name: 'ci', url, secret },
     { name: 'hangs', url: hanging, secret: secrets.old },
   ]
-  await writeFile(path, JSON.stringify({ pools: [pool], webhooks }))
+  await writeFile(path, JSON.stringify({ pools: [pool], webhooks }), { mode: 0o600 })
   const env = { DATABASE_URL: database.url, BERTH_CONFIG: path }
   servers[index] = await startBerth({ dataDir, port: ports[index] ?? 0, env })
 }

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
+import { accessSync, constants } from 'node:fs'
 import { createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
-import { findSecrets, listReadable, secretsOf } from './leaks.ts'
+import { findSecrets, readOpenFiles, secretsOf } from './leaks.ts'
 import { root } from './sources.ts'
 import { until } from './until.ts'
 
@@ -89,8 +89,8 @@ export async function startBerth(wanted: BerthOptions): Promise<BerthProcess> {
 function checkSecrets(output: string, { dataDir, env = {} }: BerthOptions) {
   const known = secretsOf(env)
   const leaks = findSecrets(output, known).map((secret) => `the log has ${secret}`)
-  for (const path of existsSync(dataDir) ? listReadable(dataDir) : [])
-    leaks.push(...findSecrets(readFileSync(path, 'latin1'), known).map((secret) => `${path} has ${secret}`))
+  for (const { path, text } of readOpenFiles(dataDir))
+    leaks.push(...findSecrets(text, known).map((secret) => `${path} has ${secret}`))
   if (leaks.length > 0) throw new Error(leaks.join('\n'))
 }
 

@@ -23,13 +23,15 @@ export function secretsOf(env: Readonly<Record<string, string>>): string[] {
   return [...named.map(([, value]) => value), password].filter((secret) => secret.length >= 16)
 }
 
-/** Files that an account without rights of its own can read. */
-export function* listReadable(folder: string): Generator<string, void, void> {
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name)
-    const { mode } = statSync(path, { throwIfNoEntry: false }) ?? { mode: 0 }
-    if (entry.isDirectory() && mode & 0o001) yield* listReadable(path)
-    if (entry.isFile() && mode & 0o004) yield path
+/** Files that an account without rights of its own can read. Jobs that go on may remove them meanwhile. */
+export function* readOpenFiles(path: string): Generator<{ path: string; text: string }, void, void> {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  try {
+    if (stat?.isDirectory() && stat.mode & 0o001)
+      for (const name of readdirSync(path)) yield* readOpenFiles(join(path, name))
+    if (stat?.isFile() && stat.mode & 0o004) yield { path, text: readFileSync(path, 'latin1') }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
 }
 
