@@ -104,7 +104,7 @@ describeLongConsole('administration', (subject) => {
     await page.getByText('Pauses the pool: 0 running jobs continue').waitFor()
     await page.getByRole('button', { name: 'Save' }).click()
     await row(page, 'Running jobs of the pool').getByRole('cell', { name: '0', exact: true }).first().waitFor()
-    expect(await berth(server, ['limits'], adminToken)).toMatch(/running jobs +0/)
+    await expect.poll(() => berth(server, ['limits'], adminToken)).toMatch(/running jobs +0/)
   })
 
   it('fits a phone', async () => {
