@@ -23,13 +23,17 @@ export function secretsOf(env: Readonly<Record<string, string>>): string[] {
   return [...named.map(([, value]) => value), password].filter((secret) => secret.length >= 16)
 }
 
+/** Larger files are output that a test makes. */
+const searchedBytesMax = 64 * 1024 ** 2
+
 /** Files that an account without rights of its own can read. Jobs that go on may remove them meanwhile. */
 export function* readOpenFiles(path: string): Generator<{ path: string; text: string }, void, void> {
   const stat = statSync(path, { throwIfNoEntry: false })
   try {
     if (stat?.isDirectory() && stat.mode & 0o001)
       for (const name of readdirSync(path)) yield* readOpenFiles(join(path, name))
-    if (stat?.isFile() && stat.mode & 0o004) yield { path, text: readFileSync(path, 'latin1') }
+    if (stat?.isFile() && stat.mode & 0o004 && stat.size <= searchedBytesMax)
+      yield { path, text: readFileSync(path, 'latin1') }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
