@@ -7,7 +7,7 @@ import { checkConnections, countConnections, divideConnections, poolerProblem } 
 import { makeDataDirectory } from './config/data-directory.ts'
 import { exposedWithoutLogin, isLoopbackAddress, noLoginPossible } from './config/exposure.ts'
 import { greeting } from './config/greeting.ts'
-import { explainListenError, toJobUrl } from './config/listening.ts'
+import { explainListenError, toLocalUrl } from './config/listening.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { createViewer, type Viewer } from './domain/access.ts'
 import { createChainer } from './domain/audit/audit-chain.ts'
@@ -153,7 +153,8 @@ async function build(start: Start): Promise<string> {
   const serverUrl = config.server.roles.includes('api')
     ? await serve({ config, domain, checkReadiness, fresh, running })
     : null
-  const jobUrl = config.server.publicUrl ?? toJobUrl(serverUrl ?? `http://${config.server.host}:${config.server.port}`)
+  const jobUrl =
+    config.server.publicUrl ?? toLocalUrl(serverUrl ?? `http://${config.server.host}:${config.server.port}`)
   const scheduling = { config, domain, machine, fresh, jobUrl }
   const schedulers = config.server.roles.includes('scheduler') ? await startSchedulers(scheduling, down) : new Map()
   const { webhooks } = config

@@ -21,7 +21,7 @@ export interface Cli {
   /** Makes Ctrl-C print this text and end the command; work on the server continues. */
   leaveOnInterrupt: (farewell: string) => void
   exitWith: (code: number) => void
-  /** Replaces this process by a Node program. */
+  /** Replaces this process with a Node program. */
   becomeProgram: (args: readonly string[], env: Env) => void
   /** Aborted at the end of the command. */
   ended: AbortSignal

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { toJobUrl } from './listening.ts'
+import { toLocalUrl } from './listening.ts'
 
 interface Ready {
   version: string
@@ -12,7 +12,7 @@ interface Ready {
 
 export function greeting({ version, url: listensAt, port, singleUser }: Ready): string {
   if (listensAt === null) return `\nBerth ${version} is ready: it schedules jobs and serves no API\n\n`
-  const url = toJobUrl(listensAt)
+  const url = toLocalUrl(listensAt)
   const command =
     existsSync(join(import.meta.dirname, '../../berth')) && import.meta.filename.endsWith('.ts') ? './berth' : 'berth'
   const at = port === 4000 ? command : `BERTH_URL=${url} ${command}`

@@ -24,5 +24,5 @@ export const explainListenError = (
   { host, port }: { host: string; port: number },
 ): ConfigProblem | undefined => problems[String((error as { code?: unknown }).code)]?.(host, port)
 
-/** A server that listens on all addresses is reached on loopback by the jobs of its machine. */
-export const toJobUrl = (url: string) => url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
+/** On its own machine, a server that listens on all addresses is reached on loopback. */
+export const toLocalUrl = (url: string) => url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
