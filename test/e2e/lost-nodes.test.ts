@@ -93,7 +93,7 @@ describe.skipIf(conf === undefined)('a resumable job on Slurm', async () => {
     })
 
   test('continues on the other node when its node is down', { timeout: 300_000 }, async () => {
-    const post = `curl -sf "$BERTH_URL/graphql" -H "authorization: Bearer $BERTH_TOKEN" -H 'content-type: application/json' -d "$1"`
+    const post = `echo "authorization: Bearer $BERTH_TOKEN" | curl -sf "$BERTH_URL/graphql" -H @- -H 'content-type: application/json' -d "$1"`
     const spec = { command: ['/bin/sh', '-c', resumable(post)], workdir: '/', resources: { memoryBytes: 64 * 2 ** 20 } }
     let down = ''
     try {

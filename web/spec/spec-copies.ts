@@ -52,7 +52,7 @@ const mutation =
 
 export function formatCurl(spec: JobSpecInput, url: string): string {
   const body = JSON.stringify({ query: mutation, variables: { input: { spec } } })
-  return `curl -s ${quoteShell(`${url}graphql`)} -H "authorization: Bearer $BERTH_TOKEN" -H 'content-type: application/json' -d ${quoteShell(body)}\n`
+  return `echo "authorization: Bearer $BERTH_TOKEN" | curl -s ${quoteShell(`${url}graphql`)} -H @- -H 'content-type: application/json' -d ${quoteShell(body)}\n`
 }
 
 export const formatTypeScript = (spec: JobSpecInput, url: string): string =>
