@@ -80,9 +80,9 @@ test('a retry by exit code waits one second, then two, and names the exit code i
       code: 'RESTART_BACKOFF',
       message: expect.stringContaining('The command exited with code 3. The next start is after'),
     })
-    await database.moveTime(backOffMs - 100)
+    await database.moveTime(backOffMs / 2)
     await expect(runOnce(id, exits)).rejects.toThrow('The run was not started')
-    await database.moveTime(100)
+    await database.moveTime(backOffMs / 2)
   }
   expect(await runOnce(id, exits)).toMatchObject({ state: 'FAILED' })
 })
