@@ -9,7 +9,7 @@ export interface UntilOptions {
   seen?: () => unknown
 }
 
-const pollMs = 10
+const pollMs = { min: 10, max: 50 }
 /** Only what never happens takes so long, also on a machine that is ten times slower for a minute. */
 const timeoutMsDefault = 90_000
 
@@ -21,7 +21,7 @@ export async function until<T>(
   condition: () => T | Promise<T>,
   { what, timeoutMs = timeoutMsDefault, seen }: UntilOptions,
 ): Promise<Exclude<T, false | null | undefined | 0 | ''>> {
-  const deadline = performance.now() + timeoutMs
+  const began = performance.now()
   let cause: unknown
   for (;;) {
     try {
@@ -32,10 +32,13 @@ export async function until<T>(
       if (!isUnavailable(error) && !(error instanceof Unavailable)) throw error
       cause = error
     }
-    if (performance.now() > deadline) {
+    const waitedMs = performance.now() - began
+    if (waitedMs > timeoutMs) {
       const instead = seen ? `; instead: ${inspect(seen(), { depth: 5 })}` : ''
       throw new Error(`Waited ${timeoutMs} ms in vain until ${what}${instead}`, { cause })
     }
-    await new Promise((resolve) => setTimeout(resolve, pollMs))
+    // A long wait polls less often: in the whole suite, polls would use much processor time.
+    const pauseMs = Math.min(Math.max(pollMs.min, waitedMs / 10), pollMs.max)
+    await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
 }
