@@ -17,7 +17,7 @@ const sources = ['web/**/*.{ts,tsx,css,html,svg,json}', 'src/client/**/*.ts', 'p
 
 async function hashSources(): Promise<string> {
   const hash = createHash('sha256')
-  const paths = globSync(sources, { cwd: root, exclude: ['web/dist/**'] })
+  const paths = globSync(sources, { cwd: root, exclude: ['web/dist/**', 'web/dist.new-*/**'] })
   for (const path of paths.toSorted()) hash.update(path).update(await readFile(join(root, path)))
   return hash.digest('hex')
 }
@@ -46,14 +46,17 @@ async function buildConsole(): Promise<void> {
   const stamp = await hashSources()
   if (existsSync(stampFile) && (await readFile(stampFile, 'utf8')) === stamp) return
   const { build } = await import('vite')
-  const folder = `${dist}.new`
+  const folder = `${dist}.new-${process.pid}`
   const configFile = join(here, 'vite.config.ts')
   await build({ configFile, logLevel: 'error', build: { outDir: folder, emptyOutDir: true } })
   await writeManifest(folder)
   await compressAssets(folder)
   await writeFile(join(folder, 'sources.sha256'), stamp)
   await rm(dist, { recursive: true, force: true })
-  await rename(folder, dist)
+  await rename(folder, dist).catch(async (error: NodeJS.ErrnoException) => {
+    await rm(folder, { recursive: true, force: true })
+    if (error.code !== 'ENOTEMPTY') throw error
+  })
 }
 
 if (existsSync(join(root, 'node_modules/vite'))) await buildConsole()
