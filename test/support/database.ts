@@ -13,7 +13,7 @@ export interface TestDatabase extends AsyncDisposable {
   close(): Promise<void>
 }
 
-/** Each connection reads the catalogue and plans its statements anew: with ten, tests use an eighth more processor time. */
+/** Each connection fills caches of its own: with ten, tests of the schema use an eighth more processor time. */
 const connectionsMax = 4
 
 /** A migrated database for a test file or a test: a copy of the template, 30–60 ms. */
