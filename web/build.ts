@@ -48,15 +48,18 @@ async function buildConsole(): Promise<void> {
   const { build } = await import('vite')
   const folder = `${dist}.new-${process.pid}`
   const configFile = join(here, 'vite.config.ts')
-  await build({ configFile, logLevel: 'error', build: { outDir: folder, emptyOutDir: true } })
-  await writeManifest(folder)
-  await compressAssets(folder)
-  await writeFile(join(folder, 'sources.sha256'), stamp)
-  await rm(dist, { recursive: true, force: true })
-  await rename(folder, dist).catch(async (error: NodeJS.ErrnoException) => {
+  try {
+    await build({ configFile, logLevel: 'error', build: { outDir: folder, emptyOutDir: true } })
+    await writeManifest(folder)
+    await compressAssets(folder)
+    await writeFile(join(folder, 'sources.sha256'), stamp)
+    await rm(dist, { recursive: true, force: true })
+    await rename(folder, dist).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOTEMPTY') throw error // Another process was faster.
+    })
+  } finally {
     await rm(folder, { recursive: true, force: true })
-    if (error.code !== 'ENOTEMPTY') throw error
-  })
+  }
 }
 
 if (existsSync(join(root, 'node_modules/vite'))) await buildConsole()

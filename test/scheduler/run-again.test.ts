@@ -32,6 +32,15 @@ const runsOf = (id: string) =>
     'SELECT state::text, state_reason AS reason FROM run WHERE job_id = $1 ORDER BY number',
     [id],
   )
+/** From the end of the last run to the earliest start of the next. */
+async function readBackOffMs(id: string): Promise<number | undefined> {
+  const [row] = await database.db.sql.query<{ ms: number }>(
+    `SELECT (extract(epoch FROM q.eligible_at - max(r.finished_at)) * 1000)::int AS ms
+     FROM queue_entry q JOIN run r USING (job_id) WHERE job_id = $1 GROUP BY q.eligible_at`,
+    [id],
+  )
+  return row?.ms
+}
 const waitsFor = async (id: string) => (await explainWaiting(it.domain, [id])).get(id)?.reasons[0]?.code
 
 test('node losses, failed starts and exit codes are counted separately, and every later run gets the closure', async () => {
@@ -80,6 +89,7 @@ test('a retry by exit code waits one second, then two, and names the exit code i
       code: 'RESTART_BACKOFF',
       message: expect.stringContaining('The command exited with code 3. The next start is after'),
     })
+    expect(await readBackOffMs(id)).toBe(backOffMs)
     await database.moveTime(backOffMs / 2)
     await expect(runOnce(id, exits)).rejects.toThrow('The run was not started')
     await database.moveTime(backOffMs / 2)

@@ -5,8 +5,8 @@ import { until } from '../../support/until.ts'
 
 /** Stops a server while requests in flight wait for a table that the test has locked. */
 const soonMs = 300
-/** Longer than a test takes on a busy machine; the drain ends with the last request. */
-const longMs = 60_000
+/** Enough for further requests on a busy machine. */
+const longMs = 2_000
 const body = JSON.stringify({ query: '{ jobs(first: 1) { nodes { id } } }' })
 const json = { 'content-type': 'application/json' }
 
@@ -75,7 +75,6 @@ it('new requests are refused on open and new connections', async () => {
   })
   const upgrade = { ...json, connection: 'upgrade', upgrade: 'websocket' }
   expect((await send(server.url, { method: 'GET', headers: upgrade })).status).toBe(503)
-  await server.unlock()
-  expect((await answer).status).toBe(200)
   await stopped
+  expect((await answer).status).toBe(503)
 })
