@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import { join } from 'node:path'
 import about from '../package.json' with { type: 'json' }
 import { declarePool, hashPools } from './backends.ts'
@@ -53,7 +54,6 @@ import { dataDirMode } from './platform/postgres/place.ts'
 import { type Postgres, startPostgres } from './platform/postgres/postgres.ts'
 import { GaugeMeter } from './platform/server-gauges.ts'
 import { ignoreUserSignals, onStopSignal } from './platform/signals.ts'
-import { releaseStartMemory } from './platform/start-memory.ts'
 import { isUnavailable, Unavailable } from './platform/tx.ts'
 import { Wakeups } from './platform/wakeup.ts'
 import { nameProcess, startSchedulers } from './schedulers.ts'
@@ -163,7 +163,8 @@ async function build(start: Start): Promise<string> {
   const server = { id: nameProcess(machine), host: machine.host, pid: process.pid, version, pools: hashPools(config) }
   const meter = new GaugeMeter({ ...domain, dataDir: config.dataDir, stalled: schedulers })
   startLoop(createConditionWatch(domain, { server, meter }).loop, down)
-  releaseStartMemory()
+  // Node would hold it in memory until the process exits.
+  flushCompileCache()
   running.isStarted = true
   return greeting({ version, url: serverUrl, port: config.server.port, singleUser })
 }
