@@ -1,9 +1,11 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { ProcessorBudget } from './test/support/processor-budget.ts'
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    setupFiles: ['test/support/processor-time.ts'],
     globalSetup: ['test/support/postgres.ts'],
     pool: 'forks',
     maxWorkers: 3,
@@ -19,6 +21,8 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 30_000 } },
+    reporters: ['default', 'json', new ProcessorBudget()],
+    outputFile: { json: join(import.meta.dirname, 'node_modules/.cache/berth/tests.json') },
     restoreMocks: true,
   },
 })

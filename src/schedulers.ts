@@ -23,6 +23,8 @@ interface Scheduling {
   config: Config
   domain: Domain
   machine: Machine
+  /** The name of this server among those that lead pools. */
+  holder: string
   fresh: FreshOutput
   jobUrl: string
 }
@@ -34,11 +36,10 @@ async function readHere({ dataDir, database }: Config): Promise<Here & { place: 
 }
 
 /** Starts the schedulers of the pools; returns them by the name of their pool. */
-export async function startSchedulers({ config, domain, machine, fresh, jobUrl }: Scheduling, down: Parts) {
+export async function startSchedulers({ config, domain, machine, holder, fresh, jobUrl }: Scheduling, down: Parts) {
   const schedulers = new Map<string, Scheduler>()
   const { clock, log } = domain
   const { place, ...here } = await readHere(config)
-  const holder = nameProcess(machine)
   const owners = await findOwners(serverFiles(config))
   for (const pool of config.pools) {
     const isBound = isOneMachine(pool.executors)
@@ -79,8 +80,6 @@ export async function startSchedulers({ config, domain, machine, fresh, jobUrl }
   for (const loop of [createPruner(domain, config.retention), createApprovalExpiry(domain)]) startLoop(loop, down)
   return schedulers
 }
-
-export const nameProcess = ({ host }: Machine) => `${host}:${process.pid}:${Math.round(performance.timeOrigin)}`
 
 /** An account that owns one of these files could change the server, or read its data. */
 const serverFiles = ({ dataDir }: Config) => [

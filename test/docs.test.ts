@@ -8,7 +8,7 @@ import { parse } from 'yaml'
 import type { Cli } from '../src/cli/cli.ts'
 import { createProgram } from '../src/cli/program.ts'
 import { batchLinesMax, limits } from '../src/graphql/caller-limits.ts'
-import { type BerthProcess, freePort, startBerth } from './support/berth-process.ts'
+import { type BerthServer, freePort, startBerth } from './support/berth-server.ts'
 import { root } from './support/sources.ts'
 import { until } from './support/until.ts'
 
@@ -18,7 +18,7 @@ import { until } from './support/until.ts'
  * names.
  */
 let dataDir: string
-let server: BerthProcess
+let server: BerthServer
 
 const run = promisify(execFile)
 const authority = '127.0.0.1:4000'

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type BerthProcess, freePort, startBerth } from './support/berth-process.ts'
+import { type BerthServer, freePort, startBerth } from './support/berth-server.ts'
 import { root } from './support/sources.ts'
 
 /** Types the commands of the README. `npm ci`, `npm start` and `npm run check` are how this runs at all. */
 let dataDir: string
-let server: BerthProcess
+let server: BerthServer
 let commands: string[]
 
 const run = promisify(execFile)

@@ -9,6 +9,10 @@ import { defineCounter } from './metrics.ts'
  */
 type Stream = Writable & { _handle?: { setBlocking?(isBlocking: boolean): void } | null }
 
+export interface TextOutput {
+  write(text: string): void
+}
+
 interface TextOutputOptions {
   onDropped?: (count: number) => void
   waitingCharsMax?: number
@@ -34,7 +38,7 @@ defineCounter({
 export function createOutput(
   stream: Stream,
   { onDropped, waitingCharsMax = waitingCharsMaxDefault }: TextOutputOptions = {},
-) {
+): TextOutput {
   let dropped = 0
   if (!stream.listeners('error').includes(ignore)) stream.on('error', ignore)
   // Node writes to a terminal in blocking mode, and has no public way to change that.

@@ -12,7 +12,7 @@ import { restoreBackup } from '../../src/backup/restore.ts'
 import { chainAll } from '../../src/domain/audit/audit-chain.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { backUpTo, createEmptyDatabase } from '../support/backups.ts'
-import { freePort } from '../support/berth-process.ts'
+import { freePort } from '../support/berth-server.ts'
 import { openTestDomain } from '../support/domain.ts'
 import { until } from '../support/until.ts'
 

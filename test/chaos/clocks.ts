@@ -11,7 +11,8 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { startPostgres } from '../../src/platform/postgres/postgres.ts'
 import { pgSql } from '../../src/platform/tx.ts'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
+import { freePort } from '../support/berth-server.ts'
 import { createFakedClock, type FakedClock } from '../support/faked-clock.ts'
 import { mutate, type Person, personWith } from '../support/people.ts'
 import { until } from '../support/until.ts'
@@ -92,7 +93,7 @@ async function serverOf(dataDir: string, environment: Record<string, string>): P
   await writeFile(file, configuration)
   const env = { ...environment, BERTH_CONFIG: file, BERTH_BOOTSTRAP_TOKEN: secret }
   const port = await freePort()
-  return () => startBerth({ dataDir, port, env })
+  return () => startBerthProcess({ dataDir, port, env })
 }
 
 async function end({ server, clock }: Stage, signal?: NodeJS.Signals): Promise<number | null> {

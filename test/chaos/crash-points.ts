@@ -6,7 +6,8 @@ import { Random } from '../../simulate/random.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { startPostgres } from '../../src/platform/postgres/postgres.ts'
-import { freePort, startBerth } from '../support/berth-process.ts'
+import { startBerthProcess } from '../support/berth-process.ts'
+import { freePort } from '../support/berth-server.ts'
 import { until } from '../support/until.ts'
 import { withDirectory } from './directory.ts'
 import { here, type Scenario } from './scenario.ts'
@@ -81,7 +82,7 @@ async function sweep(directory: string, { seed, seconds, log }: Parameters<Scena
   await writeFile(config, pool)
   const env = { DATABASE_URL: wire.url, BERTH_CONFIG: config }
   const port = await freePort()
-  const start = () => startBerth({ dataDir: directory, port, env })
+  const start = () => startBerthProcess({ dataDir: directory, port, env })
   let server = await start()
   const counts = { rounds: 0, kills: 0, cuts: 0 }
 

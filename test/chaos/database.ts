@@ -10,7 +10,8 @@ import { createLog } from '../../src/platform/log.ts'
 import { findPostmaster } from '../../src/platform/postgres/cluster.ts'
 import { startPostgres } from '../../src/platform/postgres/postgres.ts'
 import { pgSql } from '../../src/platform/tx.ts'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
+import { freePort } from '../support/berth-server.ts'
 import { ask } from '../support/client.ts'
 import { createDoor, type Door } from '../support/outage.ts'
 import { until } from '../support/until.ts'
@@ -131,7 +132,7 @@ const harms: readonly [Harm, ...Harm[]] = [
 async function startAt(directory: string, name: string, env: Record<string, string>): Promise<BerthProcess> {
   const dataDir = join(directory, name)
   await mkdir(dataDir)
-  return startBerth({ dataDir, port: await freePort(), env })
+  return startBerthProcess({ dataDir, env })
 }
 
 // ── the embedded one ──
@@ -143,7 +144,7 @@ interface Embedded {
 
 async function withEmbedded(work: (embedded: Embedded) => Promise<void>): Promise<void> {
   await withDirectory(async (directory) => {
-    const server = await startBerth({ dataDir: directory, port: await freePort() })
+    const server = await startBerthProcess({ dataDir: directory, port: await freePort() })
     const place = { home: join(directory, 'postgres'), bin: '', major: '18', account: null }
     const postmaster = async () => {
       const found = await until(() => findPostmaster(place), { what: 'PostgreSQL runs', timeoutMs: here(goesOnMsMax) })

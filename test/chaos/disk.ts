@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Random } from '../../simulate/random.ts'
 import { type Api, connectApi, jobOf } from '../support/api.ts'
-import { freePort, startBerth } from '../support/berth-process.ts'
+import { startBerthProcess } from '../support/berth-process.ts'
+import { freePort } from '../support/berth-server.ts'
 import { ask } from '../support/client.ts'
 import { faultOf, logOf, numberedLines } from '../support/numbered-lines.ts'
 import { mountSmallDisk, type SmallDisk } from '../support/small-disk.ts'
@@ -34,7 +35,7 @@ async function fillDisk({ seed, seconds, log }: Context): Promise<void> {
   const dataDir = join(small.path, 'data')
   await mkdir(dataDir, { mode: 0o711 })
   const signals = await mkdtemp(join(tmpdir(), 'berth-chaos-signals-'))
-  const server = await startBerth({ dataDir, port: await freePort() })
+  const server = await startBerthProcess({ dataDir, port: await freePort() })
   const api = connectApi(server.url)
   try {
     const random = new Random(seed)

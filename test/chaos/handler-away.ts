@@ -4,7 +4,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Api, connectApi } from '../support/api.ts'
-import { freePort, startBerth } from '../support/berth-process.ts'
+import { startBerthProcess } from '../support/berth-process.ts'
+import { freePort } from '../support/berth-server.ts'
 import { until } from '../support/until.ts'
 import { withDirectory } from './directory.ts'
 import { here, type Scenario } from './scenario.ts'
@@ -61,7 +62,7 @@ async function leaveAlone(directory: string, { seed, isFull, log }: Parameters<S
   const dataDir = join(directory, 'data')
   await mkdir(dataDir, { mode: 0o711 })
   const port = await freePort()
-  const start = () => startBerth({ dataDir, port, env: { BERTH_CONFIG: config } })
+  const start = () => startBerthProcess({ dataDir, port, env: { BERTH_CONFIG: config } })
   let server = await start()
   const api = connectApi(server.url)
   try {

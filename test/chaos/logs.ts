@@ -10,7 +10,7 @@ import { createClient } from '../../src/client/jobs/client.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { startPostgres } from '../../src/platform/postgres/postgres.ts'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
 import { startProxy } from '../support/proxy.ts'
 import { withDirectory } from './directory.ts'
 import type { Scenario } from './scenario.ts'
@@ -47,7 +47,7 @@ async function tailLongLog(directory: string, { seed, isFull, log }: Parameters<
       await mkdir(dataDir)
       await chmod(dataDir, 0o711) // under root jobs run as another account
       const env = { DATABASE_URL: postgres.url, BERTH_CONFIG: config, ...(roles === 'api' && { BERTH_ROLES: roles }) }
-      running.push(await startBerth({ dataDir, port: await freePort(), env }))
+      running.push(await startBerthProcess({ dataDir, env }))
     }
     const memory = await readThroughCuts({ running, file, written, size: size.bytes })
     log(`${written.bytes} bytes, ${reconnects} reconnects, two switches of server: equal; MiB ${memory}`)

@@ -10,7 +10,8 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { migrate } from '../../src/platform/migrate.ts'
 import { startPostgres } from '../../src/platform/postgres/postgres.ts'
-import { berthCommand, freePort, startBerth } from '../support/berth-process.ts'
+import { berthCommand, startBerthProcess } from '../support/berth-process.ts'
+import { freePort } from '../support/berth-server.ts'
 import { killMigration } from '../support/killed-migration.ts'
 import { root } from '../support/sources.ts'
 import { withDirectory } from './directory.ts'
@@ -87,13 +88,13 @@ async function killFirstStarts({ seed, seconds, log }: Context): Promise<void> {
     await withDirectory(async (dataDir) => {
       const port = await freePort()
       for (let kill = random.between(1, killsMax); kill > 0; kill--, killed++) {
-        const { file, args, options } = berthCommand({ dataDir, port })
+        const { file, args, options } = await berthCommand({ dataDir, port })
         const child = spawn(file, args, { ...options, stdio: 'ignore' })
         await Promise.race([sleep(random.between(0, firstStartMs)), once(child, 'exit')])
         assert.equal(child.exitCode, null, 'the start failed')
         child.kill('SIGKILL')
       }
-      const server = await startBerth({ dataDir, port })
+      const server = await startBerthProcess({ dataDir, port })
       assert.equal(await server.end(), 0)
     })
   } while (performance.now() < until)

@@ -7,7 +7,7 @@ import { advancing } from '../../src/client/connection/resume.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { startPostgres } from '../../src/platform/postgres/postgres.ts'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
 import { ask, data, streamSocket, streamSse } from '../support/client.ts'
 import { withDirectory } from './directory.ts'
 import { here, type Scenario } from './scenario.ts'
@@ -57,7 +57,7 @@ export async function hop({ databaseUrl, directory, seed, seconds, log }: Hop): 
   const config = join(directory, 'berth.yaml')
   await writeFile(config, 'pools: [{ name: sim, executor: simulated, nodes: [{ name: n1, cpu: 1, memoryGib: 1 }] }]\n')
   const env = { DATABASE_URL: databaseUrl, BERTH_CONFIG: config, BERTH_ROLES: 'api' }
-  const start = async () => startBerth({ dataDir: directory, port: await freePort(), env })
+  const start = async () => startBerthProcess({ dataDir: directory, env })
   const running: BerthProcess[] = []
   try {
     for (let n = 0; n < servers; n++) running.push(await start())

@@ -4,7 +4,7 @@ import { Random } from '../../simulate/random.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { startPostgres } from '../../src/platform/postgres/postgres.ts'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
 import { withDirectory } from './directory.ts'
 import type { Scenario } from './scenario.ts'
 
@@ -40,7 +40,7 @@ export async function withServers(context: Context, work: (servers: Servers) => 
       'pools: [{ name: sim, executor: simulated, nodes: [{ name: n1, cpu: 1, memoryGib: 1 }] }]\n',
     )
     const env = { DATABASE_URL: postgres.url, BERTH_CONFIG: config, BERTH_ROLES: 'api' }
-    const start = async () => startBerth({ dataDir: directory, port: await freePort(), env })
+    const start = async () => startBerthProcess({ dataDir: directory, env })
     const random = new Random(context.seed)
     const running: BerthProcess[] = []
     try {

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthServer, freePort, startBerth } from '../support/berth-server.ts'
 import { CommandLine } from '../support/command-line.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { root } from '../support/sources.ts'
@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 
 /** The command line against a server in a process of its own, with jobs that really run. */
 let database: TestDatabase
-let server: BerthProcess
+let server: BerthServer
 let dataDir: string
 let port: number
 let commandLine: CommandLine

@@ -2,14 +2,14 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthServer, freePort, startBerth } from '../support/berth-server.ts'
 import { CommandLine } from '../support/command-line.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
 /** Rules of the configuration, decisions and the audit log, from the command line against a server of its own. */
 let database: TestDatabase
-let server: BerthProcess
+let server: BerthServer
 let dataDir: string
 let port: number
 let berth: CommandLine['berth']

@@ -2,13 +2,13 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthServer, startBerth } from '../support/berth-server.ts'
 import { CommandLine } from '../support/command-line.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 
 /** Limits, dry runs and submissions that do not wait, on the command line of a server that really runs jobs. */
 let database: TestDatabase
-let server: BerthProcess
+let server: BerthServer
 let dataDir: string
 let berth: CommandLine['berth']
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'berth-cli-'))
   await chmod(dataDir, 0o711)
   database = await createDatabase()
-  server = await startBerth({ dataDir, port: await freePort(), env: { DATABASE_URL: database.url } })
+  server = await startBerth({ dataDir, env: { DATABASE_URL: database.url } })
   berth = new CommandLine(dataDir, { BERTH_URL: server.url }).berth
 })
 

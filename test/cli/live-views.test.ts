@@ -2,7 +2,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
+import { freePort } from '../support/berth-server.ts'
 import { CommandLine, type RunningProcess } from '../support/command-line.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 
@@ -22,7 +23,7 @@ const clears = ['J', '0J', '1J', '2J', '3J', '?1049h'].map((code) => `\u001b[${c
 
 const start = () => {
   const config = { BERTH_CONFIG: join(dataDir, 'berth.yaml'), BERTH_ROLES: 'api' }
-  return startBerth({ dataDir, port, env: { DATABASE_URL: database.url, ...config } })
+  return startBerthProcess({ dataDir, port, env: { DATABASE_URL: database.url, ...config } })
 }
 const submit = async (name: string) =>
   (await berth.run(['submit', '--name', name, '--mem', '1', '-o', 'ids', '--', 'true'], { env })).stdout.trim()

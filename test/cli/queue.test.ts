@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthServer, startBerth } from '../support/berth-server.ts'
 import { CommandLine } from '../support/command-line.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
 /** The queue on the command line of a server that really runs jobs, one at a time. */
 let database: TestDatabase
-let server: BerthProcess
+let server: BerthServer
 let dataDir: string
 let commandLine: CommandLine
 let berth: CommandLine['berth']
@@ -20,7 +20,7 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'berth-cli-'))
   await chmod(dataDir, 0o711)
   database = await createDatabase()
-  server = await startBerth({ dataDir, port: await freePort(), env: { DATABASE_URL: database.url } })
+  server = await startBerth({ dataDir, env: { DATABASE_URL: database.url } })
   commandLine = new CommandLine(dataDir, { BERTH_URL: server.url })
   berth = commandLine.berth
   await berth('limits', 'set', '--max-concurrent', '1')

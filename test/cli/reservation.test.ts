@@ -2,14 +2,14 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthServer, startBerth } from '../support/berth-server.ts'
 import { CommandLine } from '../support/command-line.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 
 /** Capacity reservations on the command line, against a server that leads its pool. */
 let database: TestDatabase
 let dataDir: string
-let server: BerthProcess
+let server: BerthServer
 let berth: CommandLine['berth']
 
 const config = `
@@ -25,7 +25,7 @@ beforeAll(async () => {
   await writeFile(join(dataDir, 'berth.yaml'), config)
   database = await createDatabase()
   const env = { DATABASE_URL: database.url, BERTH_CONFIG: join(dataDir, 'berth.yaml') }
-  server = await startBerth({ dataDir, port: await freePort(), env })
+  server = await startBerth({ dataDir, env })
   berth = new CommandLine(dataDir, { BERTH_URL: server.url }).berth
 })
 afterAll(async () => {

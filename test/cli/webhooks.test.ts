@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthServer, startBerth } from '../support/berth-server.ts'
 import { CommandLine, type Ended } from '../support/command-line.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
@@ -12,7 +12,7 @@ import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver
 /** Webhooks on the command line, against a server with its configuration. */
 let database: TestDatabase
 let dataDir: string
-let server: BerthProcess
+let server: BerthServer
 let receiver: WebhookReceiver
 let status = 204
 const secret = `whsec_${randomBytes(32).toString('base64')}`
@@ -30,7 +30,7 @@ webhooks:
   await writeFile(join(dataDir, 'berth.yaml'), config)
   database = await createDatabase()
   const env = { DATABASE_URL: database.url, BERTH_CONFIG: join(dataDir, 'berth.yaml'), HOOK_SECRET: secret }
-  server = await startBerth({ dataDir, port: await freePort(), env: { ...env, BERTH_LOG_LEVEL: 'debug' } })
+  server = await startBerth({ dataDir, env: { ...env, BERTH_LOG_LEVEL: 'debug' } })
 })
 afterAll(async () => {
   await server?.end()

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
+import { freePort } from '../support/berth-server.ts'
 import { type CuttingProxy, startProxy } from '../support/proxy.ts'
 import { findPython, pythonEnv, reportMissing } from '../support/python.ts'
 import { until } from '../support/until.ts'
@@ -29,7 +30,7 @@ let proxy: CuttingProxy
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'berth-python-faults-'))
   port = await freePort()
-  server = await startBerth({ dataDir, port })
+  server = await startBerthProcess({ dataDir, port })
   proxy = await startProxy(server.url)
 })
 afterAll(async () => {
@@ -40,7 +41,7 @@ afterAll(async () => {
 
 async function restartServer(): Promise<void> {
   await server.end('SIGKILL')
-  server = await startBerth({ dataDir, port })
+  server = await startBerthProcess({ dataDir, port })
 }
 
 function startPython(url: string, program: string, args: readonly string[]) {

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthServer, freePort, startBerth } from '../support/berth-server.ts'
 import { findPython, pythonClient, pythonEnv, reportMissing, runPython } from '../support/python.ts'
 
 /** Each is found in PYTHONPATH too. */
@@ -10,7 +10,7 @@ const psij = findPython('import psij')
 const submitit = findPython('import submitit')
 const hydra = findPython('import submitit, hydra, hydra_plugins.hydra_submitit_launcher')
 let dataDir: string
-let server: BerthProcess
+let server: BerthServer
 
 beforeAll(async () => {
   if (psij === null && submitit === null) return

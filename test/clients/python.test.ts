@@ -5,7 +5,7 @@ import { basename, join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import about from '../../package.json' with { type: 'json' }
 import * as ownDocuments from '../../src/client/generated/graphql.ts'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthServer, freePort, startBerth } from '../support/berth-server.ts'
 import { findPython, pythonClient, pythonEnv, reportMissing, runPython } from '../support/python.ts'
 import { root } from '../support/sources.ts'
 
@@ -13,7 +13,7 @@ const python = findPython()
 const mypy = findTool('mypy')
 const builder = findPython('import setuptools, wheel, venv, pip')
 let dataDir: string
-let server: BerthProcess
+let server: BerthServer
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'berth-python-'))

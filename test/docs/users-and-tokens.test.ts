@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthServer, startBerth } from '../support/berth-server.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { root } from '../support/sources.ts'
 
@@ -12,13 +12,13 @@ import { root } from '../support/sources.ts'
 const secret = 'bootstrap-secret-of-this-test'
 let database: TestDatabase
 let dataDir: string
-let server: BerthProcess
+let server: BerthServer
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'berth-guide-'))
   database = await createDatabase()
   const env = { DATABASE_URL: database.url, BERTH_BOOTSTRAP_TOKEN: secret }
-  server = await startBerth({ dataDir, port: await freePort(), env })
+  server = await startBerth({ dataDir, env })
   await symlink(join(root, 'berth'), join(dataDir, 'berth'))
 })
 afterAll(async () => {

@@ -10,7 +10,7 @@ import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { webhookEventTypes } from '../../src/domain/webhooks/event-types.ts'
 import { signMessage } from '../../src/webhooks/signature.ts'
-import { freePort } from '../support/berth-process.ts'
+import { freePort } from '../support/berth-server.ts'
 import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
 

@@ -5,7 +5,8 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { berthCommand, freePort } from '../support/berth-process.ts'
+import { berthCommand } from '../support/berth-process.ts'
+import { freePort } from '../support/berth-server.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createDoor, type Door } from '../support/outage.ts'
 import { until } from '../support/until.ts'
@@ -37,7 +38,7 @@ async function start(given?: number) {
   const port = given ?? (await freePort())
   url = `http://127.0.0.1:${port}`
   output = ''
-  const { file, args, options } = berthCommand({ dataDir, port, env: { DATABASE_URL: door.url } })
+  const { file, args, options } = await berthCommand({ dataDir, port, env: { DATABASE_URL: door.url } })
   server = spawn(file, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
   for (const stream of [server.stdout, server.stderr]) stream?.on('data', (data) => (output += data))
 }

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Api, connectApi } from '../support/api.ts'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthServer, startBerth } from '../support/berth-server.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
 /** Three processes write; whichever chains, the log is dense, in commit order, and verifies from each of them. */
 let database: TestDatabase
 let dataDir: string
-const servers: BerthProcess[] = []
+const servers: BerthServer[] = []
 const apis: Api[] = []
 
 const config = `
@@ -24,7 +24,7 @@ beforeAll(async () => {
   const path = join(dataDir, 'berth.yaml')
   await writeFile(path, config)
   const env = { DATABASE_URL: database.url, BERTH_CONFIG: path, BERTH_ROLES: 'api' }
-  for (let i = 0; i < 3; i++) servers.push(await startBerth({ dataDir, port: await freePort(), env }))
+  for (let i = 0; i < 3; i++) servers.push(await startBerth({ dataDir, env }))
   apis.push(...servers.map(({ url }) => connectApi(url)))
 })
 

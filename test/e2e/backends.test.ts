@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, connectApi } from '../support/api.ts'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
+import { freePort } from '../support/berth-server.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
@@ -100,7 +101,7 @@ describe.each(Object.entries(backends))('jobs on %s', { timeout: 600_000 }, (nam
   let server: BerthProcess
   let api: Api
   const start = () =>
-    startBerth({
+    startBerthProcess({
       dataDir: join(folder, 'own'),
       port,
       env: { DATABASE_URL: database.url, BERTH_CONFIG: join(folder, 'berth.yaml'), ...backend.environment },

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Db } from '../../src/platform/db.ts'
 import { type Api, connectApi, jobOf, type TailAnswer, tailQuery } from '../support/api.ts'
 import { createEmptyDatabase, type EmptyDatabase } from '../support/backups.ts'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthServer, startBerth } from '../support/berth-server.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
@@ -32,10 +32,10 @@ pools:
 queues: [{ name: default, pool: local }, { name: sim, pool: sim }]
 `
 
-async function start(dataDir: string, more: Record<string, string> = {}): Promise<{ server: BerthProcess; api: Api }> {
+async function start(dataDir: string, more: Record<string, string> = {}): Promise<{ server: BerthServer; api: Api }> {
   await writeFile(join(folder, 'berth.yaml'), config)
   const env = { BERTH_CONFIG: join(folder, 'berth.yaml'), ...more }
-  const server = await startBerth({ dataDir, port: await freePort(), env })
+  const server = await startBerth({ dataDir, env })
   kept.defer(async () => void (await server.end()))
   const api = connectApi(server.url)
   kept.defer(() => api.close())

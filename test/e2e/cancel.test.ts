@@ -4,20 +4,20 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { type Api, connectApi } from '../support/api.ts'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthServer, startBerth } from '../support/berth-server.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
 
 let database: TestDatabase
 let dataDir: string
-let server: BerthProcess
+let server: BerthServer
 let api: Api
 
 beforeAll(async () => {
   database = await createDatabase()
   dataDir = await mkdtemp(join(tmpdir(), 'berth-cancel-'))
-  server = await startBerth({ dataDir, port: await freePort(), env: { DATABASE_URL: database.url } })
+  server = await startBerth({ dataDir, env: { DATABASE_URL: database.url } })
   api = connectApi(server.url)
 })
 afterAll(async () => {

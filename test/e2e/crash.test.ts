@@ -12,7 +12,8 @@ import {
   type TailAnswer,
   tailQuery,
 } from '../support/api.ts'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
+import { freePort } from '../support/berth-server.ts'
 import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
 
@@ -47,7 +48,7 @@ let api: Api
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'berth-crash-'))
   port = await freePort()
-  server = await startBerth({ dataDir, port })
+  server = await startBerthProcess({ dataDir, port })
   api = connectApi(server.url)
 })
 afterAll(async () => {
@@ -69,7 +70,7 @@ test(`no line is lost: ${linesTotal} lines over ${secondsTotal} s; kills of the 
       what: `line ${seen} is stored`,
     })
     await server.end('SIGKILL')
-    server = await startBerth({ dataDir, port })
+    server = await startBerthProcess({ dataDir, port })
   }
 
   const text = await tailed

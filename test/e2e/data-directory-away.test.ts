@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { connectApi, jobOf } from '../support/api.ts'
-import { freePort, startBerth } from '../support/berth-process.ts'
+import { startBerth } from '../support/berth-server.ts'
 import { logOf } from '../support/numbered-lines.ts'
 import { until } from '../support/until.ts'
 
@@ -24,7 +24,7 @@ test('jobs neither end nor restart while the data directory is moved away', asyn
   await writeFile(file, config)
   await mkdir(dataDir, { mode: 0o711 })
   await chmod(parent, 0o711)
-  const server = await startBerth({ dataDir, port: await freePort(), env: { BERTH_CONFIG: file } })
+  const server = await startBerth({ dataDir, env: { BERTH_CONFIG: file } })
   const api = connectApi(server.url)
   const warnings = async () => {
     const { warnings: all } = (await (await fetch(`${server.url}/readyz`)).json()) as { warnings: string[] }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, connectApi, jobOf } from '../support/api.ts'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthServer, freePort, startBerth } from '../support/berth-server.ts'
 import { ask } from '../support/client.ts'
 import { faultOf, logOf, numberedLines } from '../support/numbered-lines.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
@@ -20,7 +20,7 @@ const disk = await mountSmallDisk(diskMegabytes)
 
 describe.skipIf(disk === null)('a full disk', () => {
   if (disk === null) return
-  let server: BerthProcess
+  let server: BerthServer
   let api: Api
   let signals: string
 

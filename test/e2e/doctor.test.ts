@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
 import { data } from '../support/client.ts'
 import { CommandLine } from '../support/command-line.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
@@ -31,7 +31,7 @@ afterAll(async () => {
 
 async function start(roles: string, url = database.url): Promise<BerthProcess> {
   const env = { DATABASE_URL: url, BERTH_ROLES: roles }
-  const server = await startBerth({ dataDir: directory, port: await freePort(), env })
+  const server = await startBerthProcess({ dataDir: directory, env })
   servers.push(server)
   return server
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Api, connectApi, jobOf, statusQuery, tailQuery } from '../support/api.ts'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthServer, startBerth } from '../support/berth-server.ts'
 import { type Json, streamSocket } from '../support/client.ts'
 import { type ReplicatedDatabase, startReplicated } from '../support/standby.ts'
 import { until } from '../support/until.ts'
@@ -11,13 +11,13 @@ import { until } from '../support/until.ts'
 /** The primary dies, and its standby takes over: with every transaction, or without the last ones. */
 let database: ReplicatedDatabase
 let dataDir: string
-let server: BerthProcess
+let server: BerthServer
 let api: Api
 
 beforeEach(async () => {
   database = await startReplicated()
   dataDir = await mkdtemp(join(tmpdir(), 'berth-failover-'))
-  server = await startBerth({ dataDir, port: await freePort(), env: { DATABASE_URL: database.url } })
+  server = await startBerth({ dataDir, env: { DATABASE_URL: database.url } })
   api = connectApi(server.url)
 })
 afterEach(async () => {

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { fuzz } from '../fuzz/fuzz.ts'
 import { callersOf } from '../fuzz/people.ts'
 import { fuzzWire } from '../fuzz/wire.ts'
-import { freePort, startBerth } from '../support/berth-process.ts'
+import { startBerth } from '../support/berth-server.ts'
 import { createDatabase } from '../support/database.ts'
 import { isWhole } from '../support/whole.ts'
 
@@ -30,7 +30,7 @@ test('the server answers random requests of every level, and malformed ones, wit
   const config = join(dataDir, 'berth.yaml')
   await writeFile(config, pools)
   const env = { DATABASE_URL: database.url, BERTH_CONFIG: config, BERTH_BOOTSTRAP_TOKEN: secret }
-  const server = await startBerth({ dataDir, port: await freePort(), env })
+  const server = await startBerth({ dataDir, env })
   opened.defer(async () => void (await server.end()))
   const callers = await callersOf(server.url, secret)
   const { answers, found } = await fuzz({ url: server.url, callers, seed: 20_261_122, requests })

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { type Api, connectApi } from '../support/api.ts'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
+import { freePort } from '../support/berth-server.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
@@ -24,7 +25,7 @@ const apis: Api[] = []
 
 async function start(port: number): Promise<BerthProcess> {
   const env = { DATABASE_URL: database.url, BERTH_CONFIG: join(dataDir, 'berth.yaml'), BERTH_ROLES: 'api' }
-  return startBerth({ dataDir, port, env })
+  return startBerthProcess({ dataDir, port, env })
 }
 
 beforeAll(async () => {

@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { type Api, openServer } from '../support/api.ts'
-import { type BerthProcess, startBerth } from '../support/berth-process.ts'
+import { type Api, openServerBy } from '../support/api.ts'
+import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
 import { personWith } from '../support/people.ts'
 import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
 
 /** Reports of jobs, with real processes: by the command line, by a handler, and while the server is away. */
 const config = 'pools: [{ name: here, executors: [local, handler], nodes: [{ name: n1, cpu: 8, memoryGib: 8 }] }]\n'
-const { server: first, api, database, dataDir } = await openServer(config)
+const { server: first, api, database, dataDir } = await openServerBy(startBerthProcess, config)
 const berth = join(root, 'berth')
 let again: BerthProcess | undefined
 afterAll(async () => void (await again?.end()))
@@ -123,7 +123,7 @@ test('reports of a handler are kept while the server is killed and restarted', {
   // The job sends all its reports before a server is there again.
   await new Promise((resolve) => setTimeout(resolve, 5_000))
   const env = { DATABASE_URL: database.url, BERTH_CONFIG: join(dataDir, 'berth.yaml') }
-  again = await startBerth({ dataDir, port: Number(new URL(first.url).port), env })
+  again = await startBerthProcess({ dataDir, port: Number(new URL(first.url).port), env })
   const job = await untilSeen(id, isFinal, 'the job is over')
   expect(job).toMatchObject({
     state: 'SUCCEEDED',

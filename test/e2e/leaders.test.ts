@@ -5,7 +5,7 @@ import pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { type Api, connectApi } from '../support/api.ts'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
@@ -48,7 +48,7 @@ async function start(): Promise<BerthProcess> {
   const url = new URL(database.url)
   url.searchParams.set('options', `-c traced.server=${servers.length}`)
   const env = { DATABASE_URL: url.href, BERTH_CONFIG: config }
-  const server = await startBerth({ dataDir, port: await freePort(), env })
+  const server = await startBerthProcess({ dataDir, env })
   servers.push(server)
   apis.push(connectApi(server.url))
   return server

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectApi } from '../support/api.ts'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthServer, freePort, startBerth } from '../support/berth-server.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
@@ -12,7 +12,7 @@ const token = 'a-token-for-tests'
 describe('a server behind a balancer', () => {
   let database: TestDatabase
   let directory: string
-  let server: BerthProcess
+  let server: BerthServer
   beforeAll(async () => {
     database = await createDatabase()
     directory = await mkdtemp(join(tmpdir(), 'berth-leaving-'))

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthServer, startBerth } from '../support/berth-server.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { mutate, personWith } from '../support/people.ts'
 import { root } from '../support/sources.ts'
@@ -24,8 +24,8 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true })
 })
 
-const started = async (env: Record<string, string> = {}, args: readonly string[] = []): Promise<BerthProcess> =>
-  startBerth({ dataDir, port: await freePort(), env: { DATABASE_URL: database.url, ...env }, args })
+const started = async (env: Record<string, string> = {}, args: readonly string[] = []): Promise<BerthServer> =>
+  startBerth({ dataDir, env: { DATABASE_URL: database.url, ...env }, args })
 
 /** The message of a server that refuses to start. */
 async function refused(env: Record<string, string> = {}, args: readonly string[] = []): Promise<string> {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createLog } from '../../src/platform/log.ts'
 import { migrate } from '../../src/platform/migrate.ts'
-import { berthCommand, freePort } from '../support/berth-process.ts'
+import { berthCommand } from '../support/berth-process.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
@@ -32,7 +32,7 @@ afterAll(async () => {
 async function start(folder: string) {
   output = ''
   const env = { DATABASE_URL: database.url, BERTH_CONFIG: join(dataDir, 'berth.yaml') }
-  const { file, options } = berthCommand({ dataDir, port: await freePort(), env })
+  const { file, options } = await berthCommand({ dataDir, env })
   server = spawn(file, [join(folder, 'src/main.ts')], { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
   for (const stream of [server.stdout, server.stderr]) stream?.on('data', (data) => (output += data))
   return once(server, 'exit')

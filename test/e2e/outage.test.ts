@@ -13,7 +13,7 @@ import {
   type TailAnswer,
   tailQuery,
 } from '../support/api.ts'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthServer, startBerth } from '../support/berth-server.ts'
 import { ask, type Json, type Result, streamSocket, streamSse } from '../support/client.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createDoor, type Door } from '../support/outage.ts'
@@ -23,14 +23,14 @@ import { until } from '../support/until.ts'
 let database: TestDatabase
 let door: Door
 let dataDir: string
-let server: BerthProcess
+let server: BerthServer
 let api: Api
 
 beforeAll(async () => {
   database = await createDatabase()
   door = await createDoor(database.url)
   dataDir = await mkdtemp(join(tmpdir(), 'berth-outage-'))
-  server = await startBerth({ dataDir, port: await freePort(), env: { DATABASE_URL: door.url } })
+  server = await startBerth({ dataDir, env: { DATABASE_URL: door.url } })
   api = connectApi(server.url)
 })
 afterAll(async () => {

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { hasProgram, startHaproxy } from '../support/balancers.ts'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthServer, freePort, startBerth } from '../support/berth-server.ts'
 import { createDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
@@ -101,7 +101,7 @@ async function openPair() {
     BERTH_BOOTSTRAP_TOKEN: token,
   }
   const ports = [await freePort(), await freePort()] as const
-  const servers: BerthProcess[] = []
+  const servers: BerthServer[] = []
   const start = async (index: 0 | 1) => {
     servers[index] = await startBerth({ dataDir, port: ports[index], env })
   }

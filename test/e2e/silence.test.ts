@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Api, connectApi, jobOf } from '../support/api.ts'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthServer, startBerth } from '../support/berth-server.ts'
 import { ask } from '../support/client.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createDoor, type Door } from '../support/outage.ts'
@@ -15,15 +15,15 @@ import { until } from '../support/until.ts'
 let database: TestDatabase
 let door: Door
 let dataDir: string
-let server: BerthProcess
-let other: BerthProcess
+let server: BerthServer
+let other: BerthServer
 let api: Api
 
 beforeAll(async () => {
   database = await createDatabase()
   door = await createDoor(database.url)
   dataDir = await mkdtemp(join(tmpdir(), 'berth-silence-'))
-  const start = async () => startBerth({ dataDir, port: await freePort(), env: { DATABASE_URL: door.url } })
+  const start = async () => startBerth({ dataDir, env: { DATABASE_URL: door.url } })
   server = await start()
   other = await start()
   api = connectApi(server.url)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Api, connectApi, jobOf } from '../support/api.ts'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthServer, startBerth } from '../support/berth-server.ts'
 import { data } from '../support/client.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
@@ -11,11 +11,11 @@ import { until } from '../support/until.ts'
 /** Previews and noWait requested from one process and answered by another, or without a leader. */
 let database: TestDatabase
 let dataDir: string
-let asked: BerthProcess
+let asked: BerthServer
 let api: Api
 
 const start = async (role: 'api' | 'scheduler,api') =>
-  startBerth({ dataDir, port: await freePort(), env: { DATABASE_URL: database.url, BERTH_ROLES: role } })
+  startBerth({ dataDir, env: { DATABASE_URL: database.url, BERTH_ROLES: role } })
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'berth-now-'))

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type Api, connectApi, type JobAnswer, jobOf, type TailAnswer, tailQuery } from '../support/api.ts'
-import { freePort } from '../support/berth-process.ts'
+import { freePort } from '../support/berth-server.ts'
 import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
 

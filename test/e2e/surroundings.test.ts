@@ -4,7 +4,8 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { berthCommand, freePort } from '../support/berth-process.ts'
+import { berthCommand } from '../support/berth-process.ts'
+import { freePort } from '../support/berth-server.ts'
 import { until } from '../support/until.ts'
 
 let dataDir: string
@@ -17,7 +18,7 @@ afterAll(() => rm(dataDir, { recursive: true, force: true }))
 
 test('a server works without a reader of its stdout, and SIGUSR1 does not open a debugger', async () => {
   const port = await freePort()
-  const { file, args, options } = berthCommand({ dataDir, port })
+  const { file, args, options } = await berthCommand({ dataDir, port })
   const child = spawn(file, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
   try {
     child.stdout.destroy()

@@ -12,7 +12,7 @@ import {
   type TailAnswer,
   tailQuery,
 } from '../support/api.ts'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
@@ -32,7 +32,7 @@ async function start(notify: boolean): Promise<{ server: BerthProcess; api: Api 
   const path = join(dataDir, `config-${notify}.yaml`)
   await writeFile(path, config(notify))
   const env = { DATABASE_URL: database.url, BERTH_CONFIG: path }
-  const server = await startBerth({ dataDir, port: await freePort(), env })
+  const server = await startBerthProcess({ dataDir, env })
   const api = connectApi(server.url)
   servers.push(server)
   apis.push(api)

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../../src/platform/clock.ts'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
+import { freePort } from '../support/berth-server.ts'
 import { data } from '../support/client.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { root } from '../support/sources.ts'
@@ -55,7 +56,7 @@ async function start(
   ]
   await writeFile(path, JSON.stringify({ pools: [pool], webhooks }), { mode: 0o600 })
   const env = { DATABASE_URL: database.url, BERTH_CONFIG: path }
-  servers[index] = await startBerth({ dataDir, port: ports[index] ?? 0, env })
+  servers[index] = await startBerthProcess({ dataDir, port: ports[index] ?? 0, env })
 }
 
 const submitDocument = `mutation ($input: SubmitJobsInput!) { submitJobs(input: $input) { __typename } }`

@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build, preview } from 'vite'
-import { freePort, startBerth } from '../support/berth-process.ts'
+import { startBerthProcess } from '../support/berth-process.ts'
+import { freePort } from '../support/berth-server.ts'
 import { hasChromium, launchChromium } from '../support/chromium.ts'
 import { startProxy } from '../support/proxy.ts'
 import { root } from '../support/sources.ts'
@@ -30,8 +31,8 @@ const config = join(directory, 'berth.yaml')
 await writeFile(config, JSON.stringify({ server: { allowedOrigins: origins } }))
 
 const dataDir = join(directory, 'data')
-const options = { dataDir: directory, port: await freePort(), env: { BERTH_CONFIG: config, BERTH_DATA_DIR: dataDir } }
-let berth = await startBerth(options)
+const options = { dataDir: directory, env: { BERTH_CONFIG: config, BERTH_DATA_DIR: dataDir } }
+let berth = await startBerthProcess(options)
 stack.defer(async () => void (await berth.end()))
 const proxy = await startProxy(berth.url)
 stack.defer(() => proxy.close())
@@ -64,13 +65,13 @@ for (const name of ['apollo', 'urql'] as const) {
 }
 const restart = async () => {
   await berth.end('SIGKILL')
-  berth = await startBerth(options)
+  berth = await startBerthProcess(options)
 }
 const seconds = await storm({ browser, url: () => berth.url, proxy, restart, pages: [open('apollo'), open('urql')] })
 console.log(`both pages show the truth after 1,000 mutations by others and 100 cuts (${seconds.toFixed(0)} s)`)
 
 await berth.end()
 const secret = 'a-secret-of-the-administrator-of-the-pages'
-berth = await startBerth({ ...options, env: { ...options.env, BERTH_BOOTSTRAP_TOKEN: secret } })
+berth = await startBerthProcess({ ...options, env: { ...options.env, BERTH_BOOTSTRAP_TOKEN: secret } })
 for (const name of ['apollo', 'urql'] as const) await logIn({ browser, serverUrl: berth.url, secret, ...open(name) })
 console.log('both pages ask for a token, and again when it is revoked')

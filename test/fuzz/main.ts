@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { freePort, startBerth } from '../support/berth-process.ts'
+import { startBerthProcess } from '../support/berth-process.ts'
+import { freePort } from '../support/berth-server.ts'
 import { root } from '../support/sources.ts'
 import { type Found, fuzz } from './fuzz.ts'
 import { hostileRequests } from './hostile.ts'
@@ -69,7 +70,7 @@ await chmod(dataDir, 0o711) // under root the database runs as another account
 const config = join(dataDir, 'berth.yaml')
 await writeFile(config, 'pools: [{ name: sim, executor: simulated, nodes: [{ name: n1, cpu: 32, memoryGib: 64 }] }]\n')
 const heartbeat = join(dataDir, 'heartbeat')
-const server = await startBerth({
+const server = await startBerthProcess({
   dataDir,
   port: await freePort(),
   env: {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { connectApi, openServer } from '../support/api.ts'
-import { freePort } from '../support/berth-process.ts'
+import { freePort } from '../support/berth-server.ts'
 import { parseExposition } from '../support/exposition.ts'
 import { until } from '../support/until.ts'
 

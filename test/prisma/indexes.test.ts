@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createNewDatabase, type TestDatabase } from '../support/database.ts'
 import { code } from '../support/sources.ts'
 
 /**
@@ -249,7 +249,7 @@ const source = code.filter(({ path }) => path.startsWith('src/')).map(({ text })
 
 let database: TestDatabase
 beforeAll(async () => {
-  database = await createDatabase()
+  database = await createNewDatabase()
   for (const statement of [noAutovacuumSql, jobsOfATeamSql, oldRowsSql, runsAndKeysSql, analyzeSql])
     await database.db.sql.query(statement)
 })

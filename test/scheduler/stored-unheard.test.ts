@@ -6,7 +6,7 @@ import { Fenced, vacate } from '../../src/domain/leadership.ts'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { createWorld } from '../../src/scheduler/plan/world.ts'
 import { createStored } from '../../src/scheduler/stored-pool.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createNewDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
 import { until } from '../support/until.ts'
 
@@ -15,7 +15,7 @@ let database: TestDatabase
 let it: TestDomain
 
 beforeEach(async () => {
-  database = await createDatabase()
+  database = await createNewDatabase()
   it = await createTestDomain(database.db)
 })
 afterEach(async () => {

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type BerthProcess, freePort, startBerth } from './berth-process.ts'
+import { type BerthProcess, startBerthProcess } from './berth-process.ts'
 import { mutate, type Person, personWith } from './people.ts'
 
 /** Several API processes over one database with users, without a scheduler. */
@@ -44,7 +44,7 @@ export async function startApiServers({ databaseUrl, dataDir, count }: ApiServer
     await Promise.all(running.map((server) => server.end()))
   }
   try {
-    for (let n = 0; n < count; n++) running.push(await startBerth({ dataDir, port: await freePort(), env }))
+    for (let n = 0; n < count; n++) running.push(await startBerthProcess({ dataDir, env }))
   } catch (error) {
     await end()
     throw error

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll } from 'vitest'
 import { openConnection } from '../../src/client/connection/transport.ts'
 import { TypedDocumentString } from '../../src/client/generated/graphql.ts'
-import { type BerthProcess, freePort, startBerth } from './berth-process.ts'
+import { type BerthOptions, type BerthServer, startBerth } from './berth-server.ts'
 import { createDatabase, type TestDatabase } from './database.ts'
 
 /** The public API for tests: documents as text, results, and streams that resume by cursor. */
@@ -16,8 +16,8 @@ export interface Api {
   close(): Promise<void>
 }
 
-export interface OpenServer {
-  server: BerthProcess
+export interface OpenServer<Server extends BerthServer> {
+  server: Server
   api: Api
   database: TestDatabase
   dataDir: string
@@ -28,7 +28,16 @@ export interface OpenServer {
  * while these are loaded, not in a hook or a test: it is removed by an `afterAll`, which cannot be added later. It is
  * also removed when this function fails: a file that fails while it loads has no `afterAll`.
  */
-export async function openServer(config = '', more: Record<string, string> = {}): Promise<OpenServer> {
+export async function openServer(config = '', more: Record<string, string> = {}): Promise<OpenServer<BerthServer>> {
+  return openServerBy(startBerth, config, more)
+}
+
+/** The same with a server that `start` starts. */
+export async function openServerBy<Server extends BerthServer>(
+  start: (options: BerthOptions) => Promise<Server>,
+  config: string,
+  more: Record<string, string> = {},
+): Promise<OpenServer<Server>> {
   await using opened = new AsyncDisposableStack()
   const dataDir = await mkdtemp(join(tmpdir(), 'berth-server-'))
   opened.defer(() => rm(dataDir, { recursive: true }))
@@ -37,7 +46,7 @@ export async function openServer(config = '', more: Record<string, string> = {})
   await writeFile(file, config)
   const database = opened.use(await createDatabase())
   const env = { DATABASE_URL: database.url, BERTH_CONFIG: file, ...more }
-  const server = await startBerth({ dataDir, port: await freePort(), env })
+  const server = await start({ dataDir, env })
   opened.defer(async () => void (await server.end()))
   const api = connectApi(server.url)
   opened.defer(() => api.close())

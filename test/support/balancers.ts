@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from './berth-process.ts'
+import { freePort } from './berth-server.ts'
 import { root } from './sources.ts'
 import { until } from './until.ts'
 

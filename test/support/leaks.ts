@@ -50,3 +50,12 @@ export function* readCommandLines(): Generator<string, void, void> {
     }
   }
 }
+
+/** Whatever a test makes of a server: no secret gets into its log or into a file that others may read. */
+export function checkLeaks(output: string, server: { dataDir: string; env?: Record<string, string> }): void {
+  const known = secretsOf(server.env ?? {})
+  const leaks = findSecrets(output, known).map((secret) => `the log has ${secret}`)
+  for (const { path, text } of readOpenFiles(server.dataDir))
+    leaks.push(...findSecrets(text, known).map((secret) => `${path} has ${secret}`))
+  if (leaks.length > 0) throw new Error(leaks.join('\n'))
+}

@@ -16,7 +16,7 @@ import {
   superuser,
 } from '../../src/platform/postgres/cluster.ts'
 import { findPlace, type Place } from '../../src/platform/postgres/place.ts'
-import { freePort } from './berth-process.ts'
+import { freePort } from './berth-server.ts'
 import { startProxy } from './proxy.ts'
 import { until } from './until.ts'
 

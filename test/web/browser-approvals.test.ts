@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { BerthProcess } from '../support/berth-process.ts'
+import type { BerthServer } from '../support/berth-server.ts'
 import { ask } from '../support/client.ts'
 import { adminToken, berth, describeConsole, row, submit } from './support/console.ts'
 
 describeConsole('the page of approvals', (subject) => {
-  let server: BerthProcess
+  let server: BerthServer
   const tokens: Record<string, string> = {}
   beforeAll(async () => {
     server = await subject.startWithUsers('approvals', {

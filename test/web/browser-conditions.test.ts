@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { BerthProcess } from '../support/berth-process.ts'
+import type { BerthServer } from '../support/berth-server.ts'
 import { describeConsole, localPools } from './support/console.ts'
 
 describeConsole('conditions', (subject) => {
-  let server: BerthProcess
+  let server: BerthServer
   beforeAll(async () => {
     // No process schedules the pool.
     server = await subject.start('conditions', { pools: localPools, server: { roles: ['api'] } })

@@ -42,7 +42,7 @@ describeLongConsole('a large download', (subject) => {
   let url: string
 
   beforeAll(async () => {
-    server = await subject.start('download')
+    server = await subject.startProcess('download')
     proxy = await startProxy(server.url)
     context = await subject.openContext()
     id = await submit(server, 'long', printing)

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { BerthProcess } from '../support/berth-process.ts'
+import type { BerthServer } from '../support/berth-server.ts'
 import { adminToken, berth, describeLongConsole, localPools, row } from './support/console.ts'
 import { readFocus } from './support/focus.ts'
 import { findDifferences, showStates } from './support/glyphs.ts'
@@ -59,8 +59,8 @@ const findCuts = (page: Page): Promise<string[]> =>
   })()`)
 
 describeLongConsole('every page, for everyone', (subject) => {
-  let full: BerthProcess
-  let empty: BerthProcess
+  let full: BerthServer
+  let empty: BerthServer
   let jobId: string
   beforeAll(async () => {
     const env = { BERTH_BOOTSTRAP_TOKEN: adminToken }
@@ -76,7 +76,7 @@ describeLongConsole('every page, for everyone', (subject) => {
     await Promise.all([full?.end(), empty?.end()])
   })
 
-  async function open(server: BerthProcess, options: Parameters<typeof subject.openContext>[0]): Promise<Page> {
+  async function open(server: BerthServer, options: Parameters<typeof subject.openContext>[0]): Promise<Page> {
     const context = await subject.openContext(options, { server, token: adminToken })
     const page = await context.newPage()
     await page.goto(server.url)

@@ -1,10 +1,10 @@
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { BerthProcess } from '../support/berth-process.ts'
+import type { BerthServer } from '../support/berth-server.ts'
 import { berth, describeConsole } from './support/console.ts'
 
 describeConsole('the page of a job', (subject) => {
-  let server: BerthProcess
+  let server: BerthServer
   let context: BrowserContext
   const run = (flags: readonly string[], script: string) =>
     berth(server, ['submit', '--mem', '1', ...flags, '--', 'sh', '-c', script])

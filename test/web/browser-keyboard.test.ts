@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { BerthProcess } from '../support/berth-process.ts'
+import type { BerthServer } from '../support/berth-server.ts'
 import { adminToken, berth, describeLongConsole, row, submit } from './support/console.ts'
 import { readFocus } from './support/focus.ts'
 import { settle } from './support/pages.ts'
@@ -10,7 +10,7 @@ const ticks = 'sh -c "for i in $(seq 600); do echo tick $i; sleep 0.2; done"'
 const hasStop = 'document.activeElement !== document.body'
 
 describeLongConsole('the console by keyboard alone', (subject) => {
-  let server: BerthProcess
+  let server: BerthServer
   beforeAll(async () => {
     server = await subject.startWithUsers('keyboard', {
       approvalRules: [{ name: 'big', condition: { name: 'big-*' } }],

@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { BerthProcess } from '../support/berth-process.ts'
+import type { BerthServer } from '../support/berth-server.ts'
 import { Issuer } from '../support/issuer.ts'
 import { until } from '../support/until.ts'
 import { adminToken, describeConsole, localPools, row, submit } from './support/console.ts'
@@ -10,7 +10,7 @@ const idTokenSeconds = 12
 
 describeConsole('the log-in by OpenID', (subject) => {
   const issuer = new Issuer()
-  let server: BerthProcess
+  let server: BerthServer
   let jobId: string
   beforeAll(async () => {
     const oidc = { issuer: await issuer.listen(), audience: 'berth-web', clientId: 'berth-web' }

@@ -2,7 +2,7 @@ import { globSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { BerthProcess } from '../support/berth-process.ts'
+import type { BerthServer } from '../support/berth-server.ts'
 import { berth, describeConsole, submit } from './support/console.ts'
 
 const hostile = String.raw`
@@ -16,7 +16,7 @@ sleep 0.5; echo 'a failure' >&2; sleep 0.5
 seq 2000`
 
 describeConsole('the log of a job in the console', (subject) => {
-  let server: BerthProcess
+  let server: BerthServer
   let context: BrowserContext
   let id: string
   beforeAll(async () => {

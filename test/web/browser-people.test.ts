@@ -1,10 +1,10 @@
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { BerthProcess } from '../support/berth-process.ts'
+import type { BerthServer } from '../support/berth-server.ts'
 import { adminToken, berth, describeLongConsole, row, submit } from './support/console.ts'
 
 describeLongConsole('administration', (subject) => {
-  let server: BerthProcess
+  let server: BerthServer
   let context: BrowserContext
   let page: Page
   beforeAll(async () => {

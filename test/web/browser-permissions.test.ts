@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { tokenScopes, userLevels } from '../../src/domain/access.ts'
-import type { BerthProcess } from '../support/berth-process.ts'
+import type { BerthServer } from '../support/berth-server.ts'
 import { ask } from '../support/client.ts'
 import { until } from '../support/until.ts'
 import { adminToken, berth, describeLongConsole, localPools, submit } from './support/console.ts'
@@ -103,7 +103,7 @@ const pools = [...localPools, { name: 'gpu', executor: 'simulated', nodes: [{ na
 const levelsWithScopes = userLevels.flatMap((level) => tokenScopes.map((scope) => ({ level, scope })))
 
 describeLongConsole('what the viewer may not do', (subject) => {
-  let server: BerthProcess
+  let server: BerthServer
   let jobId: string
   const tokens = new Map<string, string>()
   const nameOf = (level: string) => `a-${level.toLowerCase()}`

@@ -19,7 +19,7 @@ describeLongConsole('the pages of a pool', (subject) => {
   let context: BrowserContext
   let page: Page
   beforeAll(async () => {
-    server = await subject.startWithUsers('pools', { pools, queues })
+    server = await subject.startProcess('pools', { pools, queues }, { BERTH_BOOTSTRAP_TOKEN: adminToken })
     context = await subject.openContext({}, { server, token: adminToken })
     page = await context.newPage()
   })

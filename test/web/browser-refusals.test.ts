@@ -1,6 +1,6 @@
 import { isAbstractType } from 'graphql'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { BerthProcess } from '../support/berth-process.ts'
+import type { BerthServer } from '../support/berth-server.ts'
 import { adminToken, describeLongConsole, submit } from './support/console.ts'
 import { schema } from './support/schema.ts'
 
@@ -15,7 +15,7 @@ const problem = schema.getType('Problem')
 const members = isAbstractType(problem) ? schema.getPossibleTypes(problem).map(({ name }) => name) : []
 
 describeLongConsole('a refusal', (subject) => {
-  let server: BerthProcess
+  let server: BerthServer
   beforeAll(async () => {
     server = await subject.startWithUsers('refusals')
   })

@@ -1,14 +1,14 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { BerthProcess } from '../support/berth-process.ts'
+import type { BerthServer } from '../support/berth-server.ts'
 import { hostileMarkup } from '../support/hostile-texts.ts'
 import { until } from '../support/until.ts'
 import { adminToken, berth, describeConsole, row, submit } from './support/console.ts'
 import { listPages, settle } from './support/pages.ts'
 
 describeConsole('the console and other pages', (subject) => {
-  let server: BerthProcess
+  let server: BerthServer
   beforeAll(async () => {
     server = await subject.start('single')
   })
@@ -140,7 +140,7 @@ describeConsole('the console and other pages', (subject) => {
 })
 
 describeConsole('a token that ends', (subject) => {
-  let server: BerthProcess
+  let server: BerthServer
   beforeAll(async () => {
     server = await subject.startWithUsers('tokens')
   })

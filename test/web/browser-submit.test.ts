@@ -7,7 +7,7 @@ describeConsole('the page of a new job', (subject) => {
   let server: BerthProcess
   let context: BrowserContext
   beforeAll(async () => {
-    server = await subject.start('submit')
+    server = await subject.startProcess('submit')
     context = await subject.openContext()
   })
   afterAll(async () => {

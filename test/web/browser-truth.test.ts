@@ -1,7 +1,8 @@
 import type { BrowserContext } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Api, connectApi } from '../support/api.ts'
-import { type BerthProcess, freePort } from '../support/berth-process.ts'
+import type { BerthProcess } from '../support/berth-process.ts'
+import { freePort } from '../support/berth-server.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { type CuttingProxy, startProxy } from '../support/proxy.ts'
 import { until } from '../support/until.ts'
@@ -60,7 +61,7 @@ describeLongConsole('pages in a storm', (subject) => {
   beforeAll(async () => {
     database = await createDatabase()
     env = { DATABASE_URL: database.url, BERTH_BOOTSTRAP_TOKEN: adminToken }
-    server = await subject.start('truth', settings, env)
+    server = await subject.startProcess('truth', settings, env)
     other = await subject.restart('truth', await freePort(), env)
     proxy = await startProxy(server.url)
     await berth(other, ['user', 'create', 'ben', '--level', 'RESEARCHER'], adminToken)

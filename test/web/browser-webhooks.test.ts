@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { BerthProcess } from '../support/berth-process.ts'
+import type { BerthServer } from '../support/berth-server.ts'
 import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
 import { adminToken, berth, describeConsole, localPools, row } from './support/console.ts'
 
@@ -8,7 +8,7 @@ describeConsole('webhooks', (subject) => {
   const secret = `whsec_${randomBytes(32).toString('base64')}`
   let status = 204
   let receiver: WebhookReceiver
-  let server: BerthProcess
+  let server: BerthServer
   beforeAll(async () => {
     receiver = await startReceiver(secret, () => ({ status }))
     const webhooks = [

@@ -1,6 +1,7 @@
 import type { BrowserContext } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { BerthProcess } from '../support/berth-process.ts'
+import type { BerthServer } from '../support/berth-server.ts'
 import { adminToken, describeConsole, row, submit } from './support/console.ts'
 
 describeConsole('the console', (subject) => {
@@ -8,7 +9,7 @@ describeConsole('the console', (subject) => {
     let server: BerthProcess
     let context: BrowserContext
     beforeAll(async () => {
-      server = await subject.start('single')
+      server = await subject.startProcess('single')
       context = await subject.openContext()
     })
     afterAll(async () => {
@@ -119,7 +120,7 @@ describeConsole('the console', (subject) => {
   })
 
   describe('of a server with users that executes documents of manifests only', () => {
-    let server: BerthProcess
+    let server: BerthServer
     beforeAll(async () => {
       server = await subject.startWithUsers('users', { server: { documents: { freeText: 'NONE' } } })
     })

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Client, createClient } from '../../src/client/index.ts'
 import { LogLines } from '../../web/log/log-lines.ts'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
+import { freePort } from '../support/berth-server.ts'
 import { type CuttingProxy, startProxy } from '../support/proxy.ts'
 import { until } from '../support/until.ts'
 import { submit } from './support/console.ts'
@@ -21,7 +22,7 @@ describe('a log that is followed', () => {
   let client: Client
   const port = freePort()
   const start = async () =>
-    startBerth({ dataDir: directory, port: await port, env: { BERTH_DATA_DIR: join(directory, 'data') } })
+    startBerthProcess({ dataDir: directory, port: await port, env: { BERTH_DATA_DIR: join(directory, 'data') } })
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'berth-log-'))
     server = await start()

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
-import type { BerthProcess } from '../support/berth-process.ts'
+import type { BerthServer } from '../support/berth-server.ts'
 import { root } from '../support/sources.ts'
 import { settle } from './support/pages.ts'
 import { seedJobs, send, settings } from './support/seed.ts'
@@ -14,7 +14,7 @@ type Theme = 'light' | 'dark'
 
 async function take(
   browser: Browser,
-  server: BerthProcess,
+  server: BerthServer,
   { name, path, theme, width, height }: { name: string; path: string; theme: Theme; width: number; height: number },
 ): Promise<void> {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, reducedMotion: 'reduce' })

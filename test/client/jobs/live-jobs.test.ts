@@ -6,7 +6,7 @@ import type { Transport } from '../../../src/client/connection/streams.ts'
 import type { JobFilter, JobOrder } from '../../../src/client/generated/graphql.ts'
 import { type Client, createClient } from '../../../src/client/jobs/client.ts'
 import type { LiveJobs } from '../../../src/client/jobs/live-jobs.ts'
-import { type BerthProcess, freePort, startBerth } from '../../support/berth-process.ts'
+import { type BerthProcess, startBerthProcess } from '../../support/berth-process.ts'
 import { data } from '../../support/client.ts'
 import { createDatabase } from '../../support/database.ts'
 import { type CuttingProxy, startProxy } from '../../support/proxy.ts'
@@ -32,14 +32,14 @@ beforeAll(async () => {
   const database = stack.use(await createDatabase())
   const file = join(dataDir, 'berth.yaml')
   await writeFile(file, config)
-  const options = { dataDir, port: await freePort(), env: { DATABASE_URL: database.url, BERTH_CONFIG: file } }
-  server = await startBerth(options)
+  const options = { dataDir, env: { DATABASE_URL: database.url, BERTH_CONFIG: file } }
+  server = await startBerthProcess(options)
   stack.defer(async () => void (await server.end()))
   proxy = await startProxy(server.url)
   stack.defer(() => proxy.close())
   restart = async () => {
     await server.end('SIGKILL')
-    server = await startBerth(options)
+    server = await startBerthProcess(options)
   }
 })
 afterAll(() => stack.disposeAsync())

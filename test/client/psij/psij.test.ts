@@ -14,7 +14,7 @@ import {
   TimeUnit,
 } from '../../../src/client/psij/index.ts'
 import { openServer } from '../../support/api.ts'
-import { freePort } from '../../support/berth-process.ts'
+import { freePort } from '../../support/berth-server.ts'
 
 /** The examples of PSI/J's appendix over a simulated pool, and the rules of its objects. */
 

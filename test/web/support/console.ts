@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
 import { hasChromium } from '../../support/chromium.ts'
+import { createDatabase } from '../../support/database.ts'
 import { isWhole } from '../../support/whole.ts'
 import { Console } from './stage.ts'
 
@@ -17,7 +18,7 @@ export function describeLongConsole(title: string, tests: (console: Console) => 
 
 function describeWith(isRun: boolean, title: string, tests: (console: Console) => void): void {
   describe.skipIf(!isRun)(title, () => {
-    const subject = new Console()
+    const subject = new Console(createDatabase)
     beforeAll(() => subject.open())
     afterAll(() => subject.close())
     afterEach(() => expect(subject.complaints.splice(0)).toEqual([]))

@@ -1,4 +1,4 @@
-import type { BerthProcess } from '../../support/berth-process.ts'
+import type { BerthServer } from '../../support/berth-server.ts'
 import { adminToken, berth } from './stage.ts'
 
 /** A laboratory with work: pools, people and jobs for pictures and for tests that look at every page. */
@@ -35,7 +35,7 @@ done`
 type Reply = Record<string, Record<string, unknown>>
 
 /** Runs a mutation as the owner of the token. */
-export async function send(server: BerthProcess, token: string, query: string, input: object): Promise<Reply> {
+export async function send(server: BerthServer, token: string, query: string, input: object): Promise<Reply> {
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` }
   const body = JSON.stringify({ query: `mutation ($input: ${query}`, variables: { input } })
   const response = await fetch(`${server.url}/graphql`, { method: 'POST', headers, body })
@@ -45,7 +45,7 @@ export async function send(server: BerthProcess, token: string, query: string, i
 }
 
 /** A user with a token. */
-export async function createPerson(server: BerthProcess, name: string): Promise<string> {
+export async function createPerson(server: BerthServer, name: string): Promise<string> {
   const user = 'CreateUserInput!) { createUser(input: $input) { ... on CreateUserSuccess { user { id } } } }'
   const { createUser } = await send(server, adminToken, user, { name, level: 'RESEARCHER' })
   const { id } = Object(createUser?.['user'])
@@ -55,7 +55,7 @@ export async function createPerson(server: BerthProcess, name: string): Promise<
 }
 
 /** Returns the ids of the jobs, in the order of their specs. */
-export async function submitSpecs(server: BerthProcess, token: string, specs: readonly object[]): Promise<string[]> {
+export async function submitSpecs(server: BerthServer, token: string, specs: readonly object[]): Promise<string[]> {
   const query = `SubmitJobsInput!) { submitJobs(input: $input) { ... on SubmitJobsSuccess {
     results { ... on SubmitJobSuccess { job { id } } ... on Problem { message } } } } }`
   const submissions = specs.map((spec) => ({ spec }))
@@ -76,7 +76,7 @@ export const simulate = (name: string, gpu: number, environment: Readonly<Record
 })
 
 /** Jobs of three people on the GPUs, and one that prints a log. Returns the id of that one. */
-export async function seedJobs(server: BerthProcess): Promise<string> {
+export async function seedJobs(server: BerthServer): Promise<string> {
   const [ann = '', ben = '', cyd = ''] = await Promise.all(
     ['ann', 'ben', 'cyd'].map((name) => createPerson(server, name)),
   )
@@ -106,7 +106,7 @@ export async function seedJobs(server: BerthProcess): Promise<string> {
 }
 
 /** A team, a quota, a reservation, a rule of approval, and a job that waits for a decision. */
-export async function seedPolicies(server: BerthProcess): Promise<void> {
+export async function seedPolicies(server: BerthServer): Promise<void> {
   const run = (...args: string[]) => berth(server, args, adminToken)
   await run('team', 'create', 'vision')
   await run('quota', 'create', '--type', 'CONCURRENT_JOBS', '--scope', 'GLOBAL', '--limit', '50', '--action', 'WARN')

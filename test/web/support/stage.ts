@@ -3,7 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
-import { type BerthProcess, freePort, startBerth } from '../../support/berth-process.ts'
+import { type BerthProcess, startBerthProcess } from '../../support/berth-process.ts'
+import { type BerthOptions, type BerthServer, startBerth } from '../../support/berth-server.ts'
 import { launchChromium } from '../../support/chromium.ts'
 import { CommandLine } from '../../support/command-line.ts'
 import { root } from '../../support/sources.ts'
@@ -20,12 +21,26 @@ export const localPools = [
   { name: 'local', executor: 'local', jobsAsRoot: true, nodes: [{ name: 'n1', cpu: 2, memoryGib: 2 }] },
 ]
 
+interface Database {
+  readonly url: string
+  close(): Promise<void>
+}
+
+type OpenDatabase = () => Promise<Database>
+
 /** A browser, and a folder for the servers of a test file. */
 export class Console {
   browser!: Browser
   directory!: string
   /** Errors and warnings of all pages; each report of the content security policy is one of them. */
   readonly complaints: string[] = []
+  readonly #openDatabase: OpenDatabase | undefined
+  readonly #databases = new Map<string, Database>()
+
+  /** Without `openDatabase`, servers have an embedded PostgreSQL each. */
+  constructor(openDatabase?: OpenDatabase) {
+    this.#openDatabase = openDatabase
+  }
 
   async open(): Promise<void> {
     execFileSync(process.execPath, [join(root, 'web/build.ts')])
@@ -35,13 +50,14 @@ export class Console {
 
   async close(): Promise<void> {
     await this.browser?.close()
+    for (const database of this.#databases.values()) await database.close()
     if (this.directory) await rm(this.directory, { recursive: true, force: true })
   }
 
   /** A fresh profile. With a token, its tabs are logged in to that server. */
   async openContext(
     options: Parameters<Browser['newContext']>[0] = {},
-    logIn?: { server: BerthProcess; token: string },
+    logIn?: { server: BerthServer; token: string },
   ): Promise<BrowserContext> {
     const context = await this.browser.newContext({ viewport: { width: 1280, height: 860 }, ...options })
     context.setDefaultTimeout(waitMsMax)
@@ -59,26 +75,46 @@ export class Console {
     return context
   }
 
-  /** A server with these settings of `berth.yaml`. `restart` starts it again with its data. */
-  async start(name: string, settings: object = {}, env: Record<string, string> = {}): Promise<BerthProcess> {
-    await writeFile(join(this.directory, `${name}.yaml`), JSON.stringify(settings))
-    return this.restart(name, await freePort(), env)
+  /** A server with these settings of `berth.yaml`. */
+  async start(name: string, settings: object = {}, env: Record<string, string> = {}): Promise<BerthServer> {
+    return startBerth(await this.#prepare(name, settings, env))
+  }
+
+  /** The same in a process of its own. `restart` starts it again with its data. */
+  async startProcess(name: string, settings: object = {}, env: Record<string, string> = {}): Promise<BerthProcess> {
+    return startBerthProcess(await this.#prepare(name, settings, env))
   }
 
   restart(name: string, port: number, env: Record<string, string> = {}): Promise<BerthProcess> {
-    const folder = join(this.directory, name)
-    const own = { BERTH_CONFIG: `${folder}.yaml`, BERTH_DATA_DIR: folder }
-    return startBerth({ dataDir: this.directory, port, env: { ...own, ...env } })
+    return startBerthProcess({ ...this.#optionsOf(name, env), port })
   }
 
   /** A server where each request needs a token; `adminToken` is the first. */
-  startWithUsers(name: string, settings: object = {}): Promise<BerthProcess> {
+  startWithUsers(name: string, settings: object = {}): Promise<BerthServer> {
     return this.start(name, { pools: localPools, ...settings }, { BERTH_BOOTSTRAP_TOKEN: adminToken })
+  }
+
+  async #prepare(name: string, settings: object, env: Record<string, string>): Promise<BerthOptions> {
+    await writeFile(join(this.directory, `${name}.yaml`), JSON.stringify(settings))
+    const database = await this.#openDatabase?.()
+    if (database) this.#databases.set(name, database)
+    return this.#optionsOf(name, env)
+  }
+
+  #optionsOf(name: string, env: Record<string, string>): BerthOptions {
+    const folder = join(this.directory, name)
+    const { url } = this.#databases.get(name) ?? {}
+    const own = {
+      BERTH_CONFIG: `${folder}.yaml`,
+      BERTH_DATA_DIR: folder,
+      ...(url !== undefined && { DATABASE_URL: url }),
+    }
+    return { dataDir: this.directory, env: { ...own, ...env } }
   }
 }
 
 /** Runs the command line against a server. Returns its output; throws if the command fails. */
-export async function berth(server: BerthProcess, args: readonly string[], token?: string): Promise<string> {
+export async function berth(server: BerthServer, args: readonly string[], token?: string): Promise<string> {
   const folders = { HOME: '', XDG_CONFIG_HOME: '' }
   const env = { ...folders, BERTH_URL: server.url, ...(token && { BERTH_TOKEN: token }) }
   const { code, stdout, stderr } = await new CommandLine(root, env).run(args)
@@ -87,7 +123,7 @@ export async function berth(server: BerthProcess, args: readonly string[], token
 }
 
 /** Submits a small job of a shell script. Returns its id. */
-export function submit(server: BerthProcess, name: string, script: string, token?: string): Promise<string> {
+export function submit(server: BerthServer, name: string, script: string, token?: string): Promise<string> {
   return berth(server, ['submit', '--name', name, '--cpu', '0.05', '--mem', '1', '--', 'sh', '-c', script], token)
 }
 

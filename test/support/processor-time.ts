@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs'
+import { beforeAll } from 'vitest'
+
+/** Measures each test file: the processor time of its worker, and of the processes that it has ended. */
+
+declare module 'vitest' {
+  interface TaskMeta {
+    processorSeconds?: number
+  }
+}
+
+const ticksPerSecond = 100
+
+/** null: not on Linux. */
+function readSeconds(): number | null {
+  try {
+    // After the name, which may have spaces: utime, stime, and those of ended children.
+    const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)?.split(' ') ?? []
+    return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / ticksPerSecond
+  } catch {
+    return null
+  }
+}
+
+const before = readSeconds()
+
+// biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of fixtures from the pattern.
+beforeAll(({}, { file }) => () => {
+  const after = readSeconds()
+  if (before !== null && after !== null) file.meta.processorSeconds = after - before
+})
