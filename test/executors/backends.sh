@@ -51,7 +51,7 @@ answers() {
 contract() {
   echo "── the executor container over $1"
   BERTH_TEST_ENGINE="unix://$2" npx vitest run --no-file-parallelism test/executors/container/container.test.ts test/executors/container/mounts.test.ts \
-    test/executors/container/x11.test.ts test/e2e/backends.test.ts "${@:3}" || failed+=("$1")
+    test/executors/container/x11.test.ts test/process/backends.test.ts "${@:3}" || failed+=("$1")
 }
 
 wanted=" $* "
@@ -68,7 +68,7 @@ can Xvfb xkbcomp xdpyinfo || true
 engine=local
 if can node; then
   echo "── a server over local"
-  BERTH_TEST_LOCAL=yes npx vitest run test/e2e/backends.test.ts || failed+=(local)
+  BERTH_TEST_LOCAL=yes npx vitest run test/process/backends.test.ts || failed+=(local)
 fi
 
 engine=dockerd
@@ -120,7 +120,7 @@ if can slurmctld slurmd munged sbatch unshare; then
     chmod 711 "$directory"
     echo "── the executor slurm over $(SLURM_CONF=$conf sinfo --version)"
     BERTH_TEST_SLURM=$conf npx vitest run --no-file-parallelism test/executors/slurm/slurm.test.ts test/executors/slurm/troubles.test.ts \
-      test/e2e/lost-nodes.test.ts test/e2e/backends.test.ts || failed+=(slurm)
+      test/e2e/lost-nodes.test.ts test/process/backends.test.ts || failed+=(slurm)
   else
     failed+=("slurm does not start")
   fi
@@ -137,7 +137,7 @@ if can kube-apiserver kube-controller-manager kube-scheduler kubelet kubectl etc
   if grep -q '^ready' "$directory/kubernetes.log"; then
     echo "── the executor kubernetes over $(kubectl --kubeconfig "$directory/kubernetes/kubeconfig" version --short 2>/dev/null | tail -1)"
     BERTH_TEST_KUBERNETES="$directory/kubernetes/kubeconfig" npx vitest run --no-file-parallelism test/executors/kubernetes/kubernetes.test.ts \
-      test/executors/kubernetes/data.test.ts test/executors/kubernetes/x11.test.ts test/executors/kubernetes/server.test.ts test/e2e/backends.test.ts || failed+=("kubernetes")
+      test/executors/kubernetes/data.test.ts test/executors/kubernetes/x11.test.ts test/executors/kubernetes/server.test.ts test/process/backends.test.ts || failed+=("kubernetes")
   else
     tail -3 "$directory/kubernetes.log" >&2
     failed+=("kubernetes does not start")

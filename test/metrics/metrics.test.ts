@@ -2,12 +2,12 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { openStates } from '../../src/metrics/installation.ts'
+import { adminToken, berth } from '../browser/support/stage.ts'
+import { createDraws, pool, Storm } from '../browser/support/storm.ts'
 import { connectApi, openServer } from '../support/api.ts'
 import { freePort } from '../support/berth-server.ts'
 import { listSeries, parseExposition } from '../support/exposition.ts'
 import { until } from '../support/until.ts'
-import { adminToken, berth } from '../web/support/stage.ts'
-import { createDraws, pool, Storm } from '../web/support/storm.ts'
 
 const gpus = [{ model: 'A100', memoryGib: 40, count: 8 }]
 const metricsPort = await freePort()

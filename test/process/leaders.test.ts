@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 
 /**
  * Leaders that are killed and frozen: another leads, nothing starts twice, and limits hold on the way. For longer:
- * `BERTH_KILL_SECONDS=300 npx vitest run test/e2e/leaders.test.ts`.
+ * `BERTH_KILL_SECONDS=300 npx vitest run test/process/leaders.test.ts`.
  */
 const killSeconds = Number(process.env['BERTH_KILL_SECONDS'] ?? 5)
 /** At least, and until another has led and finished a job; by hand: `BERTH_FREEZE_SECONDS=30`. */

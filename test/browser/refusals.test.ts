@@ -1,8 +1,8 @@
 import { isAbstractType } from 'graphql'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { BerthServer } from '../support/berth-server.ts'
+import { schema } from '../web/support/schema.ts'
 import { adminToken, describeLongConsole, submit } from './support/console.ts'
-import { schema } from './support/schema.ts'
 
 /** Values for the fields that single members of `Problem` have. */
 const details = {
