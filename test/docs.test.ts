@@ -8,7 +8,9 @@ import { parse } from 'yaml'
 import type { Cli } from '../src/cli/cli.ts'
 import { createProgram } from '../src/cli/program.ts'
 import { batchLinesMax, limits } from '../src/graphql/caller-limits.ts'
-import { type BerthServer, freePort, startBerth } from './support/berth-server.ts'
+import { type BerthServer, startBerth } from './support/berth-server.ts'
+import { type BerthStandIn, createBerthStandIn } from './support/berth-stand-in.ts'
+import { createDatabase, type TestDatabase } from './support/database.ts'
 import { root } from './support/sources.ts'
 import { until } from './support/until.ts'
 
@@ -19,16 +21,22 @@ import { until } from './support/until.ts'
  */
 let dataDir: string
 let server: BerthServer
+let standIn: BerthStandIn
+let database: TestDatabase
 
 const run = promisify(execFile)
 const authority = '127.0.0.1:4000'
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'berth-docs-'))
-  server = await startBerth({ dataDir, port: await freePort() })
+  database = await createDatabase()
+  server = await startBerth({ dataDir, env: { DATABASE_URL: database.url } })
+  standIn = await createBerthStandIn()
 })
 afterAll(async () => {
+  await standIn[Symbol.asyncDispose]()
   await server.end()
+  await database.close()
   await rm(dataDir, { recursive: true, force: true })
 })
 
@@ -45,7 +53,8 @@ function clientEnv() {
 async function typed(name: string): Promise<string[]> {
   const directory = await mkdtemp(join(tmpdir(), 'berth-typed-'))
   try {
-    for (const target of ['berth', 'node_modules']) await symlink(join(root, target), join(directory, target))
+    await symlink(join(standIn.folder, 'berth'), join(directory, 'berth'))
+    await symlink(join(root, 'node_modules'), join(directory, 'node_modules'))
     const text = (await guide(name)).replaceAll(authority, new URL(server.url).host)
     for (const block of blocksOf(text, 'js')) {
       const [, file = ''] = block.match(/^\/\/ (\S+)\n/) ?? []
@@ -82,7 +91,7 @@ test('the job files of another system work', async () => {
 })
 
 test('the CI step ends like its job, and finds the job of its first attempt', async () => {
-  const env = { ...clientEnv(), PATH: `${root}:${clientEnv().PATH}`, CI_PIPELINE_ID: 'build-1' }
+  const env = { ...clientEnv(), PATH: `${standIn.folder}:${clientEnv().PATH}`, CI_PIPELINE_ID: 'build-1' }
   const step = () => run(join(root, 'examples/ci.sh'), ['test', 'sh', '-c', 'echo tested; exit 3'], { env })
   const failures = [await step().catch((error) => error), await step().catch((error) => error)]
   expect(failures).toMatchObject([
@@ -94,7 +103,12 @@ test('the CI step ends like its job, and finds the job of its first attempt', as
 })
 
 test('a cancelled CI step cancels its job', async () => {
-  const env = { ...clientEnv(), PATH: `${root}:${clientEnv().PATH}`, GITHUB_RUN_ID: '7', GITHUB_RUN_ATTEMPT: '2' }
+  const env = {
+    ...clientEnv(),
+    PATH: `${standIn.folder}:${clientEnv().PATH}`,
+    GITHUB_RUN_ID: '7',
+    GITHUB_RUN_ATTEMPT: '2',
+  }
   const step = spawn(join(root, 'examples/ci.sh'), ['long', 'sh', '-c', 'echo begun; sleep 600'], { env })
   let output = ''
   step.stdout.on('data', (bytes) => {
@@ -123,7 +137,7 @@ test('the recipe for GitHub Actions submits, prints, ends like the job and cance
     const variables = Object.entries({ ...env, ...step.env }).map(([name, value]) => [name, filled(String(value))])
     const all = { ...clientEnv(), ...Object.fromEntries(variables), GITHUB_OUTPUT: output }
     const script = step.run.replace('make -C /srv/project train', command)
-    return run('bash', ['-e', '-c', script], { env: { ...all, PATH: `${root}:${all.PATH}` } })
+    return run('bash', ['-e', '-c', script], { env: { ...all, PATH: `${standIn.folder}:${all.PATH}` } })
   }
   const [submit, print, cancel] = steps
   await runStep(submit, "sh -c 'echo trained; exit 3'")
@@ -144,7 +158,7 @@ test('the recipe for GitLab submits once per commit, prints, ends like the job a
   const runLines = (lines: readonly string[], command: string, more: Record<string, string>) => {
     const all = { ...clientEnv(), CI_PROJECT_PATH: 'ann/train', ...more }
     const text = [`KEY="${variables.KEY}"`, ...lines].join('\n').replace('make -C /srv/project train', command)
-    return run('bash', ['-e', '-c', text], { env: { ...all, PATH: `${root}:${all.PATH}` } })
+    return run('bash', ['-e', '-c', text], { env: { ...all, PATH: `${standIn.folder}:${all.PATH}` } })
   }
   const first = { CI_COMMIT_SHA: 'f00', CI_JOB_STATUS: 'success' }
   for (const _attempt of [1, 2])
@@ -203,7 +217,7 @@ test('the example programs with the client, Apollo and urql work', async () => {
 })
 
 test('the examples of the API guide work', async () => {
-  await run(join(root, 'berth'), ['submit', '--', 'true'], { env: clientEnv() }) // so that there is a second page
+  await run(join(standIn.folder, 'berth'), ['submit', '--', 'true'], { env: clientEnv() }) // so that there is a second page
   const [first, refused, once, many, pages, sse, socket, snapshot, stranger, ...more] = await typed('api.md')
   expect(more).toEqual([])
   expect(first).toContain(`"maxPageSize":${limits.pageSizeMax}`)

@@ -8,6 +8,8 @@ import { createLog } from '../../src/platform/log.ts'
 export interface TestDatabase extends AsyncDisposable {
   readonly db: Db
   readonly url: string
+  /** Further connections, as a server has for streams and for lists. They end with the others. */
+  more(name: string, connectionsMax: number): Db
   /** Moves database time (`berth_now()`) on; moves add up. */
   moveTime(ms: number): Promise<void>
   /** Ends the connections and removes all rows. */
@@ -21,7 +23,8 @@ const connectionsMax = 4
 interface Kept {
   readonly name: string
   readonly url: string
-  readonly db: Db
+  /** By the name of their use. */
+  readonly dbs: Map<string, Db>
   /** The state of the schema: it changes with every DDL statement. */
   readonly catalog: string
   /** Statements that restore the rows. */
@@ -44,24 +47,30 @@ export async function createNewDatabase(): Promise<TestDatabase> {
 }
 
 function lend(kept: Kept, to: Kept[] | null): TestDatabase {
-  const { db, url } = kept
-  // A loop that a test forgot to stop must not write into the database of the next test.
-  const { proxy, revoke } = Proxy.revocable(db, {})
+  const revokes: (() => void)[] = []
   let movedMs = 0
   let closed: Promise<void> | undefined
+  // A loop that a test forgot to stop must not write into the database of the next test.
+  const more = (name: string, max: number) => {
+    const { proxy, revoke } = Proxy.revocable(open(kept, name, max), { get: keepOpen })
+    revokes.push(revoke)
+    return proxy
+  }
   async function end() {
-    revoke()
+    for (const revoke of revokes) revoke()
     const isClean = to !== null && (await empty(kept, movedMs > 0).catch(() => false))
     if (isClean) to?.push(kept)
     else await drop(kept)
   }
+  const db = more('test', connectionsMax)
   const close = () => {
     closed ??= end()
     return closed
   }
   return {
-    db: proxy,
-    url,
+    db,
+    url: kept.url,
+    more,
     async moveTime(ms) {
       movedMs += ms
       await db.sql.query(replaceNow(movedMs))
@@ -69,6 +78,16 @@ function lend(kept: Kept, to: Kept[] | null): TestDatabase {
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+const keepOpen = (db: Db, key: string | symbol) => (key === 'close' ? async () => undefined : Reflect.get(db, key))
+
+function open({ url, dbs }: Pick<Kept, 'url' | 'dbs'>, name: string, max: number): Db {
+  const known = dbs.get(name)
+  if (known) return known
+  const db = openDb({ address: { url }, connectionsMax: max, log: createLog('error'), applicationName: 'berth test' })
+  dbs.set(name, db)
+  return db
 }
 
 const replaceNow = (movedMs: number) => {
@@ -82,17 +101,18 @@ async function copyTemplate(): Promise<Kept> {
   const name = `test_${randomUUID().replaceAll('-', '')}`
   await administer(`CREATE DATABASE ${name} TEMPLATE ${template.pathname.slice(1)}`)
   const url = Object.assign(new URL(template), { pathname: name }).href
-  const db = openDb({ address: { url }, connectionsMax, log: createLog('error'), applicationName: 'berth test' })
-  return { name, url, db, catalog: await readCatalog(db), emptying: await composeEmptying(db) }
+  const dbs = new Map<string, Db>()
+  const db = open({ url, dbs }, 'test', connectionsMax)
+  return { name, url, dbs, catalog: await readCatalog(db.pool), emptying: await composeEmptying(db) }
 }
 
-async function drop({ db, name }: Kept) {
-  if (!db.pool.ended) await db.close()
+async function drop({ dbs, name }: Kept) {
+  await Promise.all([...dbs.values()].map((db) => db.close()))
   await administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
 }
 
 /** Vacuum changes rows of the catalog in place, so a row has another xmin only after DDL. */
-async function readCatalog({ pool }: Db): Promise<string> {
+async function readCatalog(pool: Db['pool']): Promise<string> {
   const catalogs = ['pg_class', 'pg_attribute', 'pg_constraint', 'pg_index', 'pg_trigger', 'pg_db_role_setting']
   const states = [...catalogs.map((name) => [name, 'true']), ['pg_proc', "proname <> 'berth_now'"]].map(
     ([name, which]) => `(SELECT count(*) || ' ' || sum(xmin::text::bigint) FROM ${name} WHERE ${which})`,
@@ -126,11 +146,15 @@ async function composeEmptying({ sql }: Db): Promise<string> {
 
 /** false: the database cannot be used again. */
 async function empty(kept: Kept, isMoved: boolean): Promise<boolean> {
-  const { pool } = kept.db
-  if (pool.ended || pool.idleCount < pool.totalCount || !(await isLeft(kept))) return false
-  if ((await readCatalog(kept.db)) !== kept.catalog) return false
+  const pools = [...kept.dbs.values()].map(({ pool }) => pool)
+  const count = pools.reduce((sum, { totalCount }) => sum + totalCount, 0)
+  const [pool] = pools
+  if (!pool || pools.some((each) => each.ended || each.idleCount < each.totalCount)) return false
+  if (!(await isLeft(pool, count)) || (await readCatalog(pool)) !== kept.catalog) return false
   if (isMoved) await pool.query(replaceNow(0))
-  const clients = await Promise.all(Array.from({ length: pool.totalCount }, () => pool.connect()))
+  const clients = await Promise.all(
+    pools.flatMap((each) => Array.from({ length: each.totalCount }, () => each.connect())),
+  )
   await Promise.all(clients.map((client) => client.query('RESET ALL; UNLISTEN *; SELECT pg_advisory_unlock_all()')))
   await clients[0]?.query(kept.emptying)
   for (const client of clients) client.release()
@@ -141,14 +165,14 @@ const leaveMsMax = 1_000
 const leavePollMs = 5
 
 /** Whether all other connections end: PostgreSQL notices a moment later that a client has closed one. */
-async function isLeft({ db: { pool } }: Kept): Promise<boolean> {
+async function isLeft(pool: Db['pool'], kept: number): Promise<boolean> {
   const endMs = performance.now() + leaveMsMax
   for (;;) {
     const { rows } = await pool.query<{ sessions: number }>(
       `SELECT count(*)::int AS sessions FROM pg_stat_activity
        WHERE datname = current_database() AND backend_type = 'client backend'`,
     )
-    if ((rows[0]?.sessions ?? 0) <= pool.totalCount) return true
+    if ((rows[0]?.sessions ?? 0) <= kept) return true
     if (performance.now() > endMs) return false
     await setTimeout(leavePollMs)
   }

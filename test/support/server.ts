@@ -108,8 +108,9 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   })
   const { domain, admin } = made
   const users = new Map<string, Viewer>()
-  const stopSequencer = startSequencer(domain)
-  const reads = openReads(domain)
+  const openMore: OpenMore = own ? openBehindDoor(own) : (name, max) => database.more(name, max)
+  const stopSequencer = startSequencer({ ...domain, db: openMore('sequencer', 1) })
+  const reads = openReads(domain, openMore)
   const { live, lists, feed, logTail, queueWatch, nodeWatch } = reads
   const facts = { ...factDefaults, singleUser: !logIn, ...options.facts }
   const everybody: Authenticator = async ({ authorization }) => {
@@ -132,6 +133,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     stopped ??= server.close()
     return stopped
   }
+  const statements = recordStatements([domain.db.pool, ...reads.pools])
   return {
     ...made,
     async user(name, level, allow) {
@@ -150,10 +152,11 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
       await database.moveTime(ms)
       await made.time.look()
     },
-    countStatements: recordStatements([domain.db.pool, ...reads.pools]),
+    countStatements: statements.begin,
     stop,
     async [Symbol.asyncDispose]() {
       await stop()
+      statements.end()
       await stopSequencer()
       await reads.close()
       await made[Symbol.asyncDispose]()
@@ -164,9 +167,16 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   }
 }
 
+type OpenMore = (name: string, connectionsMax: number) => Db
+
+const openBehindDoor =
+  (address: Db): OpenMore =>
+  (_name, connectionsMax) =>
+    openDb({ address, connectionsMax, log: createLog('silent'), applicationName: 'berth test' })
+
 /** Lists and streams, each with connections as in production. */
-function openReads(domain: Domain) {
-  const [liveDb, listsDb] = [openMore(domain.db, liveConnectionsMax), openMore(domain.db, listConnectionsMax)]
+function openReads(domain: Domain, openMore: OpenMore) {
+  const [liveDb, listsDb] = [openMore('live', liveConnectionsMax), openMore('lists', listConnectionsMax)]
   const live = { ...domain, db: liveDb }
   return {
     live,
@@ -180,16 +190,12 @@ function openReads(domain: Domain) {
   }
 }
 
-const openMore = (address: Db, connectionsMax: number) =>
-  openDb({ address, connectionsMax, log: createLog('silent'), applicationName: 'berth test' })
-
 function startSequencer(domain: Domain): () => Promise<void> {
-  const db = openDb({ address: domain.db, connectionsMax: 1, log: domain.log, applicationName: 'berth test' })
-  const sequencer = createSequencer({ ...domain, db })
+  const sequencer = createSequencer(domain)
   sequencer.start()
   return async () => {
     await sequencer.stop()
-    await db.close()
+    await domain.db.close()
   }
 }
 
@@ -197,14 +203,22 @@ interface Statement {
   text?: string
 }
 
-/** Every statement passes a client of the pool, Prisma's too. Each call of the result begins a list of those that follow. */
-function recordStatements(pools: readonly Db['pool'][]): () => string[] {
-  const lists: string[][] = []
+type Query = (...args: unknown[]) => unknown
+
+/** The lists that record the statements of a pool: its connections outlive a server. */
+const recorders = new WeakMap<Db['pool'], Set<string[]>>()
+
+/** Every statement passes a client of the pool, Prisma's too. */
+function recordersOf(pool: Db['pool']): Set<string[]> {
+  const known = recorders.get(pool)
+  if (known) return known
+  const lists = new Set<string[]>()
+  recorders.set(pool, lists)
   const recorded = new WeakSet<object>()
-  const record = (client: object) => {
+  pool.on('acquire', (client) => {
     if (recorded.has(client)) return
     recorded.add(client)
-    const queries = client as unknown as { query: (...args: unknown[]) => unknown }
+    const queries = client as unknown as { query: Query }
     const query = queries.query.bind(client)
     queries.query = (...args) => {
       const [first] = args
@@ -212,12 +226,23 @@ function recordStatements(pools: readonly Db['pool'][]): () => string[] {
       for (const list of lists) list.push(text ?? '')
       return query(...args)
     }
-  }
-  for (const pool of pools) pool.on('acquire', record)
-  return () => {
-    const list: string[] = []
-    lists.push(list)
-    return list
+  })
+  return lists
+}
+
+/** Each call of `begin` begins a list of the statements that follow, until `end`. */
+function recordStatements(pools: readonly Db['pool'][]) {
+  const begun: string[][] = []
+  return {
+    begin(): string[] {
+      const list: string[] = []
+      begun.push(list)
+      for (const pool of pools) recordersOf(pool).add(list)
+      return list
+    },
+    end() {
+      for (const list of begun) for (const pool of pools) recordersOf(pool).delete(list)
+    },
   }
 }
 
