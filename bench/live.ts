@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import { systemClock } from '../src/platform/clock.ts'
 import { createLog } from '../src/platform/log.ts'
 import { startPostgres } from '../src/platform/postgres/postgres.ts'
-import { freePort, startBerth } from '../test/support/berth-process.ts'
+import { startBerthProcess } from '../test/support/berth-process.ts'
 import { type Contest, secret, sizes } from './contest.ts'
 import { measuring } from './delays.ts'
 import { measureLines } from './live-lines.ts'
@@ -60,7 +60,7 @@ await withFolder(async (dataDir) => {
   })
   const [bareUrl] = (await once(bare, 'message')) as [string]
   const env = { ...server, ...measuring(delaysOf('berth')) }
-  const berth = await startBerth({ dataDir, port: await freePort(), env })
+  const berth = await startBerthProcess({ dataDir, env })
   const contest: Contest = {
     berth: { url: berth.url, pid: berth.pid, delays: delaysOf('berth') },
     bare: { url: bareUrl, pid: bare.pid ?? 0, delays: delaysOf('bare'), tell: () => bare.send('') },

@@ -1,6 +1,9 @@
 /** `npm run bench` lists the benchmarks; `npm run bench -- NAME [OPTIONS]` runs one. */
 const benches: Readonly<Record<string, { file: string; about: string }>> = {
-  submit: { file: 'submit.ts', about: 'submissions per second, beside pg-boss and graphile-worker' },
+  submit: {
+    file: 'submit.ts',
+    about: 'submissions per second, beside pg-boss, graphile-worker and --against REVISION',
+  },
   live: { file: 'live.ts', about: 'live streams: subscribers, output and latency, beside bare servers' },
   executors: { file: 'executors.ts', about: 'jobs per second and memory of the local and Slurm executors' },
   latency: { file: 'latency.ts', about: 'submission to RUNNING on an idle server' },

@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from '../test/support/berth-process.ts'
+import { freePort } from '../test/support/berth-server.ts'
 import { until } from '../test/support/until.ts'
 import { percentile, printLatencies } from './harness.ts'
 import { openLongQueue } from './long-queue.ts'

@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { type ChildProcess, execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,7 @@ import pg from 'pg'
 import { systemClock } from '../src/platform/clock.ts'
 import { createLog } from '../src/platform/log.ts'
 import { startPostgres } from '../src/platform/postgres/postgres.ts'
-import { freePort, startBerth } from '../test/support/berth-process.ts'
+import { startBerthProcess } from '../test/support/berth-process.ts'
 
 /** A folder for `work`; it is removed afterwards. */
 export async function withFolder(work: (dataDir: string) => Promise<void>): Promise<void> {
@@ -33,12 +33,24 @@ export async function withServer(
     const file = join(dataDir, 'berth.yaml')
     await mkdir(join(dataDir, 'shared'))
     await writeFile(file, typeof config === 'string' ? config : config(dataDir))
-    const server = await startBerth({ dataDir, port: await freePort(), env: { ...env, BERTH_CONFIG: file } })
+    const server = await startBerthProcess({ dataDir, env: { ...env, BERTH_CONFIG: file } })
     try {
       await work(server.url, server.pid, join(dataDir, 'shared'))
     } finally {
       await server.end()
     }
+  })
+}
+
+/** The same for the server of another revision, with its own packages; `given` is what `withServer` takes. */
+export async function withServerOf(revision: string, ...given: Parameters<typeof withServer>): Promise<void> {
+  await withFolder(async (folder) => {
+    const run = (file: string, ...args: string[]) => execFileSync(file, args, { cwd: folder, stdio: 'inherit' })
+    run('git', 'clone', '--quiet', '--shared', join(import.meta.dirname, '..'), '.')
+    run('git', 'checkout', '--quiet', '--detach', revision)
+    run('npm', 'ci')
+    const older: { withServer: typeof withServer } = await import(join(folder, 'bench/server.ts'))
+    await older.withServer(...given)
   })
 }
 

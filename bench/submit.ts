@@ -1,12 +1,15 @@
-import { type Contestant, poster, printRace, race } from './harness.ts'
-import { withDatabases, withRivals, withServer } from './server.ts'
+import { parseArgs } from 'node:util'
+import { poster, printLines, printRace, race } from './harness.ts'
+import { withDatabases, withRivals, withServer, withServerOf } from './server.ts'
 
 /**
  * Submissions over HTTP from 64 kept-alive clients, each with a key of its own, under two quotas and a rule of approval
  * that are far from refusing or stopping anything, against the same schema on the same yoga with a resolver that does
  * nothing (the ceiling), that hands the job to pg-boss, or to graphile-worker; then the same in bulk, 1,000 at a time
  * from one client. Nothing is started meanwhile: the server is an API without a scheduler. Goals: ≥ 0.7 × no-op, ≥ 1.8
- * × pg-boss, ≥ 3 × graphile-worker.
+ * × pg-boss, ≥ 3 × graphile-worker, ≥ 1 × the last release.
+ *
+ * npm run bench -- submit --against REVISION  also races the server of that revision, for which it installs its packages
  */
 const clients = 64
 const rounds = 5
@@ -33,40 +36,46 @@ const rules = `mutation {
   costly: createApprovalRule(input: { name: "costly", condition: { costAbove: 100 }, requiredLevel: LEAD }) { __typename ... on Problem { message } }
 }`
 
-async function makeRules(url: string): Promise<void> {
-  const to = poster(url, 1)
-  await to.send(JSON.stringify({ query: rules }))
-  to.close()
-}
+const { against } = parseArgs({ options: { against: { type: 'string' } } }).values
 
-function contestants(
-  urls: ReadonlyMap<string, string>,
-  body: () => string,
-  posters: { close(): void }[],
-): Contestant[] {
-  return [...urls].map(([name, url]) => {
-    const to = poster(url, clients)
-    posters.push(to)
-    return { name, work: async () => void (await to.send(body())) }
-  })
-}
+/** Contestants: URLs by name. */
+type Urls = Readonly<Record<string, string>>
 
-async function compare(urls: ReadonlyMap<string, string>): Promise<void> {
-  const posters: { close(): void }[] = []
-  const singles = await race({ contestants: contestants(urls, single, posters), clients, rounds, roundMs })
-  printRace(`submitJob over HTTP, ${clients} clients`, singles)
-  const bulks = await race({ contestants: contestants(urls, bulk, posters), clients: 1, rounds, roundMs })
-  printRace(`submitJobs of ${bulkSize}, 1 client, in calls`, bulks)
+async function compare(title: string, { urls, atOnce, body }: { urls: Urls; atOnce: number; body: () => string }) {
+  const posters = Object.entries(urls).map(([name, url]) => ({ name, ...poster(url, atOnce) }))
+  const contestants = posters.map(({ name, send }) => ({ name, work: async () => void (await send(body())) }))
+  const results = await race({ contestants, clients: atOnce, rounds, roundMs })
+  printRace(title, results)
+  const own = results.find(({ name }) => name === 'Berth')?.perSecond ?? Number.NaN
+  const ratios = results.map(({ name, perSecond }) => [name, `${(own / perSecond).toFixed(2)} ×`])
+  printLines('Berth beside each', ratios)
   for (const each of posters) each.close()
 }
 
-await withDatabases(['berth_bench', 'pg-boss', 'graphile-worker'], async (databases) => {
-  const { berth_bench: own = '', ...others } = Object.fromEntries(databases)
-  await withRivals(new Map(Object.entries(others)), async (rivals) => {
-    const measure = async (url: string) => {
-      await makeRules(url)
-      await compare(new Map([...rivals, ['Berth', url]]))
+/** The older server takes no part in bulk, where its schema may differ. */
+async function measure(urls: Urls, older: Urls): Promise<void> {
+  for (const url of [urls['Berth'], ...Object.values(older)]) {
+    const to = poster(url ?? '', 1)
+    await to.send(JSON.stringify({ query: rules }))
+    to.close()
+  }
+  await compare(`submitJob over HTTP, ${clients} clients`, {
+    urls: { ...urls, ...older },
+    atOnce: clients,
+    body: single,
+  })
+  await compare(`submitJobs of ${bulkSize}, 1 client, in calls`, { urls, atOnce: 1, body: bulk })
+}
+
+await withDatabases(['Berth', 'before', 'pg-boss', 'graphile-worker'], async (databases) => {
+  const { Berth, before, ...queues } = Object.fromEntries(databases)
+  const envOf = (database = '') => ({ BERTH_ROLES: 'api', DATABASE_URL: database })
+  await withRivals(new Map(Object.entries(queues)), async (rivals) => {
+    const run = (url: string) => {
+      const urls = { ...Object.fromEntries(rivals), Berth: url }
+      if (against === undefined) return measure(urls, {})
+      return withServerOf(against, (older) => measure(urls, { [`Berth ${against}`]: older }), envOf(before))
     }
-    await withServer(measure, { BERTH_ROLES: 'api', DATABASE_URL: own })
+    await withServer(run, envOf(Berth))
   })
 })
