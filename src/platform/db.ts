@@ -35,8 +35,11 @@ export interface Db extends Address {
   locking<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /** The last writes of the work are sent together with the commit. */
   endingTransaction<T>(work: (sql: Sql) => Promise<Ending<T>>, options?: TransactionOptions): Promise<T>
-  /** Number of transactions that have ended, including failed ones, since their commit may have succeeded. */
-  readonly transactionsEnded: number
+  /**
+   * Calls the listener when a transaction has ended, including a failed one, since its commit may have succeeded. Returns
+   * the function that removes the listener.
+   */
+  onTransactionEnded(listener: () => void): () => void
   close(): Promise<void>
 }
 
@@ -70,10 +73,10 @@ export function openDb({ address, connectionsMax, log, applicationName, direct =
   const models = openModels(pool)
   const sql = pgSql(pool)
   const explained = <T>(asked: Promise<T>) => asked.catch((error: unknown) => Promise.reject(explain(error, address)))
-  let transactionsEnded = 0
+  const listeners = new Set<() => void>()
   const counted = <T>(work: Promise<T>) =>
     explained(work).finally(() => {
-      transactionsEnded += 1
+      for (const listener of listeners) listener()
     })
   return {
     get url() {
@@ -90,8 +93,9 @@ export function openDb({ address, connectionsMax, log, applicationName, direct =
       counted(ordinaryTransaction(pool, models, work, { ...options, isolation: 'SERIALIZABLE' })),
     locking: (work) => counted(ordinaryTransaction(pool, models, work)),
     endingTransaction: (work, options) => counted(endingTransaction(pool, work, options)),
-    get transactionsEnded() {
-      return transactionsEnded
+    onTransactionEnded(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
     },
     async close() {
       await models.close()

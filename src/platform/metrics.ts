@@ -14,7 +14,8 @@ import {
  * account, job, run or node: then the number of series does not grow with use.
  */
 const registry = new Registry()
-collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 })
+// Each sample wakes an idle process.
+collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100, eventLoopUtilizationTimeout: 10_000 })
 
 /** Seconds: from an answer out of memory to a request that people notice. */
 export const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]

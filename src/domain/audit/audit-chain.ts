@@ -12,7 +12,7 @@ import type { Domain } from '../domain.ts'
  * that has read up to n never finds a new entry at or before n.
  *
  * Every process runs the chainer, under a lock. It queries only after a transaction of its own process has ended, and
- * once a second for entries of a process that died.
+ * every five seconds for entries of a process that died.
  *
  * A person who can write to the database could chain a false log. So the process that chained a head logs it and appends it
  * to `audit.headFile` (`<seq> <hash> <time>`), at most once a minute and when it stops. audit-verify.ts compares.
@@ -49,8 +49,9 @@ export interface Head {
   hash: string
 }
 
-const pollMs = 50
-const lookMs = 1_000
+const pollMs = 5_000
+/** Minimum pause between two queries. */
+const gapMs = 50
 const batchMax = 2_000
 const tellEveryMs = 60_000
 /**
@@ -65,9 +66,6 @@ export function createChainer(domain: Domain): Loop & { runOnce(): Promise<void>
   let untold: Head | undefined
   let toldMs = Number.NEGATIVE_INFINITY
   let prepared = false
-  /** Number of ended transactions at the last check. */
-  let transactions = -1
-  let lookedMs = Number.NEGATIVE_INFINITY
   const lookAtAll = createRareLook({ clock, everyMs: lookAtAllEveryMs, pauseMsMax: lookAtAllEveryMs })
 
   /** A failed write to the file is repeated with the next head; chaining does not wait for the file. */
@@ -98,19 +96,18 @@ export function createChainer(domain: Domain): Loop & { runOnce(): Promise<void>
     if (clock.monotonicMs() - toldMs >= tellEveryMs) await tell()
   }
 
-  async function poll() {
-    const [ended, nowMs] = [db.transactionsEnded, clock.monotonicMs()]
-    if (ended === transactions && nowMs - lookedMs < lookMs) return
+  async function runSpaced(signal: AbortSignal) {
     await runOnce()
-    transactions = ended
-    lookedMs = nowMs
+    await clock.sleep(gapMs, signal)
   }
 
-  const loop = createLoop({ name: 'audit chain', pollMs, clock, log, runOnce: poll })
+  const loop = createLoop({ name: 'audit chain', pollMs, clock, log, runOnce: runSpaced })
+  const unlisten = db.onTransactionEnded(loop.wake)
   return {
     ...loop,
     runOnce,
     async stop() {
+      unlisten()
       await loop.stop()
       await tell()
     },

@@ -35,9 +35,10 @@ export function createSequencer(domain: Domain): Loop {
     openXact = looked.openXact
   }
   async function runOnce() {
-    const look = hasNews ? sequenceOnce : sequenceIfAny
+    const hadNews = hasNews
     hasNews = false
-    if (openXact > 0) await sequenceFrom(openXact, look)
+    if (openXact > 0 && (hadNews || !lookAtAll.isDue()))
+      await sequenceFrom(openXact, hadNews ? sequenceOnce : sequenceIfAny)
     if (lookAtAll.isDue()) await lookAtAll.run(() => sequenceFrom(0, sequenceIfAny))
   }
   const loop = createLoop({ name: 'sequencer', pollMs, clock, log, runOnce })

@@ -62,8 +62,8 @@ export function watchSingleUser({ db, clock, log }: Pick<Domain, 'db' | 'clock' 
   let hasEnded = false
   async function look() {
     if (hasEnded) return
-    const stored = await db.prisma.accessMode.findUnique({ where: { id: 1 } })
-    if (!stored?.usersSince) return
+    const entered = await db.sql.query('SELECT FROM access_mode WHERE users_since IS NOT NULL', [], 'users_since')
+    if (entered.length === 0) return
     hasEnded = true
     log.warn('another server of this database entered multi-user mode; restarting, because users must log in here too')
     end()
