@@ -11,7 +11,7 @@ export interface RequestScope {
   readonly problems: string[]
 }
 
-const scopes = new AsyncLocalStorage<RequestScope>()
+const scopes = new AsyncLocalStorage<RequestScope | undefined>()
 
 const idForm = /^[\w.-]{1,128}$/
 
@@ -31,7 +31,13 @@ export function runRequest<Result>(id: string, ip: string | null, work: () => Re
 }
 
 /** Returns a function that runs work later in the request of now. */
-export const keepRequest = () => AsyncLocalStorage.snapshot()
+export function keepRequest(): <Args extends unknown[], Result>(
+  work: (...args: Args) => Result,
+  ...args: Args
+) => Result {
+  const scope = scopes.getStore()
+  return (work, ...args) => scopes.run(scope, work, ...args)
+}
 
 /** Outside a request, for example in a message of a stream that several subscribers share, every call gets a new id. */
 export const currentRequest = (): RequestScope => scopes.getStore() ?? { id: randomUUID(), ip: null, problems: [] }

@@ -14,13 +14,16 @@ export function createBell(clock: Clock) {
     ring: () => wakeAll([...waiters]),
     async wait(ms: number, signal: AbortSignal): Promise<void> {
       if (signal.aborted) return
-      const waiter = new Waiter()
       const same = waitersOf(signal)
-      waiters.add(waiter)
-      same.add(waiter)
-      await clock.sleep(ms, waiter)
-      same.delete(waiter)
+      const alarm = alarmAt(clock, Math.ceil(clock.monotonicMs() + ms))
+      let waiter: Waiter = () => {}
+      await new Promise<void>((wake) => {
+        waiter = wake
+        for (const each of [waiters, same, alarm.waiters]) each.add(waiter)
+      })
       waiters.delete(waiter)
+      same.delete(waiter)
+      alarm.leave(waiter)
     },
     /** Number of current waits. */
     get waiting() {
@@ -28,6 +31,9 @@ export function createBell(clock: Clock) {
     },
   }
 }
+
+/** Ends a wait. */
+type Waiter = () => void
 
 /** Each signal has one listener: one per wait would cost more than the wait. */
 const bySignal = new WeakMap<AbortSignal, Set<Waiter>>()
@@ -44,16 +50,20 @@ function waitersOf(signal: AbortSignal): Set<Waiter> {
 const endsPerTurnMax = 200
 
 function wakeAll(waiters: Waiter[]) {
-  for (const waiter of waiters.splice(0, endsPerTurnMax)) waiter.wake()
+  for (const wake of waiters.splice(0, endsPerTurnMax)) wake()
   if (waiters.length > 0) setImmediate(wakeAll, waiters)
 }
 
-/** Used instead of one AbortController per sleep, which would be expensive for thousands of waiting streams. */
-class Waiter implements Wake {
+/** Waits that end in the same millisecond share a timer: thousands of silent streams send their heartbeats together. */
+class Alarm implements Wake {
+  readonly waiters = new Set<Waiter>()
   aborted = false
   #end: (() => void) | undefined
 
-  readonly wake = () => {
+  /** The last one cancels the alarm. */
+  leave(waiter: Waiter) {
+    this.waiters.delete(waiter)
+    if (this.waiters.size > 0) return
     this.aborted = true
     this.#end?.()
   }
@@ -65,4 +75,21 @@ class Waiter implements Wake {
   removeEventListener() {
     this.#end = undefined
   }
+}
+
+const byClock = new WeakMap<Clock, Map<number, Alarm>>()
+
+function alarmAt(clock: Clock, dueMs: number): Alarm {
+  const alarms = byClock.get(clock) ?? new Map<number, Alarm>()
+  byClock.set(clock, alarms)
+  const known = alarms.get(dueMs)
+  if (known && !known.aborted) return known
+  const alarm = new Alarm()
+  alarms.set(dueMs, alarm)
+  void clock.sleep(dueMs - clock.monotonicMs(), alarm).then(() => {
+    alarm.aborted = true
+    if (alarms.get(dueMs) === alarm) alarms.delete(dueMs)
+    wakeAll([...alarm.waiters])
+  })
+  return alarm
 }

@@ -163,12 +163,12 @@ async function openSource({ domain }: Rooms, args: ExecutionArgs, clientWaits = 
 async function executeEvent(
   execution: Execution,
   message: unknown,
-  { context, signal }: { context: RequestContext; signal: AbortSignal },
+  { context, signal }: { context: () => RequestContext; signal: AbortSignal },
 ): Promise<ExecutionResult> {
   const { live, args, viewer, insertsLogTexts, executions } = execution
   const { clock, log } = live.domain
   let rootValue: unknown = message
-  for (let from = context; ; from = createContext(live, viewer)) {
+  for (let from = context(); ; from = createContext(live, viewer)) {
     const texts = insertsLogTexts ? new LogTexts() : undefined
     let cursor: string | undefined
     const reportCursor = (each: string) => {

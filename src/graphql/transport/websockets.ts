@@ -53,10 +53,14 @@ interface Connection {
 
 type Init = Record<string, unknown>
 
-interface SocketArgs extends ExecutionArgs {
+interface Prepared extends ExecutionArgs {
   run: ReturnType<GraphqlEngine['getEnveloped']>
   inRequest: ReturnType<typeof keepRequest>
-  stream?: AsyncIterable<ExecutionResult>
+}
+
+/** The protocol keeps it as long as the stream, so it has no more than the protocol needs. */
+interface Streaming extends ExecutionArgs {
+  stream: AsyncIterable<ExecutionResult>
 }
 
 const closeWaitMs = 1_000
@@ -106,8 +110,8 @@ export class WebSockets {
         const requestId = `${extra.requestId}.${extra.operations}`
         return runRequest(requestId, extra.ip, () => this.#prepare(context, id, { payload, requestId }))
       },
-      execute: (args) => (args as SocketArgs).inRequest((args as SocketArgs).run.execute, args),
-      subscribe: (args) => (args as SocketArgs).stream as AsyncIterableIterator<ExecutionResult>,
+      execute: (args) => (args as Prepared).inRequest((args as Prepared).run.execute, args),
+      subscribe: (args) => (args as Streaming).stream as AsyncIterableIterator<ExecutionResult>,
       onError: (_context, _id, _payload, errors) => this.#formatErrors(errors),
       onNext: ({ extra }, _id, _payload, _args, result) => {
         const { data = null, errors, extensions } = result
@@ -224,7 +228,7 @@ export class WebSockets {
     { extra, subscriptions }: Context<Init, Connection>,
     id: string,
     { payload, requestId }: { payload: SubscribePayload; requestId: string },
-  ): Promise<SocketArgs | GraphQLError[]> {
+  ): Promise<Prepared | Streaming | GraphQLError[]> {
     const { engine, documents, log } = this.#options
     const { socket } = extra
     try {
@@ -260,18 +264,21 @@ function closeWithout(socket: WebSocket, why: AccessEnd) {
  * Starts a subscription. Returns a refusal as errors: graphql-ws would send it as a result with `complete`, after which
  * clients do not retry.
  */
-async function startStream(prepared: SocketArgs | GraphQLError[]): Promise<SocketArgs | GraphQLError[]> {
+async function startStream(prepared: Prepared | GraphQLError[]): Promise<Prepared | Streaming | GraphQLError[]> {
   if (Array.isArray(prepared)) return prepared
-  const { run, document, operationName } = prepared
+  const { run, inRequest, ...args } = prepared
+  const { schema, document, operationName } = args
   if (getOperationAST(document, operationName)?.operation !== 'subscription') return prepared
-  const stream: ExecutionResult | AsyncIterable<ExecutionResult> = await run.subscribe(prepared)
-  return Symbol.asyncIterator in stream ? { ...prepared, stream } : [...(stream.errors ?? [])]
+  const stream: ExecutionResult | AsyncIterable<ExecutionResult> = await run.subscribe(args)
+  return Symbol.asyncIterator in stream
+    ? { schema, document, operationName, contextValue: null, stream }
+    : [...(stream.errors ?? [])]
 }
 
 async function parseOperation(
   engine: GraphqlEngine,
   caller: { viewer: Viewer; clientWaits: () => boolean; params: GraphQLParams },
-): Promise<SocketArgs | GraphQLError[]> {
+): Promise<Prepared | GraphQLError[]> {
   const { params } = caller
   const run = engine.getEnveloped({ ...caller, insertsLogTexts: true })
   const document = run.parse(params.query ?? '')
