@@ -4,7 +4,7 @@ import { watchLateness } from './platform/lateness.ts'
 import { createLog } from './platform/log.ts'
 import { createOutput, exitWritten } from './platform/output.ts'
 import { ignoreUserSignals, onStopSignal } from './platform/signals.ts'
-import { runServer } from './run-server.ts'
+import { runBerth } from './server.ts'
 
 /** The process of the server. */
 
@@ -17,7 +17,7 @@ async function main(): Promise<number> {
   const config = readConfig()
   const stopping = new AbortController()
   onStopSignal(systemClock, (signal) => stopping.abort(signal))
-  return runServer(config, { stdout, stderr, log: createLog(config.logLevel), signal: stopping.signal })
+  return runBerth(config, { stdout, stderr, log: createLog(config.logLevel), signal: stopping.signal })
 }
 
 main()

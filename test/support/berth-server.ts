@@ -5,7 +5,7 @@ import { delimiter } from 'node:path'
 import { readText } from '../../src/config/read-text.ts'
 import { loadConfig } from '../../src/config.ts'
 import { createLog } from '../../src/platform/log.ts'
-import { runServer } from '../../src/run-server.ts'
+import { runBerth } from '../../src/server.ts'
 import { checkLeaks } from './leaks.ts'
 
 /** A whole Berth server, for tests and benchmarks. */
@@ -64,7 +64,7 @@ export async function startBerth(options: BerthOptions): Promise<BerthServer> {
     ready.resolve()
   }
   const log = createLog(config.logLevel, { destination: keep })
-  const exitCode = runServer(config, { stdout: { write: greet }, stderr: keep, log, signal: stopping.signal })
+  const exitCode = runBerth(config, { stdout: { write: greet }, stderr: keep, log, signal: stopping.signal })
   const failed = await Promise.race([ready.promise, exitCode])
   if (failed !== undefined) throw new Error(`The server ended with ${failed}:\n${output}`)
   return {

@@ -23,7 +23,7 @@ const connectionsMax = 4
 interface Kept {
   readonly name: string
   readonly url: string
-  /** By the name of their use. */
+  /** Names say what the connections are for. */
   readonly dbs: Map<string, Db>
   /** The state of the schema: it changes with every DDL statement. */
   readonly catalog: string

@@ -18,15 +18,17 @@ import { ConsoleFiles } from '../../src/graphql/transport/console-files.ts'
 import { createReadiness } from '../../src/graphql/transport/health.ts'
 import { Server, type ServerConfig } from '../../src/graphql/transport/server.ts'
 import { createLogTail, type LogTail } from '../../src/logs/follow.ts'
-import { type Db, openDb } from '../../src/platform/db.ts'
+import { openDb } from '../../src/platform/db.ts'
 import type { DiskWatch } from '../../src/platform/disk.ts'
 import { createLog, type Log } from '../../src/platform/log.ts'
-import { createDatabase } from './database.ts'
+import { createDatabase, type TestDatabase } from './database.ts'
 import { createTestDomain, type TestDomain } from './domain.ts'
 import { createDoor, type Door } from './outage.ts'
+import { recordStatements } from './recorded-statements.ts'
 
 const liveConnectionsMax = 4
 const listConnectionsMax = 3
+const behindDoorMax = 10
 
 /** The real server over a real database, without a scheduler: submitted jobs stay QUEUED. */
 export interface TestServer extends TestDomain {
@@ -98,19 +100,16 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const { config = {}, keepAliveMs, drainMsMax, connectionsMax, authenticate, logIn, pool = {} } = options
   const database = await createDatabase()
   const door = options.hasDoor ? await createDoor(database.url) : null
-  const own =
-    door &&
-    openDb({ address: { url: door.url }, connectionsMax: 10, log: createLog('silent'), applicationName: 'berth test' })
-  const made = await createTestDomain(own ?? database.db, {
+  const connections = door ? openBehind(door) : database
+  const made = await createTestDomain(connections.db, {
     pool,
     singleUser: options.singleUser ?? true,
     ...(options.log && { log: options.log }),
   })
   const { domain, admin } = made
   const users = new Map<string, Viewer>()
-  const openMore: OpenMore = own ? openBehindDoor(own) : (name, max) => database.more(name, max)
-  const stopSequencer = startSequencer({ ...domain, db: openMore('sequencer', 1) })
-  const reads = openReads(domain, openMore)
+  const stopSequencer = startSequencer({ ...domain, db: connections.more('sequencer', 1) })
+  const reads = openReads(domain, connections)
   const { live, lists, feed, logTail, queueWatch, nodeWatch } = reads
   const facts = { ...factDefaults, singleUser: !logIn, ...options.facts }
   const everybody: Authenticator = async ({ authorization }) => {
@@ -160,23 +159,25 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
       await stopSequencer()
       await reads.close()
       await made[Symbol.asyncDispose]()
-      await own?.close()
+      await connections.close()
       await door?.shut()
       await database.close()
     },
   }
 }
 
-type OpenMore = (name: string, connectionsMax: number) => Db
+type Connections = Pick<TestDatabase, 'db' | 'more' | 'close'>
 
-const openBehindDoor =
-  (address: Db): OpenMore =>
-  (_name, connectionsMax) =>
-    openDb({ address, connectionsMax, log: createLog('silent'), applicationName: 'berth test' })
+function openBehind({ url }: Door): Connections {
+  const more = (_name: string, connectionsMax: number) =>
+    openDb({ address: { url }, connectionsMax, log: createLog('silent'), applicationName: 'berth test' })
+  const db = more('test', behindDoorMax)
+  return { db, more, close: () => db.close() }
+}
 
 /** Lists and streams, each with connections as in production. */
-function openReads(domain: Domain, openMore: OpenMore) {
-  const [liveDb, listsDb] = [openMore('live', liveConnectionsMax), openMore('lists', listConnectionsMax)]
+function openReads(domain: Domain, { more }: Connections) {
+  const [liveDb, listsDb] = [more('live', liveConnectionsMax), more('lists', listConnectionsMax)]
   const live = { ...domain, db: liveDb }
   return {
     live,
@@ -196,53 +197,6 @@ function startSequencer(domain: Domain): () => Promise<void> {
   return async () => {
     await sequencer.stop()
     await domain.db.close()
-  }
-}
-
-interface Statement {
-  text?: string
-}
-
-type Query = (...args: unknown[]) => unknown
-
-/** The lists that record the statements of a pool: its connections outlive a server. */
-const recorders = new WeakMap<Db['pool'], Set<string[]>>()
-
-/** Every statement passes a client of the pool, Prisma's too. */
-function recordersOf(pool: Db['pool']): Set<string[]> {
-  const known = recorders.get(pool)
-  if (known) return known
-  const lists = new Set<string[]>()
-  recorders.set(pool, lists)
-  const recorded = new WeakSet<object>()
-  pool.on('acquire', (client) => {
-    if (recorded.has(client)) return
-    recorded.add(client)
-    const queries = client as unknown as { query: Query }
-    const query = queries.query.bind(client)
-    queries.query = (...args) => {
-      const [first] = args
-      const text = typeof first === 'string' ? first : (first as Statement).text
-      for (const list of lists) list.push(text ?? '')
-      return query(...args)
-    }
-  })
-  return lists
-}
-
-/** Each call of `begin` begins a list of the statements that follow, until `end`. */
-function recordStatements(pools: readonly Db['pool'][]) {
-  const begun: string[][] = []
-  return {
-    begin(): string[] {
-      const list: string[] = []
-      begun.push(list)
-      for (const pool of pools) recordersOf(pool).add(list)
-      return list
-    },
-    end() {
-      for (const list of begun) for (const pool of pools) recordersOf(pool).delete(list)
-    },
   }
 }
 

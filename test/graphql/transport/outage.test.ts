@@ -50,8 +50,11 @@ it('mutations and /readyz report a read-only database, and recover without a res
     const statement = `ALTER DATABASE ${name} SET default_transaction_read_only TO ${readOnly}`
     await db.transaction((sql) => sql.query(statement), { settings: { transaction_read_only: 'off' } })
     await db.sql
-      .query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()')
-      .catch(() => undefined) // its own connection too
+      .query(
+        `SELECT pg_terminate_backend(pid) FROM (SELECT pid FROM pg_stat_activity
+         WHERE datname = current_database() ORDER BY pid = pg_backend_pid() OFFSET 0) s`,
+      )
+      .catch(() => undefined) // its own connection too, as the last one
   }
   await become(true)
   const submission =

@@ -314,7 +314,7 @@ export interface ServerHost {
 }
 
 /** Runs a server until it is stopped or cannot start. Returns the exit code. */
-export function runServer(config: Config, { stdout, stderr, log, signal }: ServerHost): Promise<number> {
+export function runBerth(config: Config, { stdout, stderr, log, signal }: ServerHost): Promise<number> {
   showVersion(version)
   const running: Running = { parts: [], startAgain }
   const startedMs = performance.timeOrigin + performance.now()
