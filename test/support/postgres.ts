@@ -1,3 +1,4 @@
+import { globSync, readFileSync, rmSync } from 'node:fs'
 import { chmod, mkdtemp, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,10 +28,13 @@ export default async function setup(project: TestProject) {
     durable: false,
   })
   const watch = watchCommandLines(new URL(postgres.url).password)
+  const abandon = () => endAtOnce(directory)
+  process.once('exit', abandon)
   const stop = async () => {
     const exposed = watch.end()
     await postgres.stop()
     await rm(directory, { recursive: true, force: true })
+    process.off('exit', abandon)
     if (exposed.length > 0) throw new Error(`Command lines had secrets:\n${exposed.join('\n')}`)
   }
   try {
@@ -41,6 +45,17 @@ export default async function setup(project: TestProject) {
   }
   project.provide('templateUrl', postgres.url)
   return stop
+}
+
+const endMsMax = 1_000
+
+/** When TERM or Ctrl-C ends the run: PostgreSQL is a session of its own, and its files may be in memory. */
+function endAtOnce(directory: string): void {
+  for (const file of globSync(join(directory, '**/postmaster.pid')))
+    process.kill(Number(readFileSync(file, 'utf8').split('\n')[0]), 'SIGQUIT')
+  const endMs = performance.now() + endMsMax
+  while (globSync(join(directory, '**/postmaster.pid')).length > 0 && performance.now() < endMs);
+  rmSync(directory, { recursive: true, force: true })
 }
 
 const gibibyte = 1024 ** 3
