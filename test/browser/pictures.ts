@@ -55,4 +55,5 @@ try {
 } finally {
   await server.end()
   await subject.close()
+  await subject.browser.close()
 }

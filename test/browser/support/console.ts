@@ -10,9 +10,9 @@ export * from './stage.ts'
 export const describeConsole = (title: string, tests: (console: Console) => void): void =>
   describeWith(hasChromium(), title, tests)
 
-/** The same for tests that take minutes: `npm run test:e2e` runs them, and `npm test` leaves them out. */
+/** The same for tests that take minutes: `npm run test:whole` runs them, and `npm test` leaves them out. */
 export function describeLongConsole(title: string, tests: (console: Console) => void): void {
-  if (!isWhole) console.info(`SKIPPED: ${title} in Chromium; npm run test:e2e runs it.`)
+  if (!isWhole) console.info(`SKIPPED: ${title} in Chromium; npm run test:whole runs it.`)
   describeWith(isWhole && hasChromium(), title, tests)
 }
 

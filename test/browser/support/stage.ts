@@ -9,7 +9,7 @@ import { launchChromium } from '../../support/chromium.ts'
 import { CommandLine } from '../../support/command-line.ts'
 import { root } from '../../support/sources.ts'
 
-/** The console in a browser, against real servers with real jobs: `npm run test:e2e`. */
+/** The console in a browser, against real servers with real jobs: `npm run test:browser`. */
 
 const waitMsMax = 30_000
 
@@ -20,6 +20,14 @@ export const adminToken = 'a-secret-of-the-administrator-of-the-console'
 export const localPools = [
   { name: 'local', executor: 'local', jobsAsRoot: true, nodes: [{ name: 'n1', cpu: 2, memoryGib: 2 }] },
 ]
+
+/** One for all files of a worker: it ends with the process. */
+let browser: Promise<Browser> | undefined
+
+function prepareBrowser(): Promise<Browser> {
+  execFileSync(process.execPath, [join(root, 'web/build.ts')])
+  return launchChromium()
+}
 
 interface Database {
   readonly url: string
@@ -34,6 +42,7 @@ export class Console {
   directory!: string
   /** Errors and warnings of all pages; each report of the content security policy is one of them. */
   readonly complaints: string[] = []
+  readonly #contexts: BrowserContext[] = []
   readonly #openDatabase: OpenDatabase | undefined
   readonly #databases = new Map<string, Database>()
 
@@ -43,13 +52,13 @@ export class Console {
   }
 
   async open(): Promise<void> {
-    execFileSync(process.execPath, [join(root, 'web/build.ts')])
+    browser ??= prepareBrowser()
+    this.browser = await browser
     this.directory = await mkdtemp(join(tmpdir(), 'berth-console-'))
-    this.browser = await launchChromium()
   }
 
   async close(): Promise<void> {
-    await this.browser?.close()
+    await Promise.all(this.#contexts.map((context) => context.close()))
     for (const database of this.#databases.values()) await database.close()
     if (this.directory) await rm(this.directory, { recursive: true, force: true })
   }
@@ -60,6 +69,7 @@ export class Console {
     logIn?: { server: BerthServer; token: string },
   ): Promise<BrowserContext> {
     const context = await this.browser.newContext({ viewport: { width: 1280, height: 860 }, ...options })
+    this.#contexts.push(context)
     context.setDefaultTimeout(waitMsMax)
     context.on('weberror', (error) => this.complaints.push(String(error.error())))
     context.on('console', (message) => {
