@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build, preview } from 'vite'
 import { startBerthProcess } from '../support/berth-process.ts'
-import { freePort } from '../support/berth-server.ts'
+import { freePort, freePort } from '../support/berth-server.ts'
 import { hasChromium, launchChromium } from '../support/chromium.ts'
 import { startProxy } from '../support/proxy.ts'
 import { root } from '../support/sources.ts'
@@ -31,7 +31,7 @@ const config = join(directory, 'berth.yaml')
 await writeFile(config, JSON.stringify({ server: { allowedOrigins: origins } }))
 
 const dataDir = join(directory, 'data')
-const options = { dataDir: directory, env: { BERTH_CONFIG: config, BERTH_DATA_DIR: dataDir } }
+const options = { dataDir: directory, port: await freePort(), env: { BERTH_CONFIG: config, BERTH_DATA_DIR: dataDir } }
 let berth = await startBerthProcess(options)
 stack.defer(async () => void (await berth.end()))
 const proxy = await startProxy(berth.url)

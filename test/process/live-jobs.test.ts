@@ -7,6 +7,7 @@ import type { JobFilter, JobOrder } from '../../src/client/generated/graphql.ts'
 import { type Client, createClient } from '../../src/client/jobs/client.ts'
 import type { LiveJobs } from '../../src/client/jobs/live-jobs.ts'
 import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
+import { freePort } from '../support/berth-server.ts'
 import { data } from '../support/client.ts'
 import { createDatabase } from '../support/database.ts'
 import { type CuttingProxy, startProxy } from '../support/proxy.ts'
@@ -32,7 +33,7 @@ beforeAll(async () => {
   const database = stack.use(await createDatabase())
   const file = join(dataDir, 'berth.yaml')
   await writeFile(file, config)
-  const options = { dataDir, env: { DATABASE_URL: database.url, BERTH_CONFIG: file } }
+  const options = { dataDir, port: await freePort(), env: { DATABASE_URL: database.url, BERTH_CONFIG: file } }
   server = await startBerthProcess(options)
   stack.defer(async () => void (await server.end()))
   proxy = await startProxy(server.url)
