@@ -15,7 +15,7 @@ export function createBell(clock: Clock) {
     async wait(ms: number, signal: AbortSignal): Promise<void> {
       if (signal.aborted) return
       const same = waitersOf(signal)
-      const alarm = alarmAt(clock, Math.ceil(clock.monotonicMs() + ms))
+      const alarm = alarmIn(clock, ms)
       let waiter: Waiter = () => {}
       await new Promise<void>((wake) => {
         waiter = wake
@@ -54,7 +54,7 @@ function wakeAll(waiters: Waiter[]) {
   if (waiters.length > 0) setImmediate(wakeAll, waiters)
 }
 
-/** Waits that end in the same millisecond share a timer: thousands of silent streams send their heartbeats together. */
+/** Waits that end within the same millisecond share a timer: thousands of silent streams send their heartbeats together. */
 class Alarm implements Wake {
   readonly waiters = new Set<Waiter>()
   aborted = false
@@ -79,14 +79,15 @@ class Alarm implements Wake {
 
 const byClock = new WeakMap<Clock, Map<number, Alarm>>()
 
-function alarmAt(clock: Clock, dueMs: number): Alarm {
+function alarmIn(clock: Clock, ms: number): Alarm {
+  const dueMs = Math.floor(clock.monotonicMs() + ms)
   const alarms = byClock.get(clock) ?? new Map<number, Alarm>()
   byClock.set(clock, alarms)
   const known = alarms.get(dueMs)
   if (known && !known.aborted) return known
   const alarm = new Alarm()
   alarms.set(dueMs, alarm)
-  void clock.sleep(dueMs - clock.monotonicMs(), alarm).then(() => {
+  void clock.sleep(ms, alarm).then(() => {
     alarm.aborted = true
     if (alarms.get(dueMs) === alarm) alarms.delete(dueMs)
     wakeAll([...alarm.waiters])

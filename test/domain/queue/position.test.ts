@@ -6,14 +6,14 @@ import { readPositions, readPriorities } from '../../../src/domain/queue/positio
 import { chunkSize, foldTally, readTally } from '../../../src/domain/queue/tally.ts'
 import { advisoryLocks } from '../../../src/platform/advisory-locks.ts'
 import type { Sql } from '../../../src/platform/tx.ts'
-import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import { createNewDatabase, type TestDatabase } from '../../support/database.ts'
 import { createTestDomain, type TestDomain } from '../../support/domain.ts'
 
 let database: TestDatabase
 let it: TestDomain
 
 beforeAll(async () => {
-  database = await createDatabase()
+  database = await createNewDatabase()
   it = await createTestDomain(database.db)
 })
 afterAll(async () => {
