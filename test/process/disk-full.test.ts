@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, connectApi, jobOf } from '../support/api.ts'
-import { type BerthServer, freePort, startBerth } from '../support/berth-server.ts'
+import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
+import { freePort } from '../support/berth-server.ts'
 import { ask } from '../support/client.ts'
 import { faultOf, logOf, numberedLines } from '../support/numbered-lines.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
@@ -20,7 +21,7 @@ const disk = await mountSmallDisk(diskMegabytes)
 
 describe.skipIf(disk === null)('a full disk', () => {
   if (disk === null) return
-  let server: BerthServer
+  let server: BerthProcess
   let api: Api
   let signals: string
 
@@ -28,7 +29,7 @@ describe.skipIf(disk === null)('a full disk', () => {
     const dataDir = join(disk.path, 'data')
     await mkdir(dataDir, { mode: 0o711 })
     signals = await mkdtemp(join(tmpdir(), 'berth-signals-'))
-    server = await startBerth({ dataDir, port: await freePort() })
+    server = await startBerthProcess({ dataDir, port: await freePort() })
     api = connectApi(server.url)
   })
   afterAll(async () => {
