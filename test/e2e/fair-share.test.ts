@@ -7,10 +7,10 @@ import { isWhole } from '../support/whole.ts'
 
 /**
  * Accounts whose jobs wait on a real server with the simulated executor, the first account's submitted first. All use
- * the pool all the time; counted are the GPUs of the first 480 starts, of 960 with `npm run test:whole`. Both divide
+ * the pool all the time; counted are the GPUs of the first 120 starts, of 960 with `npm run test:whole`. Both divide
  * evenly among the accounts of every contest. `scheduler/plan/fairness.test.ts` has more contests, in memory.
  */
-const starts = isWhole ? 960 : 480
+const starts = isWhole ? 960 : 120
 const atOnce = 25
 /** Much longer than a busy server takes to notice an end: an account whose ends it notices late starts fewer jobs. */
 const seconds = 0.2
