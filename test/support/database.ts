@@ -114,7 +114,11 @@ async function drop({ dbs, name }: Kept) {
 /** Vacuum changes rows of the catalog in place, so a row has another xmin only after DDL. */
 async function readCatalog(pool: Db['pool']): Promise<string> {
   const catalogs = ['pg_class', 'pg_attribute', 'pg_constraint', 'pg_index', 'pg_trigger', 'pg_db_role_setting']
-  const states = [...catalogs.map((name) => [name, 'true']), ['pg_proc', "proname <> 'berth_now'"]].map(
+  const own = [
+    ['pg_proc', "proname <> 'berth_now'"],
+    ['pg_database', 'datname = current_database()'],
+  ]
+  const states = [...catalogs.map((name) => [name, 'true']), ...own].map(
     ([name, which]) => `(SELECT count(*) || ' ' || sum(xmin::text::bigint) FROM ${name} WHERE ${which})`,
   )
   const { rows } = await pool.query<{ catalog: string }>(`SELECT concat_ws(',', ${states.join(', ')}) AS catalog`)
