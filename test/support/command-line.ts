@@ -120,7 +120,7 @@ function observe(args: readonly string[], written: Written, code: Promise<number
   const find = (pattern: RegExp) => {
     const look = () => {
       const found = pattern.exec(`${written.stdout}${written.stderr}`)
-      if (!found && isOver) throw new Error(`${args.join(' ')} wrote only: ${written.stderr}`)
+      if (!found && isOver) throw new Error(`${args.join(' ')} wrote only: ${written.stdout}${written.stderr}`)
       return found
     }
     return until(look, { what: `${pattern} in: ${args.join(' ')}` })
