@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { extname, join } from 'node:path'
+import { getCompileCacheDir } from 'node:module'
+import { dirname, extname, join } from 'node:path'
 import type { Clock } from '../../platform/clock.ts'
 import type { ShimOrder } from './spawn.ts'
 import { decodeFailure, type Failure, type SpawnerMessage } from './spawner-messages.ts'
@@ -18,6 +19,9 @@ interface PendingOrder {
 }
 
 const program = join(import.meta.dirname, `spawner-process${extname(import.meta.filename)}`)
+/** The compile cache of the server, with which the spawner starts in half the time. */
+const compileCache = getCompileCacheDir()
+const environment = compileCache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compileCache) }
 /** A spawner that takes longer to respond is replaced. */
 const answerMsMax = 30_000
 const timesSentMax = 3
@@ -72,7 +76,7 @@ export class Spawner {
   #startProcess(): ChildProcess {
     const child = fork(program, [this.#spoolDir], {
       cwd: '/',
-      env: {},
+      env: environment,
       execArgv: [],
       detached: true,
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
