@@ -22,6 +22,7 @@ let foreign: string
 beforeAll(async () => {
   server = await startServer({
     singleUser: false,
+    hasNewDatabase: true,
     authenticate: (authorization, { users }) => users.get(authorization?.replace('Bearer ', '') ?? '') ?? null,
   })
   const rita = await server.user('rita', 'RESEARCHER', ['job.view.all'])

@@ -21,7 +21,7 @@ import { createLogTail, type LogTail } from '../../src/logs/follow.ts'
 import { openDb } from '../../src/platform/db.ts'
 import type { DiskWatch } from '../../src/platform/disk.ts'
 import { createLog, type Log } from '../../src/platform/log.ts'
-import { createDatabase, type TestDatabase } from './database.ts'
+import { createDatabase, createNewDatabase, type TestDatabase } from './database.ts'
 import { createTestDomain, type TestDomain } from './domain.ts'
 import { createDoor, type Door } from './outage.ts'
 import { recordStatements } from './recorded-statements.ts'
@@ -52,6 +52,8 @@ export interface TestServerOptions {
   config?: Partial<ServerConfig>
   /** The server reaches its database through a proxy that can be shut. */
   hasDoor?: boolean
+  /** For thousands of rows: statistics of a database that was emptied mislead the planner. */
+  hasNewDatabase?: boolean
   /** false: several users, with four-eyes approval. */
   singleUser?: boolean
   /** Facts of `serverInfo`. */
@@ -98,7 +100,7 @@ const factDefaults = {
 
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { config = {}, keepAliveMs, drainMsMax, connectionsMax, authenticate, logIn, pool = {} } = options
-  const database = await createDatabase()
+  const database = options.hasNewDatabase ? await createNewDatabase() : await createDatabase()
   const door = options.hasDoor ? await createDoor(database.url) : null
   const connections = door ? openBehind(door) : database
   const made = await createTestDomain(connections.db, {
