@@ -68,7 +68,7 @@ async function answer(call: string): Promise<void> {
   await writeFile(join(call, 'code'), `${code}\n`)
 }
 
-/** The reader may have ended, as \`| head\` does. */
+/** The reader may have ended, as `| head` does. */
 function open(call: string, name: string) {
   return createWriteStream(join(call, name)).on('error', () => undefined)
 }
