@@ -44,12 +44,13 @@ it('small keys are one series', () => {
   expect(series.at(-1)?.values).toEqual([11])
 })
 
-it('totals add up hours until now, and sort by use', () => {
-  const points = [makePoint('ann', -2, { gpu: 2 }), makePoint('ann', -1, { gpu: 4 }), makePoint('ben', -1, { gpu: 30 })]
-  const whole = [makePoint('ann', -2, { waitP50Seconds: 7 })]
-  const totals = listTotals(points, whole, { bucketSeconds: 3_600, toMs: nowMs - hourMs / 2 })
-  expect(totals.map(({ key, gpuHours, waitP50Seconds }) => [key, gpuHours, waitP50Seconds])).toEqual([
-    ['ben', 15, null],
-    ['ann', 4, 7],
+it('totals are hours of the sums, the largest use first', () => {
+  const whole = [
+    makePoint('ann', -2, { gpuSeconds: 3_600, cpuSeconds: 1_800, waitP50Seconds: 7 }),
+    makePoint('ben', -2, { gpuSeconds: 7_200, cpuSeconds: 0 }),
+  ]
+  expect(listTotals(whole)).toMatchObject([
+    { key: 'ben', gpuHours: 2, coreHours: 0 },
+    { key: 'ann', gpuHours: 1, coreHours: 0.5, waitP50Seconds: 7 },
   ])
 })

@@ -2833,7 +2833,7 @@ export type PoolUsageQueryVariables = Exact<{
 }>;
 
 
-export type PoolUsageQuery = { usage: Array<{ at: string, key: string | null, running: number, queued: number, blocked: number, cpu: number, cpuCapacity: number, gpu: number, gpuCapacity: number, started: number, finished: number, failed: number, waitP50Seconds: number | null, waitP95Seconds: number | null, cost: { amount: number, currency: string | null } | null }> };
+export type PoolUsageQuery = { usage: Array<{ at: string, key: string | null, running: number, queued: number, blocked: number, cpu: number, cpuCapacity: number, gpu: number, gpuCapacity: number, cpuSeconds: number, gpuSeconds: number, started: number, finished: number, failed: number, waitP50Seconds: number | null, waitP95Seconds: number | null, cost: { amount: number, currency: string | null } | null }> };
 
 export type ViewRowFragment = { id: string, version: number, name: string, page: string, search: string, scope: ViewScope, pinned: boolean, editable: boolean, owner: { id: string, name: string }, team: { id: string, name: string } | null };
 
@@ -8287,6 +8287,8 @@ export const PoolUsageDocument = /*#__PURE__*/ new TypedDocumentString(`
     cpuCapacity
     gpu
     gpuCapacity
+    cpuSeconds
+    gpuSeconds
     started
     finished
     failed

@@ -39,12 +39,11 @@ export function registerUsageCommand(program: Command, cli: Cli): void {
       if (seconds < 60) throw usageError('the time is shorter than a minute', 'pass --since 24h')
       const variables = { from, to: until ?? null, by, pool: pool ?? null, bucketSeconds: seconds }
       const { usage } = await cli.connection().request(UsageDocument, variables)
-      const hours = seconds / 3_600
       const rows = usage.map(({ at: _, ...point }) => ({
         ...point,
-        cpuHours: point.cpu * hours,
-        gpuHours: point.gpu * hours,
-        memoryGibHours: (point.memoryBytes / 2 ** 30) * hours,
+        cpuHours: point.cpuSeconds / 3_600,
+        gpuHours: point.gpuSeconds / 3_600,
+        memoryGibHours: point.memoryGibSeconds / 3_600,
       }))
       await print(cli, rows, output)
     })

@@ -1417,7 +1417,7 @@ export type UsageQueryVariables = Exact<{
 }>;
 
 
-export type UsageQuery = { usage: Array<{ at: string, key: string | null, running: number, queued: number, cpu: number, gpu: number, memoryBytes: number, started: number, finished: number, failed: number, waitP50Seconds: number | null, waitP95Seconds: number | null, cost: { amount: number, currency: string | null } | null }> };
+export type UsageQuery = { usage: Array<{ at: string, key: string | null, running: number, queued: number, cpu: number, gpu: number, memoryBytes: number, cpuSeconds: number, gpuSeconds: number, memoryGibSeconds: number, started: number, finished: number, failed: number, waitP50Seconds: number | null, waitP95Seconds: number | null, cost: { amount: number, currency: string | null } | null }> };
 
 export type ArtifactRowFragment = { id: string, name: string, mediaType: string, sizeBytes: number | null, uri: string | null, createdAt: string };
 
@@ -3741,6 +3741,9 @@ export const UsageDocument = /*#__PURE__*/ new TypedDocumentString(`
     cpu
     gpu
     memoryBytes
+    cpuSeconds
+    gpuSeconds
+    memoryGibSeconds
     started
     finished
     failed

@@ -46,9 +46,13 @@ const measuredSums = ['measured_seconds', 'cpu_seconds', 'gpu_seconds', 'memory_
 const addTo = (table: string, columns: readonly string[]) =>
   columns.map((column) => `${column} = ${table}.${column} + excluded.${column}`).join(', ')
 
-/** A leader that takes over within a minute adds to the row of the minute: gauges are divided by the measured time. */
+/** In a minute that was measured, a leader that takes over adds starts and ends only, so that no second counts twice. */
 const measureSql = `
-WITH period AS MATERIALIZED (SELECT date_bin('1 minute', berth_now(), to_timestamp(0)) AS at),
+WITH minute AS (SELECT date_bin('1 minute', berth_now(), to_timestamp(0)) AS at),
+period AS MATERIALIZED (
+  SELECT at, CASE WHEN EXISTS (SELECT FROM pool_period p WHERE p.pool = $1 AND p.seconds = $2::int AND p.at = minute.at)
+    THEN 0 ELSE $2::int END AS measured FROM minute
+),
 mark AS MATERIALIZED (
   SELECT last.position AS begins, least(head.position, last.position + $3::int) AS ends FROM feed_head head
   CROSS JOIN LATERAL (SELECT coalesce((SELECT max(p.position) FROM pool_period p WHERE p.pool = $1), head.position) AS position) last
@@ -86,15 +90,16 @@ fact AS (
 ),
 used AS (
   INSERT INTO pool_use (pool, seconds, at, ${keys}, ${sums.join(', ')})
-  SELECT $1, $2::int, (SELECT at FROM period), ${keys}, sum(running) * $2, sum(queued) * $2, sum(blocked) * $2,
-    sum(cpu) * $2, sum(gpu) * $2, sum(memory) * $2, sum(started), sum(finished), sum(failed), sum(cost), sum(waits)
-  FROM fact GROUP BY ${keys}
+  SELECT $1, $2::int, period.at, ${keys}, sum(running) * measured, sum(queued) * measured, sum(blocked) * measured,
+    sum(cpu) * measured, sum(gpu) * measured, sum(memory) * measured,
+    sum(started), sum(finished), sum(failed), sum(fact.cost), sum(waits)
+  FROM fact, period GROUP BY period.at, measured, ${keys}
   ON CONFLICT (pool, seconds, at, ${keys}) DO UPDATE
   SET ${addTo('pool_use', sums)}
 )
 INSERT INTO pool_period (pool, seconds, at, measured_seconds, cpu_seconds, gpu_seconds, memory_byte_seconds, position)
-SELECT $1, $2::int, (SELECT at FROM period), $2, n.cpu * $2, n.gpu * $2, n.memory * $2, mark.ends
-FROM mark CROSS JOIN (
+SELECT $1, $2::int, period.at, measured, n.cpu * measured, n.gpu * measured, n.memory * measured, mark.ends
+FROM mark, period, (
   SELECT coalesce(sum(cpu_millis), 0) / 1000.0 AS cpu, coalesce(sum(memory_bytes), 0) AS memory,
     coalesce(sum((SELECT count(*) FROM device d WHERE d.node_id = node.id)), 0) AS gpu
   FROM node WHERE pool = $1) n

@@ -28,6 +28,9 @@ export interface UsagePoint {
   cpu: number
   gpu: number
   memoryBytes: number
+  cpuSeconds: number
+  gpuSeconds: number
+  memoryGibSeconds: number
   cpuCapacity: number
   gpuCapacity: number
   memoryCapacityBytes: number
@@ -132,14 +135,16 @@ used AS (
 point AS (
   SELECT u.bucket, u.key, ${capacityPool(by) === 'pool' ? 'u.pool' : "''"} AS pool, sum(u.running / p.seconds) AS running,
     sum(u.queued / p.seconds) AS queued, sum(u.blocked / p.seconds) AS blocked, sum(u.cpu / p.seconds) AS cpu,
-    sum(u.gpu / p.seconds) AS gpu, sum(u.memory / p.seconds) AS memory, sum(u.started)::int AS started,
-    sum(u.finished)::int AS finished, sum(u.failed)::int AS failed, sum(u.cost) AS cost, sum(u.waits) AS waits,
+    sum(u.gpu / p.seconds) AS gpu, sum(u.memory / p.seconds) AS memory,
+    sum(u.cpu) AS cpu_seconds, sum(u.gpu) AS gpu_seconds, sum(u.memory) / ${2 ** 30} AS memory_seconds,
+    sum(u.started)::int AS started, sum(u.finished)::int AS finished, sum(u.failed)::int AS failed, sum(u.cost) AS cost, sum(u.waits) AS waits,
     CASE WHEN count(DISTINCT ${currencySql}) FILTER (WHERE u.cost > 0) <= 1 THEN min(u.pool) FILTER (WHERE u.cost > 0) END AS cost_pool
   FROM used u JOIN period p ON p.pool = u.pool AND p.bucket = u.bucket
   GROUP BY 1, 2, 3 ORDER BY 1, 2 LIMIT $6
 )
 SELECT $1::timestamptz + p.bucket * $3::int * interval '1 second' AS at, ${keyNames[by]} AS key, p.running, p.queued, p.blocked,
-  p.cpu, p.gpu, p.memory AS "memoryBytes", c.cpu AS "cpuCapacity", c.gpu AS "gpuCapacity", c.memory AS "memoryCapacityBytes",
+  p.cpu, p.gpu, p.memory AS "memoryBytes", p.cpu_seconds AS "cpuSeconds", p.gpu_seconds AS "gpuSeconds",
+  p.memory_seconds AS "memoryGibSeconds", c.cpu AS "cpuCapacity", c.gpu AS "gpuCapacity", c.memory AS "memoryCapacityBytes",
   p.started, p.finished, p.failed, p.cost, p.cost_pool AS "costPool", p.waits::text AS waits
 FROM point p JOIN capacity c ON c.pool = p.pool AND c.bucket = p.bucket
 ORDER BY p.bucket, key`

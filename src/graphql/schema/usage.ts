@@ -70,7 +70,8 @@ const UsageByEnum = builder.enumType('UsageBy', {
   } satisfies Record<UsageBy, string>),
 })
 
-const average = (what: string) => ({ description: `${what}, on average.` })
+const average = (what: string) => ({ description: `${what}, on average over the measured time of the bucket.` })
+const sumOf = (what: string) => ({ description: `${what} × seconds, summed over the measured time of the bucket.` })
 
 const UsagePointRef = builder.objectRef<UsagePoint>('UsagePoint').implement({
   description: 'Use of pools by the jobs of one key in one bucket of time.',
@@ -90,6 +91,9 @@ const UsagePointRef = builder.objectRef<UsagePoint>('UsagePoint').implement({
       type: 'UInt53',
       ...average('Bytes of memory that the jobs held'),
     }),
+    cpuSeconds: t.exposeFloat('cpuSeconds', sumOf('Cores that the jobs held')),
+    gpuSeconds: t.exposeFloat('gpuSeconds', sumOf('GPUs that the jobs held')),
+    memoryGibSeconds: t.exposeFloat('memoryGibSeconds', sumOf('GiB of memory that the jobs held')),
     cpuCapacity: t.exposeFloat('cpuCapacity', average('Cores of all nodes, of the pool or of all pools of the answer')),
     gpuCapacity: t.exposeFloat('gpuCapacity', average('GPUs of all nodes, of the pool or of all pools of the answer')),
     memoryCapacityBytes: t.expose('memoryCapacityBytes', {

@@ -28,7 +28,12 @@ afterAll(async () => {
   await database.close()
 })
 
+const minuteMs = 60_000
+
+/** At the begin of the next minute. */
 async function measure(): Promise<void> {
+  const [row] = await database.db.sql.query<{ at: Date }>('SELECT berth_now() AS at')
+  await database.moveTime(minuteMs - (Number(row?.at) % minuteMs))
   await it.sequence()
   await measurePool(database.db.sql, 'sim')
 }
@@ -55,10 +60,14 @@ describe('the use of a pool', () => {
     for (const id of [mine, hers]) await move(id, begins)
     await measure()
     expect(await read()).toMatchObject([
-      // Two measurements in the same or in neighbouring minutes: one without jobs.
+      // Two measurements: one without jobs.
       { key: 'users.ann', running: 0.5, queued: 0.5, cpu: 0.5, memoryBytes: 2 ** 29, started: 1, finished: 0 },
       { key: 'users.local', running: 0.5, queued: 0, cpu: 0.5, cpuCapacity: 2, memoryCapacityBytes: 4 * 2 ** 30 },
     ])
+    const minuteOfOne = { cpuSeconds: 60, gpuSeconds: 0, memoryGibSeconds: 60 }
+    expect(await read()).toMatchObject([minuteOfOne, minuteOfOne])
+    await measurePool(database.db.sql, 'sim')
+    expect(await read()).toMatchObject([minuteOfOne, minuteOfOne])
     expect(await read({ by: 'USER' })).toMatchObject([{ key: 'ann' }, { key: 'local' }])
     expect(await read({ by: 'TEAM' })).toMatchObject([{ key: null, running: 1, started: 2 }])
     expect(await read({ by: 'QUEUE', pool: null })).toMatchObject([{ key: 'default', running: 1, queued: 0.5 }])

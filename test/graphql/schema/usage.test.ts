@@ -1,7 +1,11 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { measurePool } from '../../../src/domain/usage/pool-use.ts'
 import { saveSamples } from '../../../src/domain/usage/run-samples.ts'
 import { type Json, send } from '../../support/client.ts'
+import { CommandLine } from '../../support/command-line.ts'
 import { createLeader } from '../../support/leader.ts'
 import { bearer } from '../../support/people.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
@@ -58,7 +62,7 @@ describe('samples of a run', () => {
 const usageOf = (args: string) => {
   const [from, to] = [-1, 1].map((sign) => new Date(server.domain.time.nowMs() + sign * 3_600_000).toISOString())
   return `{ usage(from: "${from}", to: "${to}", bucketSeconds: 7200${args}) {
-    key running queued blocked cpu gpu memoryBytes cpuCapacity gpuCapacity memoryCapacityBytes started finished failed
+    key running queued blocked cpu gpu memoryBytes cpuSeconds gpuSeconds memoryGibSeconds cpuCapacity gpuCapacity memoryCapacityBytes started finished failed
     waitP50Seconds waitP95Seconds cost { amount currency } } }`
 }
 
@@ -66,7 +70,17 @@ describe('usage', () => {
   it('shows the use of all to those who may see all jobs, and to others their own', async () => {
     const { data } = await ask('admin', usageOf(''))
     expect(data.usage).toMatchObject([
-      { key: 'users.local', running: 1, cpu: 1, cpuCapacity: 16, started: 0, cost: null, waitP50Seconds: null },
+      {
+        key: 'users.local',
+        running: 1,
+        cpu: 1,
+        cpuSeconds: 60,
+        gpuSeconds: 0,
+        cpuCapacity: 16,
+        started: 0,
+        cost: null,
+        waitP50Seconds: null,
+      },
       { key: 'users.rosa', running: 1, cpu: 2, memoryBytes: expect.any(Number), memoryCapacityBytes: 64 * 2 ** 30 },
     ])
     for (const by of ['ACCOUNT', 'USER', 'TEAM', 'QUEUE', 'POOL']) {
@@ -76,6 +90,16 @@ describe('usage', () => {
       const none = by === 'POOL' ? [{ key: 'sim', running: 0, cpu: 0, cpuCapacity: 16 }] : []
       expect((await ask('vic', usageOf(`, by: ${by}`))).data.usage).toMatchObject(none)
     }
+  })
+
+  it('is hours of the measured minute on the command line, however long the time is', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'berth-usage-'))
+    const { berth } = new CommandLine(home, { BERTH_URL: server.url })
+    expect(JSON.parse((await berth('usage', '--since', '7d', '-o', 'json')).stdout)).toMatchObject([
+      { key: 'users.local', cpuHours: 1 / 60, gpuHours: 0 },
+      { key: 'users.rosa', cpuHours: 2 / 60, memoryGibHours: expect.closeTo(8 / 60) },
+    ])
+    await rm(home, { recursive: true })
   })
 
   it('refuses more than 1,000 points', async () => {

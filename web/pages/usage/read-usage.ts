@@ -11,7 +11,7 @@ export interface Usage {
   byKey: readonly UsagePoint[]
   /** By pool, for what cannot be added up over keys. */
   byPool: readonly UsagePoint[]
-  /** One bucket of the whole time for each key. */
+  /** One bucket of the whole time for each key: the totals. */
   whole: readonly UsagePoint[]
 }
 

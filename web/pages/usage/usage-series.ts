@@ -76,44 +76,13 @@ export function chartWaits(
   })
 }
 
-export interface Total {
-  key: string | null
+export interface Total extends UsagePoint {
   gpuHours: number
   coreHours: number
-  started: number
-  finished: number
-  failed: number
-  waitP50Seconds: number | null
-  waitP95Seconds: number | null
-  cost: UsagePoint['cost']
 }
 
-const hourMs = 3_600_000
-
-/**
- * Hours are sums over the buckets, whose values are averages of the time that was measured; waits cannot be added up and
- * come from `whole`, one bucket of the whole time for each key. The largest use is first.
- */
-export function listTotals(
-  points: readonly UsagePoint[],
-  whole: readonly UsagePoint[],
-  { bucketSeconds, toMs }: { bucketSeconds: number; toMs: number },
-): readonly Total[] {
-  const hoursOf = ({ at }: UsagePoint) => Math.max(0, Math.min(bucketSeconds * 1_000, toMs - Date.parse(at))) / hourMs
-  const totals = [...Map.groupBy(points, ({ key }) => key)].map(([key, own]): Total => {
-    const sum = (measure: (point: UsagePoint) => number) => own.reduce((all, point) => all + measure(point), 0)
-    const all = whole.find((point) => point.key === key)
-    return {
-      key,
-      gpuHours: sum((point) => point.gpu * hoursOf(point)),
-      coreHours: sum((point) => point.cpu * hoursOf(point)),
-      started: sum(({ started }) => started),
-      finished: sum(({ finished }) => finished),
-      failed: sum(({ failed }) => failed),
-      waitP50Seconds: all?.waitP50Seconds ?? null,
-      waitP95Seconds: all?.waitP95Seconds ?? null,
-      cost: all?.cost ?? null,
-    }
-  })
-  return totals.toSorted((a, b) => b.gpuHours - a.gpuHours || b.coreHours - a.coreHours || b.finished - a.finished)
-}
+/** `whole` is one bucket of the whole time for each key. The largest use is first. */
+export const listTotals = (whole: readonly UsagePoint[]): readonly Total[] =>
+  whole
+    .map((point) => ({ ...point, gpuHours: point.gpuSeconds / 3_600, coreHours: point.cpuSeconds / 3_600 }))
+    .toSorted((a, b) => b.gpuHours - a.gpuHours || b.coreHours - a.coreHours || b.finished - a.finished)

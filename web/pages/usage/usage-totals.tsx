@@ -24,11 +24,7 @@ const wait = (seconds: number | null) => (seconds === null ? '–' : secondsUnit
 
 /** The sums of the time for each key, each a link to its jobs. */
 export function UsageTotals({ usage, range, by, search }: UsageTotalsProps) {
-  const { byKey, whole, bucketSeconds } = usage
-  const totals = useMemo(
-    () => listTotals(byKey, whole, { bucketSeconds, toMs: range.toMs }),
-    [byKey, whole, bucketSeconds, range.toMs],
-  )
+  const totals = useMemo(() => listTotals(usage.whole), [usage.whole])
   const download = () =>
     downloadCsv(`usage by ${by}`, [
       [
