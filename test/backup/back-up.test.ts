@@ -38,7 +38,7 @@ const options = () => ({
 const words = (file: string, ...flags: string[]) => [join(root, 'src/backup/main.ts'), ...flags, '--', 'backup', file]
 
 describe('berth backup', () => {
-  it('writes a tar that only its owner may read, and replaces an older file', async () => {
+  it('writes a tar that only its owner may read, replaces an older file, and is recorded', async () => {
     const file = join(folder, 'mode.tar')
     await writeFile(file, 'older')
     await run(process.execPath, words(file), options())
@@ -47,6 +47,8 @@ describe('berth backup', () => {
     expect(stdout).toMatch(/^1\t\d+\t0\n$/)
     await run('sh', ['-c', `mkdir out && cd out && tar -xf ../mode.tar && sha256sum -c SHA256SUMS`], { cwd: folder })
     expect((await readdir(folder)).filter((name) => name.includes('unfinished'))).toEqual([])
+    const [record] = await database.db.sql.query('SELECT taken_at FROM backup_record')
+    expect(record).toEqual({ taken_at: expect.any(Date) })
   })
 
   it('writes the tar to stdout, and nothing else', async () => {

@@ -29,6 +29,8 @@ interface Kept {
   readonly catalog: string
   /** Statements that restore the rows. */
   readonly emptying: string
+  /** Whether its `berth_now()` can be moved. */
+  canMove: boolean
 }
 
 const unused: Kept[] = []
@@ -58,7 +60,7 @@ function lend(kept: Kept, to: Kept[] | null): TestDatabase {
   }
   async function end() {
     for (const revoke of revokes) revoke()
-    if (to && (await empty(kept, movedMs > 0).catch(() => false))) to.push(kept)
+    if (to && (await empty(kept).catch(() => false))) to.push(kept)
     else await drop(kept)
   }
   const db = more('test', connectionsMax)
@@ -71,8 +73,10 @@ function lend(kept: Kept, to: Kept[] | null): TestDatabase {
     url: kept.url,
     more,
     async moveTime(ms) {
-      movedMs += ms
-      await db.sql.query(replaceNow(movedMs))
+      if (!kept.canMove) await db.sql.query(movableNow)
+      kept.canMove = true
+      movedMs += Math.round(ms)
+      await db.sql.query(`SELECT setval('test.moved_ms', ${movedMs})`)
     },
     close,
     [Symbol.asyncDispose]: close,
@@ -89,11 +93,10 @@ function open({ url, dbs }: Pick<Kept, 'url' | 'dbs'>, name: string, max: number
   return db
 }
 
-const replaceNow = (movedMs: number) => {
-  const now = movedMs === 0 ? 'clock_timestamp()' : `clock_timestamp() + interval '${movedMs} milliseconds'`
-  return `CREATE OR REPLACE FUNCTION berth_now() RETURNS timestamptz LANGUAGE sql VOLATILE PARALLEL SAFE
-    AS $$ SELECT date_trunc('milliseconds', ${now}) $$`
-}
+/** Database time is ahead by the last value of a sequence: a new function would invalidate all plans at each move. */
+const movableNow = `CREATE OR REPLACE FUNCTION berth_now() RETURNS timestamptz LANGUAGE sql VOLATILE PARALLEL SAFE AS $$
+  SELECT date_trunc('milliseconds', clock_timestamp()
+    + coalesce(pg_sequence_last_value('test.moved_ms'), 0) * interval '1 millisecond') $$`
 
 async function copyTemplate(): Promise<Kept> {
   const template = new URL(inject('templateUrl'))
@@ -102,7 +105,9 @@ async function copyTemplate(): Promise<Kept> {
   const url = Object.assign(new URL(template), { pathname: name }).href
   const dbs = new Map<string, Db>()
   const db = open({ url, dbs }, 'test', connectionsMax)
-  return { name, url, dbs, catalog: await readCatalog(db.pool), emptying: await composeEmptying(db) }
+  await db.sql.query('CREATE SCHEMA test')
+  await db.sql.query('CREATE SEQUENCE test.moved_ms MINVALUE -1000000000000 START 1')
+  return { name, url, dbs, catalog: await readCatalog(db.pool), emptying: await composeEmptying(db), canMove: false }
 }
 
 async function drop({ dbs, name }: Kept) {
@@ -146,13 +151,12 @@ async function composeEmptying({ sql }: Db): Promise<string> {
 }
 
 /** false: the database cannot be used again. */
-async function empty(kept: Kept, isMoved: boolean): Promise<boolean> {
+async function empty(kept: Kept): Promise<boolean> {
   const pools = [...kept.dbs.values()].map(({ pool }) => pool)
   const count = pools.reduce((sum, { totalCount }) => sum + totalCount, 0)
   const [pool] = pools
   if (!pool || pools.some((each) => each.ended || each.idleCount < each.totalCount)) return false
   if (!(await isLeft(pool, count)) || (await readCatalog(pool)) !== kept.catalog) return false
-  if (isMoved) await pool.query(replaceNow(0))
   const clients = await Promise.all(
     pools.flatMap((each) => Array.from({ length: each.totalCount }, () => each.connect())),
   )
