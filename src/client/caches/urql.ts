@@ -1,4 +1,10 @@
-import { type Exchange, subscriptionExchange } from '@urql/core'
+import {
+  type Exchange,
+  type ExchangeInput,
+  makeOperation,
+  subscriptionExchange,
+  type Operation as UrqlOperation,
+} from '@urql/core'
 import type { Cache, CacheExchangeOpts, UpdateResolver } from '@urql/exchange-graphcache'
 import { parse } from 'graphql'
 import type { Operation } from '../connection/http.ts'
@@ -14,29 +20,35 @@ import { createFreshResults, findDeletedJobIds } from './fresh-results.ts'
 
 export function berthExchange(client: Client): Exchange {
   const fresh = createFreshResults()
-  return subscriptionExchange({
-    enableAllOperations: true,
-    forwardSubscription: (body, { kind }) => ({
-      subscribe(sink) {
-        const leave = new AbortController()
-        const operation = { ...body, query: body.query ?? '' }
-        const query = parse(operation.query)
-        const run = async () => {
-          for await (const answer of answersOf(client, operation, { kind, signal: leave.signal })) {
-            const { data } = fresh.of({ query, variables: body.variables as object }, answer.data)
-            // urql calls the subscribers of the page synchronously within `next`.
-            runUserCallback(() => sink.next({ ...answer, data } as Parameters<typeof sink.next>[0]))
+  return (input) =>
+    subscriptionExchange({
+      enableAllOperations: true,
+      forwardSubscription: (body, request) => ({
+        subscribe(sink) {
+          const leave = new AbortController()
+          const operation = { ...body, query: body.query ?? '' }
+          const query = parse(operation.query)
+          const run = async () => {
+            for await (const answer of answersOf(client, operation, { kind: request.kind, signal: leave.signal })) {
+              const { data } = fresh.of({ query, variables: body.variables as object }, answer.data)
+              // urql calls the subscribers of the page synchronously within `next`.
+              runUserCallback(() => sink.next({ ...answer, data } as Parameters<typeof sink.next>[0]))
+            }
+            if (request.kind === 'subscription') endSubscription(input, request)
+            else sink.complete()
           }
-          sink.complete()
-        }
-        run().catch((error: unknown) => {
-          if (!leave.signal.aborted) sink.error(error)
-        })
-        return { unsubscribe: () => leave.abort() }
-      },
-    }),
-  })
+          run().catch((error: unknown) => {
+            if (!leave.signal.aborted) sink.error(error)
+          })
+          return { unsubscribe: () => leave.abort() }
+        },
+      }),
+    })(input)
 }
+
+/** `sink.complete` would deliver the last result of a subscription again, with `hasNext: false`. */
+const endSubscription = ({ client }: ExchangeInput, request: UrqlOperation) =>
+  client.reexecuteOperation(makeOperation('teardown', request, request.context))
 
 async function* answersOf(
   client: Client,
