@@ -14,11 +14,15 @@ export async function readEngineTime(engine: Engine, time: Time): Promise<(engin
 
 /**
  * The start time of a container, computed from the uptime at its start, so that setting a clock does not change it.
- * null: unknown.
+ * null: unknown. The process is another one if the engine runs in another machine or pid namespace: then its cgroup
+ * does not name the container.
  */
-export async function readStart({ State: { Pid: pid } }: Inspected, time: Time): Promise<Date | null> {
+export async function readStart({ Id: id, State: { Pid: pid } }: Inspected, time: Time): Promise<Date | null> {
   if (pid <= 0) return null
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
+  const [stat, cgroup] = await Promise.all(
+    ['stat', 'cgroup'].map((file) => readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => null)),
+  )
+  if (!cgroup?.includes(id)) return null
   const ticks = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[fieldOfStart]
   if (ticks === undefined) return null
   return new Date(time.nowMs() - (uptime() - Number(ticks) / ticksPerSecond) * 1000)

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -133,6 +133,19 @@ describe.each<[string, (response: ServerResponse) => void]>([
     expect(await starting).toBe(handle)
     expect(engine.made).toBe(1)
   })
+})
+
+it.each([
+  ['its process is another one here', async () => 'f'.repeat(64), true],
+  ['its process is this one here', async () => (await readFile('/proc/self/cgroup', 'utf8')).trim(), false],
+])('the start of a run is as the engine says: %s', async (_, readId, isOfEngine) => {
+  await executor.start(run)
+  const State = { ...started.State, Pid: process.pid, StartedAt: '2025-01-01T00:00:02Z' }
+  engine.told[`/containers/${handle}/json`] = { ...started, Id: await readId(), State }
+  const observed = await observe(executor, handle)
+  const startedMs = Number('startedAt' in observed && observed.startedAt)
+  // By the clock of the engine it started a year ago.
+  expect(Date.now() - startedMs > 364 * 86_400_000).toBe(isOfEngine)
 })
 
 it.each([502, 503, 504])('a start waits while the engine or its proxy answers %s', async (status) => {
