@@ -1,20 +1,41 @@
 import type { FragmentDefinitionNode, SelectionSetNode } from 'graphql'
+import { TypedDocumentString } from '../client/generated/graphql.ts'
 import { usageError } from './exit.ts'
 
 /** Fields of the output that the caller names: `--json id,state,user.name`. */
 
-/** A fragment whose fields the rows have. */
-export type RowShape = Pick<string, 'toString'>
+/** The fields of the rows: names, those of a fragment, or those of a fragment under a name. */
+export type RowShape = readonly (string | FragmentText | Readonly<Record<string, FragmentText>>)[]
 
-/** Keeps only these fields. Refuses a field that the rows do not have. */
-export async function selectFields(value: unknown, paths: readonly string[], shape: RowShape | null): Promise<unknown> {
-  const known = shape ? await listFields(shape) : [...listPaths(value)]
-  const unknown = paths.find((path) => !known.includes(path))
-  if (unknown !== undefined && (shape || known.length > 0))
-    throw usageError(`unknown field ${unknown}`, `the fields are ${known.join(', ')}`)
+type FragmentText = TypedDocumentString<object, unknown>
+
+/** Refuses a field that the rows do not have. */
+export async function demandFields(paths: readonly string[], shape: RowShape): Promise<void> {
+  demandKnown(paths, await listFields(shape))
+}
+
+/** Keeps only the fields that the caller named. */
+export async function selectFields(value: unknown, { fields, isChecked }: Selection): Promise<unknown> {
+  if (!fields) return value
+  const known = [...listPaths(value)]
+  if (!isChecked && known.length > 0) demandKnown(fields, known)
   return select(
     value,
-    paths.map((path) => path.split('.')),
+    fields.map((path) => path.split('.')),
+  )
+}
+
+interface Selection {
+  fields: readonly string[] | null
+  isChecked: boolean
+}
+
+function demandKnown(paths: readonly string[], known: readonly string[]): void {
+  const unknown = paths.find((path) => !known.includes(path))
+  if (unknown === undefined) return
+  throw usageError(
+    `unknown field ${unknown}`,
+    known.length > 0 ? `the fields are ${known.join(', ')}` : 'this command prints ids alone; leave out --json',
   )
 }
 
@@ -35,9 +56,21 @@ function* listPaths(value: unknown, prefix = ''): Generator<string> {
   }
 }
 
-async function listFields(shape: RowShape): Promise<string[]> {
+async function listFields(shape: RowShape): Promise<readonly string[]> {
+  const listed: string[] = []
+  for (const part of shape) {
+    if (typeof part === 'string') listed.push(part)
+    else if (part instanceof TypedDocumentString) listed.push(...(await listFragmentFields(part)))
+    else
+      for (const [name, fragment] of Object.entries(part))
+        listed.push(name, ...(await listFragmentFields(fragment)).map((field) => `${name}.${field}`))
+  }
+  return listed
+}
+
+async function listFragmentFields(fragment: FragmentText): Promise<readonly string[]> {
   const { parse, Kind } = await import('graphql')
-  const fragments = parse(shape.toString()).definitions.filter((each) => each.kind === Kind.FRAGMENT_DEFINITION)
+  const fragments = parse(fragment.toString()).definitions.filter((each) => each.kind === Kind.FRAGMENT_DEFINITION)
   const [first] = fragments
   return first ? [...new Set(fieldsIn(first.selectionSet, fragments, ''))] : []
 }

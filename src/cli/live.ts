@@ -69,9 +69,9 @@ export function* findChanges(
   }
 }
 
-async function printChange(cli: Cli, { change, row }: Change, { fields }: Output): Promise<void> {
+async function printChange(cli: Cli, { change, row }: Change, output: Output): Promise<void> {
   const whole: unknown = JSON.parse(row)
-  const selected = fields ? await selectFields(whole, fields, null) : whole
+  const selected = await selectFields(whole, output)
   await cli.terminal.write(structured({ change, row: selected }, 'jsonl'))
 }
 

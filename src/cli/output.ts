@@ -1,8 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { JobRowFragmentDoc } from '../client/generated/graphql.ts'
 import type { Cli } from './cli.ts'
 import { usageError } from './exit.ts'
-import { type RowShape, selectFields } from './fields.ts'
+import { demandFields, type RowShape, selectFields } from './fields.ts'
 import { type Column, jobColumns, structured, table } from './render.ts'
 
 /** How every verb prints its result. */
@@ -14,17 +13,30 @@ export interface Output {
   format: Format
   /** Paths such as `user.name`; null: all. */
   fields: readonly string[] | null
+  /** true: the rows have the fields; false: only the result shows which it has. */
+  isChecked: boolean
 }
 
 export interface OutputOptions {
   output: Output
 }
 
-export function addOutputOption(command: Command): Command {
+/** The fields of the result of a command; undefined: only the result shows them. */
+type PrintedShape = RowShape | ((command: Command) => RowShape | undefined)
+
+/** With a shape the fields are checked before the command runs, as a command that changes something needs. */
+export function addOutputOption(command: Command, printed?: PrintedShape): Command {
   return command
+    .hook('preAction', async (_, called) => {
+      const { output }: OutputOptions = called.opts()
+      const shape = typeof printed === 'function' ? printed(called) : printed
+      if (!output.fields || !shape) return
+      await demandFields(output.fields, shape)
+      called.setOptionValue('output', { ...output, isChecked: true })
+    })
     .addOption(
       new Option('-o, --output <format>', `output format: ${formats.join(', ')}`)
-        .default({ format: 'table', fields: null }, 'table')
+        .default({ format: 'table', fields: null, isChecked: false }, 'table')
         .argParser(readFormat),
     )
     .addOption(
@@ -54,6 +66,7 @@ function readFields(text: string, { format }: Output): Output {
 const combine = (format: Format, fields: Output['fields']): Output => ({
   format: fields && format !== 'jsonl' && format !== 'yaml' ? 'json' : format,
   fields,
+  isChecked: false,
 })
 
 /** true: the text is for people, not for programs. */
@@ -62,18 +75,16 @@ export const isTable = ({ format }: Output): boolean => format === 'table' || fo
 export type RowPrinter<Row> = (cli: Pick<Cli, 'terminal'>, rows: readonly Row[], output: Output) => Promise<void>
 
 export const rowPrinter =
-  <Row extends object>(columns: readonly Column<Row>[], shape: RowShape | null = null): RowPrinter<Row> =>
+  <Row extends object>(columns: readonly Column<Row>[]): RowPrinter<Row> =>
   async ({ terminal }, rows, output) =>
     terminal.write(
-      isTable(output)
-        ? table(terminal, rows, selectColumns(columns, output))
-        : await serialize(rows, { output, shape }),
+      isTable(output) ? table(terminal, rows, selectColumns(columns, output)) : await serialize(rows, output),
     )
 
 export const selectColumns = <Row>(columns: readonly Column<Row>[], { format }: Output): readonly Column<Row>[] =>
   format === 'wide' ? columns : columns.filter(({ wide }) => !wide)
 
-export const printJobs = rowPrinter(jobColumns, JobRowFragmentDoc)
+export const printJobs = rowPrinter(jobColumns)
 
 /** Prints one object; `view` makes the text for people. */
 export async function printObject(
@@ -82,7 +93,7 @@ export async function printObject(
   output: Output,
   view: () => string,
 ): Promise<void> {
-  await terminal.write(isTable(output) ? view() : await serialize(value, { output, shape: null }))
+  await terminal.write(isTable(output) ? view() : await serialize(value, output))
 }
 
 /** Prints ids, where they are all that is known or wanted. */
@@ -93,15 +104,10 @@ export const printIds = ({ terminal }: Pick<Cli, 'terminal'>, ids: readonly stri
       : structured(ids, textFormat(output)),
   )
 
-interface Serialization {
-  output: Output
-  shape: RowShape | null
-}
-
-export async function serialize(value: object | readonly object[], { output, shape }: Serialization): Promise<string> {
+export async function serialize(value: object | readonly object[], output: Output): Promise<string> {
   if (output.format === 'ids')
     return (Array.isArray(value) ? value : [value]).map((each) => `${readId(each)}\n`).join('')
-  const selected = output.fields ? await selectFields(value, output.fields, shape) : value
+  const selected = await selectFields(value, output)
   return structured(selected, textFormat(output))
 }
 

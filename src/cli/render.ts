@@ -16,6 +16,7 @@ import {
   type Terminal,
   unprintable,
 } from './terminal.ts'
+import { nowMs } from './times.ts'
 
 export interface Column<Row> {
   title: string
@@ -218,9 +219,12 @@ interface Start {
   latest: string | null
 }
 
-function durationText({ startedAt, finishedAt }: JobRowFragment): string | null {
-  if (startedAt === null || finishedAt === null) return null
-  return secondsText((Date.parse(finishedAt) - Date.parse(startedAt)) / 1_000)
+/** Counts while the job runs. */
+function durationText({ state, startedAt, finishedAt }: JobRowFragment): string | null {
+  const isRunning = state === 'RUNNING' || state === 'CANCELLING'
+  if (startedAt === null || (finishedAt === null && !isRunning)) return null
+  const end = finishedAt === null ? nowMs() : Date.parse(finishedAt)
+  return secondsText(Math.max(0, end - Date.parse(startedAt)) / 1_000)
 }
 
 export function secondsText(seconds: number): string {

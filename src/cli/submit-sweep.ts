@@ -1,12 +1,8 @@
-import {
-  ChangedJobFragmentDoc,
-  type JobSpecInput,
-  SubmitJobsDocument,
-  type SubmitJobsMutation,
-} from '../client/generated/graphql.ts'
+import { type JobSpecInput, SubmitJobsDocument, type SubmitJobsMutation } from '../client/generated/graphql.ts'
 import { createIdempotencyKey } from '../client/jobs/idempotency-key.ts'
 import { type Cli, expectSuccess } from './cli.ts'
 import { stopForProblem, usageError } from './exit.ts'
+import { rememberJob } from './last-job.ts'
 import { isTable, type OutputOptions, printIds, rowPrinter } from './output.ts'
 import { changedJobColumns } from './render.ts'
 import { expandSweep, type Parameter } from './sweep.ts'
@@ -24,7 +20,7 @@ export interface SweepOptions extends OutputOptions {
   dryRun?: boolean
 }
 
-const print = rowPrinter(changedJobColumns, ChangedJobFragmentDoc)
+const print = rowPrinter(changedJobColumns)
 
 /** A key for each job makes the request safe to repeat. */
 export async function submitSweep(cli: Cli, spec: JobSpecInput, options: SweepOptions): Promise<void> {
@@ -44,6 +40,8 @@ export async function submitSweep(cli: Cli, spec: JobSpecInput, options: SweepOp
   const { submitJobs } = await cli.connection().request(SubmitJobsDocument, { input: { submissions } }, { attempts: 5 })
   const { results } = expectSuccess(submitJobs, 'SubmitJobsSuccess')
   const jobs = results.flatMap((result) => (result.__typename === 'SubmitJobSuccess' ? [result.job] : []))
+  const newest = jobs.at(-1)
+  if (newest) await rememberJob(cli.env, cli.connection().url, newest.id)
   reportRefusals(cli, results)
   if (isTable(output))
     await printIds(

@@ -47,3 +47,33 @@ it.each([
 ])('%j is completed to %j', async (words, values) => {
   expect((await complete(cli, program, words)).map(({ value }) => value)).toEqual(values)
 })
+
+/** Commands that only read may look at the result for its fields. */
+const readers = [
+  ...['info', 'why', 'spec', 'diff', 'usage', 'key', 'events', 'queue', 'gpus', 'doctor', 'whoami', 'approve'],
+  ...['quota usage', 'quota ls', 'reservation ls', 'rules ls', 'user ls', 'user info', 'team ls', 'token ls'],
+  ...['audit ls', 'audit verify', 'context ls', 'webhooks ls', 'webhooks show', 'top'],
+]
+const values: Readonly<Record<string, string>> = {
+  ...{ '--reason': 'x', '--type': 'JOBS_PER_DAY', '--limit': '1', '--cpu': '1', '--mem': '1' },
+  ...{ '--project': 'x', '--node': 'n', '--from': '2030-01-01', '--until': '2030-01-02' },
+}
+const changing = commands.filter(({ path, command }) => {
+  const hasFields = command.options.some(({ long }) => long === '--json')
+  return hasFields && !readers.includes(path)
+})
+
+it.each(changing.map(({ path }) => path))('%s refuses an unknown field before it calls the server', async (path) => {
+  const fresh = createProgram(cli, () => 'berth', { stdout: process.stdout, stderr: process.stderr })
+  const command = path
+    .split(' ')
+    .reduce((parent, name) => parent.commands.find((each) => each.name() === name) ?? parent, fresh)
+  const required = command.registeredArguments.filter((each) => each.required)
+  const words = [
+    ...path.split(' '),
+    ...required.map((each) => each.argChoices?.[0] ?? 'x'),
+    ...command.options.filter((each) => each.mandatory).flatMap(({ long = '' }) => [long, values[long] ?? '']),
+  ]
+  const refused = fresh.parseAsync([...words, '--json', 'no_such_field'], { from: 'user' })
+  await expect(refused).rejects.toMatchObject({ exitCode: 2, message: 'unknown field no_such_field' })
+})

@@ -16,13 +16,10 @@ const rows: readonly Row[] = [
   { id: 'job_2', state: 'QUEUED', user: null },
 ]
 
-const print = rowPrinter<Row>(
-  [
-    { title: 'ID', cell: ({ id }) => id },
-    { title: 'USER', cell: ({ user }) => user?.name ?? '-', wide: true },
-  ],
-  JobRowFragmentDoc,
-)
+const print = rowPrinter<Row>([
+  { title: 'ID', cell: ({ id }) => id },
+  { title: 'USER', cell: ({ user }) => user?.name ?? '-', wide: true },
+])
 
 async function printed(args: readonly string[], given: readonly Row[] = rows): Promise<string> {
   let text = ''
@@ -32,7 +29,7 @@ async function printed(args: readonly string[], given: readonly Row[] = rows): P
       done()
     },
   })
-  const command = addOutputOption(new Command('ls'))
+  const command = addOutputOption(new Command('ls'), [JobRowFragmentDoc])
     .exitOverride()
     .configureOutput({ writeErr: () => undefined })
     .action(({ output }: OutputOptions) =>

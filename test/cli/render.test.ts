@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
 import { jobExitCode, seeJobs, stopForFailure, stopForProblem } from '../../src/cli/exit.ts'
 import { jobColumns, memoryText, sheet, structured, table } from '../../src/cli/render.ts'
@@ -33,6 +33,23 @@ function createJobRow(given: Partial<JobRowFragment>): JobRowFragment {
 }
 
 describe('a table', () => {
+  it.each([
+    ['RUNNING', null, '2 min 0 s'],
+    ['SUCCEEDED', '2030-01-31T12:00:05Z', '5.0 s'],
+    ['QUEUED', null, '-'],
+  ] as const)('shows how long a %s job ran', (state, finishedAt, shown) => {
+    const nowMs = vi
+      .spyOn(performance, 'now')
+      .mockReturnValue(Date.parse('2030-01-31T12:02:00Z') - performance.timeOrigin)
+    const text = table(
+      terminal(false),
+      [createJobRow({ state, startedAt: '2030-01-31T12:00:00Z', finishedAt })],
+      jobColumns,
+    )
+    nowMs.mockRestore()
+    expect(text.trimEnd().endsWith(`  ${shown}`)).toBe(true)
+  })
+
   it('is aligned, without trailing spaces', () => {
     expect(table(terminal(false), rows, columns)).toBe('ID      NAME\na       one\nlonger  two\n')
   })

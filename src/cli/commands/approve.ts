@@ -4,6 +4,7 @@ import {
   ApprovalsDocument,
   ApproveJobDocument,
   JobDocument,
+  JobRowFragmentDoc,
 } from '../../client/generated/graphql.ts'
 import { type Cli, expectSuccess } from '../cli.ts'
 import { runForEach } from '../each.ts'
@@ -14,7 +15,9 @@ import { readEveryNode } from '../pages.ts'
 import { timeText } from '../render.ts'
 
 export function registerApproveCommand(program: Command, cli: Cli): void {
-  addOutputOption(program.command('approve').argument('[job...]'))
+  addOutputOption(program.command('approve').argument('[job...]'), ({ args }) =>
+    args.length > 0 ? [JobRowFragmentDoc] : undefined,
+  )
     .summary('approve jobs, or list pending requests')
     .description('approve jobs; without a job, list the pending approval requests')
     .option('--comment <text>', 'comment on the decision')

@@ -39,19 +39,16 @@ export function registerArtifactCommand(program: Command, cli: Cli): void {
     })
 }
 
-const print = rowPrinter<ArtifactRowFragment>(
-  [
-    { title: 'ID', cell: ({ id }) => id },
-    { title: 'NAME', cell: ({ name }) => name, shrinks: true },
-    { title: 'TYPE', cell: ({ mediaType }) => mediaType, drop: 1 },
-    { title: 'BYTES', cell: ({ sizeBytes }) => (sizeBytes === null ? '-' : String(sizeBytes)), drop: 2 },
-    { title: 'URI', cell: ({ uri }) => uri ?? '-', shrinks: true },
-  ],
-  ArtifactRowFragmentDoc,
-)
+const print = rowPrinter<ArtifactRowFragment>([
+  { title: 'ID', cell: ({ id }) => id },
+  { title: 'NAME', cell: ({ name }) => name, shrinks: true },
+  { title: 'TYPE', cell: ({ mediaType }) => mediaType, drop: 1 },
+  { title: 'BYTES', cell: ({ sizeBytes }) => (sizeBytes === null ? '-' : String(sizeBytes)), drop: 2 },
+  { title: 'URI', cell: ({ uri }) => uri ?? '-', shrinks: true },
+])
 
 function registerReaders(artifact: Command, cli: Cli): void {
-  addOutputOption(artifact.command('ls').argument('<job>'))
+  addOutputOption(artifact.command('ls').argument('<job>'), [ArtifactRowFragmentDoc])
     .description('list the artifacts of a job')
     .action(async (id: string, { output }: OutputOptions) => {
       const read = async (page: { first: number; after: string | null }) => {

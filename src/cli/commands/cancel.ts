@@ -5,10 +5,10 @@ import { addOutputOption, isTable, type OutputOptions, rowPrinter } from '../out
 import { changedJobColumns } from '../render.ts'
 import { actOnChosen, addSelectionFlags } from '../selection.ts'
 
-const print = rowPrinter(changedJobColumns, ChangedJobFragmentDoc)
+const print = rowPrinter(changedJobColumns)
 
 export function registerCancelCommand(program: Command, cli: Cli): void {
-  const cancel = addOutputOption(program.command('cancel').argument('[job...]'))
+  const cancel = addOutputOption(program.command('cancel').argument('[job...]'), [ChangedJobFragmentDoc])
     .description('cancel jobs: these, or all that match filters')
     .option('--reason <text>', 'reason, recorded in the history of the job')
   addSelectionFlags(cancel).action(async (ids: string[], options: OutputOptions & { reason?: string }) => {

@@ -4,7 +4,7 @@ import { type Cli, expectSuccess } from '../cli.ts'
 import { addOutputOption, type OutputOptions, printObject } from '../output.ts'
 
 export function registerCleanupCommand(program: Command, cli: Cli): void {
-  addOutputOption(program.command('cleanup'))
+  addOutputOption(program.command('cleanup'), ['deletedCount'])
     .description('delete old final jobs with their logs')
     .option('--older-than <days>', 'minimum age since the end of the job, 1d to 365d', readDays, 30)
     .action(async ({ output, olderThan }: OutputOptions & { olderThan: number }) => {

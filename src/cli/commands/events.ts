@@ -32,7 +32,7 @@ type Line = Parameters<typeof eventText>[0] & { job: { id: string; name: string 
 
 async function printLine({ terminal }: Cli, line: Line, output: Output): Promise<void> {
   if (isTable(output)) return terminal.write(`${line.job.id} ${eventText(line)}\n`)
-  const text = await serialize(line, { output: { ...output, format: oneLine(output) }, shape: null })
+  const text = await serialize(line, { ...output, format: oneLine(output) })
   await terminal.write(output.format === 'yaml' ? `---\n${text}` : text)
 }
 

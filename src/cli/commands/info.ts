@@ -46,10 +46,7 @@ function entriesOf(job: Job): [string, string | null][] {
     ['queue', `${job.queue.name} (pool ${job.pool.name}, executor ${job.executor})`],
     ['priority', job.priority === null ? null : String(job.priority)],
     ['fair share', job.fairShare && shareText(job.fairShare)],
-    [
-      'run',
-      `${job.attempt} of at most ${job.maxAttempts}${run.nodeNames.length > 0 ? ` on ${run.nodeNames.join(', ')}` : ''}`,
-    ],
+    ['run', runText(job)],
     ['gpus', run.gpuIds.join(', ')],
     ['address', run.ip],
     ['used', usageText(run.usage)],
@@ -66,6 +63,13 @@ function entriesOf(job: Job): [string, string | null][] {
     ['started', timeText(job.startedAt)],
     ['finished', timeText(job.finishedAt)],
   ]
+}
+
+/** null: no run has begun. */
+function runText({ attempt, maxAttempts, stateCategory, startedAt, currentRun: { nodeNames } }: Job): string | null {
+  if (startedAt === null && (stateCategory === 'WAITING' || nodeNames.length === 0))
+    return maxAttempts > 1 ? `at most ${maxAttempts}` : null
+  return `${attempt} of at most ${maxAttempts}${nodeNames.length > 0 ? ` on ${nodeNames.join(', ')}` : ''}`
 }
 
 export function positionText({ queuePosition, pool, scheduling }: Job): string | null {

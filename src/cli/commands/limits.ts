@@ -2,6 +2,7 @@ import { Argument, type Command, InvalidArgumentError } from 'commander'
 import {
   LimitsDocument,
   type LimitsRowFragment,
+  LimitsRowFragmentDoc,
   SetScopeLimitDocument,
   type SetScopeLimitInput,
   UpdateLimitsDocument,
@@ -73,7 +74,7 @@ interface ScopeOptions extends PoolOptions {
 }
 
 const withPool = (command: Command) =>
-  addOutputOption(command).option('--pool <name>', 'pool (default: pool of the default queue)')
+  addOutputOption(command, [LimitsRowFragmentDoc]).option('--pool <name>', 'pool (default: pool of the default queue)')
 
 async function update(cli: Cli, said: UpdateLimitsInput, output: Output): Promise<void> {
   const { pool: _, ...changes } = said

@@ -27,7 +27,9 @@ interface LsOptions extends OutputOptions {
 }
 
 export function registerLsCommand(program: Command, cli: Cli): void {
-  const ls = addOutputOption(program.command('ls'))
+  const ls = addOutputOption(program.command('ls'), (command) =>
+    command.opts()['groupBy'] ? undefined : [LiveJobFragmentDoc],
+  )
     .description('list jobs, newest first')
     .option(
       '--order <field>',
@@ -57,7 +59,7 @@ interface Listing {
   limit: number
 }
 
-const printLiveJobs = rowPrinter(liveJobColumns, LiveJobFragmentDoc)
+const printLiveJobs = rowPrinter(liveJobColumns)
 
 /** A table needs fewer fields than programs may want. */
 async function printList(cli: Cli, { filter, orderBy, limit }: Listing, output: Output): Promise<void> {

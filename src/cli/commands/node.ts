@@ -6,11 +6,13 @@ import {
   DeleteNodeDocument,
   type DeviceInput,
   type NodeRowFragment,
+  NodeRowFragmentDoc,
   type PoolNodeState,
   UpdateNodeDocument,
 } from '../../client/generated/graphql.ts'
 import { type Cli, expectSuccess } from '../cli.ts'
 import { runForEach } from '../each.ts'
+import type { RowShape } from '../fields.ts'
 import { addWatchOption, liveTable, pollRows, watchRows } from '../live.ts'
 import { findNode, findNodes, resolvePool } from '../nodes.ts'
 import { readAmount, readWhole } from '../numbers.ts'
@@ -56,7 +58,7 @@ export function registerNodeCommand(program: Command, cli: Cli): void {
   setState('cordon', 'CORDONED', 'start no more jobs on nodes; running jobs continue').addOption(reasonOption())
   setState('drain', 'DRAINING', 'cordon nodes before removing them').addOption(reasonOption())
   setState('uncordon', 'READY', 'start jobs on nodes again')
-  withPool(node.command('rm').argument('<node...>'))
+  withPool(node.command('rm').argument('<node...>'), [])
     .description('remove idle nodes from their pool')
     .action(async (said: string[], { output, pool }: PoolOptions) => {
       const known = await findNodes(cli, pool)
@@ -71,7 +73,8 @@ export function registerNodeCommand(program: Command, cli: Cli): void {
 
 const reasonOption = () => new Option('--reason <text>', 'why, shown to other users')
 
-const withPool = (command: Command) => addOutputOption(command).option('--pool <name>', 'pool (default: all pools)')
+const withPool = (command: Command, printed: RowShape = [NodeRowFragmentDoc]) =>
+  addOutputOption(command, printed).option('--pool <name>', 'pool (default: all pools)')
 
 async function add(cli: Cli, name: string, { output, pool, mem, gpu, ...rest }: AddOptions): Promise<void> {
   const input = { name, pool: await resolvePool(cli, pool), memoryGib: mem, ...rest, ...(gpu && { gpus: gpu }) }

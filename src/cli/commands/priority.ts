@@ -1,5 +1,9 @@
 import type { Command } from 'commander'
-import { type ChangedJobFragment, SetJobPrioritiesDocument } from '../../client/generated/graphql.ts'
+import {
+  type ChangedJobFragment,
+  ChangedJobFragmentDoc,
+  SetJobPrioritiesDocument,
+} from '../../client/generated/graphql.ts'
 import type { Cli } from '../cli.ts'
 import { usageError } from '../exit.ts'
 import { readWhole } from '../numbers.ts'
@@ -15,6 +19,7 @@ const print = rowPrinter<ChangedJobFragment & { priority: number | null }>([
 export function registerPriorityCommand(program: Command, cli: Cli): void {
   const command = addOutputOption(
     program.command('priority').argument('[words...]', 'jobs, then a priority from 0 to 50'),
+    [ChangedJobFragmentDoc, 'priority'],
   )
     .usage('[options] [job...] <priority>')
     .description('set the priority of waiting jobs; higher starts first')

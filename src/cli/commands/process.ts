@@ -5,7 +5,7 @@ import { addOutputOption, type OutputOptions, printObject } from '../output.ts'
 import { sheet } from '../render.ts'
 
 export function registerProcessCommand(program: Command, cli: Cli): void {
-  addOutputOption(program.command('process'))
+  addOutputOption(program.command('process'), ['considered', 'started', 'preempted'])
     .description('run a scheduling pass in every pool now')
     .option('--pool <name>', 'only this pool')
     .action(async ({ output, pool }: OutputOptions & { pool?: string }) => {

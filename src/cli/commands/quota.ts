@@ -5,6 +5,7 @@ import {
   DeleteQuotaDocument,
   QuotaAction,
   type QuotaRowFragment,
+  QuotaRowFragmentDoc,
   QuotaScope,
   QuotasDocument,
   QuotaType,
@@ -31,7 +32,7 @@ export function registerQuotaCommand(program: Command, cli: Cli): void {
   addOutputOption(quota.command('ls'))
     .description('list quotas')
     .action(async ({ output }: OutputOptions) => print(cli, await readQuotas(cli), output))
-  addOutputOption(quota.command('create'))
+  addOutputOption(quota.command('create'), [QuotaRowFragmentDoc])
     .description('create a quota')
     .addOption(word('--type <type>', 'type of the quota', QuotaType).makeOptionMandatory())
     .addOption(word('--action <action>', 'reaction to an exceeded quota', QuotaAction).default('BLOCK'))
@@ -42,7 +43,7 @@ export function registerQuotaCommand(program: Command, cli: Cli): void {
       const { createQuota } = await cli.connection().request(CreateQuotaDocument, { input })
       await print(cli, [expectSuccess(createQuota, 'CreateQuotaSuccess').quota], output)
     })
-  addOutputOption(quota.command('update').argument('<quota>'))
+  addOutputOption(quota.command('update').argument('<quota>'), [QuotaRowFragmentDoc])
     .description('change a quota')
     .addOption(word('--action <action>', 'reaction to an exceeded quota', QuotaAction))
     .option('--limit <amount>', 'highest allowed value', readAmount)

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { RejectJobDocument } from '../../client/generated/graphql.ts'
+import { JobRowFragmentDoc, RejectJobDocument } from '../../client/generated/graphql.ts'
 import { type Cli, expectSuccess } from '../cli.ts'
 import { runForEach } from '../each.ts'
 import { readWhole } from '../numbers.ts'
@@ -7,7 +7,7 @@ import { addOutputOption, type OutputOptions, printJobs } from '../output.ts'
 import { readJobVersion } from './approve.ts'
 
 export function registerRejectCommand(program: Command, cli: Cli): void {
-  addOutputOption(program.command('reject').argument('<job...>'))
+  addOutputOption(program.command('reject').argument('<job...>'), [JobRowFragmentDoc])
     .description('reject jobs')
     .requiredOption('--reason <text>', 'reason, shown to the submitter')
     .option('--at <version>', 'decide only if the job still has this version', readWhole)

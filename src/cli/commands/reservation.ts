@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import {
   type CapacityReservationRowFragment,
+  CapacityReservationRowFragmentDoc,
   CapacityReservationsDocument,
   CreateCapacityReservationDocument,
   DeleteCapacityReservationDocument,
@@ -28,7 +29,7 @@ export function registerReservationCommand(program: Command, cli: Cli): void {
   addOutputOption(reservation.command('ls', { isDefault: true }))
     .description('list reservations by the start of their windows')
     .action(async ({ output }: OutputOptions) => print(cli, await readReservations(cli), output))
-  addOutputOption(reservation.command('create').argument('<name>'))
+  addOutputOption(reservation.command('create').argument('<name>'), [CapacityReservationRowFragmentDoc])
     .description('reserve nodes')
     .requiredOption('--project <name>', 'project whose jobs may use the nodes')
     .requiredOption('--node <name...>', 'names of the nodes')

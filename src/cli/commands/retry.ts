@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
-import { ChangedJobFragmentDoc, RetryJobsDocument } from '../../client/generated/graphql.ts'
+import { RetryJobsDocument } from '../../client/generated/graphql.ts'
 import { type Cli, expectSuccess } from '../cli.ts'
 import { seeJobs, stopForProblem, usageError } from '../exit.ts'
 import { pickFilterFlags } from '../filter.ts'
+import { rememberJob } from '../last-job.ts'
 import { isTable, rowPrinter } from '../output.ts'
 import { changedJobColumns } from '../render.ts'
 import { actOnChosen, addSelectionFlags } from '../selection.ts'
@@ -21,15 +22,15 @@ type RetryOptions = SpecFlags & SubmissionOptions
 
 export function registerRetryCommand(program: Command, cli: Cli): void {
   const retry = program.command('retry').argument('[job]').argument('[command...]', 'another command, after "--"')
-  addSelectionFlags(addSubmissionFlags(addSpecFlags(retry)))
+  addSelectionFlags(addSubmissionFlags(addSpecFlags(retry), (command) => isMatching(command)))
     .summary('submit final jobs again')
     .description(
       'submit a final job, or all that match filters, again as new jobs; flags change the spec; prints the new id',
     )
-    .action(async (jobId: string | undefined, command: string[], options: RetryOptions) => {
+    .action(async (first: string | undefined, rest: string[], options: RetryOptions) => {
+      const [jobId, command] = hasJob(retry) ? [first, rest] : [undefined, retry.args]
       const overrides = buildSpec({ ...cli, command, flags: options, yaml: null, warn: () => undefined })
-      if (jobId === undefined || Object.keys(pickFilterFlags(retry)).length > 0)
-        return retryMatching(cli, retry, { jobId, overrides, options })
+      if (jobId === undefined || isMatching(retry)) return retryMatching(cli, retry, { jobId, overrides, options })
       const input = { jobId, overrides, ...submissionInput(options) }
       if (options.dryRun) return printPreview(cli, { retry: input }, options)
       const answer = await cli.connection().retry(input, submissionRetries(options))
@@ -38,7 +39,16 @@ export function registerRetryCommand(program: Command, cli: Cli): void {
     })
 }
 
-const print = rowPrinter(changedJobColumns, ChangedJobFragmentDoc)
+const isMatching = (retry: Command) => Object.keys(pickFilterFlags(retry)).length > 0
+
+/** false: all words are after "--", so that they are a command for the jobs that match filters. */
+function hasJob(retry: Command): boolean {
+  const { rawArgs } = retry.parent as unknown as { rawArgs: readonly string[] }
+  const at = rawArgs.indexOf('--')
+  return retry.args.length > (at === -1 ? 0 : rawArgs.length - at - 1)
+}
+
+const print = rowPrinter(changedJobColumns)
 
 interface Retrying {
   jobId: string | undefined
@@ -59,6 +69,8 @@ async function retryMatching(cli: Cli, command: Command, { jobId, overrides, opt
     },
   })
   const jobs = chosen.done.map(({ job }) => job)
+  const newest = jobs.at(-1)
+  if (newest) await rememberJob(cli.env, cli.connection().url, newest.id)
   if (chosen.isMatching && isTable(output)) await cli.terminal.write(chosen.summary)
   else await print(cli, jobs, output)
 }

@@ -5,7 +5,7 @@ import { addOutputOption, isTable, type OutputOptions, printIds } from '../outpu
 import { actOnChosen, addSelectionFlags } from '../selection.ts'
 
 export function registerRmCommand(program: Command, cli: Cli): void {
-  const rm = addOutputOption(program.command('rm').argument('[job...]')).description(
+  const rm = addOutputOption(program.command('rm').argument('[job...]'), []).description(
     'delete final jobs with their logs: these, or all that match filters',
   )
   addSelectionFlags(rm).action(async (ids: string[], { output }: OutputOptions) => {

@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import {
   type ApprovalConditionInput,
   type ApprovalRuleRowFragment,
+  ApprovalRuleRowFragmentDoc,
   ApprovalRulesDocument,
   CreateApprovalRuleDocument,
   DeleteApprovalRuleDocument,
@@ -38,7 +39,7 @@ export function registerRulesCommand(program: Command, cli: Cli): void {
   addOutputOption(rules.command('ls', { isDefault: true }))
     .description('list rules in order of evaluation')
     .action(async ({ output }: OutputOptions) => print(cli, await readRules(cli), output))
-  withFlags(addOutputOption(rules.command('create').argument('<name>')))
+  withFlags(addOutputOption(rules.command('create').argument('<name>'), [ApprovalRuleRowFragmentDoc]))
     .description('create a rule with one condition')
     .action(async (name: string, { output, ...flags }: OutputOptions & RuleFlags) => {
       const condition = conditionOf(flags)
@@ -47,7 +48,7 @@ export function registerRulesCommand(program: Command, cli: Cli): void {
       const { createApprovalRule } = await cli.connection().request(CreateApprovalRuleDocument, { input })
       await print(cli, [expectSuccess(createApprovalRule, 'CreateApprovalRuleSuccess').rule], output)
     })
-  withFlags(addOutputOption(rules.command('update').argument('<rule>')))
+  withFlags(addOutputOption(rules.command('update').argument('<rule>'), [ApprovalRuleRowFragmentDoc]))
     .description('change a rule; omitted fields stay')
     .option('--rename <name>', 'another name')
     .action(async (id: string, { output, rename, ...flags }: OutputOptions & RuleFlags & { rename?: string }) => {

@@ -15,22 +15,19 @@ import { readEveryNode } from '../pages.ts'
 import { timeText } from '../render.ts'
 import { readSeconds } from '../times.ts'
 
-const print = rowPrinter<SlotRowFragment>(
-  [
-    { title: 'ID', cell: ({ id }) => id },
-    { title: 'STATE', cell: ({ state }) => state },
-    { title: 'USER', cell: ({ user }) => user.name },
-    { title: 'EXPIRES', cell: ({ expiresAt }) => timeText(expiresAt) ?? '-' },
-    { title: 'JOB', cell: ({ job }) => job?.id ?? '-' },
-  ],
-  SlotRowFragmentDoc,
-)
+const print = rowPrinter<SlotRowFragment>([
+  { title: 'ID', cell: ({ id }) => id },
+  { title: 'STATE', cell: ({ state }) => state },
+  { title: 'USER', cell: ({ user }) => user.name },
+  { title: 'EXPIRES', cell: ({ expiresAt }) => timeText(expiresAt) ?? '-' },
+  { title: 'JOB', cell: ({ job }) => job?.id ?? '-' },
+])
 
 export function registerSlotCommand(program: Command, cli: Cli): void {
   const slot = program
     .command('slot')
     .description('reserve slots: places among your active jobs, before you upload data')
-  addOutputOption(slot.command('ls', { isDefault: true }))
+  addOutputOption(slot.command('ls', { isDefault: true }), [SlotRowFragmentDoc])
     .description('list slots, newest first')
     .option('-s, --state <state...>', 'in these states: ACTIVE, CONSUMED, EXPIRED, RELEASED', readState)
     .action(async ({ output, state: states }: OutputOptions & { state?: SlotReservationState[] }) => {
@@ -41,7 +38,7 @@ export function registerSlotCommand(program: Command, cli: Cli): void {
         output,
       )
     })
-  addOutputOption(slot.command('reserve'))
+  addOutputOption(slot.command('reserve'), [SlotRowFragmentDoc])
     .description('reserve a slot and print its id, which "berth submit --slot" takes')
     .option('--ttl <time>', 'how long the slot is kept: 90s, 10m (default: 5m)', readSeconds)
     .action(async ({ output, ttl: ttlSeconds }: OutputOptions & { ttl?: number }) => {
@@ -50,7 +47,7 @@ export function registerSlotCommand(program: Command, cli: Cli): void {
       if (isTable(output)) await cli.terminal.write(`${reservation.id}\n`)
       else await print(cli, [reservation], output)
     })
-  addOutputOption(slot.command('release').argument('<slot...>'))
+  addOutputOption(slot.command('release').argument('<slot...>'), [SlotRowFragmentDoc])
     .description('give slots back')
     .action(async (ids: string[], { output }: OutputOptions) => {
       const released = await runForEach(cli, ids, async (slotReservationId) => {

@@ -1,15 +1,18 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type {
-  JobPreviewRowFragment,
-  JobRowFragment,
-  JobSpecInput,
-  PreviewJobInput,
+import {
+  ChangedJobFragmentDoc,
+  type JobPreviewRowFragment,
+  type JobRowFragment,
+  JobRowFragmentDoc,
+  type JobSpecInput,
+  type PreviewJobInput,
 } from '../../client/generated/graphql.ts'
 import type { PreviewJobAnswer, RetryJobAnswer, SubmitJobAnswer } from '../../client/jobs/client.ts'
 import { type Cli, expectSuccess } from '../cli.ts'
 import { jobExitCode, usageError } from '../exit.ts'
+import type { RowShape } from '../fields.ts'
 import { rememberJob } from '../last-job.ts'
 import { readAmount, readCount, readWhole } from '../numbers.ts'
 import { addOutputOption, isTable, type OutputOptions, printObject } from '../output.ts'
@@ -40,7 +43,7 @@ interface SubmitOptions extends SpecFlags, SubmissionOptions {
 
 export function registerSubmitCommand(program: Command, cli: Cli): void {
   const submit = program.command('submit').argument('[command...]', 'the command and its arguments, after "--"')
-  addSubmissionFlags(addSpecFlags(submit))
+  addSubmissionFlags(addSpecFlags(submit), (command) => command.opts<SubmitOptions>().sweep !== undefined)
     .description('submit a job; prints its id')
     .option('-f, --file <job.yaml>', 'the spec in YAML, "-" for stdin; flags override it')
     .option('--print-spec', 'print the spec without submitting it')
@@ -65,8 +68,13 @@ export function registerSubmitCommand(program: Command, cli: Cli): void {
     })
 }
 
-export function addSubmissionFlags(command: Command): Command {
-  return addOutputOption(command)
+/** The fields of a submitted job; with filters or a sweep those of a row for each job. */
+export function addSubmissionFlags(command: Command, isForMany: (command: Command) => boolean): Command {
+  const printed = (called: Command): RowShape | undefined => {
+    if (called.opts<SubmissionOptions>().dryRun) return undefined
+    return isForMany(called) ? [ChangedJobFragmentDoc] : ['idempotentHit', 'warnings', { job: JobRowFragmentDoc }]
+  }
+  return addOutputOption(command, printed)
     .option('--idempotency-key <key>', 'submitting the same key again returns the same job')
     .option('--key-ttl <time>', 'lifetime of the key; default 1d', readSeconds)
     .option('--slot <id>', 'consume a reserved slot')
@@ -193,39 +201,33 @@ type Taken =
   | Extract<SubmitJobAnswer, { __typename: 'SubmitJobSuccess' }>
   | Extract<RetryJobAnswer, { __typename: 'RetryJobSuccess' }>
 
-/** Prints an accepted job, and follows it if the options say so. */
+/**
+ * Prints the id of an accepted job on stdout and everything else on stderr. With --follow stdout carries the output of the
+ * job, so the id goes to stderr. A program that waits gets the job as it ended.
+ */
 export async function printSubmission(cli: Cli, taken: Taken, options: SubmissionOptions): Promise<void> {
-  await watch(cli, await tell(cli, taken, options), options)
-}
-
-/** Prints the id on stdout and everything else on stderr. */
-async function tell(
-  cli: Cli,
-  { job, warnings, idempotentHit }: Taken,
-  options: SubmissionOptions,
-): Promise<JobRowFragment> {
+  const { job, warnings, idempotentHit } = taken
+  const { output, follow, wait } = options
   if (idempotentHit && options.idempotencyKey !== undefined)
     cli.terminal.say(`berth: the key was used before, for job ${job.id}`)
   for (const warning of warnings) cli.terminal.say(`berth: ${warning}`)
   if (job.state === 'BLOCKED' && job.stateInfo) cli.terminal.say(`berth: ${job.id} is BLOCKED: ${job.stateInfo}`)
-  const { output } = options
   await rememberJob(cli.env, cli.connection().url, job.id)
-  if (!isTable(output) && output.format !== 'ids')
-    await printObject(cli, { job, idempotentHit, warnings }, output, () => '')
-  else if (options.follow) cli.terminal.say(job.id)
-  else await cli.terminal.write(`${job.id}\n`)
-  return job
+  const isForPrograms = !isTable(output) && output.format !== 'ids'
+  if (follow || (wait && isForPrograms)) cli.terminal.say(job.id)
+  else if (!isForPrograms) await cli.terminal.write(`${job.id}\n`)
+  const ended = follow || wait ? await watch(cli, job.id, options) : null
+  if (isForPrograms) await printObject(cli, { job: { ...job, ...ended }, idempotentHit, warnings }, output, () => '')
 }
 
-/** With --follow stdout carries the job's output, so the id goes to stderr. */
-async function watch(cli: Cli, { id }: JobRowFragment, { follow, wait }: SubmissionOptions): Promise<void> {
-  if (!follow && !wait) return
+async function watch(cli: Cli, id: string, { follow }: SubmissionOptions): Promise<JobRowFragment> {
   detachOnInterrupt(cli, id)
   reportWaiting(cli, id)
   if (follow) await followLog(cli, id)
   const job = await waitUntilFinal(cli, id)
   if (job.state !== 'SUCCEEDED') cli.terminal.say(`${id} ${job.state}${job.stateInfo ? `: ${job.stateInfo}` : ''}`)
   cli.exitWith(jobExitCode(job))
+  return job
 }
 
 const append = (item: string, before: string[] = []) => [...before, item]

@@ -3,6 +3,7 @@ import {
   CreateTeamDocument,
   DeleteTeamDocument,
   type TeamRowFragment,
+  TeamRowFragmentDoc,
   UpdateTeamDocument,
 } from '../../client/generated/graphql.ts'
 import { type Cli, expectSuccess } from '../cli.ts'
@@ -32,13 +33,13 @@ export function registerTeamCommand(program: Command, cli: Cli): void {
   addOutputOption(team.command('ls'))
     .description('list teams')
     .action(async ({ output }: OutputOptions) => print(cli, await readTeams(cli), output))
-  addOutputOption(team.command('create').argument('<name>'))
+  addOutputOption(team.command('create').argument('<name>'), [TeamRowFragmentDoc])
     .description('create a team and the account of the same name')
     .action(async (name: string, { output }: OutputOptions) => {
       const { createTeam } = await cli.connection().request(CreateTeamDocument, { input: { name } })
       await print(cli, [expectSuccess(createTeam, 'CreateTeamSuccess').team], output)
     })
-  addOutputOption(team.command('set').argument('<name>'))
+  addOutputOption(team.command('set').argument('<name>'), [TeamRowFragmentDoc])
     .description('change the name or the members of a team')
     .option('--name <name>', 'new name of the team and its account')
     .option('--add <user...>', 'users to add')

@@ -3,6 +3,7 @@ import {
   CreateTokenDocument,
   RevokeTokenDocument,
   type TokenRowFragment,
+  TokenRowFragmentDoc,
   type TokenScope,
 } from '../../client/generated/graphql.ts'
 import { readChoices } from '../choices.ts'
@@ -37,7 +38,7 @@ export function registerTokenCommand(program: Command, cli: Cli): void {
       const userId = user === undefined ? null : await findUserId(cli, user)
       await print(cli, await readTokens(cli, userId), output)
     })
-  addOutputOption(token.command('create').argument('<name>'))
+  addOutputOption(token.command('create').argument('<name>'), [TokenRowFragmentDoc, 'secret'])
     .description('create a token and print its secret, which cannot be shown again')
     .option('--user <name>', 'user of the token (default: you)')
     .option('--scopes <scope...>', 'READ, SUBMIT, OPERATE, ADMIN (default: all your scopes)', readScope)
@@ -55,7 +56,7 @@ export function registerTokenCommand(program: Command, cli: Cli): void {
         cli.terminal.say(`The token expires ${timeText(made.expiresAt)}, with the credentials that created it.`)
       await printObject(cli, { ...made, secret }, output, () => `${secret}\n`)
     })
-  addOutputOption(token.command('revoke').argument('<prefix>'))
+  addOutputOption(token.command('revoke').argument('<prefix>'), [TokenRowFragmentDoc])
     .description('revoke a token; its open streams end within seconds')
     .action(async (called: string, { output }: OutputOptions) => {
       const id = await findTokenId(cli, called)

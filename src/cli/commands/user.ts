@@ -9,6 +9,7 @@ import {
   type UserLevel,
   type UserRightsFragment,
   type UserRowFragment,
+  UserRowFragmentDoc,
   WhoAmIDocument,
 } from '../../client/generated/graphql.ts'
 import { levels, permissionName, readChoice, readPermissions } from '../choices.ts'
@@ -64,14 +65,14 @@ export function registerUserCommand(program: Command, cli: Cli): void {
   addOutputOption(user.command('info').argument('[name]'))
     .description('show a user, by default yourself, with the effective permissions')
     .action((name: string | undefined, { output }: OutputOptions) => showUser(cli, name, output))
-  withFields(addOutputOption(user.command('create').argument('<name>')))
+  withFields(addOutputOption(user.command('create').argument('<name>'), [UserRowFragmentDoc]))
     .description('create a user')
     .action(async (name: string, { output, level = 'RESEARCHER', ...fields }: OutputOptions & Fields) => {
       const input = { name, level, ...fields }
       const { createUser } = await cli.connection().request(CreateUserDocument, { input })
       await print(cli, [expectSuccess(createUser, 'CreateUserSuccess').user], output)
     })
-  withFields(addOutputOption(user.command('set').argument('<name>')))
+  withFields(addOutputOption(user.command('set').argument('<name>'), [UserRowFragmentDoc]))
     .description('change a user; omitted fields stay')
     .addOption(new Option('--disable', 'disable the login of the user').conflicts('enable'))
     .option('--enable', 'enable the login of the user')

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
-import type { JobState } from '../../client/generated/graphql.ts'
+import { JobRowFragmentDoc, type JobState } from '../../client/generated/graphql.ts'
 import { readChoices } from '../choices.ts'
 import type { Cli } from '../cli.ts'
 import { exitCodes, jobExitCode, Stop } from '../exit.ts'
@@ -17,7 +17,7 @@ interface WaitOptions extends OutputOptions {
 }
 
 export function registerWaitCommand(program: Command, cli: Cli): void {
-  addOutputOption(program.command('wait').argument('<job...>'))
+  addOutputOption(program.command('wait').argument('<job...>'), [JobRowFragmentDoc])
     .summary('wait until jobs end')
     .description('wait until jobs end; exits with the exit code of the first job that did not succeed')
     .option('--any', 'wait only until one of the jobs ends')

@@ -6,8 +6,10 @@ import {
   TestWebhookDocument,
   WebhookDeliveryDocument,
   type WebhookDeliveryRowFragment,
+  WebhookDeliveryRowFragmentDoc,
   WebhookDetailsDocument,
   type WebhookRowFragment,
+  WebhookRowFragmentDoc,
   WebhooksDocument,
 } from '../../client/generated/graphql.ts'
 import { type Cli, expectSuccess } from '../cli.ts'
@@ -32,7 +34,7 @@ export function registerWebhooksCommand(program: Command, cli: Cli): void {
   addOutputOption(webhooks.command('show').argument('<name>'))
     .description('show a webhook and its deliveries')
     .action((name: string, options: OutputOptions) => show(cli, name, options))
-  addOutputOption(webhooks.command('test').argument('<name>'))
+  addOutputOption(webhooks.command('test').argument('<name>'), [WebhookDeliveryRowFragmentDoc])
     .description('send a test event and show its outcome; exit code 1: the first try failed')
     .action((name: string, options: OutputOptions) => test(cli, name, options))
   webhooks
@@ -46,7 +48,7 @@ export function registerWebhooksCommand(program: Command, cli: Cli): void {
       const { count } = expectSuccess(answer.resendWebhookDeliveries, 'ResendWebhookDeliveriesSuccess')
       await cli.terminal.write(`${count}\n`)
     })
-  addOutputOption(webhooks.command('enable').argument('<name>'))
+  addOutputOption(webhooks.command('enable').argument('<name>'), [WebhookRowFragmentDoc])
     .description('enable a webhook that its receiver ended with status 410')
     .action(async (webhook: string, { output }: OutputOptions) => {
       const { enableWebhook } = await cli.connection().request(EnableWebhookDocument, { input: { webhook } })

@@ -1,0 +1,81 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CommandLine } from '../support/command-line.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+/** How commands name jobs: ids, @last, filters and sweeps. No job starts; jobs end because they are cancelled. */
+let server: TestServer
+let commandLine: CommandLine
+let berth: CommandLine['berth']
+
+beforeAll(async () => {
+  server = await startServer()
+  commandLine = new CommandLine(await mkdtemp(join(tmpdir(), 'berth-choice-')), { BERTH_URL: server.url })
+  berth = commandLine.berth
+})
+afterAll(async () => {
+  await server?.[Symbol.asyncDispose]()
+  await rm(commandLine.home, { recursive: true })
+})
+
+const submit = async (...args: string[]) => (await berth('submit', ...args)).stdout.trim()
+
+async function info(job: string): Promise<unknown> {
+  const { stdout, stderr } = await berth('info', job, '-o', 'json')
+  return stderr === '' ? JSON.parse(stdout) : stderr
+}
+
+describe('submit', () => {
+  it('--wait -o json prints the job as it ended', async () => {
+    const waiting = commandLine.begin(['submit', '--name', 'ended', '--wait', '-o', 'json', '--', 'true'])
+    const [id] = await waiting.find(/job_\w{26}/)
+    await berth('cancel', id)
+    const { code, stdout } = await waiting.ended
+    expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 130, job: { id, name: 'ended', state: 'CANCELLED' } })
+  })
+
+  it('refuses an unknown field before it submits', async () => {
+    const refused = await berth('submit', '--name', 'wrong-field', '--json', 'id', '--', 'true')
+    expect(refused).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^berth: unknown field id; the fields are /),
+    })
+    expect((await berth('ls', '--name', 'wrong-field', '-o', 'ids')).stdout).toBe('')
+    const accepted = await berth('submit', '--json', 'job.id,job.queue.name', '--', 'true')
+    expect(JSON.parse(accepted.stdout)).toEqual({ job: { id: expect.any(String), queue: { name: 'default' } } })
+  })
+})
+
+describe('@last', () => {
+  it('is the newest job of a sweep', async () => {
+    const [, newest] = (await submit('--sweep', 'n=1,2', '--', 'false')).split('\n')
+    expect(await info('@last')).toMatchObject({ id: newest })
+  })
+
+  it('is the newest job of a retry of many jobs', async () => {
+    await submit('--label', 'sweep=last', '--sweep', 'n=1,2', '--', 'false')
+    await berth('cancel', '--label', 'sweep=last', '--yes')
+    const { stdout } = await berth('retry', '--with-label', 'sweep=last', '--yes', '-o', 'ids')
+    expect(await info('@last')).toMatchObject({ id: stdout.split('\n')[1] })
+  })
+})
+
+describe('retry', () => {
+  it('with filters takes another command after "--"', async () => {
+    await berth('cancel', await submit('--name', 'by-filter', '--', 'false'))
+    const { stdout } = await berth('retry', '--with-name', 'by-filter', '--yes', '-o', 'ids', '--', 'echo', 'again')
+    expect(await info(stdout.trim())).toMatchObject({ spec: { command: ['echo', 'again'] } })
+  })
+
+  it('takes a job or filters, not both', async () => {
+    const both = await berth('retry', 'job_1', '--with-name', 'x', '--', 'true')
+    expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('pass jobs or filters, not both') })
+  })
+})
+
+it('info has no run before the first one', async () => {
+  expect((await berth('info', await submit('--', 'true'))).stdout).not.toMatch(/^run /m)
+  expect((await berth('info', await submit('--attempts', '3', '--', 'true'))).stdout).toMatch(/^run +at most 3$/m)
+})
