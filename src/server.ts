@@ -28,6 +28,7 @@ import { createQueueWatch } from './feed/queue-watch.ts'
 import { indexDocuments, type TrustedDocumentsConfig } from './graphql/admission/trusted-documents.ts'
 import { createAuthenticator, createSingleUserAuthenticator } from './graphql/callers/authenticate.ts'
 import { createListReads } from './graphql/rows/list-reads.ts'
+import { createUserDomains } from './graphql/rows/user-domains.ts'
 import { type Certificate, type CertificateFiles, readCertificate } from './graphql/transport/certificate.ts'
 import { ConsoleFiles } from './graphql/transport/console-files.ts'
 import { createReadiness, type Readiness } from './graphql/transport/health.ts'
@@ -194,7 +195,7 @@ interface Serving {
 
 async function serve({ config, domain, checkReadiness, fresh, running }: Serving): Promise<string> {
   const down = running.parts
-  const { live: liveMax, lists: listsMax } = divideConnections(config.database.connections)
+  const { live: liveMax, lists: listsMax, ordinaryPerUser } = divideConnections(config.database.connections)
   const live = {
     ...domain,
     db: openMore({ config, domain }, { connectionsMax: liveMax, applicationName: 'berth live' }),
@@ -219,7 +220,11 @@ async function serve({ config, domain, checkReadiness, fresh, running }: Serving
   const { tls: files } = config.server
   const server = new Server({
     tls: files && { files, certificate: await loadCertificate(files) },
-    rooms: { domain, live, lists: createListReads(lists), feed, logTail, ...watches, facts, log: domain.log },
+    rooms: {
+      ...{ domain, live, feed, logTail, ...watches, facts, log: domain.log },
+      userDomains: createUserDomains(domain, ordinaryPerUser),
+      lists: createListReads(lists),
+    },
     config: { singleUser: domain.singleUser, ...config.server, documents: withOwn(config.server.documents, site) },
     console: site,
     checkReadiness,

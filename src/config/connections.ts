@@ -15,11 +15,20 @@ export const poolerProblem: ConfigProblem = {
 /** Connections outside the pool: one for notifications, and one for the start. */
 const others = 2
 
-/** Divides the pool so that streams and slow lists, however many, leave connections for other work. */
-export function divideConnections(connections: number): { ordinary: number; live: number; lists: number } {
+interface Division {
+  ordinary: number
+  /** Ordinary connections that the requests of one user use at the same time. */
+  ordinaryPerUser: number
+  live: number
+  lists: number
+}
+
+/** Divides the pool so that streams, slow lists and each user leave connections for other work. */
+export function divideConnections(connections: number): Division {
   const live = Math.ceil(connections / 3)
   const lists = Math.ceil(connections / 8)
-  return { ordinary: connections - live - lists, live, lists }
+  const ordinary = connections - live - lists
+  return { ordinary, ordinaryPerUser: Math.ceil(ordinary / 4), live, lists }
 }
 
 /** Adds one connection per pool of nodes, for its leadership. */

@@ -17,12 +17,15 @@ export interface Domain {
   readonly singleUser: boolean
   /** The file to which this process copies heads of the audit log; absent: heads are only logged. */
   readonly auditHeadFile?: string | null
+  /** The domain whose connections this one uses within the limit of a user; absent: it has no limit. */
+  readonly whole?: Domain
 }
 
-/** Creates a value once per domain (or other key), on first use. */
+/** Creates a value once per domain (or other key), on first use. All users share those of the whole domain. */
 export function perDomain<T, Key extends object = Domain>(make: (key: Key) => T): (key: Key) => T {
   const made = new WeakMap<Key, { value: T }>()
-  return (key) => {
+  return (given) => {
+    const key = (given as { whole?: Key }).whole ?? given
     const known = made.get(key) ?? { value: make(key) }
     made.set(key, known)
     return known.value

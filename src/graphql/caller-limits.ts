@@ -68,6 +68,8 @@ export const limits = {
 export const scanCost = 10_000
 /** Cost of counting the waiting jobs of a pool by reason: up to 20,000 jobs with closed gates are read. */
 export const reasonsCost = 400
+/** Cost of the numbers of a queue or of quotas, for which up to 20,000 rows are counted. */
+export const numbersCost = 50
 /** Cost of a count that reads up to 100,000 jobs. */
 export const countedJobsCost = scanCost / 4
 /** Cost of reading every table or the whole audit log. A user can run two at the same time. */

@@ -13,6 +13,7 @@ import {
 import type { OidcRules } from '../../src/graphql/callers/oidc.ts'
 import type { ServerFacts } from '../../src/graphql/rows/context.ts'
 import { createListReads, type ListReads } from '../../src/graphql/rows/list-reads.ts'
+import { createUserDomains } from '../../src/graphql/rows/user-domains.ts'
 import type { Tls } from '../../src/graphql/transport/certificate.ts'
 import { ConsoleFiles } from '../../src/graphql/transport/console-files.ts'
 import { createReadiness } from '../../src/graphql/transport/health.ts'
@@ -28,6 +29,8 @@ import { recordStatements } from './recorded-statements.ts'
 
 const liveConnectionsMax = 4
 const listConnectionsMax = 3
+/** Ordinary connections that the requests of one user use at the same time. */
+export const statementsPerUserMax = 2
 const behindDoorMax = 10
 
 /** The real server over a real database, without a scheduler: submitted jobs stay QUEUED. */
@@ -112,7 +115,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const users = new Map<string, Viewer>()
   const stopSequencer = startSequencer({ ...domain, db: connections.more('sequencer', 1) })
   const reads = openReads(domain, connections)
-  const { live, lists, feed, logTail, queueWatch, nodeWatch } = reads
+  const { live, userDomains, lists, feed, logTail, queueWatch, nodeWatch } = reads
   const facts = { ...factDefaults, singleUser: !logIn, ...options.facts }
   const everybody: Authenticator = async ({ authorization }) => {
     const viewer = authenticate?.(authorization, { users })
@@ -120,7 +123,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   }
   const withoutLogIn = authenticate ? everybody : createSingleUserAuthenticator(domain, admin, () => false)
   const server = new Server({
-    rooms: { domain, live, lists, feed, logTail, queueWatch, nodeWatch, facts, log: domain.log },
+    rooms: { domain, userDomains, live, lists, feed, logTail, queueWatch, nodeWatch, facts, log: domain.log },
     config: { ...configDefaults, singleUser: !logIn, ...config },
     authenticate: logIn ? createAuthenticator(domain, logIn.oidc) : withoutLogIn,
     console: options.console ?? new ConsoleFiles('/nonexistent'),
@@ -183,6 +186,7 @@ function openReads(domain: Domain, { more }: Connections) {
   const live = { ...domain, db: liveDb }
   return {
     live,
+    userDomains: createUserDomains(domain, statementsPerUserMax),
     lists: createListReads(listsDb),
     feed: createFeed(live),
     logTail: createLogTail(live),

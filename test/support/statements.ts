@@ -27,7 +27,7 @@ export interface Statement {
  * have no statements over columns of tables.
  */
 const apart =
-  /src\/(backup\/(catalog|restore|take-backup|verify)|platform\/(db|tx|models|combined-reads|migrate|wakeup|postgres\/postgres)|graphql\/rows\/list-reads)\.ts$/
+  /src\/(backup\/(catalog|restore|take-backup|verify)|platform\/(db|tx|models|combined-reads|limited-db|migrate|wakeup|postgres\/postgres)|graphql\/rows\/list-reads)\.ts$/
 
 /** Every statement; throws with all statements whose text or rows the source does not tell. */
 export function statementsOf(program: Program): Statement[] {

@@ -90,7 +90,8 @@ const jobsSql = `SELECT ${Object.values(Prisma.JobScalarFieldEnum)
 const jobsPerRead = 1_000
 
 /** null: the job does not exist. Concurrent reads are combined into one statement, which begins after the call. */
-export const readJob = ({ db }: Pick<Domain, 'db'>, id: string): Promise<JobRow | null> => getReader(db)(id)
+export const readJob = ({ db, whole }: Pick<Domain, 'db' | 'whole'>, id: string): Promise<JobRow | null> =>
+  getReader(whole?.db ?? db)(id)
 
 const getReader = perDomain((db: Domain['db']) =>
   createBatcher<string, JobRow | null>({

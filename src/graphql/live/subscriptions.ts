@@ -46,8 +46,15 @@ const eventsAtOnceMax = 32
 /** Maximum events sent in one turn of the event loop; sending one takes about 20 µs. */
 const eventsPerTurnMax = 200
 
+const useLiveConnections = (rooms: Rooms): Rooms => ({
+  ...rooms,
+  domain: rooms.live,
+  userDomains: { domainFor: () => rooms.live },
+  lists: { db: rooms.live.db, sqlFor: () => rooms.live.db.sql },
+})
+
 export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & StreamTransport> {
-  const live: Rooms = { ...rooms, domain: rooms.live, lists: { db: rooms.live.db, sqlFor: () => rooms.live.db.sql } }
+  const live = useLiveConnections(rooms)
   const open = new KeyedLimit(limits.subscriptionsPerUserMax)
   const documents = new SubscriptionDocuments(limits.subscriptionTokensPerUserMax)
   const executions = new KeyedLimit(eventsAtOnceMax)

@@ -12,6 +12,7 @@ import type { ListReads } from './list-reads.ts'
 import { createLoaders, type Loaders } from './loaders.ts'
 import type { LogTexts } from './log-text.ts'
 import { createSpecs, type Specs } from './specs.ts'
+import type { UserDomains } from './user-domains.ts'
 
 export interface ServerFacts {
   version: string
@@ -37,6 +38,7 @@ export interface ServerLink {
 
 export interface Rooms {
   readonly domain: Domain
+  readonly userDomains: UserDomains
   /** The domain over separate database connections, for live streams. */
   readonly live: Domain
   /** Reads lists over separate database connections. */
@@ -70,8 +72,9 @@ export interface RequestContext extends Rooms {
 
 export function createContext(rooms: Rooms, viewer: Viewer): RequestContext {
   const listSql = rooms.lists.sqlFor(viewer.userId)
+  const domain = rooms.userDomains.domainFor(viewer.userId)
   // Created on first use, because most subscriptions load nothing.
-  const { value: load, renew } = renewable(() => createLoaders(rooms.domain, viewer, listSql))
+  const { value: load, renew } = renewable(() => createLoaders(domain, viewer, listSql))
   let head: Promise<FeedPosition> | undefined
   async function readHead() {
     const place = await rooms.feed.head()
@@ -81,10 +84,11 @@ export function createContext(rooms: Rooms, viewer: Viewer): RequestContext {
   }
   return {
     ...rooms,
+    domain,
     viewer,
     listSql,
     load,
-    specs: deferred(() => createSpecs(rooms.domain.db.sql)),
+    specs: deferred(() => createSpecs(domain.db.sql)),
     head: () => {
       head ??= readHead()
       return head

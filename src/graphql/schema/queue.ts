@@ -3,7 +3,7 @@ import { type LocalNumbers, type QueueNumbers, queueNumbers } from '../../domain
 import { gatedMax, type ReasonCount } from '../../domain/queue/reason-counts.ts'
 import { isAlive, jobStates } from '../../domain/state.ts'
 import { capList } from '../admission/argument-bounds.ts'
-import { reasonsCost, scanCost } from '../caller-limits.ts'
+import { limits, numbersCost, reasonsCost, scanCost } from '../caller-limits.ts'
 import { createCount, toConnection } from '../rows/connection.ts'
 import { parsePage } from '../rows/keyset.ts'
 import { queueEntriesListing } from '../rows/listings.ts'
@@ -92,6 +92,7 @@ QueueRef.implement({
     byUser: t.expose('byUser', {
       type: [UserCount],
       description: 'Number of jobs by user; only your own without permission to see all jobs.',
+      complexity: { multiplier: limits.pageSizeMax },
     }),
     byReason: t.field({
       type: [ReasonCountRef],
@@ -140,6 +141,7 @@ builder.queryField('queue', (t) =>
     nullable: true,
     description: 'The queue of a pool; null: the pool does not exist.',
     args: { pool: t.arg.string(pool) },
+    complexity: numbersCost,
     resolve: (_root, args, { domain, viewer }) => nullIfNotFound(queueNumbers(domain, viewer, args.pool ?? null)),
   }),
 )
@@ -159,6 +161,7 @@ builder.objectFields(PoolRef, (t) => ({
   queue: t.field({
     type: QueueRef,
     description: 'The waiting and running jobs of the pool, with counts.',
+    complexity: numbersCost,
     resolve: ({ name }, _args, { domain, viewer }) => queueNumbers(domain, viewer, name),
   }),
 }))

@@ -3,7 +3,7 @@ import { quotaActions, quotaScopes, quotaTypes } from '../../domain/limits/quota
 import { createQuota, deleteQuota, type Quota, quotasVisibleTo, updateQuota } from '../../domain/limits/quotas.ts'
 import { type QuotaUsage, readQuotaUsage } from '../../domain/submission/own-quotas.ts'
 import { capList } from '../admission/argument-bounds.ts'
-import { limits } from '../caller-limits.ts'
+import { limits, numbersCost } from '../caller-limits.ts'
 import { readList, toConnection } from '../rows/connection.ts'
 import type { Bind } from '../rows/keyset.ts'
 import { quotasListing } from '../rows/listings.ts'
@@ -128,6 +128,7 @@ builder.objectFields(ViewerRef, (t) => ({
   quotas: t.field({
     type: [QuotaUsageRef],
     description: 'The lowest quota per type and action that can apply to your submissions in any of your teams.',
+    complexity: { field: numbersCost },
     resolve: (viewer, _args, { domain }) => readQuotaUsage(domain, viewer),
   }),
 }))

@@ -62,7 +62,7 @@ builder.queryField('savedViews', (t) =>
     type: [SavedViewRef],
     description: `Your saved views, those of your teams and those for everyone: pinned ones first, then by name; at most ${viewsListedMax}.`,
     args: { page: t.arg.string({ description: 'Only views of the page with this path.' }) },
-    complexity: { field: 1, multiplier: 10 },
+    complexity: { field: 1, multiplier: viewsListedMax },
     async resolve(_root, { page }, { domain, load, viewer }) {
       const ids = await listViewIds(domain.db.sql, viewer, page ?? null)
       return Promise.all(ids.map((id) => requireRow(load.savedView.load(id))))

@@ -3,6 +3,7 @@ import type { InLine } from '../../domain/queue/line.ts'
 import { readOwnLines } from '../../domain/queue/own-line.ts'
 import { holdingSql } from '../../domain/state.ts'
 import type { JobRow } from '../../domain/submission/stored-job.ts'
+import { numbersCost } from '../caller-limits.ts'
 import { partId } from '../rows/typed-id.ts'
 import { builder } from './builder.ts'
 import { Permission, TokenScope } from './enums.ts'
@@ -39,6 +40,7 @@ const ViewerQueue = builder.objectRef<ViewerQueueShape>('ViewerQueue').implement
     pendingJobs: t.field({
       type: [JobRef],
       description: 'Your QUEUED jobs in queue order, at most 100; pools alternate.',
+      complexity: { multiplier: listedMax },
       async resolve({ lines }, _args, { load }) {
         const pools = await lines()
         const turns = Array.from({ length: listedMax }, (_, place) => pools.flatMap((line) => line[place] ?? []))
@@ -49,6 +51,7 @@ const ViewerQueue = builder.objectRef<ViewerQueueShape>('ViewerQueue').implement
     runningJobs: t.field({
       type: [JobRef],
       description: 'Your active jobs, oldest first, at most 100.',
+      complexity: { multiplier: listedMax },
       resolve: async ({ runningIds }, _args, { load }) => dropMissing(await load.job.loadMany(runningIds)),
     }),
   }),
@@ -92,6 +95,7 @@ export const ViewerRef = builder.objectRef<Viewer>('Viewer').implement({
     queue: t.field({
       type: ViewerQueue,
       description: 'Your jobs that are not final.',
+      complexity: numbersCost,
       async resolve({ userId }, _args, { domain: { db } }) {
         const values = [userId, listedMax, countedMax]
         const [row] = await db.sql.query<ViewerQueueRow>(viewerQueueSql, values, 'viewer_queue')

@@ -5,7 +5,14 @@ import { describe, expect, it } from 'vitest'
 import { anonymous, type Viewer } from '../../../src/domain/access.ts'
 import { computeCost } from '../../../src/graphql/admission/cost.ts'
 import { TrustedDocuments } from '../../../src/graphql/admission/trusted-documents.ts'
-import { argumentKibCost, checkCost, limits, questionCost, scanCost } from '../../../src/graphql/caller-limits.ts'
+import {
+  argumentKibCost,
+  checkCost,
+  limits,
+  numbersCost,
+  questionCost,
+  scanCost,
+} from '../../../src/graphql/caller-limits.ts'
 import { createListReads } from '../../../src/graphql/rows/list-reads.ts'
 import { schema } from '../../../src/graphql/schema/schema.ts'
 import type { GraphqlEngine } from '../../../src/graphql/transport/engine.ts'
@@ -14,7 +21,7 @@ import { cancelBeforeTimeoutMs } from '../../../src/platform/connection.ts'
 import type { Db } from '../../../src/platform/db.ts'
 import { type Sql, type TransactionOptions, Unavailable } from '../../../src/platform/tx.ts'
 import { data, transports } from '../../support/client.ts'
-import { startServer } from '../../support/server.ts'
+import { startServer, statementsPerUserMax } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
 /** Expensive work has a cost, and one user cannot block the server with it. */
@@ -46,7 +53,13 @@ describe('the cost of a document', () => {
       '{ jobCounts(by: USER, first: 10) { rows { key byState { count } } } }',
       2_500 + 10 * (1 + 2 + 10),
     ],
-    ['the end of a queue', '{ queue { entries(last: 1) { nodes { id } } } }', 1 + scanCost + 2],
+    ['the end of a queue', '{ queue { entries(last: 1) { nodes { id } } } }', numbersCost + scanCost + 2],
+    ['saved views, as many as there may be', '{ savedViews { id search } }', 1 + 500 * 2],
+    [
+      'the numbers of a queue',
+      '{ queue { byUser { count } } viewer { queue { pendingCount } } }',
+      2 * numbersCost + 1 + 100 + 2,
+    ],
     ['a check of the data', '{ selfCheck { ok } }', checkCost + 1],
     ['a check of the audit log', '{ verifyAudit { ok } }', checkCost + 1],
     ['previews', `{ ${aliases(20, `previewJob(input: { submit: ${one} }) { __typename }`)} }`, 20 * (questionCost + 2)],
@@ -133,7 +146,10 @@ describe('list queries', () => {
     await expect(failing(new Unavailable('not now'))).rejects.toThrow('not now')
   })
 
-  it('that hang leave connections for other requests', async () => {
+  it.each([
+    ['lists', 'job', 'jobs(first: 1) { nodes { id } }', limits.listsInFlightMax],
+    ['other statements', 'saved_view', aliases(20, 'savedViews { id }'), statementsPerUserMax],
+  ])('%s that hang leave connections for other users', async (_what, table, query, waitingMax) => {
     await using server = await startServer({
       authenticate: (name, { users }) => users.get(name ?? '') ?? null,
       facts: { singleUser: false },
@@ -143,23 +159,24 @@ describe('list queries', () => {
     try {
       // On a busy machine the test exceeds the idle timeout.
       const begin = 'BEGIN; SET LOCAL idle_in_transaction_session_timeout TO 0'
-      await holder.query(`${begin}; LOCK TABLE job IN ACCESS EXCLUSIVE MODE`)
-      const query = '{ jobs(first: 1) { nodes { id } } }'
-      const lists = Array.from({ length: 40 }, () => transports.http(server.url, query, {}, { authorization: 'ann' }))
+      await holder.query(`${begin}; LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`)
+      const requests = Array.from({ length: 30 }, () =>
+        transports.http(server.url, `{ ${query} }`, {}, { authorization: 'ann' }),
+      )
       const waiting = async () =>
         Number(
           (
             await server.domain.db.pool.query(
-              "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'job'::regclass",
+              `SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = '${table}'::regclass`,
             )
           ).rows[0].count,
         )
-      await until(async () => (await waiting()) === limits.listsInFlightMax, { what: 'two lists wait for the table' })
+      await until(async () => (await waiting()) === waitingMax, { what: 'statements wait for the table' })
       const answer = await transports.http(server.url, '{ viewer { user { name } } }', {}, { authorization: 'bob' })
       expect(answer.data).toEqual({ viewer: { user: { name: 'bob' } } })
-      expect(await waiting()).toBeLessThanOrEqual(limits.listsInFlightMax)
+      expect(await waiting()).toBeLessThanOrEqual(waitingMax)
       await holder.query('ROLLBACK')
-      expect(await Promise.all(lists)).toHaveLength(40)
+      expect((await Promise.all(requests)).flatMap(({ errors = [] }) => errors)).toEqual([])
     } finally {
       holder.release(true)
     }

@@ -6,6 +6,7 @@ import { cancelJob } from '../../../src/domain/control/cancel.ts'
 import { deleteJob } from '../../../src/domain/control/remove.ts'
 import { createContext, type Rooms } from '../../../src/graphql/rows/context.ts'
 import { eventsParent } from '../../../src/graphql/rows/listings.ts'
+import { createUserDomains } from '../../../src/graphql/rows/user-domains.ts'
 import { openLog, sealLog } from '../../../src/logs/append.ts'
 import {
   ask,
@@ -356,7 +357,8 @@ describe('a browser', () => {
 it('a reader that resumes from eventCursor misses no event of the job', async () => {
   const jobId = await server.submit()
   const { domain, feed, lists, logTail, admin: viewer } = server
-  const { load } = createContext({ domain, live: domain, lists, feed, logTail } as Rooms, viewer)
+  const userDomains = createUserDomains(domain, 1)
+  const { load } = createContext({ domain, userDomains, live: domain, lists, feed, logTail } as Rooms, viewer)
   const job = (await load.job.load(jobId)) ?? never
   await cancel(jobId)
   const { items, hasNextPage } = (await load.eventsOfJob.load(eventsParent(job), {})).page
@@ -382,7 +384,8 @@ it('a list shows no row older than its asOf, even if the document read the job b
     await cancel(jobId)
     return feed.head()
   }
-  const rooms = { domain, live: domain, lists, feed: { ...feed, head }, logTail } as Rooms
+  const userDomains = createUserDomains(domain, 1)
+  const rooms = { domain, userDomains, live: domain, lists, feed: { ...feed, head }, logTail } as Rooms
   const { load, head: readHead } = createContext(rooms, viewer)
   const read = async () => {
     const job = await load.job.load(jobId)
