@@ -86,7 +86,9 @@ export function openDb({ address, connectionsMax, log, applicationName, direct =
       return address.outOfRoom ?? null
     },
     pool,
-    prisma: models.reads,
+    get prisma() {
+      return models.reads
+    },
     sql: { query: (...statement) => explained(sql.query(...statement)) },
     transaction: (work, options) => counted(inTransaction(pool, work, options)),
     serializable: (work, options) =>

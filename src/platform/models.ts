@@ -7,7 +7,8 @@ import { type Prisma, PrismaClient } from './generated/client.ts'
 /**
  * Prisma's models. Outside of transactions they read over the shared pool. Inside, a transaction of `tx.ts` lends its
  * connection: BEGIN, COMMIT, retries and limits are those of hand-written statements, and both kinds see each other's
- * writes. One client serves all transactions, because each has its own query compiler: 15 to 30 ms and about 10 MB.
+ * writes. One client serves all transactions, because each has its own query compiler: 15 to 30 ms and about 10 MB. A
+ * database whose models are not used opens none.
  */
 
 type ModelName = Uncapitalize<Prisma.ModelName>
@@ -34,17 +35,22 @@ const transactionMsMax = 60_000
 
 export function openModels(pool: pg.Pool) {
   const loans = new AsyncLocalStorage<Loan>()
-  const client = new PrismaClient({ adapter: lending(pool, loans), errorFormat: 'minimal' })
+  let client: PrismaClient | undefined
+  const open = () => {
+    client ??= new PrismaClient({ adapter: lending(pool, loans), errorFormat: 'minimal' })
+    return client
+  }
   const limits = { timeout: transactionMsMax, maxWait: transactionMsMax }
-  const reads: Reads = client
   return {
-    reads,
+    get reads(): Reads {
+      return open()
+    },
     /** Loads the query compiler, which takes longest, so that no transaction waits for it. */
-    ready: (): Promise<void> => client.$connect(),
+    ready: (): Promise<void> => open().$connect(),
     /** Runs `work` over the connection of a transaction that the caller began and ends. */
     within: <T>(connection: pg.PoolClient, work: (models: Models) => Promise<T>): Promise<T> =>
-      loans.run({ connection }, () => client.$transaction(work, limits)),
-    close: (): Promise<void> => client.$disconnect(),
+      loans.run({ connection }, () => open().$transaction(work, limits)),
+    close: async (): Promise<void> => client?.$disconnect(),
   }
 }
 
