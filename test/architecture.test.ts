@@ -118,7 +118,7 @@ describe('the walls between rooms', () => {
 
   /** Rows of these are made and removed by their models; what else is written of them compares or is a set. */
   it('require models for writes of ordinary rows', () => {
-    const made = ['pool', 'submission_queue', 'device', 'applied_setting', 'access_mode']
+    const made = ['pool', 'submission_queue', 'device', 'access_mode']
     const written = [
       ...['"user"', 'team', 'team_member', 'quota', 'approval_rule'],
       ...['pool_limits', 'scope_limit', 'capacity_reservation'],

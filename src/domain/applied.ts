@@ -1,5 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
-import { Prisma } from '../platform/generated/client.ts'
 import type { Sql, Tx } from '../platform/tx.ts'
 
 /**
@@ -13,19 +11,18 @@ export const lockApplied = (sql: Sql) => sql.query('LOCK TABLE applied_setting I
 export const singleUserKey = 'single-user'
 
 /** Remembers the new value and returns the one that was applied last; null: they are equal. */
-export async function rememberApplied(
-  { prisma }: Tx,
-  key: string,
-  declared: unknown,
-): Promise<{ last: unknown } | null> {
-  const { appliedSetting } = prisma
-  const value = JSON.parse(JSON.stringify(declared)) as Prisma.InputJsonValue | null
-  const known = await appliedSetting.findUnique({ where: { key } })
-  if (known && isDeepStrictEqual(known.value, value)) return null
-  // Deleted and inserted again: the default of the column sets the time at which it was applied.
-  await appliedSetting.deleteMany({ where: { key } })
-  await appliedSetting.create({ data: { key, value: value ?? Prisma.JsonNull } })
-  return { last: known?.value }
+export async function rememberApplied(sql: Sql, key: string, declared: unknown): Promise<{ last: unknown } | null> {
+  const [written] = await sql.query<{ last: unknown }>(
+    `WITH known AS (SELECT value FROM applied_setting WHERE key = $1),
+     written AS (
+       INSERT INTO applied_setting (key, value) VALUES ($1, $2::jsonb)
+       ON CONFLICT (key) DO UPDATE SET value = excluded.value, applied_at = DEFAULT
+         WHERE applied_setting.value <> excluded.value
+       RETURNING 1)
+     SELECT (SELECT value FROM known) AS last FROM written`,
+    [key, JSON.stringify(declared)],
+  )
+  return written ?? null
 }
 
 /** Forgets the keys that begin with `prefix` and do not end in one of the names. */
