@@ -144,7 +144,7 @@ it.each([
   engine.told[`/containers/${handle}/json`] = { ...started, Id: await readId(), State }
   const observed = await observe(executor, handle)
   const startedMs = Number('startedAt' in observed && observed.startedAt)
-  // By the clock of the engine it started a year ago.
+  // The clock of the engine says that it started a year ago.
   expect(Date.now() - startedMs > 364 * 86_400_000).toBe(isOfEngine)
 })
 
