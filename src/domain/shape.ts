@@ -4,6 +4,8 @@ import { countCopies, countProcesses, type Resources } from './spec.ts'
 /** Requested resources of a job: a number of copies, each on one node. All amounts are integers. */
 export interface Shape {
   copies: number
+  /** The copies are the nodes that the job requests: a backend that chooses nodes gives each copy a node of its own. */
+  distinctNodes: boolean
   /** Amounts of each copy. */
   cpuMillis: number
   memoryBytes: number
@@ -30,6 +32,7 @@ export function toShape(r: Resources): Shape {
   const perProcess = r.cpuCoresPerProcess !== null || r.gpuCoresPerProcess !== null
   return {
     copies: countCopies(r),
+    distinctNodes: r.nodeCount !== null || r.processesPerNode !== null,
     cpuMillis: Math.ceil((perProcess ? tasks * (r.cpuCoresPerProcess ?? 1) : r.cpu) * 1000),
     memoryBytes: r.memoryBytes,
     gpu: perProcess ? tasks * (r.gpuCoresPerProcess ?? 0) : r.gpu,
@@ -103,12 +106,12 @@ function idsInWords(gpuIds: readonly number[], gpu: number): string {
 }
 
 export function inWords(shape: Shape): string {
-  const { copies, cpuMillis, memoryBytes, gpu, cpuModel, infiniband } = shape
+  const { copies, distinctNodes, cpuMillis, memoryBytes, gpu, cpuModel, infiniband } = shape
   const each = [
     `${cpuMillis / 1000} cpu${cpuModel.length === 0 ? '' : ` (model ${cpuModel.join(', ')})`}`,
     gibText(memoryBytes),
     ...(gpu > 0 ? [`${gpu} GPU${gpu > 1 ? 's' : ''}${describeFilters(shape)} on one node`] : []),
     ...(infiniband ? ['InfiniBand'] : []),
   ].join(', ')
-  return copies > 1 ? `${copies} × (${each})` : each
+  return copies > 1 ? `${copies} × (${each})${distinctNodes ? ` on ${copies} nodes` : ''}` : each
 }

@@ -16,7 +16,12 @@ test.for([
   'resources %j make %i nodes, %i processes, at most %i on one node',
   ([asked, nodes, processes, perNode]) => {
     const resources = resourcesOf({ ...asked, cpuCoresPerProcess: 1, gpuCoresPerProcess: 2 })
-    expect(toShape(resources)).toMatchObject({ copies: nodes, cpuMillis: perNode * 1000, gpu: perNode * 2 })
+    expect(toShape(resources)).toMatchObject({
+      copies: nodes,
+      distinctNodes: 'nodeCount' in asked || 'processesPerNode' in asked,
+      cpuMillis: perNode * 1000,
+      gpu: perNode * 2,
+    })
     expect(countProcesses(resources)).toBe(processes)
   },
 )

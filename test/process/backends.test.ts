@@ -58,7 +58,7 @@ pools: [{ name: here, executors: [container], ${scheduling}, nodes: [{ name: n1,
     ? {
         configOf: (folder) => `
 pools: [{ name: cluster, executor: slurm, sharedDir: '${folder}', ${scheduling} }]
-queues: [{ name: main, pool: cluster }]`,
+queues: [{ name: main, pool: cluster }, { name: late, pool: cluster, native: { partition: main, begin: now+6 } }]`,
         environment: { SLURM_CONF: conf },
         seen: (folder) => folder,
         spec: { workdir: '/', resources: { memoryBytes: small.memoryBytes } },
@@ -204,8 +204,7 @@ describe.each(Object.entries(backends))('jobs on %s', { timeout: 600_000 }, (nam
   })
 
   test.runIf(name === 'slurm')('do not count time in the queue of Slurm as run time', async () => {
-    const customAttributes = { 'slurm.begin': 'now+6' }
-    const id = await api.submit(sh('sleep 1', { maxRunTimeSeconds: 3, customAttributes }))
+    const id = await api.submit(sh('sleep 1', { maxRunTimeSeconds: 3, queue: 'late' }))
     expect(await ended(id)).toMatchObject({ state: 'SUCCEEDED', exitCode: 0 })
   })
 

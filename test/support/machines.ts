@@ -4,6 +4,7 @@ import type { Shape } from '../../src/domain/shape.ts'
 /** Machines and requests, for tests of pure rules. */
 export const shape = (asks: Partial<Shape> = {}): Shape => ({
   copies: 1,
+  distinctNodes: false,
   cpuMillis: 1000,
   memoryBytes: 1,
   gpu: 0,

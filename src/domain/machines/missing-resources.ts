@@ -17,7 +17,8 @@ export function missing(shape: Shape, nodes: readonly FreeNode[]): string[] {
   if (alone.length > 0) return alone
   const fitting = createFitting(shape, ready)
   const copies = [...ready.keys()].reduce((sum, at) => sum + fitting.copiesAt(at), 0)
-  if (copies > 0) return [`${shape.copies} replicas: resources are free for only ${copies}`]
+  if (copies > 0)
+    return [`${shape.copies} ${shape.distinctNodes ? 'nodes' : 'replicas'}: resources are free for only ${copies}`]
   return [`${listed(needsOf(shape).map(({ name }) => name))} on the same node`]
 }
 

@@ -83,10 +83,11 @@ export function createFitting(shape: Shape, nodes: readonly FreeNode[], { view }
 
 function copiesOn(shape: Shape, { seen, suit }: Candidate, score: Score): number {
   const candidate = { seen: shape.copies > 1 ? copyOf(seen) : seen, suit }
+  const copiesMax = takesOneCopy(shape, seen) ? 1 : shape.copies
   let copies = 0
-  while (copies < shape.copies && rate({ shape }, candidate, score)) {
+  while (copies < copiesMax && rate({ shape }, candidate, score)) {
     copies++
-    if (copies < shape.copies) takeResources(candidate.seen, placementOn({ shape }, candidate))
+    if (copies < copiesMax) takeResources(candidate.seen, placementOn({ shape }, candidate))
   }
   return copies
 }
@@ -248,10 +249,12 @@ function placeGang(search: Search): Placement[] | null {
     }
     placements.push(placement)
     takeResources(best.seen, placement)
-    if (!rate(search, best, best.score)) candidates.delete(best)
+    if (takesOneCopy(shape, best.seen) || !rate(search, best, best.score)) candidates.delete(best)
   }
   return placements
 }
+
+const takesOneCopy = ({ distinctNodes }: Shape, { others }: FreeNode): boolean => distinctNodes && others !== null
 
 const modelsOf = ({ devices }: FreeNode, { gpuIds }: Placement): string[] =>
   devices.flatMap(({ index, model }) => (gpuIds.includes(index) ? [model] : []))

@@ -1,4 +1,4 @@
-import { matchesAll, type Shape } from '../../domain/shape.ts'
+import { matchesAll, type Shape, toShape } from '../../domain/shape.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
 import { manager, podLabels } from './names.ts'
 import type { Node } from './objects.ts'
@@ -85,6 +85,7 @@ function cudaTerms(version: string | null): Requirement[][] {
 
 /** Keeps other runs away from an exclusive run, and spreads the pods of a run with several nodes. */
 export function makePodAntiAffinity({ runId, spec: { resources } }: RunSpec) {
+  const { copies, distinctNodes } = toShape(resources)
   const apart = (operator: 'In' | 'NotIn') => ({
     topologyKey: nodeLabels.hostname,
     labelSelector: {
@@ -94,7 +95,7 @@ export function makePodAntiAffinity({ runId, spec: { resources } }: RunSpec) {
   })
   const terms = [
     ...(resources.exclusiveNodeUse ? [apart('NotIn')] : []),
-    ...((resources.nodeCount ?? 1) > 1 ? [apart('In')] : []),
+    ...(distinctNodes && copies > 1 ? [apart('In')] : []),
   ]
   return terms.length === 0 ? {} : { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } }
 }

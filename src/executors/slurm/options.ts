@@ -16,18 +16,18 @@ export interface ClusterLimits {
 
 /**
  * Options that jobs may set by custom attributes `slurm.NAME`. None of them changes amounts, which quotas and costs
- * count, or affects other users.
+ * count, affects other users, or keeps a job waiting in Slurm, where it keeps its amounts.
  */
 const ofJobs = words(
-  `acctg-freq batch begin constraint contiguous cpu-freq deadline delay-boot dependency distribution exclude gpu-bind
-  gpu-freq gres-flags hold kill-on-invalid-dep licenses mail-type mcs-label mem-bind nice no-kill nodelist overcommit
-  oversubscribe prefer priority profile qos spread-job switches tmp use-min-nodes wckey`,
+  `acctg-freq batch constraint contiguous cpu-freq deadline delay-boot dependency distribution exclude gpu-bind
+  gpu-freq gres-flags kill-on-invalid-dep licenses mail-type mcs-label mem-bind nice no-kill nodelist overcommit
+  oversubscribe prefer profile qos spread-job switches tmp use-min-nodes wckey`,
 )
 /** Options that only the operator may set, by `queues[].native`. */
 const ofOperators = words(
-  `account bb cluster-constraint core-spec cores-per-socket cpus-per-gpu extra-node-info gpus gpus-per-node
-  gpus-per-socket gpus-per-task gres hint mail-user mem-per-cpu mem-per-gpu mincpus network ntasks-per-core ntasks-per-gpu
-  ntasks-per-socket power reboot sockets-per-node thread-spec threads-per-core`,
+  `account bb begin cluster-constraint core-spec cores-per-socket cpus-per-gpu extra-node-info gpus gpus-per-node
+  gpus-per-socket gpus-per-task gres hint hold mail-user mem-per-cpu mem-per-gpu mincpus network ntasks-per-core ntasks-per-gpu
+  ntasks-per-socket power priority reboot sockets-per-node thread-spec threads-per-core`,
 )
 
 const insteads: readonly (readonly [string, string])[] = [
@@ -42,6 +42,8 @@ const insteadOf: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     insteads.flatMap(([names, fields]) => [...words(names)].map((name) => [name, `set resources: ${fields}`])),
   ),
+  begin: 'set notBefore',
+  hold: 'set notBefore',
   'mail-user': 'Slurm sends mail to the account of the job',
   account: 'set project',
   'job-name': 'set name',

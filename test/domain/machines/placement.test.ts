@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { missing } from '../../../src/domain/machines/missing-resources.ts'
 import {
   couldEverFit,
+  createFitting,
   type FreeNode,
   giveBack,
   type Placement,
@@ -116,6 +117,20 @@ describe('case 66: InfiniBand', () => {
     expect(place(shape({ copies: 3, infiniband: true }), nodes)).toBeNull()
     expect(couldEverFit(shape({ copies: 3, infiniband: true }), nodes)).toBe(false)
   })
+})
+
+test('copies that are nodes have distinct nodes where the backend chooses them', () => {
+  const pair = shape({ copies: 2, distinctNodes: true })
+  const others = { cpuMillis: 0, memoryBytes: 0, gpus: [] }
+  const machines = ['a', 'b'].map((name) => node(name))
+  const backendNodes = ['a', 'b'].map((name) => node(name, { others }))
+  expect(nodesOf(place(pair, machines))).toEqual(['a', 'a'])
+  expect(nodesOf(place(pair, backendNodes))).toEqual(['a', 'b'])
+  expect(nodesOf(place({ ...pair, distinctNodes: false }, backendNodes))).toEqual(['a', 'a'])
+  expect(createFitting(pair, backendNodes).copiesAt(0)).toBe(1)
+  expect(couldEverFit({ ...pair, copies: 3 }, machines)).toBe(true)
+  expect(couldEverFit({ ...pair, copies: 3 }, backendNodes)).toBe(false)
+  expect(missing({ ...pair, copies: 3 }, backendNodes)).toEqual(['3 nodes: resources are free for only 2'])
 })
 
 test('case 67: named devices are chosen in their order, or any with anyGpu', () => {

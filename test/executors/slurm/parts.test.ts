@@ -161,9 +161,9 @@ describe('sbatch options', () => {
 
   it('combine those of the operator with those of the job, which win', () => {
     const native = { partition: 'debug', qos: 'low', account: 'lab' }
-    const customAttributes = { 'slurm.qos': 'high', 'slurm.hold': true, 'slurm.contiguous': false, 'pbs.x': 1 }
+    const customAttributes = { 'slurm.qos': 'high', 'slurm.no-kill': true, 'slurm.contiguous': false, 'pbs.x': 1 }
     const options = optionsFor({ customAttributes }, { queueNative: native })
-    expect(options).toEqual(expect.arrayContaining(['--partition=debug', '--account=lab', '--qos=high', '--hold']))
+    expect(options).toEqual(expect.arrayContaining(['--partition=debug', '--account=lab', '--qos=high', '--no-kill']))
     expect(options.join(' ')).not.toMatch(/contiguous|pbs/)
   })
 
@@ -176,6 +176,9 @@ describe('sbatch options', () => {
     [{ 'slurm.nodes': 8 }, /set resources: nodeCount, processCount and processesPerNode/],
     [{ 'slurm.exclusive': true }, /set resources: exclusiveNodeUse/],
     [{ 'slurm.mail-user': 'all@example.org' }, /Slurm sends mail to the account of the job/],
+    [{ 'slurm.hold': true }, /slurm.hold is not an option that a job may set; set notBefore/],
+    [{ 'slurm.begin': 'now+6' }, /set notBefore/],
+    [{ 'slurm.priority': '0' }, /the operator may set it by queues\[\]\.native/],
     [{ 'slurm.hint': 'nomultithread' }, /the operator may set it by queues\[\]\.native/],
     [{ 'slurm.toString': 'x' }, /toString is not an option that a job may set; use one of/],
     [{ 'slurm.qos': ['a'] }, /slurm.qos: \["a"\] must be one line/],

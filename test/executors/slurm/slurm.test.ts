@@ -168,15 +168,17 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
     it.each([
       ['a partition that is not there', {}, { queueNative: { partition: 'none' } }, /Invalid partition/],
       ['more than a node has', { resources: resourcesOf({ memoryBytes: 2 ** 40 }) }, {}, /Memory specification/],
+      ['a feature that no node has', { customAttributes: { 'slurm.constraint': 'none' } }, {}, /feature specification/],
       ['an option that is not its own', { customAttributes: { 'slurm.uid': '0' } }, {}, /slurm.uid is not an option/],
     ])('with %s is refused', async (_, spec, run, message) => {
       const error = await refusalOf(sh('true', spec), run)
       expect(error).toMatchObject({ reason: 'BAD_SPEC', message: expect.stringMatching(message) })
     })
 
-    it('passes custom attributes as sbatch options', async () => {
-      const handle = await own.start(sh('true', { customAttributes: { 'slurm.hold': true, 'other.x': 1 } }))
-      const isTold = async () => JSON.stringify(await observe(own.executor, handle)).includes('"Slurm: JobHeldUser"')
+    it('waits while an option of its queue keeps it in Slurm, and ends there', async () => {
+      const queueNative = { ...onMain.queueNative, begin: 'now+1hour' }
+      const handle = await own.start(sh('true', { customAttributes: { 'other.x': 1 } }), { queueNative })
+      const isTold = async () => JSON.stringify(await observe(own.executor, handle)).includes('"Slurm: BeginTime"')
       await until(isTold, { what: 'Slurm tells why it waits' })
       await own.executor.stop(handle, 60_000)
       expect(await untilEnded(own.executor, handle)).toMatchObject({ exitCode: 143, stopped: true })

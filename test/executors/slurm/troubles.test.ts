@@ -259,21 +259,22 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     async (_, isReleased) => {
       const marks = join(own.directory, `forgotten-${isReleased}`)
       const text = `echo x >>${marks}; echo up; sleep 600`
-      const handle = await own.start(sh(text, { customAttributes: { 'slurm.hold': true } }))
+      const handle = await own.start(sh(text), { queueNative: { ...onMain.queueNative, begin: 'now+1hour' } })
       const stored = async () => {
         const jobs = await readFile(storedJobs())
         return jobs.includes(handle) && jobs
       }
       const waiting = await until(stored, { what: 'the controller has stored the job', timeoutMs: 60_000 })
+      const release = (id: string) => operate('scontrol', 'update', `JobId=${id}`, 'StartTime=now')
       const { nativeId = '' } = (await observe(own.executor, handle)) as { nativeId?: string }
-      await operate('scontrol', 'release', nativeId)
+      await release(nativeId)
       await read(own.executor, handle, { enough: ({ out }) => out === 'up\n' })
       await withoutController(() => writeFile(storedJobs(), waiting), 'SIGKILL')
       const queued = () => operate('squeue', '--noheader', '--states=all', `--jobs=${nativeId}`, '--format=%T')
       await until(async () => (await queued().catch(() => ({ stdout: '' }))).stdout.startsWith('PENDING'), {
         what: 'the job waits again',
       })
-      if (isReleased) await operate('scontrol', 'release', nativeId)
+      if (isReleased) await release(nativeId)
       const isOver = async () => !/PENDING|RUNNING|COMPLETING/.test((await queued()).stdout)
       if (isReleased) await until(isOver, { what: 'its second start is over', timeoutMs: 60_000 })
       expect(await untilState(own.executor, handle, 'gone', 60_000)).toMatchObject({ cause: 'PREEMPTED' })
