@@ -72,7 +72,8 @@ export async function checkArchive(path: string): Promise<Manifest> {
   return manifest
 }
 
-async function refuseForeignFile(path: string) {
+/** Looks at the first block alone. */
+export async function refuseForeignFile(path: string): Promise<void> {
   const file = await open(path).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT' ? new BackupRefused(`${path} does not exist`) : error
   })

@@ -7,6 +7,7 @@ import type { Address } from '../platform/connection.ts'
 import { adoptDirectoryId } from '../platform/data-directory.ts'
 import { openDb } from '../platform/db.ts'
 import { exitWritten } from '../platform/output.ts'
+import { refuseForeignFile } from './archive-reader.ts'
 import { type Task, withDatabase } from './database.ts'
 import { createProgressLine, formatSeconds } from './progress-line.ts'
 import { restoreBackup } from './restore.ts'
@@ -14,6 +15,8 @@ import { restoreBackup } from './restore.ts'
 /** `berth restore FILE` */
 export async function restore(task: Task): Promise<void> {
   const { file, log, clock, config, signal } = task
+  // Before a data directory and its PostgreSQL are made.
+  await refuseForeignFile(file)
   const line = createProgressLine(clock)
   const beganMs = clock.monotonicMs()
   const { manifest, checked } = await withDatabase(task, { make: true }, async (address) => {

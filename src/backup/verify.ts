@@ -3,6 +3,7 @@ import { recordVerification } from '../domain/backup-record.ts'
 import type { Address } from '../platform/connection.ts'
 import { exitWritten } from '../platform/output.ts'
 import { pgSql } from '../platform/tx.ts'
+import { refuseForeignFile } from './archive-reader.ts'
 import { quote } from './catalog.ts'
 import { type Task, withConnection, withDatabase } from './database.ts'
 import { findChangedLogs } from './log-hashes.ts'
@@ -15,6 +16,7 @@ import { withTemporaryPostgres } from './temporary-postgres.ts'
 /** `berth backup verify FILE`: restores the backup into a server of its own and checks what came out. */
 export async function verify(task: Task): Promise<void> {
   const { file } = task
+  await refuseForeignFile(file)
   const { manifest, tookMs, troubles, checks } = await restoreOnTrial(task)
   const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0)
   process.stdout.write(`${file}: ${rows} rows of ${manifest.takenAt}, restored in ${formatSeconds(tookMs)}\n${checks}`)

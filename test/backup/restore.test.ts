@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,9 +10,11 @@ import { packTar, unpackTar } from 'modern-tar'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findChangedLogs } from '../../src/backup/log-hashes.ts'
 import { BackupRefused, type Manifest } from '../../src/backup/manifest.ts'
-import { checkData } from '../../src/backup/put-back.ts'
+import { checkData, restore } from '../../src/backup/put-back.ts'
 import { restoreBackup } from '../../src/backup/restore.ts'
+import { readConfig } from '../../src/config.ts'
 import { Fenced, fence } from '../../src/domain/leadership.ts'
+import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import type { Sql } from '../../src/platform/tx.ts'
 import { backUpTo, createEmptyDatabase } from '../support/backups.ts'
@@ -258,4 +261,13 @@ describe('a backup is refused by name, with nothing written,', () => {
     await expect(restoreTo(empty.url, path)).rejects.toThrow(/feed_head_one_row/)
     expect(await empty.db.sql.query(`SELECT 1 FROM pg_class WHERE relnamespace = 'public'::regnamespace`)).toEqual([])
   })
+})
+
+it('a missing file is refused before a data directory is made', async () => {
+  const dataDir = join(folder, 'never-made')
+  const config = { ...readConfig(['--config', '/dev/null']), dataDir }
+  const task = { config: { ...config, database: { ...config.database, url: null } }, file: join(folder, 'absent.tar') }
+  const { signal } = new AbortController()
+  await expect(restore({ ...task, log, clock: systemClock, version: '0', signal })).rejects.toThrow('does not exist')
+  expect(existsSync(dataDir)).toBe(false)
 })
