@@ -1858,7 +1858,7 @@ export type JobUpdatesSubscriptionVariables = Exact<{
 
 
 export type JobUpdatesSubscription = { jobUpdates:
-    | { __typename: 'JobTransitions', cursor: string, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, queue: { id: string, name: string }, user: { id: string, name: string } }, transitions: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, detail:
+    | { __typename: 'JobTransitions', matches: boolean, cursor: string, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, queue: { id: string, name: string }, user: { id: string, name: string } }, transitions: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, detail:
           | { __typename: 'ApprovalDecisionDetail' }
           | { __typename: 'ApprovalRequestDetail' }
           | { __typename: 'ArtifactDetail' }
@@ -5024,6 +5024,7 @@ export const JobUpdatesDocument = /*#__PURE__*/ new TypedDocumentString(`
         id
         ...JobEventRow
       }
+      matches
       cursor
     }
     ... on StreamReset {

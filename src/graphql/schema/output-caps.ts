@@ -58,7 +58,7 @@ type Resolver = GraphQLFieldResolver<unknown, object>
 /** null: the field is not a list, belongs to a connection, or its description names the cap. */
 function findCap({ type, kind, parentType, name, description }: Field): number | null {
   if (type.kind !== 'List' || kind === 'Subscription' || parentType.endsWith('Connection')) return null
-  return /at most [\d,]+/.test(description ?? '') ? null : (caps[`${parentType}.${name}`] ?? itemsMax)
+  return /at most [\d,]+/i.test(description ?? '') ? null : (caps[`${parentType}.${name}`] ?? itemsMax)
 }
 
 type Field = Pick<

@@ -112,6 +112,10 @@ describe('the schema', () => {
     expect(conflicts).toEqual([])
   })
 
+  it('states the cap of a list once', () => {
+    expect(printPublishedSchema().match(/at most [\d,]+\. At most [\d,]+\./gi)).toBe(null)
+  })
+
   it('states the cap of every list', () => {
     const lists = types.filter(isObjectType).flatMap((type) =>
       Object.values(type.getFields())

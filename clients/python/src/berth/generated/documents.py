@@ -943,6 +943,7 @@ JOB_UPDATES = """
         id
         ...JobEventRow
       }
+      matches
       cursor
     }
     ... on StreamReset {
