@@ -35,6 +35,8 @@ export interface ApprovalItem {
   executor: string
   /** null: unknown; infinite: unbounded. */
   cost: number | null
+  /** The currency of the pool's prices; null: it has no prices. */
+  currency: string | null
   /** CPU and GPU models of the machines that it may get. */
   hardware: readonly string[]
   gpuModel: readonly string[]
@@ -88,13 +90,17 @@ export async function readApprovalRules(sql: Sql): Promise<ApprovalRule[]> {
   )
 }
 
-function amountReason({ costAbove, jobsPerDayAbove }: ApprovalCondition, { cost, jobsLastDay }: ApprovalItem) {
+function amountReason(
+  { costAbove, jobsPerDayAbove }: ApprovalCondition,
+  { cost, currency, jobsLastDay }: ApprovalItem,
+) {
+  const moneyText = (amount: number) => [currency, +amount.toFixed(4)].filter((part) => part !== null).join(' ')
   if (costAbove != null && cost !== null && cost > costAbove)
     return Number.isFinite(cost)
-      ? `Costs ${cost}, more than ${costAbove}`
-      : `May cost more than ${costAbove}, ${unboundedText}`
+      ? `Costs ${moneyText(cost)}, more than ${moneyText(costAbove)}`
+      : `May cost more than ${moneyText(costAbove)}, ${unboundedText}`
   if (jobsPerDayAbove != null && jobsLastDay + 1 > jobsPerDayAbove)
-    return `More than ${jobsPerDayAbove} jobs in 24 hours`
+    return `More than ${jobsPerDayAbove} ${jobsPerDayAbove === 1 ? 'job' : 'jobs'} in 24 hours`
   return null
 }
 

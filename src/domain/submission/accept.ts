@@ -330,6 +330,7 @@ function decideApproval(
       name: spec.name,
       executor: spec.executor,
       cost: placed.isUnbounded ? Number.POSITIVE_INFINITY : cost,
+      currency: placed.currency,
       hardware: modelsFor(toShape(spec.resources), hardware),
       gpuModel: spec.resources.gpuModel,
       cpuModel: spec.resources.cpuModel,
@@ -340,13 +341,16 @@ function decideApproval(
     (input.requiresApproval ? needWithoutRule('Requested by the submitter') : null)
   const limit = facts.limits.get(placed.job.pool)?.userMaxBlocked ?? null
   if (need && limit !== null && blocked >= limit)
-    throw new QuotaExceeded(`Quota exceeded: Maximum ${limit} jobs waiting for approval allowed`, {
-      code: 'QUOTA_EXCEEDED',
-      quota: 'MAX_BLOCKED',
-      scope: scopeText(userSubject(placed.payer)),
-      limit,
-      used: blocked,
-    })
+    throw new QuotaExceeded(
+      `Quota exceeded: Maximum ${limit} ${limit === 1 ? 'job' : 'jobs'} waiting for approval allowed`,
+      {
+        code: 'QUOTA_EXCEEDED',
+        quota: 'MAX_BLOCKED',
+        scope: scopeText(userSubject(placed.payer)),
+        limit,
+        used: blocked,
+      },
+    )
   return need
 }
 

@@ -31,6 +31,8 @@ export interface Placed {
   takes: Amounts
   /** true: the cost has no upper bound, and only its known part is counted. */
   isUnbounded: boolean
+  /** The currency of the cost; null: the pool has no prices. */
+  currency: string | null
   /** Nodes of the capacity reservation; null: no reservation. */
   reservedNodes: readonly string[] | null
 }
@@ -111,9 +113,12 @@ export function resolveSubmission(submission: Submission, facts: SubmissionFacts
     payer,
     takes: computeAmounts({ cost, gpu: most.gpu }, destination?.executors ?? []),
     isUnbounded,
+    currency: currencyOf(destination),
     reservedNodes: reservation?.nodes ?? null,
   }
 }
+
+const currencyOf = (destination: Pick<Destination, 'rates'> | undefined) => destination?.rates?.currency ?? null
 
 /**
  * The default working directory: the caller's directory where the executor can use it. A container cannot; it starts in

@@ -85,6 +85,7 @@ function toItem(job: RecentJob, hardware: readonly PoolHardware[]): ApprovalItem
     name,
     executor,
     cost: isUnbounded ? Number.POSITIVE_INFINITY : cost,
+    currency: rates?.currency ?? null,
     hardware: modelsFor(
       toShape(spec.resources),
       hardware.filter((machines) => machines.pool === pool),

@@ -12,6 +12,7 @@ const item: ApprovalItem = {
   name: 'train-large',
   executor: 'local',
   cost: 60,
+  currency: 'EUR',
   hardware: [],
   gpuModel: ['h100'],
   cpuModel: ['!xeon'],
@@ -32,6 +33,14 @@ const rule = (condition: ApprovalCondition, more: Partial<ApprovalRule> = {}): A
 })
 
 describe('approval rules', () => {
+  it.each([
+    ['EUR', 295.68, 'Costs EUR 295.68, more than EUR 50 (rule a rule)'],
+    [null, 295.68, 'Costs 295.68, more than 50 (rule a rule)'],
+    ['EUR', Number.POSITIVE_INFINITY, expect.stringMatching(/^May cost more than EUR 50, /)],
+  ])('name the currency %s of a cost of %d', (currency, cost, reason) => {
+    expect(decideApprovalNeed([rule({ costAbove: 50 })], { ...item, currency, cost })?.reason).toEqual(reason)
+  })
+
   it.each<[ApprovalCondition, Partial<ApprovalItem>, boolean]>([
     [{ costAbove: 50 }, {}, true],
     [{ costAbove: 60 }, {}, false],
