@@ -66,10 +66,14 @@ export function stopForProblem(problem: ProblemFragment | RefusalFragment, nextI
 export function stopForFailure(failure: RequestFailed): Stop {
   const { code, retryable, message, requestId } = failure
   const isLogged = code === 'INTERNAL_SERVER_ERROR' && requestId !== null
-  const elsewhere =
-    failure.isForeign && code === 'BAD_REQUEST' ? nextSteps['UNREACHABLE'] : (nextSteps[code] ?? findList(message))
-  const next = isLogged ? `see request id ${requestId} in the log of the server` : elsewhere
+  const next = isLogged ? `see request id ${requestId} in the log of the server` : findNextStep(failure)
   return new Stop(exitCodeOf(code, retryable), message.replaceAll(variable, '$1: '), next)
+}
+
+function findNextStep({ code, message, isForeign }: RequestFailed): string | undefined {
+  if (isForeign && code === 'BAD_REQUEST') return nextSteps['UNREACHABLE']
+  // The gate's refusal says what to do; a token would not help.
+  return isForeign && code === 'FORBIDDEN' ? undefined : (nextSteps[code] ?? findList(message))
 }
 
 /** The server's prefix for an error in a variable. */

@@ -115,7 +115,14 @@ export async function readFilter(cli: Cli, given: FilterFlags): Promise<JobFilte
 }
 
 /** When no job matches, a name that does not exist is the reason. Jobs of removed pools, queues and nodes do match. */
-export async function demandNames(cli: Cli, { pools, queues, node }: JobFilter): Promise<void> {
+export async function demandNames(cli: Cli, { pools, queues, node, labels }: JobFilter): Promise<void> {
+  const listed = labels?.find(({ value }) => value?.includes(','))
+  if (listed)
+    throw new Stop(
+      exitCodes.notFound,
+      `No job has the label ${listed.key}=${listed.value}`,
+      'a label has one value, with its commas; jobs with all of several labels match',
+    )
   if (pools) {
     const known = (await cli.connection().request(PoolNamesDocument, {})).pools.map(({ name }) => name)
     const pool = pools.find((name) => !known.includes(name))

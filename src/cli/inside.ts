@@ -68,3 +68,18 @@ export function parseObject(text: string, what: string): Record<string, unknown>
     throw usageError(`${what} must be a JSON object`, 'such as {"step": 100}')
   return Object.fromEntries(Object.entries(value))
 }
+
+const mediaTypes: Readonly<Record<string, string>> = {
+  ...{ txt: 'text/plain', log: 'text/plain', md: 'text/markdown', csv: 'text/csv', html: 'text/html' },
+  ...{ json: 'application/json', yaml: 'application/yaml', yml: 'application/yaml', pdf: 'application/pdf' },
+  ...{ png: 'image/png', jpg: 'image/jpeg', jpeg: 'image/jpeg', svg: 'image/svg+xml' },
+}
+
+/** The media type of the first of these names whose ending is known. */
+export function guessMediaType(names: readonly (string | undefined)[]): string {
+  for (const name of names) {
+    const known = mediaTypes[/\.(\w+)$/.exec(name ?? '')?.[1]?.toLowerCase() ?? '']
+    if (known) return known
+  }
+  throw usageError('the media type is missing', 'pass --media-type, such as application/octet-stream')
+}

@@ -66,6 +66,8 @@ export function memoryText(bytes: number): string {
   return gib < 0.1 ? `${+(gib * 1_024).toFixed(2)} MiB` : `${+gib.toFixed(2)} GiB`
 }
 
+export const countJobs = (count: number): string => (count === 1 ? '1 job' : `${count} jobs`)
+
 const gap = '  '
 
 export function table<Row>(terminal: Terminal, rows: readonly Row[], columns: readonly Column<Row>[]): string {

@@ -3,6 +3,7 @@ import type { JobSelection, RefusalFragment } from '../client/generated/graphql.
 import type { Cli } from './cli.ts'
 import { exitCodes, MissingJob, Stop, seeJobs, stopForProblem, usageError } from './exit.ts'
 import { addFilterFlags, demandNames, pickFilterFlags, readFilter } from './filter.ts'
+import { countJobs } from './render.ts'
 
 /** Verbs that act on jobs by their ids, or on all that match filter flags. */
 
@@ -61,8 +62,6 @@ export async function actOnChosen<Done extends { __typename: string }>(
   const count = done?.length ?? 0
   return { done: done ?? [], isMatching, summary: done ? `${countJobs(count)} ${act.past}\n` : '' }
 }
-
-const countJobs = (count: number) => (count === 1 ? '1 job' : `${count} jobs`)
 
 async function actOnJobs<Done extends { __typename: string }>(
   cli: Cli,
@@ -130,7 +129,7 @@ async function actUntilNoneIsLeft<Done extends { __typename: string }>(
     const ended = refusals.separate(chunk, act).filter((each) => !('changed' in each) || each.changed)
     done.push(...ended)
     changed += ended.length
-    cli.terminal.progress(`${changed} of ${act.count} jobs ${act.past}`)
+    cli.terminal.progress(`${changed} of ${countJobs(act.count)} ${act.past}`)
     if (ended.length === 0) break
     if (changed + chunk.remaining > act.count) throw moreJobs(act, changed)
     remaining = chunk.remaining
@@ -139,7 +138,7 @@ async function actUntilNoneIsLeft<Done extends { __typename: string }>(
 }
 
 const moreJobs = ({ past }: { past: string }, changed: number) =>
-  new Stop(exitCodes.refused, `${changed} jobs ${past}; more jobs match now`, 'repeat the command')
+  new Stop(exitCodes.refused, `${countJobs(changed)} ${past}; more jobs match now`, 'repeat the command')
 
 const readActualCount = (answer: SelectionAnswer<unknown>): number | undefined =>
   'actualCount' in answer ? answer.actualCount : undefined

@@ -4,7 +4,7 @@ import { type Cli, expectSuccess } from './cli.ts'
 import { stopForProblem, usageError } from './exit.ts'
 import { rememberJob } from './last-job.ts'
 import { isTable, type OutputOptions, printIds, rowPrinter } from './output.ts'
-import { changedJobColumns } from './render.ts'
+import { changedJobColumns, countJobs } from './render.ts'
 import { expandSweep, type Parameter } from './sweep.ts'
 
 type Result = Extract<SubmitJobsMutation['submitJobs'], { __typename: 'SubmitJobsSuccess' }>['results'][number]
@@ -29,7 +29,7 @@ export async function submitSweep(cli: Cli, spec: JobSpecInput, options: SweepOp
   const key = options.idempotencyKey ?? createIdempotencyKey()
   const name = spec.labels?.find((label) => label.key === 'sweep')?.value ?? key.slice(0, 8)
   const specs = expandSweep(spec, sweep, name)
-  if (dryRun) return cli.terminal.say(`berth: ${specs.length} jobs would be submitted`)
+  if (dryRun) return cli.terminal.say(`berth: ${countJobs(specs.length)} would be submitted`)
   const submissions = specs.map((each, i) => ({
     spec: each,
     defaultWorkdir: cli.cwd,
@@ -50,7 +50,7 @@ export async function submitSweep(cli: Cli, spec: JobSpecInput, options: SweepOp
       output,
     )
   else await print(cli, jobs, output)
-  cli.terminal.say(`berth: ${jobs.length} jobs; "berth ls --label sweep=${name}" lists them`)
+  cli.terminal.say(`berth: ${countJobs(jobs.length)}; "berth ls --label sweep=${name}" lists them`)
 }
 
 /** Many jobs of a sweep are refused for the same reason, which is reported once. */
@@ -63,5 +63,5 @@ function reportRefusals(cli: Cli, results: readonly Result[]): void {
     counts.set(message, (counts.get(message) ?? 0) + 1)
   }
   for (const [message, count] of counts)
-    cli.terminal.say(`berth: ${count} of ${results.length} jobs refused: ${message}`)
+    cli.terminal.say(`berth: ${count} of ${countJobs(results.length)} refused: ${message}`)
 }

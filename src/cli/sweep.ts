@@ -29,14 +29,18 @@ function readRange(text: string): string[] {
 
 /**
  * The specs of a sweep. Each value is in an environment variable and a label with the name of its parameter, and replaces
- * `{name}` in the words of the command.
+ * `{name}` in the words of the command and in the name of the job. `{{name}}` stands for `{name}`.
  */
 export function expandSweep(spec: JobSpecInput, parameters: readonly Parameter[], sweep: string): JobSpecInput[] {
   const count = parameters.reduce((product, { values }) => product * values.length, 1)
   if (count > sweepJobsMax)
     throw usageError(`the sweep has ${count} jobs`, `the limit is ${sweepJobsMax}; use fewer values`)
   return combine(parameters).map((values) => {
-    const fill = (word: string) => values.reduce((text, [name, value]) => text.replaceAll(`{${name}}`, value), word)
+    const known = new Map(values)
+    const fill = (word: string) =>
+      word.replace(placeholder, (_, kept?: string, name = '') =>
+        kept ? `{${kept}}` : (known.get(name) ?? unknownName(name)),
+      )
     const labels = [['sweep', sweep] as const, ...values].map(([key, value]) => ({ key, value }))
     const own = spec.labels ?? []
     return {
@@ -48,6 +52,16 @@ export function expandSweep(spec: JobSpecInput, parameters: readonly Parameter[]
       environment: [...(spec.environment ?? []), ...values.map(([name, value]) => ({ name, value }))],
     }
   })
+}
+
+/** Not `${name}`, which is a variable of a shell. */
+const placeholder = /\{\{([A-Za-z_]\w*)\}\}|(?<!\$)\{([A-Za-z_]\w*)\}/g
+
+function unknownName(name: string): never {
+  throw usageError(
+    `{${name}} is not a parameter of the sweep`,
+    `pass --sweep ${name}=…, or write {{${name}}} for the text {${name}}`,
+  )
 }
 
 type Values = readonly (readonly [string, string])[]

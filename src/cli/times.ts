@@ -35,9 +35,9 @@ function readTimeAround(given: string, sign: number): string {
   return new Date(at).toISOString()
 }
 
-/** Reads `90s`, `10m`, `2h`, `1d`, also with a fraction; without a unit seconds. */
+/** Reads `90s`, `10m`, `2h`, `1d`, also with a fraction. A bare number is refused: to Slurm it is minutes. */
 export function readSeconds(text: string): number {
-  const [, amount, unit = 's'] = text.match(/^(\d+(?:\.\d+)?)([smhd])?$/) ?? []
+  const [, amount, unit = ''] = text.match(/^(\d+(?:\.\d+)?)([smhd])$/) ?? []
   if (amount === undefined) throw new InvalidArgumentError('Write 90s, 10m, 2h or 1d.')
   return (Number(amount) * unitMs[unit as keyof typeof unitMs]) / 1_000
 }

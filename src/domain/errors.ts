@@ -128,7 +128,7 @@ export class CountMismatch extends Refusal {
   readonly actualCount: number
   constructor(expectedCount: number, actualCount: number) {
     super(
-      `The mutation would change ${actualCount} jobs, not ${expectedCount}, and changed none; check the filter, then ` +
+      `The mutation would change ${actualCount === 1 ? '1 job' : `${actualCount} jobs`}, not ${expectedCount}, and changed none; check the filter, then ` +
         `send it with expectedCount ${actualCount}`,
     )
     this.expectedCount = expectedCount

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { readTextFile } from '../../src/cli/inside.ts'
+import { guessMediaType, readTextFile } from '../../src/cli/inside.ts'
 
 it('a file that is not UTF-8 is refused', async () => {
   const cwd = await mkdtemp(join(tmpdir(), 'berth-inside-'))
@@ -12,4 +12,16 @@ it('a file that is not UTF-8 is refused', async () => {
   const cli = { cwd, readStdin: async () => '' }
   expect(await readTextFile(cli, 'utf8')).toBe('café')
   await expect(readTextFile(cli, 'latin1')).rejects.toThrow('latin1 is not in UTF-8')
+})
+
+it.each([
+  [['out/result.json', undefined, 'result'], 'application/json'],
+  [[undefined, 's3://plots/loss.PNG', 'loss'], 'image/png'],
+  [['-', undefined, 'report.md'], 'text/markdown'],
+])('the media type of %j is %s', (names, type) => {
+  expect(guessMediaType(names)).toBe(type)
+})
+
+it('a media type that no ending names is refused', () => {
+  expect(() => guessMediaType(['model.bin', undefined, 'model'])).toThrow('the media type is missing')
 })

@@ -75,6 +75,24 @@ describe('retry', () => {
   })
 })
 
+it('why advises once on a job that ran out of memory', async () => {
+  const id = await submit('--', 'true')
+  await berth('cancel', id)
+  await server.domain.db.sql.query(
+    `UPDATE job SET state_reason = 'OOM_KILLED', state_info = 'retry with --mem 8' WHERE id = $1`,
+    [id],
+  )
+  const { stdout } = await berth('why', id)
+  expect(stdout).toMatch(/^because +retry with --mem 8$/m)
+  expect(stdout).toMatch(new RegExp(`^next +"berth logs --errors ${id}"$`, 'm'))
+})
+
+it('counts one job as "1 job"', async () => {
+  expect((await berth('submit', '--sweep', 'n=1', '--dry-run', '--', 'true')).stderr).toBe(
+    'berth: 1 job would be submitted\n',
+  )
+})
+
 it('info has no run before the first one', async () => {
   expect((await berth('info', await submit('--', 'true'))).stdout).not.toMatch(/^run /m)
   expect((await berth('info', await submit('--attempts', '3', '--', 'true'))).stdout).toMatch(/^run +at most 3$/m)

@@ -76,6 +76,24 @@ describe('a sweep', () => {
     })
   })
 
+  // biome-ignore-start lint/suspicious/noTemplateCurlyInString: variables of a shell
+  it('fills {name}, leaves variables of a shell, and takes {{name}} for the text', () => {
+    const [spec] = expandSweep(
+      { command: ['--lr={lr}', 'echo ${lr}', '{{print}}', '{ "a": 1 }'] },
+      readParameter('lr=1'),
+      's',
+    )
+    expect(spec?.command).toEqual(['--lr=1', 'echo ${lr}', '{print}', '{ "a": 1 }'])
+  })
+  // biome-ignore-end lint/suspicious/noTemplateCurlyInString: variables of a shell
+
+  it.each([{ command: ['train', '--lr={lrr}'] }, { name: 'lr {lrr}' }, { arguments: ['{lrr}'] }])(
+    'refuses the name of no parameter in %j',
+    (spec) => {
+      expect(() => expandSweep(spec, parameters, 's')).toThrow('{lrr} is not a parameter of the sweep')
+    },
+  )
+
   it.each(['lr', '=1', 'a b=1', 'seed=4..1', 'seed=1..5000'])('refuses %s', (given) => {
     expect(() => readParameter(given)).toThrow('Expected')
   })

@@ -193,6 +193,11 @@ describe('exit codes and errors', () => {
     expect({ exitCode, next }).toMatchObject({ exitCode: 2, next: expect.stringContaining('set BERTH_URL') })
   })
 
+  it('of the gate have the advice of the gate alone', () => {
+    expect(stopForFailure(new RequestFailed('FORBIDDEN', 'no', { isForeign: true })).next).toBe(undefined)
+    expect(stopForFailure(new RequestFailed('FORBIDDEN', 'no')).next).toContain('permission')
+  })
+
   it('of a refusal list every violation', () => {
     const stop = stopForProblem({
       __typename: 'InvalidInputProblem',

@@ -127,6 +127,18 @@ describe('values', () => {
       'submit --cpu -1 -- true',
       "option '--cpu <cores>' argument '-1' is invalid. Expected a number without a unit, such as 4 or 0.5; see \"berth submit --help\"",
     ],
+    [
+      'submit --max-run-time 10 -- true',
+      "option '--max-run-time <time>' argument '10' is invalid. Write 90s, 10m, 2h or 1d; see \"berth submit --help\"",
+    ],
+    [
+      'submit --sweep lr=1,2 -- train {lrr}',
+      '{lrr} is not a parameter of the sweep; pass --sweep lrr=…, or write {{lrr}} for the text {lrr}',
+    ],
+    [
+      'submit --set nodeCount=2 -- true',
+      'spec: Field "nodeCount" is not defined by type "JobSpecInput". Did you mean "resources.nodeCount"?',
+    ],
     ['submit --label =x -- true', 'spec.labels.0.key: Must not be empty; see "berth submit --help"'],
     [
       'submit --not-before monday -- true',
@@ -205,6 +217,10 @@ describe('names that do not exist', () => {
     ['ls --queue nope -o json', 'Queue nope not found; the queues are default'],
     ['ls --group-by state --node nope', 'Node nope not found; "berth node ls" lists the nodes'],
     ['cancel --queue nope --yes', 'Queue nope not found; the queues are default'],
+    [
+      'ls --label lr=0.05,0.1',
+      'No job has the label lr=0.05,0.1; a label has one value, with its commas; jobs with all of several labels match',
+    ],
     ['queue --pool nope', 'Pool nope not found; "berth node ls" lists the nodes of all pools'],
     ['node cordon nope', 'Node nope not found; "berth node ls" lists the nodes'],
     ['rules rm nope', 'Approval rule nope not found; "berth rules" lists the rules'],
@@ -259,7 +275,16 @@ describe('servers', () => {
       `No server answers at http://127.0.0.1:2: connect ECONNREFUSED 127.0.0.1:2; ${next}`,
       at('http://127.0.0.1:2'),
     ],
-    ['ls', `No server answers at https://127.0.0.1:PORT: wrong version number; ${next}`, at('https://127.0.0.1:PORT')],
+    [
+      'ls',
+      `No server answers at https://127.0.0.1:PORT: the server speaks HTTP, not HTTPS; write http://; ${next}`,
+      at('https://127.0.0.1:PORT'),
+    ],
+    [
+      'ls',
+      `No server answers at http://127.0.0.1:6000: browsers and Node block this port; serve on another one; ${next}`,
+      at('http://127.0.0.1:6000'),
+    ],
   ])
   refuses(2, [
     [

@@ -7,12 +7,19 @@ import {
 } from '../../client/generated/graphql.ts'
 import type { Cli } from '../cli.ts'
 import { exitCodes, Stop, unknownJob, usageError } from '../exit.ts'
-import { addRetryTimeoutOption, callAsRun, parseObject, type RetryTimeoutOptions, readTextFile } from '../inside.ts'
+import {
+  addRetryTimeoutOption,
+  callAsRun,
+  guessMediaType,
+  parseObject,
+  type RetryTimeoutOptions,
+  readTextFile,
+} from '../inside.ts'
 import { addOutputOption, type OutputOptions, rowPrinter } from '../output.ts'
 import { readEveryNode } from '../pages.ts'
 
 interface Options extends RetryTimeoutOptions {
-  mediaType: string
+  mediaType?: string
   uri?: string
   file?: string
   metadata?: string
@@ -24,12 +31,13 @@ export function registerArtifactCommand(program: Command, cli: Cli): void {
   addRetryTimeoutOption(artifact.command('publish', { isDefault: true }))
     .description('publish a result of this job')
     .argument('<name>')
-    .requiredOption('--media-type <type>', 'media type, such as text/plain')
+    .option('--media-type <type>', 'media type, such as text/plain (default: by the ending of the file, URI or name)')
     .option('--uri <uri>', 'location of the result')
     .option('--file <file>', 'file with the text of the result, at most 64 KiB; "-" is stdin')
     .option('--metadata <json>', 'further details, a JSON object')
     .action(async (name: string, options: Options) => {
-      const { mediaType, uri, file, metadata } = options
+      const { uri, file, metadata } = options
+      const mediaType = options.mediaType ?? guessMediaType([file, uri, name])
       if ((uri === undefined) === (file === undefined)) throw usageError('exactly one of --uri and --file is needed')
       const body = file === undefined ? undefined : await readTextFile(cli, file)
       const facts = metadata === undefined ? undefined : parseObject(metadata, '--metadata')

@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { CleanupJobsDocument } from '../../client/generated/graphql.ts'
 import { type Cli, expectSuccess } from '../cli.ts'
 import { addOutputOption, type OutputOptions, printObject } from '../output.ts'
+import { countJobs } from '../render.ts'
 
 export function registerCleanupCommand(program: Command, cli: Cli): void {
   addOutputOption(program.command('cleanup'), ['deletedCount'])
@@ -9,7 +10,7 @@ export function registerCleanupCommand(program: Command, cli: Cli): void {
     .option('--older-than <days>', 'minimum age since the end of the job, 1d to 365d', readDays, 30)
     .action(async ({ output, olderThan }: OutputOptions & { olderThan: number }) => {
       const deletedCount = await removeAll(cli, olderThan)
-      const text = `${deletedCount} ${deletedCount === 1 ? 'job' : 'jobs'} deleted\n`
+      const text = `${countJobs(deletedCount)} deleted\n`
       await printObject(cli, { deletedCount }, output, () => text)
     })
 }

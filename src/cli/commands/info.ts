@@ -3,7 +3,7 @@ import type { JobQuery } from '../../client/generated/graphql.ts'
 import type { Cli } from '../cli.ts'
 import { addWatchOption, pollRows, watchRows } from '../live.ts'
 import { addOutputOption, isTable, type OutputOptions, printObject } from '../output.ts'
-import { labelsText, memoryText, secondsText, sheet, startText, stateText, timeText } from '../render.ts'
+import { countJobs, labelsText, memoryText, secondsText, sheet, startText, stateText, timeText } from '../render.ts'
 import { shellWord } from '../shell-word.ts'
 import { findJob } from '../watch.ts'
 
@@ -80,7 +80,7 @@ export function positionText({ queuePosition, pool, scheduling }: Job): string |
 export function holdText({ scheduling }: Job): string | null {
   const hold = scheduling?.hold
   if (!hold) return null
-  const leaving = hold.waitingForVictims > 0 ? `, waiting for ${hold.waitingForVictims} preempted jobs` : ''
+  const leaving = hold.waitingForVictims > 0 ? `, waiting for ${countJobs(hold.waitingForVictims)} to be preempted` : ''
   return `${hold.nodes.map(({ name }) => name).join(', ')}${hold.expectedAt === null ? '' : `, until about ${timeText(hold.expectedAt)}`}${leaving}`
 }
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { JobQuery, JobSpecInput } from '../../client/generated/graphql.ts'
 import type { Cli } from '../cli.ts'
 import { addOutputOption, type Output, type OutputOptions, printObject } from '../output.ts'
-import { type Column, secondsText, sheet, startText, stateText, table, timeText } from '../render.ts'
+import { type Column, countJobs, secondsText, sheet, startText, stateText, table, timeText } from '../render.ts'
 import { readSpec, toSpecInput } from '../spec-text.ts'
 import { findJob } from '../watch.ts'
 import { holdText, positionText } from './info.ts'
@@ -32,7 +32,7 @@ function explain(job: Job): [string, string | null | undefined][] {
     ['waits for', closed.map(gateText).join('; ')],
     ['missing', scheduling?.fit.missing.join('; ')],
     ['position', positionText(job)],
-    ['ahead', scheduling && `${scheduling.jobsAhead} ${scheduling.jobsAhead === 1 ? 'job' : 'jobs'}`],
+    ['ahead', scheduling && countJobs(scheduling.jobsAhead)],
     ['held for it', holdText(job)],
     ['may start', startText(scheduling?.estimatedStart)],
     ['considered', timeText(scheduling?.lastConsideredAt ?? null)],
@@ -48,9 +48,11 @@ const reasonText = ({ message, used, limit }: NonNullable<Job['scheduling']>['re
 const gateText = ({ code, opensAt, detail }: NonNullable<Job['scheduling']>['gates'][number]) =>
   [code, detail, opensAt && `until ${timeText(opensAt)}`].filter(Boolean).join(' ')
 
-function nextStep({ id, state, stateCategory }: Job): string | null {
+function nextStep({ id, state, stateCategory, stateReason }: Job): string | null {
   if (state === 'BLOCKED') return `"berth approve ${id}", with the permission`
   if (stateCategory === 'WAITING') return `"berth why ${id} --what-if"`
+  // `because` says how much memory to ask for.
+  if (stateReason === 'OOM_KILLED') return `"berth logs --errors ${id}"`
   return state === 'SUCCEEDED' || stateCategory === 'ACTIVE' ? null : `"berth logs --errors ${id}", "berth retry ${id}"`
 }
 

@@ -83,8 +83,17 @@ const reasonOf = (error: unknown) =>
   error instanceof Error && error.cause instanceof Error && error.cause.message ? `: ${shortReason(error.cause)}` : ''
 
 /** OpenSSL's messages have addresses and files of its source; its reason is for people. */
-const shortReason = (cause: Error & { reason?: unknown }): string =>
-  typeof cause.reason === 'string' && cause.reason !== '' ? cause.reason : cause.message
+function shortReason(cause: Error & { reason?: unknown }): string {
+  const reason = typeof cause.reason === 'string' && cause.reason !== '' ? cause.reason : cause.message
+  return explained[reason] ?? reason
+}
+
+const plainHttp = 'the server speaks HTTP, not HTTPS; write http://'
+const explained: Readonly<Record<string, string>> = {
+  'wrong version number': plainHttp,
+  'packet length too long': plainHttp,
+  'bad port': 'browsers and Node block this port; serve on another one',
+}
 
 /** The failure for a response without a GraphQL result, from the server's gate or from a proxy. */
 export function createResponseFailure(endpoint: URL, response: Response, text: string): RequestFailed {
@@ -97,10 +106,13 @@ export function createResponseFailure(endpoint: URL, response: Response, text: s
   const from = response.redirected
     ? `${endpoint.href} redirects to ${response.url} (use that URL), which`
     : endpoint.href
-  const reason = `${from} answered ${status}: ${wordsOf(text).slice(0, 200).trim()}`
+  const reason = `${from} answered ${status}: ${wordsOf(text).slice(0, reasonCharactersMax).trim()}`
   const code = status >= 502 ? 'UNREACHABLE' : codeOfStatus(status)
   return new RequestFailed(code, reason, { retryAfterMs, isForeign: true, ...token })
 }
+
+/** More than the longest refusal of the gate, less than the page of a proxy. */
+const reasonCharactersMax = 600
 
 const wordsOf = (text: string) => /<title>([^<]*)/i.exec(text)?.[1] ?? text
 

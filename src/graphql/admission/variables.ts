@@ -3,10 +3,12 @@ import {
   coerceInputValue,
   type ExecutionArgs,
   GraphQLError,
+  type GraphQLInputField,
   type GraphQLInputType,
   GraphQLScalarType,
   type GraphQLSchema,
   getNullableType,
+  isInputObjectType,
   isInputType,
   isListType,
   isNonNullType,
@@ -34,7 +36,7 @@ export async function coerceVariables(
 ): Promise<{ values: Variables } | { errors: readonly GraphQLError[] }> {
   const errors: GraphQLError[] = []
   const report = (message: string) => {
-    if (errors.push(new GraphQLError(message)) >= errorsMax) throw new TooManyErrors()
+    if (errors.push(new GraphQLError(suggestInnerField(schema, message))) >= errorsMax) throw new TooManyErrors()
   }
   const values: Variables = Object.create(null)
   try {
@@ -50,6 +52,19 @@ export async function coerceVariables(
     if (!(error instanceof TooManyErrors)) throw error
   }
   return errors.length > 0 ? { errors } : { values }
+}
+
+/** A field of `resources` that was given to the spec itself: graphql-js looks for a similar name in the same type alone. */
+function suggestInnerField(schema: GraphQLSchema, message: string): string {
+  const [, field = '', name = ''] = /: Field "([^"]+)" is not defined by type "(\w+)"/.exec(message) ?? []
+  const outer = schema.getType(name)
+  if (!isInputObjectType(outer)) return message
+  const hasField = ({ type }: GraphQLInputField) => {
+    const inner = getNullableType(type)
+    return isInputObjectType(inner) && Object.hasOwn(inner.getFields(), field)
+  }
+  const found = Object.values(outer.getFields()).find(hasField)
+  return found ? `${message.replace(/ ?Did you mean .*$/s, '')} Did you mean "${found.name}.${field}"?` : message
 }
 
 interface Given {

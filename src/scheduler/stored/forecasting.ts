@@ -53,9 +53,13 @@ ON CONFLICT (pool) DO UPDATE SET at = excluded.at, basis = excluded.basis, start
 
 function basisText({ plays, basis: { history, limit, unknown } }: Omit<Forecast, 'starts'>): string {
   const parts = [
-    ...(history > 0 ? [`${history} jobs run as long as earlier runs like them`] : []),
-    ...(limit > 0 ? [`${limit} jobs run until their maximum run time`] : []),
-    ...(unknown > 0 ? [`${unknown} jobs have no known run time`] : []),
+    ...(history > 0
+      ? [
+          `${history} ${history === 1 ? 'job runs' : 'jobs run'} as long as earlier runs like ${history === 1 ? 'it' : 'them'}`,
+        ]
+      : []),
+    ...(limit > 0 ? [`${limit} ${limit === 1 ? 'job runs until its' : 'jobs run until their'} maximum run time`] : []),
+    ...(unknown > 0 ? [`${unknown} ${unknown === 1 ? 'job has' : 'jobs have'} no known run time`] : []),
   ]
   return `The queue simulated ${plays === 1 ? 'once' : `${plays} times`}: ${parts.join(', ')}`
 }

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core'
 import { afterEach, describe, expect, it } from 'vitest'
+import { createResponseFailure } from '../../../src/client/connection/http.ts'
 import { retryWaitMs } from '../../../src/client/connection/retry.ts'
 import type { Transport } from '../../../src/client/connection/streams.ts'
 import { TypedDocumentString } from '../../../src/client/generated/graphql.ts'
@@ -224,4 +225,10 @@ describe('the pause before a retry', () => {
     for (const [attempt, max] of [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000].entries())
       for (let i = 0; i < 50; i++) expect(retryWaitMs(attempt)).toBeLessThanOrEqual(max)
   })
+})
+
+it('a refusal of the gate is not cut', () => {
+  const text = `${'Only this account may use the server. '.repeat(10)}Start it with users.`
+  const failure = createResponseFailure(new URL('http://a/graphql'), new Response(text, { status: 403 }), text)
+  expect(failure).toMatchObject({ code: 'FORBIDDEN', message: `http://a/graphql answered 403: ${text}` })
 })
