@@ -1,0 +1,169 @@
+import type { Work } from './workload.ts'
+
+/**
+ * EASY and conservative backfill, as textbooks describe them, over nodes with GPUs. Both know the limit of each job and
+ * not its run time. Jobs wait in the order of their arrival.
+ */
+
+/** Free GPUs of each node. */
+type Free = number[]
+
+export interface Contender {
+  arrive(works: readonly Work[], nowMs: number): void
+  end(works: readonly Work[], nowMs: number): void
+  /** The jobs that start now. */
+  start(nowMs: number): Work[]
+}
+
+/** The nodes with the fewest free GPUs that suffice; null: there are too few. */
+function place(free: Free, { copies, gpus }: Work): number[] | null {
+  const fitting = [...free.keys()].filter((node) => (free[node] ?? 0) >= gpus)
+  if (fitting.length < copies) return null
+  return fitting.sort((a, b) => (free[a] ?? 0) - (free[b] ?? 0)).slice(0, copies)
+}
+
+const take = (free: Free, nodes: readonly number[], gpus: number): void => {
+  for (const node of nodes) free[node] = (free[node] ?? 0) - gpus
+}
+
+interface Placed {
+  work: Work
+  nodes: readonly number[]
+  endsMs: number
+}
+
+abstract class Textbook implements Contender {
+  protected readonly free: Free
+  protected readonly running = new Map<Work, Placed>()
+  protected waiting: Work[] = []
+
+  constructor(nodes: number, gpusPerNode: number) {
+    this.free = Array.from({ length: nodes }, () => gpusPerNode)
+  }
+
+  arrive(works: readonly Work[]): void {
+    this.waiting.push(...works)
+  }
+
+  end(works: readonly Work[]): void {
+    for (const work of works) {
+      take(this.free, this.running.get(work)?.nodes ?? [], -work.gpus)
+      this.running.delete(work)
+    }
+  }
+
+  start(nowMs: number): Work[] {
+    const started = this.choose(nowMs)
+    this.waiting = this.waiting.filter((work) => !this.running.has(work))
+    return started
+  }
+
+  protected abstract choose(nowMs: number): Work[]
+
+  protected begin(work: Work, nodes: readonly number[], nowMs: number): Work {
+    take(this.free, nodes, work.gpus)
+    this.running.set(work, { work, nodes, endsMs: nowMs + work.limitMs })
+    return work
+  }
+
+  /** Running jobs, the first to end first. */
+  protected get ends(): Placed[] {
+    return [...this.running.values()].sort((a, b) => a.endsMs - b.endsMs)
+  }
+}
+
+/** The first job that does not fit has a planned start; others start if they do not delay it. */
+export class Easy extends Textbook {
+  protected choose(nowMs: number): Work[] {
+    const started: Work[] = []
+    const queue = [...this.waiting]
+    for (let head = queue[0]; head; head = queue[0]) {
+      const nodes = place(this.free, head)
+      if (!nodes) break
+      started.push(this.begin(head, nodes, nowMs))
+      queue.shift()
+    }
+    const head = queue.shift()
+    const plan = head && this.plan(head)
+    for (const work of plan ? queue : []) {
+      const nodes = plan && this.placeBeside(work, plan, nowMs)
+      if (nodes) started.push(this.begin(work, nodes, nowMs))
+    }
+    return started
+  }
+
+  /** When the job starts if all runs take until their limits, and what it leaves free then. */
+  private plan(head: Work): { startsMs: number; spare: Free } | null {
+    const spare = [...this.free]
+    for (const { work, nodes, endsMs } of this.ends) {
+      take(spare, nodes, -work.gpus)
+      const planned = place(spare, head)
+      if (!planned) continue
+      take(spare, planned, head.gpus)
+      return { startsMs: endsMs, spare }
+    }
+    return null
+  }
+
+  private placeBeside(
+    work: Work,
+    { startsMs, spare }: { startsMs: number; spare: Free },
+    nowMs: number,
+  ): readonly number[] | null {
+    if (nowMs + work.limitMs <= startsMs) return place(this.free, work)
+    const both = this.free.map((free, node) => Math.min(free, spare[node] ?? 0))
+    const nodes = place(both, work)
+    if (nodes) take(spare, nodes, work.gpus)
+    return nodes
+  }
+}
+
+/** Waiting jobs that have a planned start at once; the others wait for one. */
+const plannedMax = 40
+
+/** Every job has a planned start, and no job delays one before it. */
+export class Conservative extends Textbook {
+  protected choose(nowMs: number): Work[] {
+    const timeline = [{ atMs: nowMs, free: [...this.free] }]
+    for (const { work, nodes, endsMs } of this.ends) {
+      const free = [...(timeline.at(-1)?.free ?? [])]
+      take(free, nodes, -work.gpus)
+      timeline.push({ atMs: endsMs, free })
+    }
+    const started: Work[] = []
+    for (const work of this.waiting.slice(0, plannedMax)) {
+      const planned = reserve(timeline, work)
+      if (planned?.startsMs === nowMs) started.push(this.begin(work, planned.nodes, nowMs))
+    }
+    return started
+  }
+}
+
+interface Moment {
+  atMs: number
+  free: Free
+}
+
+/** Takes the earliest place of the job in the timeline. */
+function reserve(timeline: Moment[], work: Work): { startsMs: number; nodes: readonly number[] } | null {
+  for (const [at, { atMs: startsMs }] of timeline.entries()) {
+    const endsMs = startsMs + work.limitMs
+    const least = [...(timeline[at]?.free ?? [])]
+    for (const { free } of timeline.slice(at + 1).filter(({ atMs }) => atMs < endsMs))
+      for (const [node, count] of free.entries()) least[node] = Math.min(least[node] ?? 0, count)
+    const nodes = place(least, work)
+    if (!nodes) continue
+    split(timeline, endsMs)
+    for (const { atMs, free } of timeline) if (atMs >= startsMs && atMs < endsMs) take(free, nodes, work.gpus)
+    return { startsMs, nodes }
+  }
+  return null
+}
+
+/** Adds the moment to the timeline. */
+function split(timeline: Moment[], atMs: number): void {
+  const next = timeline.findIndex((moment) => moment.atMs >= atMs)
+  if (timeline[next]?.atMs === atMs) return
+  const at = next < 0 ? timeline.length : next
+  timeline.splice(at, 0, { atMs, free: [...(timeline[at - 1]?.free ?? [])] })
+}
