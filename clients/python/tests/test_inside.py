@@ -9,6 +9,7 @@ from typing import Any, Callable, Dict, List
 from unittest import mock
 
 import berth
+from berth._reports import describe_progress
 
 from .case import ServerCase
 
@@ -76,6 +77,10 @@ class InsideAJob(ServerCase):
             resumable=True,
         )
         self.assertEqual(list(self.client.logs(job)), ["first", "51"])
+
+    def test_a_fraction_that_is_no_number_is_refused(self) -> None:
+        with self.assertRaisesRegex(ValueError, "fraction: nan is not a finite number"):
+            describe_progress(float("nan"), None)
 
     def test_outside_of_a_job_the_calls_do_nothing_with_a_warning(self) -> None:
         with mock.patch.dict(os.environ):

@@ -10,6 +10,13 @@ export interface Operation {
   extensions?: Readonly<Record<string, unknown>> | undefined
 }
 
+/** For JSON.stringify, which would write null, and null removes a value. */
+export function refuseNotFinite(key: string, value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw new RangeError(`${key}: ${value} is not a finite number`)
+  return value
+}
+
 /** The result of an operation: data, errors, or both. */
 export interface Answer<Result> {
   data?: Result | null
@@ -41,13 +48,14 @@ async function post<Result>(
   operation: Operation,
   { token, signal }: { token: string | undefined; signal: AbortSignal | undefined },
 ): Promise<Answer<Result>> {
+  const body = JSON.stringify(operation, refuseNotFinite)
   const endpoint = servers.endpoint()
   const limit = AbortSignal.timeout(requestMsMax)
   try {
     const response = await fetch(endpoint, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...bearerHeader(token) },
-      body: JSON.stringify(operation),
+      body,
       signal: signal ? AbortSignal.any([signal, limit]) : limit,
     })
     const text = await response.text()

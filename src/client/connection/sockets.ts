@@ -1,6 +1,6 @@
 import { type Client, createClient, type SubscribePayload } from 'graphql-ws/client'
 import { createFailure, type GraphqlError, RequestFailed } from './failure.ts'
-import type { Answer, Operation } from './http.ts'
+import { type Answer, type Operation, refuseNotFinite } from './http.ts'
 import type { Servers } from './servers.ts'
 import { bearerHeader, type Tokens } from './tokens.ts'
 
@@ -40,6 +40,7 @@ export class SocketStreams {
       keepAlive: pingEveryMs,
       connectionAckWaitTimeout: ackWaitMs,
       retryAttempts: 0,
+      jsonMessageReplacer: refuseNotFinite,
       on: {
         connecting: () => {
           this.#isWelcome = false

@@ -1,5 +1,12 @@
 import { RequestFailed } from './failure.ts'
-import { type Answer, createResponseFailure, createUnreachable, type Operation, parseAnswer } from './http.ts'
+import {
+  type Answer,
+  createResponseFailure,
+  createUnreachable,
+  type Operation,
+  parseAnswer,
+  refuseNotFinite,
+} from './http.ts'
 import type { Servers } from './servers.ts'
 import { bearerHeader, type Tokens } from './tokens.ts'
 
@@ -61,7 +68,7 @@ async function open(
     const response = await fetch(endpoint, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...bearerHeader(token) },
-      body: JSON.stringify(operation),
+      body: JSON.stringify(operation, refuseNotFinite),
       signal: AbortSignal.any([signal, leave.signal]),
     })
     const isStream = response.ok && response.headers.get('content-type')?.startsWith('text/event-stream')

@@ -232,3 +232,10 @@ it('a refusal of the gate is not cut', () => {
   const failure = createResponseFailure(new URL('http://a/graphql'), new Response(text, { status: 403 }), text)
   expect(failure).toMatchObject({ code: 'FORBIDDEN', message: `http://a/graphql answered 403: ${text}` })
 })
+
+it('a number that JSON cannot write is refused by name before anything is sent', async () => {
+  const client = createClient({ url: 'http://127.0.0.1:1' })
+  for (const n of [Number.NaN, Number.POSITIVE_INFINITY])
+    await expect(client.request(document, { n })).rejects.toThrow(`n: ${n} is not a finite number`)
+  await client.close()
+})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from typing import Any, Callable, Dict, Generic, Mapping, Optional, TypeVar
@@ -92,6 +93,8 @@ def create_progress(reports: Reports) -> Newest[Dict[str, Any]]:
 
 def describe_progress(fraction: Optional[float], message: Optional[str]) -> Dict[str, Any]:
     """A value that is left out stays as it is."""
+    if fraction is not None and not math.isfinite(fraction):
+        raise ValueError(f"fraction: {fraction} is not a finite number")
     report = {"fraction": None if fraction is None else float(fraction), "message": message}
     return {name: value for name, value in report.items() if value is not None}
 

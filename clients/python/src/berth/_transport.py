@@ -73,7 +73,7 @@ class Transport:
 
     def ask(self, document: str, variables: Mapping[str, Any]) -> Dict[str, Any]:
         """One attempt. A request with an expired token is sent again with a fresh one: it was not executed."""
-        body = json.dumps({"query": document, "variables": variables}).encode()
+        body = json.dumps({"query": document, "variables": variables}, allow_nan=False).encode()
         token = self.token()
         try:
             return self._post(body, token)
