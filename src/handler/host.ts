@@ -17,6 +17,8 @@ import { createUnsent } from './unsent.ts'
 
 const exitCodes = { returned: 0, threw: 1, resumeFailed: 119, noHandler: 126, notFound: 127, terminated: 143 } as const
 
+const aliveMs = 3_600_000
+
 const { env, argv, stdout, stderr } = process
 /** By default Node writes to a full pipe later, and `process.exit` drops pending output. */
 function makeBlocking(stream: NodeJS.WriteStream): void {
@@ -33,7 +35,10 @@ async function main(): Promise<number> {
   if (typeof handler === 'number') return handler
   const reports = createReports(openInside, complain, createUnsent(env['BERTH_UNSENT_CLOSURE'], complain))
   const context = { ...(await readFacts()), ...reports, log: (line: string) => void stdout.write(`${line}\n`) }
+  // Node would end a process that only waits for TERM.
+  const alive = setInterval(() => undefined, aliveMs)
   const code = await runHandler(handler, context)
+  clearInterval(alive)
   await reports.settled()
   return code
 }

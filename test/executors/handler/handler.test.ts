@@ -173,6 +173,19 @@ it.each([
   expect(readUnsent({ unsentFile })).toBe(closure)
 })
 
+it('a module that only waits for its signal runs until it must end', async () => {
+  const waiting = `export default { run: (_, { log, signal }) => new Promise((resolve) => {
+    signal.addEventListener('abort', resolve)
+    log('up')
+  }) }`
+  await writeFile(join(directory, 'waiting.mjs'), waiting)
+  const handle = await executor.start(runOf({ handler: 'waiting.mjs', workdir: directory }))
+  await until(async () => (await executor.inspect([handle]))[0]?.state === 'running', { what: 'it runs' })
+  await read(executor, handle, { enough: ({ out }) => out === 'up\n' })
+  await executor.stop(handle, 60_000)
+  expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 0, stopped: true })
+})
+
 it('a missing file has no unsent closure', () => {
   expect(readUnsent({ unsentFile: join(directory, 'nothing') })).toBeNull()
 })
