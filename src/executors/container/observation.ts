@@ -88,6 +88,7 @@ function endOf(inspected: Inspected, known: Known): Ended {
     signal,
     stopped: known.stopped,
     nativeId: inspected.Id,
+    ...(hasNoCommand(inspected.State) && { info: inspected.State.Error }),
     ...causeOf(inspected, { signal, stopped: known.stopped }),
     ...(startedAt && { startedAt }),
     ...(finishedMs > 0 && { finishedAt: noEarlier(known.toTime(finishedMs), startedAt) }),

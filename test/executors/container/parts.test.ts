@@ -141,6 +141,7 @@ describe('the state of a container', () => {
     expect(seen({ Status: 'created', ExitCode: 127, Error: 'exec: not found' })).toMatchObject({
       state: 'ended',
       exitCode: 127,
+      info: 'exec: not found',
     })
   })
 
