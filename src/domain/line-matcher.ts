@@ -1,29 +1,35 @@
-import { BadPattern, compileLinePattern, type PatternStep } from './pattern.ts'
+import { compileLinePattern } from './pattern.ts'
+import { countUnits, type PatternStep, StepRunner, type StepSet } from './pattern-steps.ts'
 
 /**
  * Finds the lines of UTF-8 text that match a pattern, in time linear in the text. It builds a deterministic automaton
- * over characters, computing a transition when the text first needs it. Computing transitions is limited to `workMax`
- * operations; a pattern that needs more is refused during the search, so every search ends soon.
+ * over characters, computing a transition when the text first needs it. A pattern may need a new transition for each
+ * character; so all work is counted, and the caller says when to stop. A byte is one unit.
  */
 
 const statesMax = 512
 /** Maximum cached transitions by characters that are not ASCII, over all states. */
 const wideMax = 65_536
-/** Maximum steps that are visited to compute transitions. */
-const workMax = 4_000_000
-/** Maximum characters that are read to find the ranges of the matches in one line. */
-const followedMax = 50_000
+/** Work of a step that is looked at, of a transition that is computed, and of looking up one that is not ASCII. */
+const stepWork = 2
+const callWork = 20
+const transitionWork = 100
+const wideWork = 10
+/** Maximum work to find the ranges of the matches in one line. */
+const rangesWorkMax = 100_000
 const ascii = 128
 const asciiBits = 7
 const newline = 10
+/** The state at the beginning of a line. */
+const lineBeginId = 0
 const unknown = -1
 
 interface State {
-  /** Pattern steps that are active after the text so far. */
-  steps: readonly number[]
-  /** true: a match ends here, or ends here if the line does. */
+  /** Where the pattern is after the text so far. */
+  set: StepSet
   matches: boolean
-  matchesAtEnd: boolean
+  /** true: no match goes on. */
+  isDead: boolean
 }
 
 export interface Span {
@@ -35,11 +41,16 @@ export class LineMatcher {
   readonly #search: Automaton
   readonly #anchored: Automaton
 
-  /** Throws BadPattern, as all methods do. */
+  /** Throws BadPattern. */
   constructor(query: string, options: { regex: boolean; ignoreCase: boolean }) {
     const steps = compileLinePattern(query, options)
     this.#search = new Automaton(steps, 'ANYWHERE')
     this.#anchored = new Automaton(steps, 'HERE')
+  }
+
+  /** Work so far, in bytes that cost as much. */
+  get work(): number {
+    return this.#search.work + this.#anchored.work
   }
 
   /** Begins a line. */
@@ -48,138 +59,145 @@ export class LineMatcher {
   }
 
   /**
-   * Continues the search in `bytes` from `at` to `to`, or to the end of the character there. Returns a position in the
-   * first line that matches (at most that of its newline) and begins a new line; -1: no match so far.
+   * Continues the search in `bytes` from `at` until a line matches, to `to` or the end of the character there, or for
+   * so much work. Returns where it stopped. If a line matches there, the place is at most that of its newline, and the
+   * next call begins a new line.
    */
-  find(bytes: Uint8Array, at: number, to: number): number {
-    return this.#search.find(bytes, at, to)
+  find(bytes: Uint8Array, at: number, to: number, workMax: number): { at: number; matches: boolean } {
+    return this.#search.find(bytes, at, to, workMax)
   }
 
   /** Returns whether a line that ends here matches; call it if `find` found nothing. */
   matchesAtEnd(): boolean {
-    return this.#search.state.matchesAtEnd
+    return this.#search.matchesAtEnd
   }
 
   /**
    * The ranges of the matches in a line, each the leftmost and longest after the previous one. Omits empty matches, and
-   * those beyond `followedMax` read characters: a pattern may read most of the line again at each character.
+   * those beyond `rangesWorkMax`: a pattern may read most of the line again at each character.
    */
   ranges(line: string, rangesMax: number): Span[] {
     const found: Span[] = []
-    this.#anchored.followed = 0
+    const workMax = this.#anchored.work + rangesWorkMax
     for (let start = 0; start < line.length && found.length < rangesMax; ) {
-      if (this.#anchored.followed > followedMax) break
-      const end = this.#anchored.findLongest(line, start)
+      const end = this.#anchored.findLongest(line, start, workMax)
+      if (end === null) break
       if (end > start) found.push({ start, end })
-      start = Math.max(end, start + charactersOf(line.codePointAt(start) ?? 0))
+      start = Math.max(end, start + countUnits(line.codePointAt(start) ?? 0))
     }
     return found
   }
 }
-
-/** Length of a character in UTF-16 code units. */
-const charactersOf = (code: number) => (code > 0xffff ? 2 : 1)
 
 /** ANYWHERE: a match may begin at each character. HERE: it begins at the first character. */
 type Begin = 'ANYWHERE' | 'HERE'
 
 /** A transition is encoded as twice the id of its target state, plus 1 if a match ends there. */
 class Automaton {
-  readonly #steps: readonly PatternStep[]
-  readonly #begin: Begin
+  readonly #runner: StepRunner
+  readonly #lineBegin: StepSet
+  readonly #begin: StepSet
+  readonly #isAnywhere: boolean
   readonly #table = new Int32Array(statesMax * ascii)
   readonly #wide = new Map<number, number>()
-  readonly #ids = new Map<string, number>()
+  readonly #ids = new Map<number, number>()
   readonly #states: State[] = []
-  /** Number of characters that `findLongest` has read. */
-  followed = 0
   #at = 0
   #work = 0
 
   constructor(steps: readonly PatternStep[], begin: Begin) {
-    this.#steps = steps
-    this.#begin = begin
+    this.#runner = new StepRunner(steps)
+    this.#lineBegin = this.#runner.begin('START')
+    this.#begin = this.#runner.begin(null)
+    this.#isAnywhere = begin === 'ANYWHERE'
     this.#drop()
     this.reset(true)
+  }
+
+  get work(): number {
+    return this.#work + stepWork * this.#runner.work
   }
 
   get state(): State {
     return this.#states[this.#at] as State
   }
 
-  reset(isLineStart: boolean): void {
-    this.#at = this.#intern(this.#reach([0], isLineStart ? ['START'] : []))
+  get matchesAtEnd(): boolean {
+    return this.#runner.isMatchAtEnd(this.state.set)
   }
 
-  find(bytes: Uint8Array, from: number, to: number): number {
-    if (this.state.matches && from < to) return from
+  reset(isLineStart: boolean): void {
+    this.#at = isLineStart ? lineBeginId : this.#intern(this.#begin)
+  }
+
+  find(bytes: Uint8Array, from: number, to: number, workMax: number): { at: number; matches: boolean } {
+    this.#work += callWork
+    if (this.state.matches && from < to) return { at: from, matches: true }
     const table = this.#table
+    const computedMax = this.work + workMax
     let state = this.#at
-    for (let at = from; at < to; ) {
+    let at = from
+    while (at < to) {
       const byte = bytes[at] as number
       const here = at
-      let next: number
-      if (byte < ascii) {
-        next = table[(state << asciiBits) | byte] as number
-        if (next === unknown) next = this.#compute(state, byte)
-        at++
-      } else {
-        const character = decode(bytes, at)
+      let next = byte < ascii ? (table[(state << asciiBits) | byte] as number) : unknown
+      if (next === unknown) {
+        if (this.work > computedMax) break
+        const character = byte < ascii ? byte | (1 << sizeShift) : decode(bytes, at)
         next = this.#follow(state, character & codeMask)
         at += character >> sizeShift
-      }
+      } else at++
       if ((next & 1) === 1) {
+        this.#work += at - from
         this.reset(true)
-        return here
+        return { at: here, matches: true }
       }
       state = next >> 1
     }
+    this.#work += at - from
     this.#at = state
-    return -1
+    return { at, matches: false }
   }
 
   /**
    * The end of the longest match that begins at `from`. Returns `from` if only the empty match begins there, -1 if none
-   * does.
+   * does, null if that takes too much work.
    */
-  findLongest(line: string, from: number): number {
+  findLongest(line: string, from: number, workMax: number): number | null {
     this.reset(from === 0)
     let end = this.state.matches ? from : -1
-    for (let at = from; at < line.length && this.state.steps.length > 0; ) {
+    for (let at = from; at < line.length && !this.state.isDead; ) {
+      if (this.work > workMax) return null
       const code = line.codePointAt(at) ?? 0
-      this.followed++
+      this.#work++
       this.#at = this.#follow(this.#at, code) >> 1
-      at += charactersOf(code)
-      if (this.state.matches || (this.state.matchesAtEnd && at === line.length)) end = at
+      at += countUnits(code)
+      if (this.state.matches || (at === line.length && this.matchesAtEnd)) end = at
     }
     return end
   }
 
   #follow(state: number, code: number): number {
+    if (code >= ascii) this.#work += wideWork
     const known = code < ascii ? this.#table[(state << asciiBits) | code] : this.#wide.get(code * statesMax + state)
     return known === undefined || known === unknown ? this.#compute(state, code) : known
   }
 
   #compute(from: number, code: number): number {
-    const { steps, matchesAtEnd } = this.#states[from] as State
-    this.#work += steps.length
-    if (this.#work > workMax) throw new BadPattern('The search takes too long on this output; use fewer repetitions')
+    const { set } = this.#states[from] as State
+    this.#work += transitionWork
     const before = this.#states.length
     const next =
-      code === newline && this.#begin === 'ANYWHERE'
-        ? 2 * this.#intern(this.#reach([0], ['START'])) + Number(matchesAtEnd)
-        : this.#move(steps, String.fromCodePoint(code))
+      code === newline && this.#isAnywhere
+        ? 2 * lineBeginId + Number(this.#runner.isMatchAtEnd(set))
+        : this.#move(set, code)
     // When the cache was emptied, the id `from` is no longer valid.
     if (this.#states.length >= before) this.#remember(from, code, next)
     return next
   }
 
-  #move(steps: readonly number[], character: string): number {
-    const moved = steps.flatMap((at) => {
-      const step = this.#steps[at]
-      return step && 'test' in step && step.test(character) ? [at + 1] : []
-    })
-    const next = this.#intern(this.#reach(this.#begin === 'ANYWHERE' ? [...moved, 0] : moved, []))
+  #move(set: StepSet, code: number): number {
+    const next = this.#intern(this.#runner.move(set, code, this.#isAnywhere ? this.#begin : undefined))
     return 2 * next + Number(this.#states[next]?.matches)
   }
 
@@ -188,39 +206,38 @@ class Automaton {
     else if (this.#wide.size < wideMax) this.#wide.set(code * statesMax + from, next)
   }
 
-  /** All steps that can be reached from these without reading a character. */
-  #reach(from: readonly number[], edges: readonly ('START' | 'END')[]): readonly number[] {
-    const found = new Set(from)
-    for (const at of found) {
-      const step = this.#steps[at]
-      if (step && 'to' in step) for (const to of step.to) found.add(to)
-      else if (step && 'edge' in step && edges.includes(step.edge)) found.add(at + 1)
-    }
-    return [...found].sort((a, b) => a - b)
-  }
-
-  #intern(steps: readonly number[]): number {
-    const key = steps.join()
-    const known = this.#ids.get(key)
-    if (known !== undefined) return known
+  /** The id of the state with this set. If two sets have one hash, a set may get several ids. */
+  #intern(set: StepSet): number {
+    const hash = hashSet(set)
+    const known = this.#ids.get(hash)
+    if (known !== undefined && isSame(set, this.#states[known]?.set)) return known
     if (this.#states.length === statesMax) this.#drop()
-    const end = this.#steps.length
     const id = this.#states.length
-    this.#states.push({
-      steps: steps.filter((at) => at < end),
-      matches: steps.includes(end),
-      matchesAtEnd: this.#reach(steps, ['END']).includes(end),
-    })
-    this.#ids.set(key, id)
+    this.#states.push({ set, matches: this.#runner.isMatch(set), isDead: set.every((bits) => bits === 0) })
+    this.#ids.set(hash, id)
     return id
   }
 
+  /** Empties the cache; the state at the beginning of a line keeps its id. */
   #drop(): void {
     this.#states.length = 0
     this.#ids.clear()
     this.#wide.clear()
     this.#table.fill(unknown)
+    this.#intern(this.#lineBegin)
   }
+}
+
+function hashSet(set: StepSet): number {
+  let hash = 0
+  for (let word = 0; word < set.length; word++)
+    hash = Math.imul(hash ^ (set[word] as number), 0x9e3779b1) ^ (hash >>> 15)
+  return hash
+}
+
+function isSame(set: StepSet, other: StepSet | undefined): boolean {
+  for (let word = 0; word < set.length; word++) if (set[word] !== other?.[word]) return false
+  return true
 }
 
 const sizeShift = 21

@@ -1,3 +1,5 @@
+import { type Cased, type Edge, type PatternStep, StepRunner } from './pattern-steps.ts'
+
 /**
  * Patterns for short texts: a glob (`*`, `?`), or a regular expression between `^` and `$` with literals, `.`,
  * `[classes]`, `\d \w \s \D \W \S`, groups, `|`, `*`, `+`, `?` and `{m,n}`. Any other syntax is refused. Matching
@@ -16,35 +18,33 @@ export const patternCharactersMax = 255
 /** Maximum steps of a compiled pattern; `{m,n}` repeats its part n times. */
 const stepsMax = 2_000
 
-type Test = (character: string) => boolean
-type Widen = (test: Test) => Test
+type CodeTest = (code: number) => boolean
+type Test = (character: Cased) => boolean
+type Widen = (test: CodeTest) => Test
 type Tree =
   | { kind: 'one'; test: Test }
   | { kind: 'edge'; edge: Edge }
   | { kind: 'sequence' | 'choice'; parts: readonly Tree[] }
   | { kind: 'repeat'; part: Tree; least: number; most: number }
 
-/** The edges that `^` and `$` match in a line pattern. */
-type Edge = 'START' | 'END'
-
-/**
- * A step reads a character and goes to the next step, passes an edge of the line and goes to the next step, or goes to
- * several steps at once. A match ends behind the last step.
- */
-export type PatternStep = { test: Test } | { edge: Edge } | { to: readonly number[] }
-
-export const parsePattern = (text: string): Pattern => patternOf(text, (test) => test)
+export const parsePattern = (text: string): Pattern => patternOf(text, exactCase)
 
 /** The pattern ignores case. */
 export function parsePatternOfAnyCase(text: string): Pattern {
-  const folded = patternOf(isExpression(text) ? text : text.toLowerCase(), anyCase)
+  if (isExpression(text)) return patternOf(text, anyCase)
+  const folded = patternOf(text.toLowerCase(), exactCase)
   return { matches: (subject) => folded.matches(subject.toLowerCase()) }
 }
 
-const anyCase =
-  (test: Test): Test =>
-  (character) =>
-    test(character) || test(character.toUpperCase())
+const exactCase: Widen =
+  (test) =>
+  ({ code }) =>
+    test(code)
+
+const anyCase: Widen =
+  (test) =>
+  ({ code, lower, upper }) =>
+    test(code) || test(lower) || test(upper)
 
 function patternOf(text: string, widen: Widen): Pattern {
   if (text.length === 0 || text.length > patternCharactersMax)
@@ -63,7 +63,7 @@ export function parseGlob(text: string): Pattern {
 function expression(text: string, widen: Widen): Pattern {
   const steps: PatternStep[] = []
   write(parseExpression({ text: [...text], at: 0, widen, hasEdges: false }), steps)
-  return { matches: (subject) => run(steps, subject) }
+  return { matches: (subject) => run(new StepRunner(steps), subject) }
 }
 
 /** Compiles a line pattern: a regular expression in which `^` and `$` are the edges of a line, or literal text. */
@@ -72,7 +72,7 @@ export function compileLinePattern(text: string, { regex, ignoreCase }: LineOpti
   if (characters.length === 0 || characters.length > patternCharactersMax)
     throw new BadPattern(`The text must have 1 … ${patternCharactersMax} characters`)
   if (text.includes('\n')) throw new BadPattern('A line has no line ending')
-  const widen: Widen = ignoreCase ? bothCases : (test) => test
+  const widen = ignoreCase ? anyCase : exactCase
   const steps: PatternStep[] = []
   if (regex) write(parseExpression({ text: characters, at: 0, widen, hasEdges: true }), steps)
   else for (const character of characters) steps.push({ test: widen(literal(character)) })
@@ -88,9 +88,6 @@ interface LineOptions {
 /** Lower than for other patterns: a log is long, and each of its characters may cost as many operations. */
 const lineStepsMax = 200
 
-const bothCases: Widen = (test) => (character) =>
-  test(character) || test(character.toLowerCase()) || test(character.toUpperCase())
-
 /** The problem of an invalid pattern; null: it is valid. */
 export function patternProblem(text: string): string | null {
   try {
@@ -102,10 +99,12 @@ export function patternProblem(text: string): string | null {
   }
 }
 
-const literal =
-  (wanted: string): Test =>
-  (character) =>
-    character === wanted
+function literal(wanted: string): CodeTest {
+  const wantedCode = codeOf(wanted)
+  return (code) => code === wantedCode
+}
+
+const codeOf = (character: string): number => character.codePointAt(0) ?? 0
 
 interface Source {
   readonly text: readonly string[]
@@ -188,16 +187,24 @@ function parseBraces(source: Source): readonly [number, number] {
   return [least, most]
 }
 
-const classes: Readonly<Record<string, Test>> = {
-  d: (character) => /^\d$/.test(character),
-  w: (character) => /^\w$/.test(character),
-  s: (character) => /^\s$/.test(character),
+const isBetween = (first: string, last: string): CodeTest => {
+  const [from, to] = [codeOf(first), codeOf(last)]
+  return (code) => code >= from && code <= to
+}
+const [isDigit, isCapital, isSmall] = [isBetween('0', '9'), isBetween('A', 'Z'), isBetween('a', 'z')]
+const spaces = new Set([...'\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff'].map(codeOf))
+const isWideSpace = isBetween('\u2000', '\u200a')
+
+const classes: Readonly<Record<string, CodeTest>> = {
+  d: isDigit,
+  w: (code) => isDigit(code) || isCapital(code) || isSmall(code) || code === codeOf('_'),
+  s: (code) => spaces.has(code) || isWideSpace(code),
 }
 
 function parseEscape(source: Source): Test {
   const character = take(source)
   const known = classes[character.toLowerCase()]
-  if (known) return character === character.toLowerCase() ? known : (each) => !known(each)
+  if (known) return character === character.toLowerCase() ? exactCase(known) : ({ code }) => !known(code)
   if (/^[A-Za-z0-9]$/.test(character)) throw new BadPattern(`\\${character} is not supported`)
   return source.widen(literal(character))
 }
@@ -207,7 +214,18 @@ function parseClass(source: Source): Test {
   const tests: Test[] = []
   while (!taken(source, ']')) tests.push(parseRange(source))
   if (tests.length === 0) throw new BadPattern('The class [] is empty')
-  return (character) => tests.some((test) => test(character)) !== negated
+  return rememberLast((character) => tests.some((test) => test(character)) !== negated)
+}
+
+/** A class may have hundreds of parts, and be repeated hundreds of times: it is evaluated once per character. */
+function rememberLast(test: Test): Test {
+  let code = -1
+  let result = false
+  return (character) => {
+    if (character.code !== code) result = test(character)
+    code = character.code
+    return result
+  }
 }
 
 function parseRange(source: Source): Test {
@@ -217,8 +235,8 @@ function parseRange(source: Source): Test {
   if (!isRange) return source.widen(literal(first))
   source.at++
   const last = take(source)
-  if (last === '\\' || last < first) throw new BadPattern(`Invalid range ${first}-${last}`)
-  return source.widen((character) => character >= first && character <= last)
+  if (last === '\\' || codeOf(last) < codeOf(first)) throw new BadPattern(`Invalid range ${first}-${last}`)
+  return source.widen(isBetween(first, last))
 }
 
 const peek = ({ text, at }: Source): string | undefined => text[at]
@@ -308,25 +326,8 @@ function matchesGlob(glob: readonly string[], text: readonly string[]): boolean 
   return at === glob.length
 }
 
-function run(steps: readonly PatternStep[], text: string): boolean {
-  let here = reach(steps, [0])
-  for (const character of text) {
-    const next = [...here].flatMap((at) => {
-      const step = steps[at]
-      return step && 'test' in step && step.test(character) ? [at + 1] : []
-    })
-    here = reach(steps, next)
-    if (here.size === 0) return false
-  }
-  return here.has(steps.length)
-}
-
-/** All steps that can be reached without consuming a character. */
-function reach(steps: readonly PatternStep[], from: readonly number[]): ReadonlySet<number> {
-  const found = new Set(from)
-  for (const at of found) {
-    const step = steps[at]
-    if (step && 'to' in step) for (const to of step.to) found.add(to)
-  }
-  return found
+function run(runner: StepRunner, text: string): boolean {
+  let here = runner.begin(null)
+  for (const character of text) here = runner.move(here, codeOf(character))
+  return runner.isMatch(here)
 }

@@ -1,24 +1,34 @@
-import { setImmediate as otherTurn } from 'node:timers/promises'
-import type { Clock } from '../platform/clock.ts'
+import { yieldAlone } from '../platform/slices.ts'
 import type { BytesChunk } from './chunk.ts'
 import { findCharacter } from './lines.ts'
 
 /** Finds lines (domain/line-matcher.ts). */
 export interface Matcher {
+  /** Work so far, in bytes that cost as much. */
+  readonly work: number
   /** Begins a line. */
   reset(): void
-  /** A place in the first line that matches, and begins a line; -1: none matches up to `to`. */
-  find(bytes: Uint8Array, at: number, to: number): number
+  /** Reads until a line matches, to `to`, or for so much work; returns where it stopped. After a match it begins a line. */
+  find(bytes: Uint8Array, at: number, to: number, workMax: number): { at: number; matches: boolean }
   /** Whether the line matches that ends here. */
   matchesAtEnd(): boolean
+  ranges(line: string, rangesMax: number): readonly LineSpan[]
 }
 
-/** A line whose bytes may go on. */
-export interface OpenLine {
-  /** Offset of its first byte. */
+/** A part of a line, in UTF-16 code units. */
+export interface LineSpan {
+  start: number
+  end: number
+}
+
+/** Whole lines of one stream, or a line without its newline. */
+export interface Lines {
+  /** Offset of the first byte. */
   begin: number
   code: number
   parts: Buffer[]
+  /** The last line goes on behind the chunk. */
+  isOpen: boolean
 }
 
 /** A line that matches. */
@@ -37,111 +47,126 @@ export interface LineRange {
 
 /** Bytes of a hit: 2,000 characters of four bytes. */
 const hitBytesMax = 8_000
-/** Bytes that are matched without a look at the clock. */
-const sliceBytes = 4_096
-/** The event loop waits no longer. */
-const sliceMs = 5
+/** Work of a slice, in bytes: about a millisecond. */
+const sliceWork = 100_000
+/** Processor time to find lines, and in all: ranges are found in the rest. */
+const findMsMax = 200
+const scanMsMax = 250
 const newline = 10
 
 /** Matches lines in slices, between which other work runs. */
 export class LineScan {
   readonly #matcher: Matcher
-  readonly #clock: Clock
-  readonly #codes: ReadonlySet<number>
+  readonly #processorMs: () => number
+  /** The slice ends when the matcher has done so much work. */
+  #sliceEnd = 0
   #sliceBegan = 0
   #spentMs = 0
 
-  constructor(matcher: Matcher, codes: ReadonlySet<number>, clock: Clock) {
+  constructor(matcher: Matcher, processorMs: () => number) {
     this.#matcher = matcher
-    this.#codes = codes
-    this.#clock = clock
+    this.#processorMs = processorMs
   }
 
-  /** Time of the slices so far. */
-  get spentMs(): number {
-    return this.#spentMs
+  /** Whether the time to find lines is used up. */
+  get isSpent(): boolean {
+    return this.#spentMs >= findMsMax
   }
 
-  /** The lines that match among those that begin and end in a chunk, and the lines that are open at its end. */
-  async scanChunk(chunk: BytesChunk, range: LineRange): Promise<{ hits: Hit[]; open: OpenLine[] }> {
+  /** Whether all processor time is used up. */
+  get isOver(): boolean {
+    return this.#spentMs >= scanMsMax
+  }
+
+  /** Adds the lines that match, until there are `hitsMax`. Returns the first line that is not searched; null: all are. */
+  async scan({ begin, code, parts }: Lines, hits: Hit[], hitsMax: number): Promise<number | null> {
     this.#beginSlice()
-    const hits: Hit[] = []
-    /** By stream; null: a line that began before the chunk. */
-    const open = new Map<number, OpenLine | null>()
-    for (const [code, line] of chunk.lineState.entries()) if (code > 0 && line > 0) open.set(code, null)
-    for (const { code, start, bytes } of readSegments(chunk, this.#codes)) {
-      const rest = continueLine(open.get(code), bytes)
-      if (rest === null) continue
-      const ended = open.get(code)
-      open.delete(code)
-      if (ended) hits.push(...(await this.#match(ended)))
-      const wholeEnd = rest < bytes.length ? Math.max(rest, bytes.lastIndexOf(newline) + 1) : rest
-      const whole = clipLines(bytes.subarray(rest, wholeEnd), {
-        from: range.from - start - rest,
-        until: range.until - start - rest,
-      })
-      hits.push(...(await this.#matchLines(whole.bytes, { code, start: start + rest + whole.at })))
-      if (wholeEnd === bytes.length) continue
-      const begin = start + wholeEnd
-      const wanted = begin >= range.from && begin < range.until
-      open.set(code, wanted ? { begin, code, parts: [bytes.subarray(wholeEnd)] } : null)
+    const bytes = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)
+    const take = (at: number, end: number) =>
+      hits.push({ begin: begin + at, code, bytes: bytes.subarray(at, Math.min(end, at + hitBytesMax)) })
+    this.#matcher.reset()
+    let at = 0
+    while (at < bytes.length && hits.length < hitsMax && !this.isSpent) {
+      const workMax = this.#sliceEnd - this.#matcher.work
+      const to = findCharacter(bytes, Math.min(bytes.length, at + workMax))
+      const found = this.#matcher.find(bytes, at, to, workMax)
+      at = found.at
+      if (found.matches) {
+        const end = findEnd(bytes, at)
+        take(findBegin(bytes, at), end)
+        at = end + 1
+      }
+      if (this.#matcher.work >= this.#sliceEnd) await this.#endFullSlice()
     }
+    if (at === bytes.length && bytes.at(-1) !== newline && this.#matcher.matchesAtEnd()) take(findBegin(bytes, at), at)
     this.#endSlice()
-    const stillOpen = [...open.values()].filter((line) => line !== null)
-    return { hits: hits.sort((a, b) => a.begin - b.begin), open: stillOpen }
+    return at < bytes.length ? begin + findBegin(bytes, at) : null
   }
 
-  /** The hit of a line that has its end; none if it does not match. */
-  async scanLine(line: OpenLine): Promise<Hit[]> {
+  /** Does a small piece of work as a part of the scan. */
+  async run<Result>(work: () => Result): Promise<Result> {
     this.#beginSlice()
-    const hits = await this.#match(line)
+    const result = work()
+    if (this.#matcher.work >= this.#sliceEnd) await this.#endFullSlice()
     this.#endSlice()
-    return hits
+    return result
   }
 
-  async #match({ begin, code, parts }: OpenLine): Promise<Hit[]> {
-    const bytes = Buffer.concat(parts)
-    this.#matcher.reset()
-    const matches = (await this.#find(bytes, 0)) >= 0 || this.#matcher.matchesAtEnd()
-    return matches ? [{ begin, code, bytes: bytes.subarray(0, hitBytesMax) }] : []
+  /** Lets other work run. */
+  async nextSlice(): Promise<void> {
+    await yieldAlone()
+    this.#sliceEnd = this.#matcher.work + sliceWork
   }
 
-  /** The hits in whole lines. */
-  async #matchLines(bytes: Buffer, { code, start }: { code: number; start: number }): Promise<Hit[]> {
-    const hits: Hit[] = []
-    this.#matcher.reset()
-    for (let at = 0; at < bytes.length; ) {
-      const found = await this.#find(bytes, at)
-      if (found < 0) break
-      const begin = found === at ? at : bytes.lastIndexOf(newline, found - 1) + 1
-      const end = bytes.indexOf(newline, found)
-      hits.push({ begin: start + begin, code, bytes: bytes.subarray(begin, Math.min(end, begin + hitBytesMax)) })
-      at = end + 1
-    }
-    return hits
-  }
-
-  async #find(bytes: Buffer, at: number): Promise<number> {
-    for (let from = at; from < bytes.length; ) {
-      const to = findCharacter(bytes, Math.min(bytes.length, from + sliceBytes))
-      const found = this.#matcher.find(bytes, from, to)
-      if (found >= 0) return found
-      from = to
-      if (this.#clock.monotonicMs() - this.#sliceBegan < sliceMs) continue
-      this.#endSlice()
-      await otherTurn()
-      this.#beginSlice()
-    }
-    return -1
+  async #endFullSlice(): Promise<void> {
+    this.#endSlice()
+    await this.nextSlice()
+    this.#beginSlice()
   }
 
   #beginSlice(): void {
-    this.#sliceBegan = this.#clock.monotonicMs()
+    this.#sliceBegan = this.#processorMs()
   }
 
   #endSlice(): void {
-    this.#spentMs += this.#clock.monotonicMs() - this.#sliceBegan
+    this.#spentMs += this.#processorMs() - this.#sliceBegan
   }
+}
+
+/** Where the line begins that has or ends at this place. */
+const findBegin = (bytes: Buffer, at: number): number => (at === 0 ? 0 : bytes.lastIndexOf(newline, at - 1) + 1)
+
+function findEnd(bytes: Buffer, at: number): number {
+  const end = bytes.indexOf(newline, at)
+  return end < 0 ? bytes.length : end
+}
+
+/** The lines that begin in a chunk, in order. Lines that lie together are one item. */
+export function* readChunkLines(chunk: BytesChunk, codes: ReadonlySet<number>, range: LineRange): Generator<Lines> {
+  const isOpen = chunk.lineState.map((line) => line > 0)
+  const segments = [...readSegments(chunk, codes)]
+  for (const [index, { code, start, bytes }] of segments.entries()) {
+    if (start >= range.until) return
+    const first = isOpen[code] ? findEnd(bytes, 0) + 1 : 0
+    isOpen[code] = bytes.at(-1) !== newline
+    const lastEnd = Math.max(first, bytes.lastIndexOf(newline) + 1)
+    const whole = clipLines(bytes, [first, lastEnd], { from: range.from - start, until: range.until - start })
+    if (whole.bytes.length > 0) yield { begin: start + whole.at, code, parts: [whole.bytes], isOpen: false }
+    const begin = start + lastEnd
+    if (lastEnd >= bytes.length || begin < range.from || begin >= range.until) continue
+    const line: Lines = { begin, code, parts: [bytes.subarray(lastEnd)], isOpen: true }
+    for (let next = index + 1; line.isOpen && next < segments.length; next++) {
+      const more = segments[next]
+      if (more?.code === code) continueLine(line, more.bytes)
+    }
+    yield line
+  }
+}
+
+/** The lines between these places that begin in a range of places. */
+function clipLines(bytes: Buffer, [first, end]: readonly [number, number], { from, until }: LineRange) {
+  const at = first >= from ? first : Math.max(first, findEnd(bytes, from - 1) + 1)
+  return { at, bytes: bytes.subarray(at, Math.max(at, end <= until ? end : findEnd(bytes, until - 1) + 1)) }
 }
 
 interface Segment {
@@ -162,20 +187,9 @@ export function* readSegments({ start, segments, bytes }: BytesChunk, codes: Rea
   }
 }
 
-/**
- * Adds the bytes up to the newline to the line that is open (undefined: none is; null: its bytes are not wanted). Returns
- * where the next line begins; null: the line goes on.
- */
-export function continueLine(open: OpenLine | null | undefined, bytes: Buffer): number | null {
-  if (open === undefined) return 0
+/** Adds the bytes up to the newline to an open line. */
+export function continueLine(line: Lines, bytes: Buffer): void {
   const end = bytes.indexOf(newline)
-  open?.parts.push(end < 0 ? bytes : bytes.subarray(0, end))
-  return end < 0 ? null : end + 1
-}
-
-/** The lines of whole lines that begin from `from` on and before `until`, and where the first one begins. */
-function clipLines(lines: Buffer, { from, until }: LineRange): { at: number; bytes: Buffer } {
-  const at = from <= 0 ? 0 : from >= lines.length ? lines.length : lines.indexOf(newline, from - 1) + 1
-  const lastEnd = until >= lines.length ? lines.length : until <= 0 ? 0 : lines.indexOf(newline, until - 1) + 1
-  return { at, bytes: lines.subarray(at, Math.max(at, lastEnd)) }
+  line.parts.push(end < 0 ? bytes : bytes.subarray(0, end))
+  line.isOpen = end < 0
 }

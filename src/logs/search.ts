@@ -1,4 +1,3 @@
-import type { Clock } from '../platform/clock.ts'
 import type { Sql } from '../platform/tx.ts'
 import { encodeStreams } from './batch.ts'
 import { type BytesChunk, hasStream } from './chunk.ts'
@@ -8,11 +7,13 @@ import {
   type Hit,
   type LineRange,
   LineScan,
+  type LineSpan,
+  type Lines,
   type Matcher,
-  type OpenLine,
+  readChunkLines,
   readSegments,
 } from './line-scan.ts'
-import { decodeStream, type LogStream, lineParts } from './lines.ts'
+import { decodeStream, type LogStream, logStreams } from './lines.ts'
 import { readChunksBackwards } from './page-start.ts'
 import { findEnd, readStateAt } from './read.ts'
 import { type LogCursor, nextOutput, nextRun, type RunState, runMark } from './stored.ts'
@@ -34,7 +35,8 @@ export interface LogSearchOptions {
   matcher: Matcher
   /** Matches at most. */
   first: number
-  clock: Clock
+  /** Processor time of this thread. */
+  processorMs(): number
 }
 
 export interface LogMatch {
@@ -44,6 +46,8 @@ export interface LogMatch {
   stream: LogStream
   /** The beginning of the line, at most `matchCharactersMax` characters. */
   text: string
+  /** Where the pattern matches in `text`, at most `matchRangesMax`. */
+  ranges: readonly LineSpan[]
 }
 
 export interface LogSearch {
@@ -54,10 +58,19 @@ export interface LogSearch {
   scannedBytes: number
 }
 
-/** Bytes and processor time of one search. */
+/** One line takes more processor time than a search has. */
+export class LineTooCostly extends Error {
+  override name = 'LineTooCostly'
+}
+
+/** Bytes of one search; its processor time is limited as well (line-scan.ts). */
 export const searchedBytesMax = 16_777_216
-const searchedMsMax = 250
 export const matchCharactersMax = 2_000
+export const matchRangesMax = 100
+/** A search backwards reads so many bytes forwards, and takes its matches from the last one on. */
+const pieceBytesMax = 32_768
+const allCodes = encodeStreams(logStreams)
+const newline = 10
 /** Bytes of the log in which a line is searched. */
 const lineWindowBytes = 1_048_576
 
@@ -76,6 +89,7 @@ class Search {
   readonly #options: LogSearchOptions
   readonly #codes: ReadonlySet<number>
   readonly #scan: LineScan
+  readonly #first: number
   readonly #matches: LogMatch[] = []
   #scannedBytes = 0
   /** A line that may go on begins here, and no match behind it: it is searched again with its next bytes. */
@@ -88,7 +102,8 @@ class Search {
     this.#sql = sql
     this.#options = options
     this.#codes = encodeStreams(options.streams)
-    this.#scan = new LineScan(options.matcher, this.#codes, options.clock)
+    this.#scan = new LineScan(options.matcher, options.processorMs)
+    this.#first = options.first
   }
 
   async forwards(): Promise<LogSearch> {
@@ -140,31 +155,31 @@ class Search {
   async #scanBackwards(log: RunOutput['log'], run: number, until: number): Promise<number | null> {
     const pages = new StoredPages(this.#sql, log)
     this.#next = null
-    let offset = until
     for await (const chunk of readChunksBackwards(this.#sql, { runId: log.runId, end: until, codes: this.#codes })) {
-      if (this.#isSpent()) return offset
       if (chunk.gap !== null) continue
-      const hits = await this.#scanChunk({ log, pages }, chunk, { from: 0, until })
-      const last = this.#take(run, chunk, hits.reverse())
-      const next = last ? last.begin : chunk.start
-      this.#scannedBytes += Math.min(chunk.end, until) - next
-      if (last) return next
+      for (let end = Math.min(until, chunk.end); end > chunk.start; ) {
+        if (this.#isSpent()) return end
+        const from = Math.max(chunk.start, end - pieceBytesMax)
+        const { hits, stoppedAt } = await this.#findHits({ log, pages }, chunk, { from, until: end })
+        if (stoppedAt !== null) return end
+        const left = await this.#take(run, chunk, hits.reverse())
+        const next = left === null ? from : left + 1
+        this.#scannedBytes += end - next
+        if (left !== null) return next
+        end = next
+      }
       this.#next = chunk
-      offset = next
     }
     return null
   }
 
   #result(cursor: LogCursor, isComplete: boolean): LogSearch {
+    if (!isComplete && this.#scannedBytes === 0) throw new LineTooCostly()
     return { matches: this.#matches, cursor, isComplete, scannedBytes: this.#scannedBytes }
   }
 
   #isSpent(): boolean {
-    return (
-      this.#matches.length >= this.#options.first ||
-      this.#scannedBytes >= searchedBytesMax ||
-      this.#scan.spentMs >= searchedMsMax
-    )
+    return this.#matches.length >= this.#first || this.#scannedBytes >= searchedBytesMax || this.#scan.isSpent
   }
 
   /** Scans chunks from the cursor on until the search is spent; returns where it goes on. */
@@ -177,56 +192,69 @@ class Search {
     for (const item of items) {
       if (this.#isSpent()) return offset
       if (item.gap === null && hasStream(item, this.#codes)) {
-        const hits = await this.#scanChunk({ log, pages }, item, { from: offset, until: Number.POSITIVE_INFINITY })
-        const last = this.#take(run, item, hits)
-        const next = last ? last.begin + 1 : item.end
-        this.#scannedBytes += next - offset
-        if (last) return next
+        const range = { from: offset, until: Number.POSITIVE_INFINITY }
+        const { hits, stoppedAt } = await this.#findHits(
+          { log, pages },
+          item,
+          range,
+          this.#first - this.#matches.length,
+        )
+        const stopped = (await this.#take(run, item, hits)) ?? stoppedAt
+        this.#scannedBytes += (stopped ?? item.end) - offset
+        if (stopped !== null) return stopped
       }
       offset = item.end
     }
     return isSparse ? nextOutput(this.#sql, { runId, from: offset, end, codes: this.#codes }) : offset
   }
 
-  /** The hits among the lines that begin in a chunk, in order. */
-  async #scanChunk(output: RunOutput, chunk: BytesChunk, range: LineRange): Promise<Hit[]> {
-    const { hits, open } = await this.#scan.scanChunk(chunk, range)
-    for (const line of open) {
-      const ended = await this.#readRest(output, line, chunk.end)
-      const found = await this.#scan.scanLine(line)
-      hits.push(...found)
-      if (!ended && found.length === 0) this.#openFrom = Math.min(this.#openFrom ?? line.begin, line.begin)
+  /** The hits among the lines that begin in a chunk, in order, and the first line that is not searched; null: all are. */
+  async #findHits(
+    output: RunOutput,
+    chunk: BytesChunk,
+    range: LineRange,
+    hitsMax = Number.POSITIVE_INFINITY,
+  ): Promise<{ hits: Hit[]; stoppedAt: number | null }> {
+    const hits: Hit[] = []
+    await this.#scan.nextSlice()
+    await this.#scan.run(() => chunk.bytes)
+    for (const lines of readChunkLines(chunk, this.#codes, range)) {
+      if (lines.isOpen) await this.#readRest(output, lines, chunk.end)
+      const before = hits.length
+      const stoppedAt = await this.#scan.scan(lines, hits, hitsMax)
+      if (stoppedAt !== null) return { hits, stoppedAt }
+      if (lines.isOpen && hits.length === before) this.#openFrom ??= lines.begin
     }
-    return hits.sort((a, b) => a.begin - b.begin)
+    return { hits, stoppedAt: null }
   }
 
-  /** Reads the bytes of a line behind its first chunk. false: more may come. */
-  async #readRest({ log, pages }: RunOutput, line: OpenLine, from: number): Promise<boolean> {
+  /** Reads the bytes of a line behind its first chunk. It stays open if more may come. */
+  async #readRest({ log, pages }: RunOutput, line: Lines, from: number): Promise<void> {
     let offset = from
-    while (offset < log.end && offset - line.begin < lineWindowBytes) {
+    while (line.isOpen && offset < log.end && offset - line.begin < lineWindowBytes) {
       const chunk = this.#next?.start === offset ? this.#next : await pages.findChunk(offset)
-      if (!chunk || chunk.gap !== null) return true
+      if (!chunk || chunk.gap !== null) break
       if (hasStream(chunk, new Set([line.code])))
-        for (const { bytes } of readSegments(chunk, new Set([line.code])))
-          if (continueLine(line, bytes) !== null) return true
+        for (const { bytes } of readSegments(chunk, new Set([line.code]))) if (line.isOpen) continueLine(line, bytes)
       offset = chunk.end
     }
-    return log.sealed || offset < log.end
+    if (log.sealed || offset < log.end) line.isOpen = false
   }
 
-  /** Adds hits of a chunk in their order. Returns the last one that was added, if others are left. */
-  #take(run: number, chunk: BytesChunk, hits: readonly Hit[]): Hit | null {
-    const taken = hits.slice(0, this.#options.first - this.#matches.length)
-    const numbers = numberLines(chunk, taken)
-    for (const { begin, code, bytes } of taken) {
+  /** Adds hits of a chunk in their order until the search is spent. Returns where the next one begins; null: all are added. */
+  async #take(run: number, chunk: BytesChunk, hits: readonly Hit[]): Promise<number | null> {
+    const numbers = await this.#scan.run(() => numberLines(chunk, hits))
+    for (const [index, { begin, code, bytes }] of hits.entries()) {
+      if (this.#matches.length >= this.#first || (index > 0 && this.#scan.isOver)) return begin
       const text = bytes
         .toString()
         .slice(0, matchCharactersMax)
         .replace(/[\ud800-\udbff]$/, '')
+      const ranges = await this.#scan.run(() => this.#options.matcher.ranges(text, matchRangesMax))
       if (this.#openFrom !== null && begin >= this.#openFrom) this.#openFrom = null
-      this.#matches.push({ run, line: numbers.get(begin) ?? 0, at: chunk.at, stream: decodeStream(code), text })
+      this.#matches.push({ run, line: numbers.get(begin) ?? 0, at: chunk.at, stream: decodeStream(code), text, ranges })
     }
-    return taken.length < hits.length ? (taken.at(-1) ?? null) : null
+    return null
   }
 }
 
@@ -234,8 +262,15 @@ class Search {
 function numberLines(chunk: BytesChunk, hits: readonly Hit[]): ReadonlyMap<number, number> {
   const begins = new Set(hits.map(({ begin }) => begin))
   const numbers = new Map<number, number>()
-  if (hits.length === 0) return numbers
-  for (const { begins: isBegin, offset, line } of lineParts(chunk))
-    if (isBegin && begins.has(offset)) numbers.set(offset, line)
+  const open = [...chunk.lineState]
+  let next = chunk.lineState[0] ?? 1
+  for (const { code, start, bytes } of readSegments(chunk, allCodes))
+    for (let at = 0; at < bytes.length && numbers.size < begins.size; at++) {
+      if (!open[code]) {
+        open[code] = next++
+        if (begins.has(start + at)) numbers.set(start + at, open[code] ?? 0)
+      }
+      if (bytes[at] === newline) open[code] = 0
+    }
   return numbers
 }

@@ -14,3 +14,17 @@ export async function inSlices<Item, Result>(
   }
   return results
 }
+
+let lastTurn: Promise<unknown> = Promise.resolve()
+
+/** Waits for a turn of the event loop for this caller alone: the slices of several callers do not add up to a long one. */
+export async function yieldAlone(): Promise<void> {
+  lastTurn = lastTurn.then(() => otherTurn())
+  await lastTurn
+}
+
+/** Processor time of this thread: work of other processes does not count. */
+export function processorMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
+}

@@ -1,12 +1,13 @@
 import { spawnSync } from 'node:child_process'
+import { setImmediate as otherTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { LineMatcher } from '../../src/domain/line-matcher.ts'
 import { openLog, sealLog } from '../../src/logs/append.ts'
 import type { LogPiece } from '../../src/logs/chunk.ts'
 import { mergeChunks } from '../../src/logs/keep.ts'
 import type { LogStream } from '../../src/logs/lines.ts'
-import { type LogMatch, type LogSearch, searchedBytesMax, searchLog } from '../../src/logs/search.ts'
-import { systemClock } from '../../src/platform/clock.ts'
+import { LineTooCostly, type LogMatch, type LogSearch, searchedBytesMax, searchLog } from '../../src/logs/search.ts'
+import { processorMs } from '../../src/platform/slices.ts'
 import { addJob, addRun, endRun, finishJob, openUserDatabase } from '../support/factories.ts'
 import { append, err, out } from '../support/log.ts'
 
@@ -36,6 +37,8 @@ interface Wish {
   first?: number
   run?: number
   after?: LogSearch['cursor']
+  matcher?: LineMatcher
+  processorMs?: () => number
 }
 
 const search = (jobId: string, { query, regex = false, ignoreCase = false, ...wish }: Wish) =>
@@ -44,9 +47,9 @@ const search = (jobId: string, { query, regex = false, ignoreCase = false, ...wi
     streams: ['STDOUT', 'STDERR'],
     backwards: false,
     first: 1_000,
-    ...wish,
     matcher: new LineMatcher(query, { regex, ignoreCase }),
-    clock: systemClock,
+    processorMs,
+    ...wish,
   })
 
 /** All matches, by as many searches as are needed. */
@@ -114,7 +117,7 @@ const cases: readonly (readonly [string, string[], Omit<Wish, 'query'>])[] = [
 
 test('a search finds as many lines as grep, in live and merged chunks, forwards and backwards', async () => {
   const source = words(1)
-  const lines = Array.from({ length: 30_000 }, (_, at) => (at % 97 === 0 ? '' : lineOf(source, 1 + (at % 9))))
+  const lines = Array.from({ length: 15_000 }, (_, at) => (at % 97 === 0 ? '' : lineOf(source, 1 + (at % 9))))
   const bytes = Buffer.from(lines.join('\n'))
   const sizes = [1, 300, 70_001, 262_144, 5, 40_000]
   const appends: LogPiece[][] = []
@@ -213,23 +216,74 @@ test('a search stops at its budget, and can be continued', async () => {
   expect(all.searches).toBeGreaterThan(1)
 })
 
-test('a search does not block the event loop', async () => {
-  const { jobId } = await storedLog([Array.from({ length: 12 }, () => [out('abab ba\n'.repeat(100_000))])])
-  // Processor time: on a busy machine other processes run between two turns.
-  const readMs = () => {
-    const { user, system } = process.cpuUsage()
-    return (user + system) / 1_000
+/** Needs a new transition for almost each character of random text. */
+const costly = { query: '(a.{80}|b.{80})c', regex: true }
+
+/** Lines of 100 random characters, of which one in so many matches. */
+function randomLines(count: number, matchEvery = 50): string[] {
+  let seed = 7
+  const next = () => {
+    seed = (seed * 48_271) % 2_147_483_647
+    return seed
   }
-  let longest = 0
-  let last = readMs()
-  const timer = setInterval(() => {
-    longest = Math.max(longest, readMs() - last)
-    last = readMs()
-  }, 1)
-  await searchAll(jobId, { query: '(a|b)*a(a|b){6}c', regex: true })
-  clearInterval(timer)
-  // Far less on an idle machine.
-  expect(longest).toBeLessThan(250)
+  return Array.from({ length: count }, (_, at) => {
+    const line = Array.from({ length: 100 }, () => (next() % 2 === 0 ? 'a' : 'b')).join('')
+    return at % matchEvery === 7 ? `${line.slice(0, 90)}c${line.slice(90)}` : line
+  })
+}
+
+test('searches let other work run after each slice of work, also when many run at once', async () => {
+  const { jobId } = await storedLog([[[out(randomLines(400).join('\n'))]]])
+  const empty = await storedLog([[[out('\n'.repeat(200_000))]]])
+  const wishes = [
+    ...Array.from({ length: 4 }, () => ({ jobId, ...costly })),
+    { jobId, query: '(a.{50})*(b|c)', regex: true },
+    { jobId: empty.jobId, query: '^$', regex: true, backwards: true },
+  ].map((wish) => ({ ...wish, matcher: new LineMatcher(wish.query, { regex: true, ignoreCase: false }) }))
+  const workOf = () => wishes.reduce((sum, { matcher }) => sum + matcher.work, 0)
+  let isOver = false
+  let [last, longest] = [workOf(), 0]
+  const watching = (async () => {
+    for (; !isOver; await otherTurn()) {
+      longest = Math.max(longest, workOf() - last)
+      last = workOf()
+    }
+  })()
+  await Promise.all(wishes.map(({ jobId, ...wish }) => search(jobId, wish)))
+  isOver = true
+  await watching
+  expect(workOf()).toBeGreaterThan(4_000_000)
+  // A slice, and the ranges of a line.
+  expect(longest).toBeLessThan(210_000)
+})
+
+test('a search ends within a chunk when its processor time is used, and continues there', async () => {
+  const lines = randomLines(1_000)
+  const { jobId } = await storedLog([[[out(lines.join('\n'))]]])
+  const wanted = lines.flatMap((line, at) => (/^.{81,}c/.test(line) ? [at + 1] : []))
+  expect(wanted).toHaveLength(20)
+  for (const backwards of [false, true]) {
+    let ms = 0
+    const wish = { ...costly, backwards, processorMs: () => (ms += 2) }
+    const first = await search(jobId, wish)
+    expect(first.isComplete).toBe(false)
+    expect(first.scannedBytes).toBeGreaterThan(20_000)
+    expect(first.scannedBytes).toBeLessThan(60_000)
+    const all = await searchAll(jobId, wish)
+    expect(numbersOf(all.matches)).toEqual(backwards ? wanted.toReversed() : wanted)
+    expect(all.scannedBytes).toBe(lines.join('\n').length)
+  }
+})
+
+test('a search is refused if one line takes more processor time than it has', async () => {
+  const { jobId } = await storedLog([[[out(`short\n${randomLines(1_000, 2_000).slice(8).join('')}`)]]])
+  let ms = 0
+  const wish = { ...costly, processorMs: () => (ms += 4) }
+  const first = await search(jobId, wish)
+  expect(first).toMatchObject({ matches: [], isComplete: false, scannedBytes: 6 })
+  await expect(search(jobId, { ...wish, after: first.cursor })).rejects.toThrow(LineTooCostly)
+  const last = await search(jobId, { ...wish, backwards: true })
+  await expect(search(jobId, { ...wish, backwards: true, after: last.cursor })).rejects.toThrow(LineTooCostly)
 })
 
 test('a search reads a line up to 1 MiB, and shows up to 2,000 characters', async () => {

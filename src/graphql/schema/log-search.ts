@@ -1,8 +1,15 @@
-import { LineMatcher, type Span } from '../../domain/line-matcher.ts'
+import { LineMatcher } from '../../domain/line-matcher.ts'
 import { BadPattern, patternCharactersMax } from '../../domain/pattern.ts'
 import { logStreams } from '../../logs/lines.ts'
-import { type LogMatch, type LogSearch, matchCharactersMax, searchLog } from '../../logs/search.ts'
-import { inSlices } from '../../platform/slices.ts'
+import {
+  LineTooCostly,
+  type LogMatch,
+  type LogSearch,
+  matchCharactersMax,
+  matchRangesMax,
+  searchLog,
+} from '../../logs/search.ts'
+import { processorMs } from '../../platform/slices.ts'
 import { capList } from '../admission/argument-bounds.ts'
 import { limits, logSearchCost } from '../caller-limits.ts'
 import { refusal } from '../errors.ts'
@@ -10,13 +17,11 @@ import { builder } from './builder.ts'
 import { checkLogStart, LogStream, logCursor, type OfJob, refuseMissingOutput } from './log.ts'
 import { JobRef } from './refs.ts'
 
-type ShownMatch = LogMatch & { ranges: readonly Span[] }
-type ShownSearch = Omit<LogSearch, 'matches'> & OfJob & { matches: readonly ShownMatch[] }
+type ShownSearch = LogSearch & OfJob
 
-const rangesMax = 100
 const matchesDefault = 100
 
-const LogMatchRef = builder.objectRef<ShownMatch>('LogMatch').implement({
+const LogMatchRef = builder.objectRef<LogMatch>('LogMatch').implement({
   description: 'A line of output that matches a search.',
   fields: (t) => ({
     runNumber: t.exposeInt('run', { description: 'Number of the run that wrote the line, from 1.' }),
@@ -31,12 +36,12 @@ const LogMatchRef = builder.objectRef<ShownMatch>('LogMatch').implement({
     }),
     starts: t.field({
       type: ['Int'],
-      description: `Where the matches in \`text\` begin, in UTF-16 code units; each is the longest one there. Matches without characters or behind \`text\` have no place. At most ${rangesMax}.`,
+      description: `Where the matches in \`text\` begin, in UTF-16 code units; each is the longest one there. Matches without characters, behind \`text\`, or that take much work to find have no place. At most ${matchRangesMax}.`,
       resolve: ({ ranges }) => ranges.map(({ start }) => start),
     }),
     ends: t.field({
       type: ['Int'],
-      description: `Where the matches in \`text\` end, in the order of \`starts\`. At most ${rangesMax}.`,
+      description: `Where the matches in \`text\` end, in the order of \`starts\`. At most ${matchRangesMax}.`,
       resolve: ({ ranges }) => ranges.map(({ end }) => end),
     }),
   }),
@@ -49,7 +54,7 @@ const LogSearchRef = builder.objectRef<ShownSearch>('LogSearch').implement({
       type: [LogMatchRef],
       description: 'Lines that match, in the direction of the search.',
       complexity: { multiplier: 1 },
-      resolve: ({ matches }) => [...matches],
+      resolve: ({ matches }) => matches,
     }),
     cursor: t.field({
       type: 'Cursor',
@@ -78,6 +83,11 @@ function createMatcher({ query, regex, ignoreCase }: SearchArgs): LineMatcher {
 
 function refusePattern(error: unknown): never {
   if (error instanceof BadPattern) throw refusal('BAD_REQUEST', `\`query\` cannot be searched for: ${error.message}`)
+  if (error instanceof LineTooCostly)
+    throw refusal(
+      'BAD_REQUEST',
+      '`query` cannot be searched for: a line of this output takes too long; use fewer repetitions',
+    )
   throw error
 }
 
@@ -85,7 +95,7 @@ builder.objectFields(JobRef, (t) => ({
   logSearch: t.field({
     type: LogSearchRef,
     description:
-      'Searches lines of output. A request stops after 16 MiB or a quarter of a second of processor time: repeat it with `after` until `isComplete`. A line is searched up to 1 MiB.',
+      'Searches lines of output. A request stops after 16 MiB or a quarter of a second of processor time: repeat it with `after` until `isComplete`. A line is searched up to 1 MiB; a pattern that needs more time for one line is refused.',
     complexity: ({ first }) => ({
       field: logSearchCost,
       multiplier: Math.min(Math.max(first ?? matchesDefault, 1), limits.logMatchesMax),
@@ -123,13 +133,9 @@ builder.objectFields(JobRef, (t) => ({
       const place = checkLogStart(id, { after, run, streams })
       try {
         const matcher = createMatcher(pattern)
-        const options = { ...place, matcher, first: matchesMax, backwards: backwards ?? false, clock: domain.clock }
+        const options = { ...place, matcher, first: matchesMax, backwards: backwards ?? false, processorMs }
         const found = await searchLog(domain.db.sql, options).catch(refuseMissingOutput(id))
-        const matches = await inSlices(found.matches, (match) => ({
-          ...match,
-          ranges: matcher.ranges(match.text, rangesMax),
-        }))
-        return { ...found, matches, jobId: id }
+        return { ...found, jobId: id }
       } catch (error) {
         return refusePattern(error)
       }
