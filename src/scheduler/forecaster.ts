@@ -1,6 +1,6 @@
-import { setImmediate as otherTurn } from 'node:timers/promises'
 import type { Domain } from '../domain/domain.ts'
 import { Fenced, type Leader } from '../domain/leadership.ts'
+import { processorMs, yieldAlone } from '../platform/slices.ts'
 import { type Forecast, forecast } from './plan/forecast.ts'
 import { compareEntries, windowSize } from './plan/lane-window.ts'
 import type { LaneState, Snapshot } from './plan/model.ts'
@@ -17,7 +17,7 @@ interface ForecasterOptions {
 }
 
 const pauseMsMin = 2_000
-/** After a forecast, pause for this multiple of the computing time that it took. */
+/** After a forecast, pause for this multiple of the processor time that it took. */
 const pausePerWork = 50
 const sliceMs = 5
 /** Maximum waiting jobs in a forecast, and the minimum per lane. */
@@ -59,14 +59,14 @@ export function createForecaster({ domain, leader, copy, graceMs }: ForecasterOp
   /** Runs the steps in short slices. Returns null if the leader stops. */
   async function inSlices(steps: Generator<void, Forecast>, signal: AbortSignal): Promise<Forecast | null> {
     for (;;) {
-      const beganMs = clock.monotonicMs()
+      const beganMs = processorMs()
       const before = spentMs
       while (spentMs - before < sliceMs) {
         const { done, value } = steps.next()
-        spentMs = before + clock.monotonicMs() - beganMs
+        spentMs = before + processorMs() - beganMs
         if (done) return value
       }
-      await otherTurn()
+      await yieldAlone()
       if (signal.aborted) return null
     }
   }

@@ -109,3 +109,20 @@ test('a leader with an outdated epoch stores no forecast', async () => {
   await leader.forecast()
   expect(await sql('SELECT * FROM pool_forecast')).toEqual([])
 })
+
+test('a busy machine neither cuts a forecast short nor delays the next one', async () => {
+  let nowMs = 0
+  // Other processes have the processors: a second passes between two looks at the clock.
+  const clock = { ...it.domain.clock, monotonicMs: () => (nowMs += 1_000) }
+  await sql('DELETE FROM scheduler_lease')
+  await sql('DELETE FROM scheduler_leader')
+  const busy = await createLeader({ ...it.domain, clock }, 'sim')
+  await startOne(600)
+  const waiting: string[] = []
+  for (let at = 0; at < 40; at++) waiting.push(await it.submit({ maxRunTimeSeconds: 60 }))
+  await busy.tick()
+  await busy.forecast()
+  const found = await estimates(waiting)
+  expect(waiting.filter((jobId) => found.get(jobId)?.p50)).toHaveLength(40)
+  expect(busy.forecastPauseMs()).toBeLessThan(60_000)
+})

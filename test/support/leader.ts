@@ -15,6 +15,8 @@ export interface TestLeader extends Leader {
   tick(): Promise<Processed>
   /** Forecasts when waiting jobs start. */
   forecast(): Promise<void>
+  /** Until the next forecast. */
+  forecastPauseMs(): number
 }
 
 /** The scheduler of the pool `sim`, which has begun; the test stops it. */
@@ -53,5 +55,6 @@ export async function createLeader(domain: Domain, pool: string): Promise<TestLe
     ...leader,
     tick: () => ticker.tick(),
     forecast: () => forecaster.forecast(new AbortController().signal),
+    forecastPauseMs: forecaster.pauseMs,
   }
 }
