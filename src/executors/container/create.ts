@@ -75,7 +75,7 @@ export async function makeRequest(run: RunSpec, making: RequestParts): Promise<C
       ...labels,
       [labelNames.limit]: String(limitOf(spec, making)),
       ...(display !== null && { [labelNames.display]: display }),
-      ...(check && { [labelNames.mountsChecked]: 'yes' }),
+      ...(check && { [labelNames.refusal]: check.refusalPath }),
     },
     HostConfig: {
       Init: image.shell === null && making.hasInit,
@@ -102,7 +102,7 @@ export async function makeRequest(run: RunSpec, making: RequestParts): Promise<C
     body,
     check,
     workdir,
-    needsNoteFile: (image.shell !== null || check !== null) && !isRoot(making),
+    needsNoteFile: image.shell !== null && !isRoot(making),
   }
 }
 

@@ -5,5 +5,6 @@ export const labels = {
   name: 'berth.name',
   limit: 'berth.limit',
   display: 'berth.display',
-  mountsChecked: 'berth.mounts-checked',
+  /** The file for a refusal of the mount check. */
+  refusal: 'berth.refusal',
 } as const

@@ -4,7 +4,8 @@
  * check and the mount. It runs before any program of the image, so it links nothing.
  *
  * Arguments: RESULT WORKDIR (TARGET DEVICE:INODE)… -- COMMAND…
- * A refusal is written to the file RESULT: "mount" or "workdir". The exit code is 125 then.
+ * A refusal is written to the file RESULT: "mount" or "workdir". The exit code is 125 then. The server made the file, and
+ * its name is random: a link of the image cannot lead the write into a folder of the machine.
  *
  * mount-check.ts holds this program for each architecture; mount-check.sh builds it.
  */

@@ -4,18 +4,18 @@ import { StartFailed } from '../executor.ts'
 import { readFile } from './archive.ts'
 import type { Engine } from './engine.ts'
 import { labels } from './labels.ts'
-import { notePath } from './note-file.ts'
 import type { Inspected } from './observation.ts'
 
 /**
  * The first program of a container with checked mounts (mount-check.c). The engine resolves the path of a mount again
  * at the start, when another job may have replaced the directory by a link to /. So this program, under the account of
  * the job, compares each mounted directory with the one that the server opened (../backend/data-mounts.ts), and becomes
- * the command only if they are the same. Its file name is random, so that an image cannot replace it. It writes a
- * refusal to the note file.
+ * the command only if they are the same. It writes a refusal to a file that the server puts beside it. The names of both
+ * are random, so that an image can neither replace them nor lead the refusal through a link into a mounted folder.
  */
 export interface MountCheck {
   path: string
+  refusalPath: string
   argv(command: readonly string[], workdir: string | null): readonly string[]
 }
 
@@ -24,9 +24,11 @@ export function createMountCheck(mounts: readonly Mount[]): MountCheck | null {
   const pairs = mounts.flatMap(({ target, identity }) => (identity === null ? [] : [target, identity]))
   if (pairs.length === 0) return null
   const path = `/.berth-mount-check-${randomUUID()}`
+  const refusalPath = `${path}-refusal`
   return {
     path,
-    argv: (command, workdir) => [path, notePath, workdir ?? '.', ...pairs, '--', ...command],
+    refusalPath,
+    argv: (command, workdir) => [path, refusalPath, workdir ?? '.', ...pairs, '--', ...command],
   }
 }
 
@@ -34,17 +36,15 @@ const refused = 125
 
 export async function readRefusal(engine: Engine, found: Inspected): Promise<StartFailed | null> {
   if (found.State.ExitCode !== refused) return null
-  if (found.Config.Labels?.[labels.mountsChecked] === undefined) return null
-  // The image may have been made from a container of Berth, and then already contains a note before the refusal.
-  const note = (await readFile(engine, found.Id, notePath)) ?? ''
-  if (note.endsWith('mount\n'))
+  const path = found.Config.Labels?.[labels.refusal]
+  if (path === undefined) return null
+  const refusal = await readFile(engine, found.Id, path)
+  if (refusal === 'mount\n')
     return new StartFailed(
       'START_FAILED',
       'data: a folder was replaced during the start, or a target is a symbolic link in the image',
     )
-  return note.endsWith('workdir\n')
-    ? new StartFailed('WORKDIR_NOT_FOUND', 'The container cannot enter its workdir')
-    : null
+  return refusal === 'workdir\n' ? new StartFailed('WORKDIR_NOT_FOUND', 'The container cannot enter its workdir') : null
 }
 
 /** The program for the architecture that the engine's `/version` reports. Throws StartFailed. */

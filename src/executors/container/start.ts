@@ -271,6 +271,7 @@ export class ContainerStarter {
     if (check) {
       const { Arch: architecture } = await this.#engine.get<EngineVersion>('/version')
       files.push({ path: check.path, mode: 0o755, content: mountCheckProgram(architecture) })
+      files.push({ path: check.refusalPath, mode: 0o666 })
     }
     try {
       await this.#engine.putArchive(`/containers/${handle}/archive`, { path: '/' }, archive(files))

@@ -117,6 +117,21 @@ describe.skipIf(address === '')(`data mounts with ${address}`, () => {
     expect(await finish({ data: ['data/x:/d'] })).toMatchObject({ end: { state: 'ended', exitCode: 0 }, out: 'own\n' })
   })
 
+  it('lead no refusal through a link of the image', async () => {
+    const image = await makeImage('ln -s /d/written /.berth-note', 'LABEL a=b')
+    beforeStart = async () => {
+      beforeStart = async () => undefined
+      await rename(join(root, 'x'), join(root, 'away'))
+      await rename(join(root, 'link'), join(root, 'x'))
+    }
+    const { end } = await finish({ image, data: ['data/x:/d'] })
+    await rename(join(root, 'x'), join(root, 'link'))
+    await rename(join(root, 'away'), join(root, 'x'))
+    await engine.delete(`/images/${image}`)
+    expect(end).toEqual(replaced)
+    expect(await readdir(outside)).toEqual(['secret'])
+  })
+
   it('never show a folder outside the roots while a job replaces it, in 60 tries', { timeout: 600_000 }, async () => {
     const loop = `cd /root && echo begun && until [ -e stop ]; do
       mv -T x r0; mv -T link x; usleep 150000; mv -T x link; mv -T r0 x; usleep 150000

@@ -10,6 +10,7 @@ import { createContainerExecutor } from '../../../src/executors/container/contai
 import { makeRequest } from '../../../src/executors/container/create.ts'
 import { Engine, findEngine } from '../../../src/executors/container/engine.ts'
 import type { Image } from '../../../src/executors/container/image.ts'
+import { labels } from '../../../src/executors/container/labels.ts'
 import { ensureNetworks } from '../../../src/executors/container/network.ts'
 import {
   type Inspected,
@@ -216,6 +217,20 @@ describe('the description of a container', () => {
       expect((await makeRequest(run, { ...making, ...limits, cpusMax })).body).toMatchObject({
         HostConfig: { NanoCpus },
       })
+  })
+
+  it('names the file for a refusal of the mount check at random, so that no image has a link there', async () => {
+    const mounts = [{ source: '/data/x', target: '/d', identity: '1:2' }]
+    const make = () => makeRequest(runOf({ command: ['true'] }), { ...making, ...limits, mounts })
+    const made = await Promise.all([make(), make()])
+    const paths = made.map(({ body, check }) => {
+      const { Cmd, Labels } = body as { Cmd: string[]; Labels: Record<string, string> }
+      expect(Labels[labels.refusal]).toBe(check?.refusalPath)
+      return Cmd[Cmd.indexOf(check?.path ?? '') + 1]
+    })
+    expect(paths).toEqual(made.map(({ check }) => check?.refusalPath))
+    for (const path of paths) expect(path).toMatch(/^\/\.berth-[-a-z]+[-0-9a-f]{36}-refusal$/)
+    expect(new Set(paths).size).toBe(2)
   })
 
   it('disables the health check of the image, which could run before the mount check', async () => {
