@@ -13,3 +13,12 @@ export function findCommandPath(program: Command, words: readonly string[]): [Co
 
 export const findOption = ({ options }: Command, flag: string): Option | undefined =>
   options.find(({ long, short }) => long === flag || short === flag)
+
+/** How many words of a command are not behind "--". */
+export function countWordsBeforeSeparator(command: Command): number {
+  let root = command
+  while (root.parent) root = root.parent
+  const { rawArgs } = root as unknown as { rawArgs: readonly string[] }
+  const at = rawArgs.indexOf('--')
+  return command.args.length - (at === -1 ? 0 : rawArgs.length - at - 1)
+}

@@ -51,6 +51,7 @@ import { registerWhoamiCommand } from './commands/whoami.ts'
 import { registerWhyCommand } from './commands/why.ts'
 import { addContextOption } from './context-option.ts'
 import { addExamples } from './examples.ts'
+import { addJobNames } from './job-name.ts'
 import type { Streams } from './terminal.ts'
 
 const groups: Readonly<Record<string, readonly ((program: Command, cli: Cli) => void)[]>> = {
@@ -117,6 +118,7 @@ export function createProgram(cli: Cli, named: () => string, streams?: Pick<Stre
   }
   addContextOption(program)
   addExamples(program)
+  addJobNames(program, cli)
   program.commandsGroup('Help:').helpCommand('help [command]', 'show the help of a command')
   return program
 }

@@ -26,10 +26,10 @@ function numbersText(terminal: Terminal, queue: QueueRowFragment): string {
 const orderOf = (jobs: readonly QueueEntryFragment[]): Column<QueueEntryFragment>[] =>
   jobs.some(({ fairShare }) => fairShare !== null)
     ? [
-        { title: 'SHARE', cell: ({ fairShare }) => (fairShare ? String(+fairShare.share.toFixed(3)) : '-') },
-        { title: 'BID', cell: ({ fairShare }) => (fairShare ? String(fairShare.bid) : '-') },
+        { title: 'SHARE', cell: ({ fairShare }) => (fairShare ? String(+fairShare.share.toFixed(3)) : '-'), drop: 1 },
+        { title: 'BID', cell: ({ fairShare }) => (fairShare ? String(fairShare.bid) : '-'), drop: 1 },
       ]
-    : [{ title: 'PRIORITY', cell: ({ priority }) => (priority === null ? '-' : String(priority)) }]
+    : [{ title: 'PRIORITY', cell: ({ priority }) => (priority === null ? '-' : String(priority)), drop: 1 }]
 
 const columnsFor = (
   jobs: readonly QueueEntryFragment[],
@@ -39,11 +39,11 @@ const columnsFor = (
   { title: 'POS', cell: ({ queuePosition }) => (queuePosition === null ? '-' : String(queuePosition)) },
   { title: 'JOB', cell: ({ id }) => id },
   { title: 'NAME', cell: ({ name }) => name ?? '-', shrinks: true },
-  { title: 'USER', cell: ({ user }) => user.name },
+  { title: 'USER', cell: ({ user }) => user.name, drop: 2 },
   { title: 'STATE', cell: ({ state }) => state, style: ({ state }) => stateStyles[state] },
   ...orderOf(jobs),
-  { title: 'START', cell: startText },
-  { title: 'REASON', cell: reasonText },
+  { title: 'START', cell: startText, drop: 3 },
+  { title: 'REASON', cell: reasonText, shrinks: true },
 ]
 
 /** When the job started or is expected to start, or the earliest time at which it may start. */

@@ -98,7 +98,9 @@ interface Fitted<Row> {
 const readableWidth = 20
 const shrunkMin = 8
 
-/** Cuts texts, then drops columns, then cuts more; ids and states are never cut. */
+/**
+ * Cuts texts, then drops columns, then cuts more, and then drops columns from the right; ids and states are never cut.
+ */
 function fitColumns<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
@@ -111,9 +113,15 @@ function fitColumns<Row>(
   for (;;) {
     const shrunk = shrink(kept, available, readableWidth)
     const [next] = kept.filter(({ column }) => column.drop !== undefined).sort(byDrop)
-    if (!next || excessOf(shrunk, available) <= 0) return shrink(shrunk, available, shrunkMin)
+    if (!next || excessOf(shrunk, available) <= 0) return dropLast(shrunk, available)
     kept = kept.filter((each) => each !== next)
   }
+}
+
+function dropLast<Row>(columns: readonly Fitted<Row>[], available: number): readonly Fitted<Row>[] {
+  const shrunk = shrink(columns, available, shrunkMin)
+  if (columns.length === 1 || excessOf(shrunk, available) <= 0) return shrunk
+  return dropLast(columns.slice(0, -1), available)
 }
 
 const byDrop = <Row>(one: Fitted<Row>, other: Fitted<Row>) => (one.column.drop ?? 0) - (other.column.drop ?? 0)

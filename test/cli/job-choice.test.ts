@@ -2,6 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Cli } from '../../src/cli/cli.ts'
+import { resolveJob } from '../../src/cli/job-name.ts'
 import { CommandLine } from '../support/command-line.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -14,6 +16,13 @@ beforeAll(async () => {
   server = await startServer()
   commandLine = new CommandLine(await mkdtemp(join(tmpdir(), 'berth-choice-')), { BERTH_URL: server.url })
   berth = commandLine.berth
+  await server.submit({ name: 'a name that is much longer than any terminal is wide, even if it is wide' })
+  await server.user('bob', 'RESEARCHER', ['job.view.all', 'job.cancel.all', 'job.delete.all', 'user.write'])
+  await berth('node', 'cordon', 'n1', '--reason', 'a reason that takes more space than there is on most terminals')
+  await berth('rules', 'create', 'expensive', '--cost-above', '50')
+  await berth('quota', 'create', '--type', 'concurrent-jobs', '--limit', '2000')
+  await berth('token', 'create', 'laptop')
+  await berth('slot', 'reserve')
 })
 afterAll(async () => {
   await server?.[Symbol.asyncDispose]()
@@ -62,6 +71,46 @@ describe('@last', () => {
   })
 })
 
+describe('a job', () => {
+  it('is named by the newest own job of that name', async () => {
+    const ann = await server.user('ann', 'RESEARCHER')
+    await submit('--name', 'resnet', '--', 'true')
+    const newest = await submit('--name', 'resnet', '--', 'true')
+    await server.submit({ name: 'resnet' }, ann)
+    expect(await info('resnet')).toMatchObject({ id: newest })
+    expect((await berth('cancel', 'resnet', '-o', 'ids')).stdout).toBe(`${newest}\n`)
+    const retried = (await berth('retry', 'resnet', '--', 'echo', 'resnet')).stdout.trim()
+    expect(await info(retried)).toMatchObject({ retryOf: { id: newest }, spec: { command: ['echo', 'resnet'] } })
+  })
+
+  it('is named by the end of its id, if no other id ends so', async () => {
+    const id = await submit('--', 'true')
+    expect(await info(id.slice(-8))).toMatchObject({ id })
+    expect(await info(id.slice(-8).toUpperCase())).toMatchObject({ id })
+  })
+
+  it('is not named by an end that several ids have', async () => {
+    const nodes = ['job_01abc', 'job_02abc', 'job_03xyz'].map((id) => ({ id }))
+    const request = async (_: unknown, { filter }: { filter?: { name?: string } }) => ({
+      viewer: { user: { id: 'user_1' } },
+      jobs: { nodes: filter?.name === undefined ? nodes : [], pageInfo: { hasNextPage: false, endCursor: null } },
+    })
+    const cli = { connection: () => ({ request }) } as unknown as Cli
+    expect(await resolveJob(cli, 'xyz')).toBe('job_03xyz')
+    await expect(resolveJob(cli, 'abc')).rejects.toMatchObject({
+      message: 'the ids of 2 jobs end with abc',
+      next: 'use one of job_01abc, job_02abc',
+    })
+  })
+
+  it('that nobody knows is not found', async () => {
+    expect(await berth('logs', 'zzzzz')).toMatchObject({
+      code: 5,
+      stderr: 'berth: Job zzzzz not found; "berth ls" lists your jobs\n',
+    })
+  })
+})
+
 describe('retry', () => {
   it('with filters takes another command after "--"', async () => {
     await berth('cancel', await submit('--name', 'by-filter', '--', 'false'))
@@ -96,4 +145,28 @@ it('counts one job as "1 job"', async () => {
 it('info has no run before the first one', async () => {
   expect((await berth('info', await submit('--', 'true'))).stdout).not.toMatch(/^run /m)
   expect((await berth('info', await submit('--attempts', '3', '--', 'true'))).stdout).toMatch(/^run +at most 3$/m)
+})
+
+describe.each([40, 80, 120])('on a terminal of %i columns', (columns) => {
+  const lists = [
+    'ls',
+    'queue',
+    'user ls',
+    'node ls',
+    'team ls',
+    'token ls',
+    'audit',
+    'quota',
+    'gpus',
+    'slot ls',
+    'rules',
+  ]
+
+  it.each(lists)('%s fits', async (words) => {
+    const env = { NO_COLOR: '1' }
+    const { stdout } = await commandLine.run(words.split(' '), { columns, env })
+    // The first line of the queue is a sentence.
+    const rows = words === 'queue' ? stdout.split('\n').slice(2) : stdout.split('\n')
+    expect(rows.filter((line) => line.length > columns)).toEqual([])
+  })
 })

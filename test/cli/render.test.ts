@@ -81,7 +81,7 @@ describe('a table', () => {
     const named = [{ title: 'NAME', cell: (row: string[]) => row[1] ?? '', shrinks: true }, ...columns.slice(0, 1)]
     const long = [['job_1', '很长的'.repeat(20)]]
     expect(table(screen(40), long, named)).toBe(`NAME${' '.repeat(31)}ID\n${'很长的'.repeat(5)}很…  job_1\n`)
-    expect(table(screen(10), long, named)).toBe('NAME      ID\n很长的…   job_1\n')
+    expect(table(screen(15), long, named)).toBe('NAME      ID\n很长的…   job_1\n')
     expect(table(terminal(false), long, named)).toContain('很长的'.repeat(20))
   })
 

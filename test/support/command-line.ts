@@ -40,6 +40,8 @@ const main = join(root, 'src/cli/main.ts')
 
 interface Options {
   env?: Record<string, string>
+  /** Width of the terminal; default: stdout is a pipe. */
+  columns?: number
 }
 
 export class CommandLine {
@@ -57,11 +59,11 @@ export class CommandLine {
   }
 
   /** In the test process, for commands that end by themselves: a process takes half a second to start. */
-  begin(args: readonly string[], { env, input = '' }: Options & { input?: string } = {}): Running {
+  begin(args: readonly string[], { env, columns, input = '' }: Options & { input?: string } = {}): Running {
     const written = { stdout: '', stderr: '' }
     const code = runCommand(args, {
       ...{ env: this.#variables(env), cwd: this.home },
-      ...{ stdout: collect(written, 'stdout'), stderr: collect(written, 'stderr') },
+      ...{ stdout: collect(written, 'stdout', columns), stderr: collect(written, 'stderr') },
       ...{ readStdin: async () => input, readKeys: null, ask: null, askSecret: null },
       ...{ onExit: () => undefined, onInterrupt: () => undefined },
       becomeProgram: () => {
@@ -101,14 +103,15 @@ export class CommandLine {
   }
 }
 
-function collect(written: Written, name: keyof Written): Writable {
-  return new Writable({
+function collect(written: Written, name: keyof Written, columns?: number): Writable {
+  const stream = new Writable({
     decodeStrings: false,
     write(text, _encoding, done) {
       written[name] += text
       done()
     },
   })
+  return columns === undefined ? stream : Object.assign(stream, { isTTY: true, columns })
 }
 
 function observe(args: readonly string[], written: Written, code: Promise<number | null>): Running {

@@ -113,14 +113,14 @@ const describeState = ({ stateReason, stateBy }: NodeRowFragment) =>
 const gib = (bytes: number) => String(Math.round((bytes / 2 ** 30) * 10) / 10)
 
 const columns: readonly Column<NodeRowFragment>[] = [
-  { title: 'ID', cell: ({ id }) => id },
-  { title: 'POOL', cell: ({ pool }) => pool.name },
+  { title: 'ID', cell: ({ id }) => id, drop: 1 },
+  { title: 'POOL', cell: ({ pool }) => pool.name, drop: 2 },
   { title: 'NAME', cell: ({ name }) => name },
   { title: 'STATE', cell: ({ state }) => state, style: ({ state }) => (state === 'READY' ? 'green' : 'yellow') },
   { title: 'CPU', cell: ({ free, capacity }) => `${free.cpu} of ${capacity.cpu}` },
   { title: 'GIB', cell: ({ free, capacity }) => `${gib(free.memoryBytes)} of ${gib(capacity.memoryBytes)}` },
   { title: 'GPUS FREE', cell: ({ free, capacity }) => `${free.gpu} of ${capacity.gpu}` },
-  { title: 'WHY', cell: describeState },
+  { title: 'WHY', cell: describeState, shrinks: true },
 ]
 
 const print = rowPrinter(columns)

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { RetryJobsDocument } from '../../client/generated/graphql.ts'
 import { type Cli, expectSuccess } from '../cli.ts'
+import { countWordsBeforeSeparator } from '../command-path.ts'
 import { seeJobs, stopForProblem, usageError } from '../exit.ts'
 import { pickFilterFlags } from '../filter.ts'
 import { rememberJob } from '../last-job.ts'
@@ -28,7 +29,8 @@ export function registerRetryCommand(program: Command, cli: Cli): void {
       'submit a final job, or all that match filters, again as new jobs; flags change the spec; prints the new id',
     )
     .action(async (first: string | undefined, rest: string[], options: RetryOptions) => {
-      const [jobId, command] = hasJob(retry) ? [first, rest] : [undefined, retry.args]
+      // All words may be a command for the jobs that match filters.
+      const [jobId, command] = countWordsBeforeSeparator(retry) > 0 ? [first, rest] : [undefined, retry.args]
       const overrides = buildSpec({ ...cli, command, flags: options, yaml: null, warn: () => undefined })
       if (jobId === undefined || isMatching(retry)) return retryMatching(cli, retry, { jobId, overrides, options })
       const input = { jobId, overrides, ...submissionInput(options) }
@@ -40,13 +42,6 @@ export function registerRetryCommand(program: Command, cli: Cli): void {
 }
 
 const isMatching = (retry: Command) => Object.keys(pickFilterFlags(retry)).length > 0
-
-/** false: all words are after "--", so that they are a command for the jobs that match filters. */
-function hasJob(retry: Command): boolean {
-  const { rawArgs } = retry.parent as unknown as { rawArgs: readonly string[] }
-  const at = rawArgs.indexOf('--')
-  return retry.args.length > (at === -1 ? 0 : rawArgs.length - at - 1)
-}
 
 const print = rowPrinter(changedJobColumns)
 

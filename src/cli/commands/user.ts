@@ -22,16 +22,16 @@ import { type Column, sheet, timeText } from '../render.ts'
 type User = UserRowFragment & Partial<UserRightsFragment>
 
 const rights: readonly Column<User>[] = [
-  { title: 'DEFAULT', cell: ({ defaultTeam }) => defaultTeam?.name ?? '-' },
-  { title: 'ALLOW', cell: ({ allow }) => allow?.map(permissionName).join(',') || '-' },
-  { title: 'DENY', cell: ({ deny }) => deny?.map(permissionName).join(',') || '-' },
-  { title: 'UNIX USER', cell: ({ unixUser }) => unixUser ?? '-' },
+  { title: 'DEFAULT', cell: ({ defaultTeam }) => defaultTeam?.name ?? '-', drop: 1 },
+  { title: 'ALLOW', cell: ({ allow }) => allow?.map(permissionName).join(',') || '-', shrinks: true, drop: 3 },
+  { title: 'DENY', cell: ({ deny }) => deny?.map(permissionName).join(',') || '-', shrinks: true, drop: 3 },
+  { title: 'UNIX USER', cell: ({ unixUser }) => unixUser ?? '-', drop: 2 },
 ]
 
 const columnsWith = (more: readonly Column<User>[]): readonly Column<User>[] => [
   { title: 'NAME', cell: ({ name }) => name },
   { title: 'LEVEL', cell: ({ level }) => level },
-  { title: 'TEAMS', cell: (user) => user.teams.map(({ name }) => name).join(',') || '-' },
+  { title: 'TEAMS', cell: (user) => user.teams.map(({ name }) => name).join(',') || '-', shrinks: true },
   ...more,
   { title: 'STATE', cell: ({ disabled }) => (disabled ? 'disabled' : 'active') },
   { title: 'SINCE', cell: ({ createdAt }) => timeText(createdAt) ?? '-' },
