@@ -123,8 +123,17 @@ export function whyOverloaded(error: unknown): string | null {
   return null
 }
 
+/** true: a statement was sent and not answered, so its change may have been made. */
+export function isUnanswered(error: unknown): boolean {
+  if (!(error instanceof Error) || sqlState(error) !== undefined) return false
+  const code = 'code' in error ? String(error.code) : ''
+  return /^(Query read timeout|Connection terminated)/.test(error.message) || /^(ECONNRESET|EPIPE)$/.test(code)
+}
+
 export const whyUnavailable = (error: unknown): string =>
-  whyOverloaded(error) ?? reasons[sqlState(error) ?? ''] ?? 'The database is not available'
+  whyOverloaded(error) ??
+  reasons[sqlState(error) ?? ''] ??
+  (isUnanswered(error) ? 'The database did not answer' : 'The database is not available')
 
 /** Runs `work` again after a retryable failure, up to `tries` times, then throws Unavailable. */
 export async function withDatabaseRetries<T>(

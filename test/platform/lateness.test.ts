@@ -56,6 +56,7 @@ describe('an overloaded server', () => {
   })
 
   it('reports that it runs late, except when PostgreSQL refuses', () => {
+    expect(whyUnavailable(new Error('Query read timeout'))).toBe('The database did not answer')
     watchLateness()
     const beganMs = performance.now()
     while (performance.now() - beganMs < 1_000) Math.random()

@@ -1,6 +1,6 @@
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core'
 import type { GraphQLFieldResolver } from 'graphql'
-import { isUnavailable, Unavailable, whyUnavailable } from '../../platform/tx.ts'
+import { isUnanswered, isUnavailable, Unavailable, whyUnavailable } from '../../platform/tx.ts'
 
 /**
  * Mutations and previews return UnavailableProblem during a database outage, whatever the driver threw. A bulk mutation
@@ -19,7 +19,7 @@ class UnavailablePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
       try {
         return await resolver(...args)
       } catch (error) {
-        throw toUnavailable(error) ?? error
+        throw (parentType === 'Mutation' ? toUnavailableMutation(error) : toUnavailable(error)) ?? error
       }
     }
   }
@@ -31,6 +31,14 @@ function toUnavailable(error: unknown): Unavailable | null {
   return isUnavailable(error) ? new Unavailable(whyUnavailable(error), { cause: error }) : null
 }
 
+function toUnavailableMutation(error: unknown): Unavailable | null {
+  const found = toUnavailable(error)
+  if (!found || !isUnanswered(found.cause)) return found
+  return new Unavailable(`${found.message}; ${mayBeDone}`, { cause: found.cause })
+}
+
+const mayBeDone = 'the change may have been made, and only a submission with an idempotency key is safe to repeat'
+
 /** Turns an outage into one `Unavailable` per item. */
 export async function catchOutage<Item, Outcome>(
   items: readonly Item[],
@@ -39,7 +47,7 @@ export async function catchOutage<Item, Outcome>(
   try {
     return await work(items)
   } catch (error) {
-    const unavailable = toUnavailable(error)
+    const unavailable = toUnavailableMutation(error)
     if (!unavailable) throw error
     return items.map(() => unavailable)
   }

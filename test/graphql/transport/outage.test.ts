@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { catchOutage } from '../../../src/graphql/schema/unavailable.ts'
 import { Unavailable } from '../../../src/platform/tx.ts'
 import { ask, streamSocket, streamSse } from '../../support/client.ts'
 import { inOutage } from '../../support/outage.ts'
@@ -40,6 +41,18 @@ it('a failure before parsing gets UNAVAILABLE', async () => {
   const response = await fetch(`${other.url}/readyz`)
   expect(response.status).toBe(503)
   expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'UNAVAILABLE' } }] })
+})
+
+it.each([
+  [
+    'an unanswered statement',
+    new Error('Query read timeout'),
+    /^The database did not answer; the change may have been/,
+  ],
+  ['a refused connection', Object.assign(new Error(), { code: 'ECONNREFUSED' }), /^The database is not available$/],
+])('a mutation says after %s whether the change may have been made', async (_, error, message) => {
+  const results = await catchOutage([1], () => Promise.reject(error))
+  expect(results).toMatchObject([{ message: expect.stringMatching(message) }])
 })
 
 it('mutations and /readyz report a read-only database, and recover without a restart', async () => {
