@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { isLoopbackAddress } from './config/exposure.ts'
 import type { Config, PoolConfig } from './config.ts'
 import type { Domain } from './domain/domain.ts'
 import { type ExecutorName, isOneMachine } from './domain/executors.ts'
@@ -24,6 +25,8 @@ interface ExecutorParts {
   domain: Domain
   accounts: AccountRules
   dataDirectory: IdentifiedDirectory
+  /** BERTH_URL of jobs. */
+  jobUrl: string
 }
 
 const commonOptions = ({ pool, config, accounts, domain: { clock, time, log } }: ExecutorParts) => ({
@@ -51,6 +54,7 @@ const createExecutor: Readonly<Record<ExecutorName, (parts: ExecutorParts) => Pr
     createContainerExecutor({
       ...commonOptions(parts),
       ...parts.config.container,
+      reachesServer: !isLoopbackAddress(new URL(parts.jobUrl).hostname),
       directory: join(parts.config.dataDir, 'container', parts.pool.name),
       dataRoots: parts.config.dataRoots,
     }),

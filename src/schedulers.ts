@@ -53,7 +53,7 @@ export async function startSchedulers({ config, domain, machine, holder, fresh, 
     }
     const accounts = { hasUsers: !domain.singleUser, jobsAsRoot: pool.jobsAsRoot, owners }
     const dataDirectory = { path: resolve(config.dataDir), id: here.id }
-    const executors = measureExecutors(await createExecutors({ pool, config, domain, accounts, dataDirectory }))
+    const executors = measureExecutors(await createExecutors({ pool, config, domain, accounts, dataDirectory, jobUrl }))
     for (const executor of executors.values()) down.push(() => executor.close())
     const report = createPoolReporter({ domain, pool: pool.name, executors, accounts })
     await report()

@@ -219,6 +219,8 @@ export interface ExecutorDescription {
    * displays.
    */
   displays?: boolean
+  /** What a job of this executor lacks in this installation, as sentences. */
+  warnings?: readonly string[]
 }
 
 export type Limit = 'memory' | 'cpu' | 'pids'

@@ -23,6 +23,8 @@ export interface ExecutorReport {
   secondsMax?: Readonly<Record<string, number>>
   /** false: no image for X11 displays is configured. */
   displays?: boolean
+  /** What a job of this executor lacks in this installation, as sentences. */
+  warnings?: readonly string[]
 }
 
 export async function reportPool({ db }: Pick<Domain, 'db'>, pool: string, report: PoolReport): Promise<void> {

@@ -55,6 +55,7 @@ export function reportWarnings(
     ...(report?.available === false
       ? [`Executor ${executor} of pool ${pool} is not available now, and the job waits for it: ${report.message}`]
       : []),
+    ...(report?.warnings ?? []),
     ...limits.map(
       (limit) => `${limit} is planned with, not enforced: executor ${executor} of pool ${pool} cannot limit it`,
     ),

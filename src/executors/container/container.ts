@@ -150,7 +150,7 @@ class ContainerExecutor implements Executor {
 
   async describe(): Promise<ExecutorDescription> {
     const { clock, x11Image } = this.#options
-    const read = () => readDescription(this.#engine)
+    const read = () => readDescription(this.#engine, this.#options)
     const described = await describeBackend({ clock, name: 'Container engine', address: this.#engine.address, read })
     return { ...described, displays: x11Image !== undefined }
   }
@@ -242,7 +242,10 @@ const endedWithEngine: Observation = {
 }
 const missing: Observation = { state: 'gone', info: 'The container does not exist' }
 
-async function readDescription(engine: Engine): Promise<ExecutorDescription> {
+async function readDescription(
+  engine: Engine,
+  { reachesServer = true }: ContainerOptions,
+): Promise<ExecutorDescription> {
   const read = await engine.get<EngineVersion>('/version')
   const version = read.Version
   engine.checkAnswer(typeof version === 'string', '/version')
@@ -253,10 +256,14 @@ async function readDescription(engine: Engine): Promise<ExecutorDescription> {
     ...(unenforced.length > 0 ? [`${unenforced.join(', ')}: planned with, not enforced`] : []),
     ...(hasInit ? [] : [withoutInit]),
     ...(isPodmans ? [withoutGpus] : []),
+    ...(reachesServer ? [] : [withoutServer]),
   ]
-  return { version, available: true, unenforced, message: restrictions.join('. ') || null }
+  const message = restrictions.join('. ') || null
+  return { version, available: true, unenforced, message, ...(!reachesServer && { warnings: [withoutServer] }) }
 }
 
+const withoutServer =
+  'BERTH_URL is an address of the machine of the server, which a container does not reach: the administrator can set server.publicUrl'
 const withoutGpus = 'Podman gives containers no GPUs over the API of Docker: a job that is given one fails'
 const withoutInit =
   'The engine has no init program (docker-init): a command of an image without a shell ends only by KILL after the grace period, unless it handles TERM'

@@ -28,6 +28,8 @@ export interface ContainerOptions extends ExecutorOptions {
    * the same path and the same engine, so a container belongs to this server only if its order is here.
    */
   directory: string
+  /** false: BERTH_URL is a loopback address, which in a container is the container itself. */
+  reachesServer?: boolean
   /** Default image. */
   image: string
   /** Image of X11 displays; undefined: jobs cannot have displays. */

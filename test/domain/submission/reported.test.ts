@@ -21,6 +21,12 @@ test('a requested limit that the executor cannot enforce gives a warning', async
   expect(await warnings({})).toEqual([])
 })
 
+test('what a job lacks in this installation is a warning', async () => {
+  const simulated = { version: null, available: true, message: null, unenforced: [], warnings: ['No way home'] }
+  await reportPool(it.domain, 'sim', { executors: { simulated }, unixUserRequired: false, reservedUnixUsers: [] })
+  expect(await warnings({})).toEqual(['No way home'])
+})
+
 test('options that the executor would refuse are refused, and a run time above its limit gives a warning', async () => {
   const [queue = ''] = (await it.domain.db.sql.query<{ name: string }>('SELECT name FROM submission_queue')).map(
     ({ name }) => name,

@@ -187,6 +187,21 @@ it.each([
   if (unenforced.length > 0) expect(described.message).toContain(`${unenforced.join(', ')}: planned with, not enforced`)
 })
 
+it('describe warns if containers do not reach the server', async () => {
+  engine.told = { '/info': {} }
+  const warnings = [expect.stringContaining('set server.publicUrl')]
+  for (const [reachesServer, expected] of [
+    [true, {}],
+    [false, { warnings }],
+  ] as const) {
+    const own = await openOverEngine(directory, { image: 'i', clock: systemClock, reachesServer })
+    const { warnings: told, message } = await own.describe()
+    expect({ ...(told && { warnings: told }) }).toEqual(expected)
+    expect(message?.includes('server.publicUrl') ?? false).toBe(!reachesServer)
+    await own.close()
+  }
+})
+
 it('a refused start fails with the reason of the engine, even if its container cannot be removed', async () => {
   engine.refuses = giving(500, '{"message":"device or resource busy"}')
   await expect(executor.start(run)).rejects.toThrow('device or resource busy')

@@ -31,7 +31,7 @@ export const openOverEngine = (
   {
     name = 'stops',
     ...options
-  }: Pick<ContainerOptions, 'image' | 'clock' | 'x11Image' | 'registries'> & { name?: string },
+  }: Pick<ContainerOptions, 'image' | 'clock' | 'x11Image' | 'registries' | 'reachesServer'> & { name?: string },
 ) =>
   createContainerExecutor({
     engine: `unix://${socketIn(directory)}`,
