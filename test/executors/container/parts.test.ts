@@ -220,7 +220,7 @@ describe('the description of a container', () => {
   })
 
   it('names the file for a refusal of the mount check at random, so that no image has a link there', async () => {
-    const mounts = [{ source: '/data/x', target: '/d', identity: '1:2' }]
+    const mounts = [{ source: '/data/x', target: '/d', identity: '1:2', below: null }]
     const make = () => makeRequest(runOf({ command: ['true'] }), { ...making, ...limits, mounts })
     const made = await Promise.all([make(), make()])
     const paths = made.map(({ body, check }) => {
