@@ -109,6 +109,8 @@ export class JobStatusReader {
   async *messages(left: () => void): AsyncGenerator<JobStatusMessage, void, void> {
     const { state, stateSeq } = this.#opening
     try {
+      // Another reader of the job has taken them from the ring.
+      if (this.#job.events.length > 0 || this.#job.gone) await this.#shared.ring.compare(this.#signal)
       if (this.#isOfOther || (stateSeq === null && (this.#begins || isFinal(state)))) yield this.#reset('RETENTION')
       while (!this.#done && !this.#signal.aborted) {
         const isReplaced = () => this.#shared.ring.isReplaced

@@ -103,6 +103,8 @@ export class JobUpdatesReader {
   async *#all(): AsyncGenerator<JobUpdatesMessage, void, void> {
     const range = await this.#range(this.#after)
     const reset = range && this.#beginIn(range)
+    const { ring } = this.#shared
+    if (ring.after(this.#cursor, 1)?.length) await ring.compare(this.#signal)
     if (reset) yield reset
     while (!this.#signal.aborted) {
       const entries = await readIfAvailable(this.#rooms.log, () => this.#nextEntries())

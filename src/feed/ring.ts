@@ -63,11 +63,16 @@ export class EventRing {
   readonly #entries: FeedEntry[] = []
   readonly #jobs = new Map<string, WatchedJob>()
   readonly #told: ToldLog
+  readonly #reading: Loop
   readonly #loops: readonly Loop[]
   readonly #unlisten: () => void
   /** Positions before the first entry here, and of the last one. */
   #range: { start: number; end: number } | undefined
   #last: FeedPosition | undefined
+  /** Number of reads that have begun, and of the newest one that has compared the ring with the database. */
+  #begun = 0
+  #done = 0
+  readonly #doneBell: Bell
   /** Rings for every new event, and when the ring is replaced. */
   readonly bell: Bell
   /** true: the database has other events at the ring's positions, or fewer. The ring then stops reading. */
@@ -77,12 +82,13 @@ export class EventRing {
     const { clock, log, wakeups } = rooms
     this.#rooms = rooms
     this.bell = createBell(clock)
+    this.#doneBell = createBell(clock)
     const runOnce = (signal: AbortSignal) => this.#read(signal)
-    const reading = createLoop({ name: 'feed', pollMs, runOnce, clock, log })
+    this.#reading = createLoop({ name: 'feed', pollMs, runOnce, clock, log })
     this.#told = new ToldLog(rooms, this.#jobs, this.bell)
     const watching = createLoop({ name: 'feed told', pollMs, runOnce: () => this.#told.read(), clock, log })
-    this.#loops = [reading, watching]
-    this.#unlisten = wakeups.on('feed', reading.wake)
+    this.#loops = [this.#reading, watching]
+    this.#unlisten = wakeups.on('feed', this.#reading.wake)
     for (const loop of this.#loops) loop.start()
   }
 
@@ -96,6 +102,18 @@ export class EventRing {
     if (!this.#range || position < this.#range.start) return null
     const first = this.#entries.findLastIndex((entry) => (entry.position ?? 0) <= position) + 1
     return this.#entries.slice(first, first + limit)
+  }
+
+  /**
+   * Waits until a read that begins from now on has compared the ring with the database, or replaced the ring. A reader
+   * that takes entries which it did not wait for does so first: they may be lost in a failover that no read has noticed.
+   */
+  async compare(signal: AbortSignal): Promise<void> {
+    const begun = this.#begun
+    while (this.#done <= begun && !this.isReplaced && !signal.aborted) {
+      this.#reading.wake()
+      await this.#doneBell.wait(pollMs, signal)
+    }
   }
 
   watch(jobId: string): WatchedJob {
@@ -127,10 +145,12 @@ export class EventRing {
     this.isReplaced = true
     this.stop()
     this.#rooms.onReplaced()
+    this.#doneBell.ring()
     this.#ringAll()
   }
 
   async #read(signal: AbortSignal) {
+    const number = ++this.#begun
     this.#range ??= await this.#begin()
     for (let count = readEventsMax; count === readEventsMax; ) {
       const page = await readPage(this.#rooms.db.sql, this.#range.end, readEventsMax)
@@ -138,6 +158,8 @@ export class EventRing {
       count = page.entries.length
       this.#add(page.entries, this.#range)
     }
+    this.#done = number
+    this.#doneBell.ring()
     return this.#rooms.clock.sleep(readGapMs, signal)
   }
 

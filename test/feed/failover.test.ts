@@ -72,6 +72,10 @@ async function failOver(position: number, then: (sql: Sql) => Promise<unknown> =
   } finally {
     client.release()
   }
+}
+
+async function failOverAndWake(position: number, then?: (sql: Sql) => Promise<unknown>) {
+  await failOver(position, then)
   wakeups.poke('feed')
 }
 
@@ -117,7 +121,7 @@ test.each([
   ['after it gave the same positions again', pastHead],
 ])('jobUpdates restarts with a reset %s', async (_when, then) => {
   const { jobId, lostId, position, stream } = await streamOfLost()
-  await failOver(position, (sql) => then?.(jobId, sql) ?? Promise.resolve())
+  await failOverAndWake(position, (sql) => then?.(jobId, sql) ?? Promise.resolve())
   const { position: head, mark } = await feed.head()
   const place = { cursor: head, mark }
   expect(await next(stream)).toEqual({ kind: 'reset', reason: 'RETENTION', jobIds: [], ...place })
@@ -147,7 +151,7 @@ test('jobStatus restarts with a reset, or ends if its job is lost', async () => 
   await sequence()
   const lost = await feed.jobStatus({ viewer: ada, jobId: lostId })
   await next(lost)
-  await failOver(position)
+  await failOverAndWake(position)
   expect(await next(stream)).toMatchObject({ kind: 'reset', reason: 'RETENTION', cursor: 0 })
   expect(await next(stream)).toMatchObject({ events: [{ seq: 1 }], job: { version: 1 } })
   expect(await next(lost)).toMatchObject({ kind: 'reset', reason: 'DELETED', jobIds: [lostId] })
@@ -161,10 +165,43 @@ test('jobStatus restarts with a reset, or ends if its job is lost', async () => 
 test('jobStatus opened after a failover shows the state in the database', async () => {
   const { jobId, position, stream } = await streamOfLost()
   await stream.return()
-  await failOver(position)
+  await failOverAndWake(position)
   const status = await feed.jobStatus({ viewer: ada, jobId })
   expect(await next(status)).toMatchObject({ events: [{ seq: 1 }], job: { version: 1 } })
   await status.return()
+})
+
+test('jobUpdates opened before the server has noticed a failover shows no lost event', async () => {
+  // The ring has not looked at the database again when the stream begins.
+  const { sql } = database.db
+  const query: Sql['query'] = async (text, values, name) => {
+    if (name === 'feed_page') await systemClock.sleep(100)
+    return sql.query(text, values, name)
+  }
+  const db = Object.create(database.db, { sql: { value: { ...sql, query } } }) as typeof database.db
+  feed = createFeed({ db, wakeups, clock: systemClock, time: machineTime, log })
+  const { jobId, position, stream } = await streamOfLost()
+  await failOver(position)
+  const later = feed.jobUpdates({ viewer: ada })
+  expect(await next(later)).toMatchObject({ kind: 'reset', reason: 'RETENTION', cursor: position })
+  const seq = await change(jobId)
+  await sequence()
+  expect(await nextEvents(later)).toEqual([`${jobId} ${seq}`])
+  await Promise.all([stream.return(), later.return()])
+})
+
+test('jobStatus opened before the server has noticed a failover shows no lost event', async () => {
+  const { jobId, position, stream } = await streamOfLost()
+  const status = await feed.jobStatus({ viewer: ada, jobId })
+  await next(status)
+  await change(jobId)
+  await sequence()
+  await next(status)
+  await failOver(position)
+  const later = await feed.jobStatus({ viewer: ada, jobId })
+  expect(await next(later)).toMatchObject({ kind: 'reset', reason: 'RETENTION' })
+  expect(await next(later)).toMatchObject({ events: [{ seq: 1 }], job: { version: 1 } })
+  await Promise.all([stream.return(), status.return(), later.return()])
 })
 
 test('removal of events by retention or deletion does not count as a loss', async () => {
