@@ -91,4 +91,4 @@ export class BerthContender implements Contender {
   }
 }
 
-const defaultsOf = (policy: Policy) => ({ policy, nonPreemptableFraction: 1, holdAfterMs: 0 })
+const defaultsOf = (policy: Policy) => ({ policy, nonPreemptableFraction: 1 })

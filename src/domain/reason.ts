@@ -92,6 +92,20 @@ export const troubled = (node: string, { untilMs, isOver, because: why }: Troubl
 
 export const noCapacity = (asks: string) => makeReason('NO_CAPACITY', `Waiting for free resources: ${asks}`)
 
+export const reservedForOthers = makeReason(
+  'RESERVED_NODES',
+  'The nodes that fit are reserved for other projects, now or before the job would end',
+)
+
+const nodesNamedMax = 3
+
+/** `nodes`: nodes that fit and take no runs now. */
+export function nodesClosed(asks: string, nodes: readonly { name: string; state: string }[]): Reason {
+  const named = nodes.slice(0, nodesNamedMax).map(({ name, state }) => `${name} is ${state.toLowerCase()}`)
+  const more = nodes.length > nodesNamedMax ? [`${nodes.length - nodesNamedMax} more take no runs`] : []
+  return makeReason('NO_CAPACITY', `Waiting for ${asks}: ${[...named, ...more].join(', ')}`)
+}
+
 /** The reason for a viewer who may not see the job that blocks this one. */
 export const unnamed = (reason: Reason): Reason =>
   reason.jobId === null

@@ -7,8 +7,10 @@ import {
   limitedBy,
   makeReason,
   noCapacity,
+  nodesClosed,
   overPart as overPartReason,
   type Reason,
+  reservedForOthers,
   troubled,
   unsatisfiable,
 } from '../../domain/reason.ts'
@@ -18,7 +20,7 @@ import { holdsAgainst, isComplete, usableFor } from './holds.ts'
 import type { LaneWindow, QueuedJob } from './lane-window.ts'
 import type { Hold, Start, WorldView } from './model.ts'
 import { computeRation, limitBehindRation, type Ration, unlimited, type View, wholeNode, within } from './rations.ts'
-import { nodesFor, reservationGate, reservedNodes } from './reservations.ts'
+import { nodesFor, openNodes, reservationGate, reservedNodes } from './reservations.ts'
 import type { PoolState } from './state.ts'
 
 export const waitingForPreemption: Reason = makeReason('WAITING_FOR_PREEMPTION', 'Waiting for preempted jobs to end')
@@ -113,10 +115,19 @@ function notPlaced(state: PoolState, { window, entry }: QueuedJob, ration: Ratio
     return { kind: 'unsatisfiable', reason: unsatisfiable(asks, lane.reservationId) }
   const limit = limitBehindRation(state, window)
   if (limit) return { kind: 'waiting', reason: limitedBy(limit) }
-  return {
-    kind: 'capacity',
-    reason: keptFromIt(state, { window, entry }, ration) ?? keptByTrouble(state, lane) ?? noCapacity(asks),
-  }
+  const reason = keptFromIt(state, { window, entry }, ration) ?? keptByTrouble(state, lane)
+  if (couldEverFit(lane.shape, openNodes(state, lane))) return { kind: 'capacity', reason: reason ?? noCapacity(asks) }
+  // No end of a run helps the job, so it keeps nothing from the jobs behind it.
+  return { kind: 'waiting', reason: reason ?? keptByClosedNodes(state, lane) }
+}
+
+function keptByClosedNodes(state: PoolState, lane: Lane): Reason {
+  const { shape } = lane
+  const nodes = nodesFor(state, lane)
+  const ready = nodes.filter((node) => node.state === 'READY')
+  if (couldEverFit(shape, ready)) return reservedForOthers
+  const closed = nodes.filter((node) => node.state !== 'READY' && couldEverFit({ ...shape, copies: 1 }, [node]))
+  return nodesClosed(inWords(shape), closed)
 }
 
 function keptByTrouble({ nodes }: PoolState, { shape, interactive }: Lane): Reason | null {
@@ -141,8 +152,7 @@ function keptFromIt(state: PoolState, { window, entry }: QueuedJob, ration: Rati
     const owner = others[0]?.jobId ?? null
     return makeReason('HOLD', `The free resources are held for job ${owner}`, owner)
   }
-  if (mayUse && find(wholeNode))
-    return makeReason('RESERVED_NODES', 'The free resources are reserved for other projects')
+  if (mayUse && find(wholeNode)) return reservedForOthers
   const models = ration.budget ? state.machines.modelsOf(find(wholeNode, unlimited) ?? []) : []
   const over = modelLimitReached(state.ceilings, counted, models)
   return over && limitedBy(over.limit)

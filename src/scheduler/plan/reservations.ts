@@ -44,6 +44,21 @@ export function nodesFor(world: Pick<WorldView, 'nodes' | 'settings'>, lane: Lan
   return world.nodes.filter(({ name }) => own?.nodes.includes(name))
 }
 
+const openBefore = new WeakMap<readonly FreeNode[], Map<string, readonly FreeNode[]>>()
+
+/** Nodes that the lane may use now, however many runs they have: ready, and not reserved. */
+export function openNodes(world: Pick<WorldView, 'nodes'> & World, lane: Lane): readonly FreeNode[] {
+  const { nodes } = world
+  const mayUse = reservedNodes(world, lane)
+  const isReady = (node: FreeNode) => node.state === 'READY' && (!mayUse || mayUse(node))
+  // Kept for a list of nodes, so that each shape is placed on them once.
+  const key = mayUse ? nodes.flatMap((node, at) => (mayUse(node) ? [at] : [])).join() : ''
+  const kept = openBefore.get(nodes) ?? new Map<string, readonly FreeNode[]>()
+  const found = kept.get(key) ?? nodes.filter(isReady)
+  openBefore.set(nodes, kept.set(key, found))
+  return found
+}
+
 /** Time at which a reservation window next begins or ends; null: never. */
 export function nextWindowMs({ nowMs, settings }: World): number | null {
   const moments = settings.reservations.flatMap(({ startsMs, endsMs }) => [startsMs, endsMs]).filter((at) => at > nowMs)

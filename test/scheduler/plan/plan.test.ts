@@ -1,14 +1,32 @@
 import { describe, expect, it } from 'vitest'
 import type { LimitRule } from '../../../src/domain/limits/in-use.ts'
-import type { LaneState, Snapshot } from '../../../src/scheduler/plan/model.ts'
+import type { Placement } from '../../../src/domain/machines/placement.ts'
+import type { LaneState, Running, Snapshot } from '../../../src/scheduler/plan/model.ts'
 import { planPass } from '../../../src/scheduler/plan/plan.ts'
 import { createWorld, type World } from '../../../src/scheduler/plan/world.ts'
-import { heard, lane, laneOf, n8, placedOn, settings, snapshot, startedJobs, waiting } from '../../support/planning.ts'
+import {
+  heard,
+  lane,
+  laneOf,
+  n8,
+  placedOn,
+  runOf,
+  settings,
+  snapshot,
+  startedJobs,
+  waiting,
+} from '../../support/planning.ts'
 
 const world = (lanes: LaneState[], more: Partial<Snapshot> = {}) => createWorld(snapshot({ lanes, ...more }))
 const started = (of: World, startsMax = 100) => startedJobs(planPass(of, { startsMax }))
 const fair = (more: Parameters<typeof settings>[0] = {}) =>
   settings({ policy: 'FAIR_SHARE', nonPreemptableFraction: 1, ...more })
+
+/** A run of another account. */
+const busy = (on: Placement): Running => {
+  const job = { lane: lane('other'), entry: waiting('other', 99) }
+  return runOf({ ...job, placements: [on], models: [], wonTier: null, backfilledOn: null })
+}
 
 const rule = (code: LimitRule['code'], on: string, max: number, more: Partial<LimitRule> = {}): LimitRule => ({
   code,
@@ -98,10 +116,8 @@ describe('under FAIR_SHARE the planner', () => {
       ],
       {
         settings: fair(),
-        nodes: [
-          { ...n8(), cpuMillis: 15_000 },
-          { ...n8('n2'), state: 'CORDONED' },
-        ],
+        nodes: [{ ...n8(), cpuMillis: 15_000 }, n8('n2')],
+        running: [busy(placedOn('n2'))],
       },
     )
     expect(started(of)).toEqual(['j4'])
@@ -110,12 +126,10 @@ describe('under FAIR_SHARE the planner', () => {
 
   it('closes only the whole-node class, and starts a one-GPU job behind an eight-GPU job', () => {
     const lanes = [laneOf(lane('wide', { shape: { gpu: 8 } }), [2]), laneOf(lane('one', { shape: { gpu: 1 } }), [3])]
-    const nodes = [
-      { ...n8(), devices: n8().devices.slice(0, 7) },
-      { ...n8('n2'), state: 'CORDONED' as const },
-    ]
-    expect(started(world(lanes, { settings: fair(), nodes }))).toEqual(['j3'])
-    expect(started(world(lanes, { nodes }))).toEqual([])
+    const nodes = [{ ...n8(), devices: n8().devices.slice(0, 7) }, n8('n2')]
+    const running = [busy(placedOn('n2', { gpuIds: [0, 1, 2, 3, 4, 5, 6, 7] }))]
+    expect(started(world(lanes, { settings: fair(), nodes, running }))).toEqual(['j3'])
+    expect(started(world(lanes, { nodes, running }))).toEqual([])
   })
 
   it('lets preemptable jobs pass a head that waits for the non-preemptable part (54)', () => {

@@ -65,7 +65,9 @@ describe('a capacity reservation', () => {
       }),
     )
     expect(startedJobs(planPass(world, { startsMax: 50 }))).toEqual(['j2'])
-    expect(world.views().classes.get('CPU')).toMatchObject({ blockedBy: 'j1' })
+    const { classes, lanes } = world.views()
+    expect(classes.get('CPU')).toBeUndefined()
+    expect(lanes.get(outside.id)).toMatchObject({ reason: { code: 'RESERVED_NODES' } })
   })
 
   test('shows why its own jobs wait', () => {
