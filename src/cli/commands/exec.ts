@@ -32,7 +32,9 @@ export function registerExecCommand(program: Command, cli: Cli): void {
 }
 
 /** null: the job shares the machine with other processes, so that no command enters it. */
-export function toExecCommand(executor: string, nativeId: string, words: readonly string[]): string[] | null {
+export function toExecCommand(executor: string, nativeId: string, given: readonly string[]): string[] | null {
+  // Commander passes on the "--" between the job and the command.
+  const words = given[0] === '--' ? given.slice(1) : given
   const run = words.length > 0 ? words : ['sh']
   const terminal = words.length > 0 ? [] : ['-it']
   switch (executor) {
