@@ -156,6 +156,7 @@ export const configFile = section({
     image: text('ubuntu:22.04').default('ubuntu:22.04'),
     x11Image: text('xvfb:1').optional(),
     registries: list(matching('a registry', /^[\w.-]+(:\d+)?$/, 'localhost:5000')).default([]),
+    registryAuth: text('/etc/berth/docker.json').optional(),
   }).prefault({}),
   kubernetes: section({
     kubeconfig: text('/etc/berth/kubeconfig').optional(),

@@ -190,3 +190,8 @@ describe.each(Object.keys(askedOf))('executor %s', (executor) => {
     if (verdict !== 'REFUSED') expect(verdict).toBe(isBerths(name) ? 'BERTH' : 'HONOURED')
   })
 })
+
+test('a container has the memory of its job as shared memory', async () => {
+  const spec = specOf('container', { resources: { memoryGib: 2 } })
+  expect(await askedOf['container']?.(runOf(spec))).toMatchObject({ body: { HostConfig: { ShmSize: 2 * 2 ** 30 } } })
+})

@@ -86,6 +86,8 @@ export async function makeRequest(run: RunSpec, making: RequestParts): Promise<C
       NanoCpus: nanoCpus(run, making),
       Memory: memoryBytes,
       MemorySwap: memoryBytes,
+      // The engine's 64 MiB end the worker processes of PyTorch. The files count as memory of the job.
+      ShmSize: memoryBytes,
       PidsLimit: pidsMax,
       // Disables userns-remap, which would map the account to another one in the container.
       ...(account && { UsernsMode: 'host' }),

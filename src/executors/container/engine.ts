@@ -52,7 +52,7 @@ function parseAddress(address: string): RequestOptions | null {
   return url?.protocol === 'tcp:' && url.hostname ? { host: url.hostname, port: url.port || 2375 } : null
 }
 
-type EngineRequest = Omit<HttpRequest, 'body' | 'headers'> & { body?: unknown }
+type EngineRequest = Omit<HttpRequest, 'body'> & { body?: unknown }
 
 export class Engine {
   readonly address: string
@@ -115,8 +115,12 @@ export class Engine {
     return this.#request({ method: 'GET', path, query, signal })
   }
 
-  postStream(path: string, signal: AbortSignal, query?: Query): Promise<IncomingMessage> {
-    return this.#request({ method: 'POST', path, query, signal })
+  postStream(
+    path: string,
+    signal: AbortSignal,
+    sent: Pick<EngineRequest, 'query' | 'headers'>,
+  ): Promise<IncomingMessage> {
+    return this.#request({ method: 'POST', path, signal, ...sent })
   }
 
   /** A response of Podman's own API; null: this version does not have the path. */
@@ -151,7 +155,8 @@ export class Engine {
     if (length > requestPathMax) throw new Error(`A request to the container engine is too long: ${length}`)
     const isArchive = body instanceof Uint8Array
     const sent = isArchive || body === undefined ? body : JSON.stringify(body)
-    const headers = sent === undefined ? {} : { 'content-type': isArchive ? 'application/x-tar' : 'application/json' }
+    const type = isArchive ? 'application/x-tar' : 'application/json'
+    const headers = { ...request.headers, ...(sent !== undefined && { 'content-type': type }) }
     const server = { address: this.address, open, options: { ...this.#target, agent: false } }
     return this.#http.send(server, { ...request, path, headers, body: sent })
   }

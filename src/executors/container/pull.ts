@@ -4,7 +4,7 @@ import type { Clock } from '../../platform/clock.ts'
 import { BackendRefused, BackendUnreachable } from '../backend/unreachable.ts'
 import { StartFailed } from '../executor.ts'
 import type { Engine } from './engine.ts'
-import { refuseOwnMachine } from './registry.ts'
+import { readRegistryAuth, refuseOwnMachine } from './registry.ts'
 
 export interface PullWaiter {
   unwanted: AbortSignal | undefined
@@ -15,6 +15,8 @@ export interface PullOptions {
   engine: Engine
   /** Registries on this machine from which jobs may pull images. */
   registries: readonly string[]
+  /** A `config.json` of Docker with credentials of registries; undefined: pulls are anonymous. */
+  registryAuth?: string | undefined
   /** Images that the configuration names, which may be pulled from any registry. */
   ofConfiguration: readonly string[]
   clock: Clock
@@ -91,11 +93,12 @@ export class Pulls {
   }
 
   async #pullWithRetries(name: string, pull: Pull, signal: AbortSignal): Promise<void> {
-    const { engine, clock } = this.#options
+    const { engine, clock, registryAuth } = this.#options
+    const auth = registryAuth === undefined ? null : await readRegistryAuth(registryAuth, name)
     const sinceMs = clock.monotonicMs()
     for (let pauseMs = pauseMsMin; ; pauseMs = Math.min(2 * pauseMs, pauseMsMax))
       try {
-        return await pullImage(engine, clock, name, signal)
+        return await pullImage(engine, clock, { name, auth }, signal)
       } catch (error) {
         const isOver = signal.aborted || clock.monotonicMs() - sinceMs > troubleMsMax
         if (isOver || !(error instanceof PullFailed && error.isTrouble)) throw error
@@ -112,12 +115,20 @@ export function makePullQuery(name: string): { fromImage: string; tag?: string }
   return hasTag ? { fromImage: name } : { fromImage: name, tag: 'latest' }
 }
 
-async function pullImage(engine: Engine, clock: Clock, name: string, unwanted: AbortSignal): Promise<void> {
+interface Wanted {
+  name: string
+  auth: string | null
+}
+
+async function pullImage(engine: Engine, clock: Clock, { name, auth }: Wanted, unwanted: AbortSignal): Promise<void> {
   const silence = new AbortController()
   const refuse = (why: string, cause?: unknown) => new PullFailed(name, why, cause)
   try {
     const signal = AbortSignal.any([silence.signal, unwanted])
-    const response = await engine.postStream('/images/create', signal, makePullQuery(name))
+    const response = await engine.postStream('/images/create', signal, {
+      query: makePullQuery(name),
+      ...(auth !== null && { headers: { 'x-registry-auth': auth } }),
+    })
     const problem = await readProblem(response, clock, silence)
     if (problem) throw refuse(problem)
   } catch (error) {

@@ -36,6 +36,8 @@ export interface ContainerOptions extends ExecutorOptions {
   x11Image?: string | undefined
   /** Registries on this machine that jobs may name, as `localhost:5000`. */
   registries?: readonly string[]
+  /** A `config.json` of Docker with credentials of registries. */
+  registryAuth?: string | undefined
   /** Directories from which jobs may mount data, by name. */
   dataRoots: Readonly<Record<string, string>>
 }

@@ -41,7 +41,8 @@ const togetherSecondsMax = 3 * pullSecondsMax
 const infinibandDirectory = '/dev/infiniband'
 const ordersDirectory = '/berth/orders'
 /** Directories that are mounted in a pod besides the data of the job. */
-export const podFolders = [runDirectory, ordersDirectory, displayFolder]
+const sharedMemory = '/dev/shm'
+export const podFolders = [runDirectory, ordersDirectory, sharedMemory, displayFolder]
 
 export function makePod(made: PodParts, replica: number): unknown {
   const { run, secret, image, imagePullSecrets = [] } = made
@@ -154,6 +155,11 @@ function volumesOf({ run, secret, mounts }: PodParts): Volume[] {
     {
       volume: { name: 'orders', downwardAPI: { items } },
       mount: { name: 'orders', mountPath: ordersDirectory, readOnly: true },
+    },
+    // The default is 64 MiB. The files count as memory of the job.
+    {
+      volume: { name: 'shm', emptyDir: { medium: 'Memory', sizeLimit: String(run.spec.resources.memoryBytes) } },
+      mount: { name: 'shm', mountPath: sharedMemory },
     },
     ...mounts.map(dataVolume),
     ...(run.spec.resources.infiniband ? [deviceVolume] : []),

@@ -31,7 +31,9 @@ export const openOverEngine = (
   {
     name = 'stops',
     ...options
-  }: Pick<ContainerOptions, 'image' | 'clock' | 'x11Image' | 'registries' | 'reachesServer'> & { name?: string },
+  }: Pick<ContainerOptions, 'image' | 'clock' | 'x11Image' | 'registries' | 'registryAuth' | 'reachesServer'> & {
+    name?: string
+  },
 ) =>
   createContainerExecutor({
     engine: `unix://${socketIn(directory)}`,

@@ -49,6 +49,8 @@ async function startEngine() {
     looksAreRemoved: false,
     pulls: new Set<ServerResponse>(),
     asked: [] as string[],
+    /** Credentials of requests for pulls. */
+    auths: [] as unknown[],
   }
   async function look(request: IncomingMessage, response: ServerResponse) {
     const isOrder = request.method === 'POST'
@@ -60,6 +62,7 @@ async function startEngine() {
     state.asked.push(asked)
     if (state.frozen) return
     if (asked === 'POST /images/create') {
+      state.auths.push(request.headers['x-registry-auth'] ?? null)
       state.pulls.add(response)
       response.once('close', () => state.pulls.delete(response))
       return void response.write('{"status":"Pulling"}\n')
@@ -82,6 +85,40 @@ async function startEngine() {
   })
   return Object.assign(state, server)
 }
+
+it('a pull has the credentials of the registry of its image', async () => {
+  const registryAuth = join(directory, 'config.json')
+  const withAuths = await openOverEngine(directory, {
+    name: 'auths',
+    image: 'slow:1',
+    clock: systemClock,
+    registryAuth,
+  })
+  const pull = async (image: string) => {
+    const before = engine.auths.length
+    const unwanted = new AbortController()
+    const started = withAuths
+      .start(runOf({ command: ['true'], image }), unwanted.signal)
+      .catch((error: unknown) => error)
+    const asked = until(() => engine.auths.length > before, { what: 'the pull' })
+    const failure = await Promise.race([asked.then(() => null), started])
+    unwanted.abort()
+    await started
+    const sent = engine.auths[before]
+    return failure ?? (sent === null ? null : JSON.parse(Buffer.from(String(sent), 'base64url').toString()))
+  }
+  expect(await pull('slow:1')).toMatchObject({
+    message: expect.stringContaining('config.json cannot be read (ENOENT)'),
+  })
+  const auth = Buffer.from('ann:pass:word').toString('base64')
+  const auths = { 'https://index.docker.io/v1/': { auth }, '192.0.2.1:5000': { identitytoken: 'token' } }
+  await writeFile(registryAuth, JSON.stringify({ auths }))
+  const server = 'https://index.docker.io/v1/'
+  expect(await pull('slow:1')).toEqual({ username: 'ann', password: 'pass:word', serveraddress: server })
+  expect(await pull('192.0.2.1:5000/a:1')).toMatchObject({ identitytoken: 'token', serveraddress: '192.0.2.1:5000' })
+  expect(await pull('192.0.2.1/a:1')).toBeNull()
+  await withAuths.close()
+})
 
 const begin = (unwanted: AbortController, tell?: (info: string) => void) =>
   executor.start(runOf({ command: ['true'] }), unwanted.signal, tell).catch((error: unknown) => error)

@@ -80,6 +80,14 @@ describe('the description of a pod', () => {
     expect(JSON.stringify(two)).not.toContain('NVIDIA_VISIBLE_DEVICES')
   })
 
+  it('has the memory of the job as shared memory', () => {
+    const { spec } = described(runOf({ resources: resourcesOf({ memoryBytes: 2 ** 30 }) })) as {
+      spec: Record<string, unknown>
+    }
+    expect(spec['volumes']).toContainEqual({ name: 'shm', emptyDir: { medium: 'Memory', sizeLimit: String(2 ** 30) } })
+    expect(JSON.stringify(spec)).toContain('{"name":"shm","mountPath":"/dev/shm"}')
+  })
+
   it('has a deadline that excludes an hour of pulling and the wait for other pods', () => {
     const limit = { maxRunTimeSeconds: 60 }
     expect(described(runOf(limit))).toMatchObject({ spec: { activeDeadlineSeconds: 60 + 3_600 } })
