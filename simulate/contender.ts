@@ -1,6 +1,6 @@
 import type { Policy } from '../src/domain/lanes.ts'
-import type { Change, LaneState, Running, Waiting } from '../src/scheduler/plan/model.ts'
 import { windowSize } from '../src/scheduler/plan/lane-window.ts'
+import type { Change, LaneState, Running, Waiting } from '../src/scheduler/plan/model.ts'
 import { planPass } from '../src/scheduler/plan/plan.ts'
 import { createWorld, type World } from '../src/scheduler/plan/world.ts'
 import { gpus, node, v100 } from '../test/support/machines.ts'
@@ -76,7 +76,10 @@ export class BerthContender implements Contender {
         this.#runs.set(work, entry.runId)
         started.push(work)
         const waits = this.#lanes.get(entry.laneId) ?? []
-        waits.splice(waits.findIndex(({ jobId }) => jobId === entry.jobId), 1)
+        waits.splice(
+          waits.findIndex(({ jobId }) => jobId === entry.jobId),
+          1,
+        )
         const running: Running = { ...run, state: 'RUNNING', startedMs: nowMs }
         changes.push({ kind: 'LEFT', jobId: entry.jobId, laneId: entry.laneId })
         changes.push({ kind: 'RUN', runId: entry.runId, running })

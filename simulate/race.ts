@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { Policy } from '../src/domain/lanes.ts'
 import { BerthContender } from './contender.ts'
-import { type Contender, Conservative, Easy } from './textbook.ts'
+import { Conservative, type Contender, Easy } from './textbook.ts'
 import { gpusPerNode, makeWork, type Work } from './workload.ts'
 
 /**

@@ -53,7 +53,15 @@ export function makeWork({ seed, nodes, load, jobs }: WorkloadOptions): Work[] {
     atMs += Math.exp(gamma(random, gaps))
     const { copies, gpus } = divide(sizeOf(random, nodes * gpusPerNode))
     const runMs = runMsOf(random, copies * gpus)
-    return { id, user: `u${random.between(1, usersCount)}`, arrivesMs: atMs, copies, gpus, runMs, limitMs: limitOf(random, runMs) }
+    return {
+      id,
+      user: `u${random.between(1, usersCount)}`,
+      arrivesMs: atMs,
+      copies,
+      gpus,
+      runMs,
+      limitMs: limitOf(random, runMs),
+    }
   })
   const askedMs = made.reduce((sum, { copies, gpus, runMs }) => sum + copies * gpus * runMs, 0)
   const scale = askedMs / (nodes * gpusPerNode * load) / atMs
