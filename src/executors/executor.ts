@@ -219,7 +219,7 @@ export interface ExecutorDescription {
    * displays.
    */
   displays?: boolean
-  /** What a job of this executor lacks in this installation, as sentences. */
+  /** Problems of this installation for jobs of the executor, as sentences. */
   warnings?: readonly string[]
 }
 

@@ -23,7 +23,7 @@ export interface ExecutorReport {
   secondsMax?: Readonly<Record<string, number>>
   /** false: no image for X11 displays is configured. */
   displays?: boolean
-  /** What a job of this executor lacks in this installation, as sentences. */
+  /** Problems of this installation for jobs of the executor, as sentences. */
   warnings?: readonly string[]
 }
 
