@@ -4,6 +4,7 @@ import math
 import operator
 import os
 import time
+import traceback
 import unittest
 from concurrent.futures import CancelledError, as_completed
 from typing import Any
@@ -28,8 +29,10 @@ class Futures(ServerCase):
             broken = executor.submit(math.sqrt, -1)
             large = executor.submit(operator.mul, "x", 100_000)
             self.assertEqual(power.result(), 1024)
-            with self.assertRaisesRegex(ValueError, "math domain error"):
+            with self.assertRaisesRegex(ValueError, "math domain error") as caught:
                 broken.result()
+            self.assertIn("Traceback (most recent call last):", str(caught.exception.__cause__))
+            self.assertIn("_call.py", "".join(traceback.format_exception(None, caught.exception, None)))
             with self.assertRaisesRegex(ValueError, "Give the executor a folder"):
                 large.result()
             with self.assertRaisesRegex(ValueError, "give the executor a folder"):

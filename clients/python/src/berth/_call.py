@@ -10,22 +10,26 @@ import os
 import pickle
 import sys
 import traceback
-from typing import Any, Callable, Tuple
+from typing import Any, Callable, Tuple, Union
 
 INLINE = "inline:"
 RESULT_NAME = "berth-result"
 # An artifact has at most 64 KiB; base64 makes 4 bytes of 3.
 RESULT_BYTES_MAX = 48 * 1024
+# The end of a traceback says most.
+_TRACEBACK_CHARACTERS_MAX = 8 * 1024
 
+# Success and value, or failure, exception and traceback.
+Outcome = Union[Tuple[bool, Any], Tuple[bool, Any, str]]
 Call = Tuple[Callable[..., Any], Tuple[Any, ...], "dict[str, Any]"]
 
 
 def main(where: str) -> int:
     try:
-        outcome: Tuple[bool, Any] = (True, _call(where))
+        outcome: Outcome = (True, _call(where))
     except BaseException as error:
         traceback.print_exc()
-        outcome = (False, error)
+        outcome = (False, error, traceback.format_exc()[-_TRACEBACK_CHARACTERS_MAX:])
     _store(where, _dump(outcome))
     return 0 if outcome[0] else 1
 
@@ -41,7 +45,7 @@ def _call(where: str) -> Any:
     return function(*arguments, **keywords)
 
 
-def _dump(outcome: Tuple[bool, Any]) -> bytes:
+def _dump(outcome: Outcome) -> bytes:
     from .futures import dump
 
     try:
@@ -49,9 +53,9 @@ def _dump(outcome: Tuple[bool, Any]) -> bytes:
         pickle.loads(content)  # exceptions with arguments of their own may fail only here
         return content
     except Exception as error:
-        succeeded, value = outcome
+        succeeded, value, *trace = outcome
         text = f"The result cannot be pickled: {error!r}" if succeeded else f"{type(value).__name__}: {value}"
-        return pickle.dumps((False, RuntimeError(text)))
+        return pickle.dumps((False, RuntimeError(text), *trace))
 
 
 def _store(where: str, content: bytes) -> None:

@@ -16,7 +16,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Dict, Generic, Iterable, List, Optional, Tuple, TypeVar, Union, cast
 
-from ._call import INLINE, RESULT_NAME
+from ._call import INLINE, RESULT_NAME, Outcome
 from ._spec import id_of
 from ._transport import Stream, log
 from ._views import FINAL_STATES
@@ -46,6 +46,19 @@ _CHECK_SECONDS = 5.0
 _IDS_PER_CHECK = 100
 # A shared folder may show a file of another machine late.
 _RESULT_SECONDS_MAX = 10.0
+
+
+class RemoteTraceback(Exception):
+    """The traceback of a call in its job: the cause of the exception that the future raises, as in `concurrent.futures`."""
+
+    def __str__(self) -> str:
+        return f"\n\"\"\"\n{self.args[0]}\"\"\""
+
+
+def _with_traceback(error: BaseException, trace: Optional[str] = None) -> BaseException:
+    if trace is not None:
+        error.__cause__ = RemoteTraceback(trace)
+    return error
 
 
 class BerthFuture(Future[Result]):
@@ -151,7 +164,7 @@ class BerthExecutor(Executor):
         path.write_bytes(content)
         return str(path.with_suffix(""))
 
-    def _read_outcome(self, job: Job) -> Optional[Tuple[bool, Any]]:
+    def _read_outcome(self, job: Job) -> Optional[Outcome]:
         """None: the job has stored no result."""
         where = str(self._client.spec(job)["command"][-1])
         if where.startswith(INLINE):
@@ -161,7 +174,7 @@ class BerthExecutor(Executor):
         until = time.monotonic() + (_RESULT_SECONDS_MAX if job.exit_code in (0, 1) else 0)
         while True:
             try:
-                return cast(Tuple[bool, Any], pickle.loads(Path(f"{where}.result").read_bytes()))
+                return cast(Outcome, pickle.loads(Path(f"{where}.result").read_bytes()))
             except FileNotFoundError:
                 if time.monotonic() > until:
                     return None
@@ -243,7 +256,7 @@ class BerthExecutor(Executor):
         elif outcome[0]:
             future.set_result(outcome[1])
         else:
-            future.set_exception(outcome[1])
+            future.set_exception(_with_traceback(*outcome[1:]))
 
 
 class Function(Generic[Result]):

@@ -1,15 +1,19 @@
 """How psij-python finds the executor `berth`."""
 
-from packaging.version import Version
-from psij.descriptor import Descriptor
+import inspect
+
+from psij import descriptor
 
 from berth import __version__
 
-__PSI_J_EXECUTORS__ = [
-    Descriptor(
-        name="berth",
-        nice_name="Berth",
-        version=Version(__version__),
-        cls="berth_psij.executor.BerthJobExecutor",
+
+def _describe() -> descriptor.Descriptor:
+    """psij-python up to 0.9.11 compares versions of distutils; a later one has those of packaging, and `nice_name`."""
+    version = getattr(descriptor, "StrictVersion", None) or descriptor.Version
+    named = {"nice_name": "Berth"} if "nice_name" in inspect.signature(descriptor.Descriptor).parameters else {}
+    return descriptor.Descriptor(
+        name="berth", version=version(__version__), cls="berth_psij.executor.BerthJobExecutor", **named
     )
-]
+
+
+__PSI_J_EXECUTORS__ = [_describe()]
