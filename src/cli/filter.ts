@@ -180,7 +180,7 @@ const readReasons = (given: string, before: StateReason[] = []): StateReason[] =
   ...given.split(',').flatMap((word) => readReason(word)),
 ]
 
-function readLabel(given: string, before: LabelFilter[] = []): LabelFilter[] {
+export function readLabel(given: string, before: LabelFilter[] = []): LabelFilter[] {
   const [, key, value] = /^([^=]+)(?:=(.*))?$/s.exec(given) ?? []
   if (key === undefined) throw new InvalidArgumentError('Expected key=value, or a key.')
   return [...before, value === undefined ? { key } : { key, value }]

@@ -6,6 +6,7 @@ import { rememberJob } from './last-job.ts'
 import { isTable, type OutputOptions, printIds, rowPrinter } from './output.ts'
 import { changedJobColumns, countJobs } from './render.ts'
 import { expandSweep, type Parameter } from './sweep.ts'
+import { reportEnds, waitForMany } from './wait-many.ts'
 
 type Result = Extract<SubmitJobsMutation['submitJobs'], { __typename: 'SubmitJobsSuccess' }>['results'][number]
 
@@ -25,7 +26,9 @@ const print = rowPrinter(changedJobColumns)
 /** A key for each job makes the request safe to repeat. */
 export async function submitSweep(cli: Cli, spec: JobSpecInput, options: SweepOptions): Promise<void> {
   const { sweep, follow, wait, slot, dryRun, output } = options
-  if (follow || wait !== undefined || slot) throw usageError('--follow, --wait, --no-wait and --slot are for one job')
+  if (slot || wait === false) throw usageError('--slot and --no-wait are for one job')
+  if (follow)
+    throw usageError('--follow is for one job', 'pass --wait, and "berth logs -f --label sweep=NAME" elsewhere')
   const key = options.idempotencyKey ?? createIdempotencyKey()
   const name = spec.labels?.find((label) => label.key === 'sweep')?.value ?? key.slice(0, 8)
   const specs = expandSweep(spec, sweep, name)
@@ -43,14 +46,24 @@ export async function submitSweep(cli: Cli, spec: JobSpecInput, options: SweepOp
   const newest = jobs.at(-1)
   if (newest) await rememberJob(cli.env, cli.connection().url, newest.id)
   reportRefusals(cli, results)
-  if (isTable(output))
-    await printIds(
-      cli,
-      jobs.map(({ id }) => id),
-      output,
-    )
-  else await print(cli, jobs, output)
+  const ids = jobs.map(({ id }) => id)
+  if (isTable(output) || output.format === 'ids') await printIds(cli, ids, output)
+  else if (!wait) await print(cli, jobs, output)
   cli.terminal.say(`berth: ${countJobs(jobs.length)}; "berth ls --label sweep=${name}" lists them`)
+  if (wait && ids.length > 0) await waitForSweep(cli, ids, { name, output, isRefused: jobs.length < results.length })
+}
+
+interface Sweep extends OutputOptions {
+  name: string
+  isRefused: boolean
+}
+
+/** The exit code of a refusal stays. */
+async function waitForSweep(cli: Cli, ids: readonly string[], { name, output, isRefused }: Sweep): Promise<void> {
+  cli.leaveOnInterrupt(`detached; the jobs continue: "berth wait --label sweep=${name}" waits for them`)
+  const ended = await waitForMany(cli, ids, { isDone: ({ stateCategory }) => stateCategory === 'FINAL' })
+  if (!isTable(output) && output.format !== 'ids') await print(cli, ended, output)
+  reportEnds(cli, ended, isRefused)
 }
 
 /** Many jobs of a sweep are refused for the same reason, which is reported once. */

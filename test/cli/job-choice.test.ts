@@ -4,7 +4,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Cli } from '../../src/cli/cli.ts'
 import { resolveJob } from '../../src/cli/job-name.ts'
+import { worstExitCode } from '../../src/cli/wait-many.ts'
+import type { JobRowFragment } from '../../src/client/generated/graphql.ts'
 import { CommandLine } from '../support/command-line.ts'
+import { out, writeLog } from '../support/log.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 /** How commands name jobs: ids, @last, filters and sweeps. No job starts; jobs end because they are cancelled. */
@@ -140,6 +143,81 @@ it('counts one job as "1 job"', async () => {
   expect((await berth('submit', '--sweep', 'n=1', '--dry-run', '--', 'true')).stderr).toBe(
     'berth: 1 job would be submitted\n',
   )
+})
+
+describe('a sweep', () => {
+  it('is waited for, and exits as the worst of its jobs', async () => {
+    const waiting = commandLine.begin([
+      'submit',
+      '--label',
+      'sweep=waited',
+      '--sweep',
+      'n=1..3',
+      '--wait',
+      '--',
+      'true',
+    ])
+    await waiting.find(/3 jobs; "berth ls/)
+    const label = commandLine.begin(['wait', '--label', 'sweep=waited', '--json', 'id,state', '-o', 'jsonl'])
+    await berth('cancel', '--label', 'sweep=waited', '--yes')
+    const { code, stdout, stderr } = await waiting.ended
+    expect({ code, lines: stdout.trim().split('\n').length }).toEqual({ code: 130, lines: 3 })
+    expect(stderr).toMatch(/berth: 3 jobs: 3 CANCELLED\n$/)
+    const ended = await label.ended
+    expect(ended.code).toBe(130)
+    expect(
+      ended.stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).state),
+    ).toEqual(Array(3).fill('CANCELLED'))
+  })
+
+  it.each([
+    ['a label of no job', ['wait', '--label', 'sweep=none'], 5],
+    ['a job and a label', ['wait', 'job_1', '--label', 'sweep'], 2],
+    ['--follow', ['submit', '--sweep', 'n=1', '--follow', '--', 'true'], 2],
+  ])('%s is refused', async (_, words, code) => {
+    expect(await berth(...words)).toMatchObject({ code, stdout: '' })
+  })
+
+  it('shows the logs of its jobs', async () => {
+    const ids = (await submit('--label', 'sweep=logged', '--name', 'lr {lr}', '--sweep', 'lr=1,2', '--', 'x')).split(
+      '\n',
+    )
+    for (const id of ids) await writeLog(server.domain.db.sql, id, [out('done\n')])
+    const { stdout } = await berth('logs', '--label', 'sweep=logged')
+    expect(stdout.split('\n').toSorted()).toEqual(['', 'lr 1 | done', 'lr 2 | done'])
+  })
+
+  it.each([
+    [
+      [
+        ['FAILED', 3],
+        ['FAILED', 1],
+        ['CANCELLED', null],
+      ],
+      3,
+    ],
+    [
+      [
+        ['CANCELLED', null],
+        ['INTERRUPTED', null],
+      ],
+      75,
+    ],
+    [
+      [
+        ['CANCELLED', null],
+        ['SUCCEEDED', 0],
+      ],
+      130,
+    ],
+    [[['SUCCEEDED', 0]], 0],
+    [[], 0],
+  ] as const)('of %j exits with %i', (jobs, code) => {
+    expect(worstExitCode(jobs.map(([state, exitCode]) => ({ state, exitCode }) as JobRowFragment))).toBe(code)
+  })
 })
 
 it('info has no run before the first one', async () => {

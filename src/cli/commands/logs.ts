@@ -4,12 +4,14 @@ import {
   JobLogsDocument,
   type JobLogsQuery,
   JobsDocument,
+  type LabelFilter,
   type LogStream,
 } from '../../client/generated/graphql.ts'
 import { createHistory } from '../../client/jobs/events.ts'
 import { readChoices } from '../choices.ts'
 import type { Cli } from '../cli.ts'
 import { exitCodes, MissingJob, seeJobs, usageError } from '../exit.ts'
+import { readLabel } from '../filter.ts'
 import { LinePrefix } from '../line-prefix.ts'
 import { errorPattern, printMatches } from '../log-search.ts'
 import { readCount, readUpTo } from '../numbers.ts'
@@ -23,6 +25,7 @@ interface LogsOptions {
   tail?: number
   events?: boolean
   tag?: string[]
+  label?: LabelFilter[]
   grep?: string
   ignoreCase?: true
   errors?: true
@@ -49,6 +52,7 @@ export function registerLogsCommand(program: Command, cli: Cli): void {
     .option('-f, --follow', 'follow the output until the jobs end; Ctrl-C detaches, the jobs continue')
     .option('--tail <lines>', `only the last lines, 1 to ${linesPerPage}`, readUpTo(linesPerPage))
     .option('--tag <tag...>', `the newest ${taggedMax} jobs with all of these tags`)
+    .option('-l, --label <key[=value]>', `the newest ${taggedMax} jobs with this label; may be repeated`, readLabel)
     .option(
       '--grep <pattern>',
       'only lines that match this regular expression, with their numbers; exits with 1 without one',
@@ -74,15 +78,17 @@ interface Named {
   prefix: string
 }
 
-async function findJobs(cli: Cli, given: readonly string[], { tag }: LogsOptions): Promise<Named[]> {
-  if (given.length === 0 && !tag) throw new MissingJob(`pass its id or --tag; ${seeJobs}`)
-  if (given.length > 0 && tag) throw usageError('pass jobs or --tag, not both')
-  const found = tag ? await findTagged(cli, tag) : await Promise.all(given.map((id) => findJob(cli, id)))
+async function findJobs(cli: Cli, given: readonly string[], { tag = [], label = [] }: LogsOptions): Promise<Named[]> {
+  const labels = [...label, ...tag.map((key) => ({ key, value: '' }))]
+  if (given.length === 0 && labels.length === 0) throw new MissingJob(`pass its id, --label or --tag; ${seeJobs}`)
+  if (given.length > 0 && labels.length > 0) throw usageError('pass jobs, or --label and --tag, not both')
+  const found =
+    labels.length > 0 ? await findLabelled(cli, labels) : await Promise.all(given.map((id) => findJob(cli, id)))
   return found.map(({ id, name }) => ({ id, prefix: found.length > 1 ? `${printable(name ?? id)} | ` : '' }))
 }
 
-function findTagged(cli: Cli, tags: readonly string[]) {
-  const filter = { labels: tags.map((key) => ({ key, value: '' })) }
+function findLabelled(cli: Cli, labels: LabelFilter[]) {
+  const filter = { labels }
   return readFirstNodes(
     taggedMax,
     async (page) => (await cli.connection().request(JobsDocument, { ...page, filter })).jobs,

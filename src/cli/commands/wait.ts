@@ -1,15 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
-import { JobRowFragmentDoc, type JobState } from '../../client/generated/graphql.ts'
+import {
+  type JobRowFragment,
+  JobRowFragmentDoc,
+  type JobState,
+  JobsDocument,
+  type LabelFilter,
+  type LiveJobFragment,
+} from '../../client/generated/graphql.ts'
 import { readChoices } from '../choices.ts'
 import type { Cli } from '../cli.ts'
-import { exitCodes, jobExitCode, Stop } from '../exit.ts'
+import { exitCodes, MissingJob, Stop, seeJobs, usageError } from '../exit.ts'
+import { readLabel } from '../filter.ts'
 import { addOutputOption, type OutputOptions, printJobs } from '../output.ts'
+import { readFirstNodes } from '../pages.ts'
 import { stateStyles } from '../render.ts'
 import { readSeconds } from '../times.ts'
+import { waitedJobsMax, waitForMany, worstExitCode } from '../wait-many.ts'
 import { detachOnInterrupt, findJob, reportWaiting, waitUntilFinal } from '../watch.ts'
 
 interface WaitOptions extends OutputOptions {
+  label?: LabelFilter[]
   any?: true
   state?: JobState[]
   timeout?: number
@@ -17,26 +28,53 @@ interface WaitOptions extends OutputOptions {
 }
 
 export function registerWaitCommand(program: Command, cli: Cli): void {
-  addOutputOption(program.command('wait').argument('<job...>'), [JobRowFragmentDoc])
+  addOutputOption(program.command('wait').argument('[job...]'), [JobRowFragmentDoc])
     .summary('wait until jobs end')
-    .description('wait until jobs end; exits with the exit code of the first job that did not succeed')
+    .description('wait until jobs end; exits with the exit code of the worst: a failed one before others')
+    .option('-l, --label <key[=value]>', `all jobs with this label, up to ${waitedJobsMax}; may be repeated`, readLabel)
     .option('--any', 'wait only until one of the jobs ends')
     .option('--state <state...>', 'wait until the jobs reach one of these states; then exits with 0', readState)
     .option('--timeout <time>', 'give up after this time, with exit code 4: 90s, 10m', readSeconds)
     .option('--notify', 'notify the desktop through the terminal when the jobs have ended or reached --state')
-    .action(async (ids: string[], { output, any, state: states = [], timeout, notify }: WaitOptions) => {
-      for (const id of ids) await findJob(cli, id)
-      detachOnInterrupt(cli, ids.join(' '))
-      for (const id of ids) reportWaiting(cli, id)
-      const waits = ids.map((id) => waitUntilFinal(cli, id, { states }))
-      const ended = any ? Promise.any(waits).then((job) => [job]) : Promise.all(waits)
+    .action(async (ids: string[], options: WaitOptions) => {
+      const { output, any, state: states = [], timeout, notify, label } = options
+      if (ids.length > 0 && label) throw usageError('pass jobs or --label, not both')
+      if (ids.length === 0 && !label) throw new MissingJob(`pass its id or --label; ${seeJobs}`)
+      const ended = label ? waitForLabel(cli, label, options) : waitForEach(cli, ids, options)
       const jobs = await Promise.race([ended, ...(timeout === undefined ? [] : [giveUpAfter(cli, timeout)])])
       if (notify) cli.terminal.notify(jobs.map(({ id, name, state }) => `${name ?? id}: ${state}`).join(', '))
       await printJobs(cli, jobs, output)
-      const failed = jobs.filter(({ state }) => !states.includes(state)).map(jobExitCode)
-      cli.exitWith(failed.find((code) => code !== 0) ?? 0)
+      cli.exitWith(worstExitCode(jobs.filter(({ state }) => !states.includes(state))))
       if (any) await cli.connection().close()
     })
+}
+
+async function waitForEach(
+  cli: Cli,
+  ids: string[],
+  { any, state: states = [] }: WaitOptions,
+): Promise<JobRowFragment[]> {
+  for (const id of ids) await findJob(cli, id)
+  detachOnInterrupt(cli, ids.join(' '))
+  for (const id of ids) reportWaiting(cli, id)
+  const waits = ids.map((id) => waitUntilFinal(cli, id, { states }))
+  return any ? [await Promise.any(waits)] : Promise.all(waits)
+}
+
+async function waitForLabel(cli: Cli, labels: LabelFilter[], { any, state: states = [] }: WaitOptions) {
+  const read = async (page: object) =>
+    (await cli.connection().request(JobsDocument, { ...page, filter: { labels } })).jobs
+  const found = await readFirstNodes(waitedJobsMax + 1, read)
+  if (found.length === 0) throw new Stop(exitCodes.notFound, 'no job has the label', seeJobs)
+  if (found.length > waitedJobsMax)
+    throw usageError(`more than ${waitedJobsMax} jobs have the label`, 'pass another --label too')
+  cli.leaveOnInterrupt('detached; the jobs continue')
+  const isDone = ({ state, stateCategory }: LiveJobFragment) => stateCategory === 'FINAL' || states.includes(state)
+  return waitForMany(
+    cli,
+    found.map(({ id }) => id),
+    { any, isDone },
+  )
 }
 
 async function giveUpAfter({ ended: signal }: Cli, seconds: number): Promise<never> {
