@@ -115,16 +115,24 @@ interface HopelessRow {
   on: string
 }
 
+/** Jobs that wait for a job that is cancelled here are cancelled with it, however long the chain. */
 function readHopeless(sql: Sql, among: Hopeless): Promise<HopelessRow[]> {
   const [condition, value, name] =
     'jobIds' in among
       ? ['q.job_id = ANY($1::text[])', among.jobIds, 'hopeless']
       : ['q.pool = $1', among.pool, 'hopeless_of']
   return sql.query<HopelessRow>(
-    `SELECT DISTINCT ON (j.id) j.id, j.run_number AS run, o.id AS "onJobId", o.state, d."on"
-     FROM queue_entry q JOIN dependency d ON d.job_id = q.job_id JOIN job o ON o.id = d.on_job_id JOIN job j ON j.id = q.job_id
-     WHERE ${condition} AND NOT q.open AND o.log_closed AND NOT ${dependencyMetSql} AND j.spec->>'onDependencyFailure' = 'CANCEL'
-     ORDER BY j.id LIMIT ${gatesMax}`,
+    `WITH RECURSIVE hopeless AS (
+       SELECT j.id, j.run_number, o.id AS on_job_id, o.state, d."on"
+       FROM queue_entry q JOIN dependency d ON d.job_id = q.job_id JOIN job o ON o.id = d.on_job_id JOIN job j ON j.id = q.job_id
+       WHERE ${condition} AND NOT q.open AND o.log_closed AND NOT ${dependencyMetSql} AND j.spec->>'onDependencyFailure' = 'CANCEL'
+       UNION
+       SELECT j.id, j.run_number, h.id, 'CANCELLED', d."on"
+       FROM hopeless h JOIN dependency d ON d.on_job_id = h.id JOIN queue_entry q ON q.job_id = d.job_id JOIN job j ON j.id = q.job_id
+       WHERE NOT q.open AND d."on" <> 'FINISHED' AND j.spec->>'onDependencyFailure' = 'CANCEL'
+     )
+     SELECT DISTINCT ON (id) id, run_number AS run, on_job_id AS "onJobId", state, "on"
+     FROM hopeless ORDER BY id LIMIT ${gatesMax}`,
     [value],
     name,
   )

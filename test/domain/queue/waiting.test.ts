@@ -132,6 +132,21 @@ describe('a gate of a job', () => {
     await cancel(patient)
   })
 
+  test('cancels a chain of jobs in one pass when its first job fails', async () => {
+    const chain = [await it.submit()]
+    for (let i = 0; i < 40; i++) chain.push(await it.submit({ dependsOn: [{ jobId: chain.at(-1) }] }))
+    const [first, ...others] = chain
+    await leader.tick()
+    await finish(first ?? '', 'FAILED')
+    await leader.tick()
+    const rows = await sql<{ state: string; info: string }>(
+      'SELECT state, state_info AS info FROM job WHERE id = ANY($1) ORDER BY id',
+      [others],
+    )
+    expect(rows.map(({ state }) => state)).toEqual(others.map(() => 'CANCELLED'))
+    expect(rows.at(-1)?.info).toBe(`Depends on ${others.at(-2)} being SUCCEEDED, but that job is CANCELLED`)
+  })
+
   test('closes during a restart back-off, and shows why the last run ended', async () => {
     const id = await it.submit()
     await leader.tick()
