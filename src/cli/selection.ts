@@ -74,6 +74,7 @@ async function actOnJobs<Done extends { __typename: string }>(
     const chunk = expectChunk(await act.request({ jobIds: ids.slice(at, at + idsPerRequest) }))
     done.push(...refusals.separate(chunk, act))
   }
+  refusals.report()
   return done
 }
 
@@ -96,10 +97,12 @@ async function actOnMatching<Done extends { __typename: string }>(
     return null
   }
   if (!yes) await confirm(cli, `${act.verb[0]?.toUpperCase()}${act.verb.slice(1)} ${jobs}?`, jobs)
+  const refusals = new Refusals(cli, false)
   try {
-    return await actUntilNoneIsLeft(cli, { ...act, count, requestMatching: request })
+    return await actUntilNoneIsLeft(cli, { ...act, count, requestMatching: request }, refusals)
   } finally {
     cli.terminal.progress(null)
+    refusals.report()
   }
 }
 
@@ -112,8 +115,8 @@ interface MatchingAct<Done extends { __typename: string }> extends SelectionAct<
 async function actUntilNoneIsLeft<Done extends { __typename: string }>(
   cli: Cli,
   act: MatchingAct<Done>,
+  refusals: Refusals,
 ): Promise<Done[]> {
-  const refusals = new Refusals(cli, false)
   const done: Done[] = []
   let changed = 0
   let remaining = act.count
@@ -148,37 +151,51 @@ function expectChunk<Done>(answer: SelectionAnswer<Done>): Chunk<Done> {
   throw stopForProblem(answer)
 }
 
+/** The refusals of jobs that were not done by a later request. */
 class Refusals {
   readonly #cli: Cli
   readonly #isAlone: boolean
-  readonly #reported = new Set<string>()
+  readonly #stops = new Map<string, Stop>()
 
   constructor(cli: Cli, isAlone: boolean) {
     this.#cli = cli
     this.#isAlone = isAlone
   }
 
-  /** Returns the successes, and reports each refused job once. */
+  /** Returns the successes. */
   separate<Done extends { __typename: string }>(
     { jobIds, results }: Chunk<Done>,
     { success }: SelectionAct<Done>,
   ): Done[] {
     const isDone = (result: Done | RefusalFragment): result is Done => result.__typename === success
-    for (const [i, result] of results.entries())
-      if (!isDone(result)) this.#report(jobIds[i] ?? '', result as RefusalFragment)
-    const done = results.filter(isDone)
-    return done
+    for (const [i, result] of results.entries()) {
+      const id = jobIds[i] ?? ''
+      if (isDone(result)) this.#stops.delete(id)
+      else this.#stops.set(id, stopForProblem(result as RefusalFragment, seeJobs))
+    }
+    return results.filter(isDone)
   }
 
-  #report(id: string, refusal: RefusalFragment): void {
-    const stop = stopForProblem(refusal, seeJobs)
-    if (this.#isAlone) throw stop
-    if (this.#reported.has(id)) return
-    if (this.#reported.size === 0) this.#cli.exitWith(stop.exitCode)
-    this.#reported.add(id)
+  /** Exits with the code of the first refusal. Those with the same message are one line. */
+  report(): void {
+    const [first] = this.#stops.values()
+    if (!first) return
+    if (this.#isAlone) throw first
+    this.#cli.exitWith(first.exitCode)
     this.#cli.terminal.progress(null)
-    this.#cli.terminal.say(`berth: ${id}: ${[stop.message, stop.next].filter(Boolean).join('; ')}`)
+    const explain = ({ message, next }: Stop) => [message, next].filter(Boolean).join('; ')
+    for (const [text, refused] of Map.groupBy(this.#stops, ([, stop]) => explain(stop)))
+      this.#cli.terminal.say(`berth: ${nameJobs(refused.map(([id]) => id))}: ${text}`)
   }
+}
+
+/** Jobs that a message names. */
+const namedMax = 3
+
+function nameJobs(ids: readonly string[]): string {
+  const more = ids.length - namedMax
+  const named = ids.slice(0, namedMax).join(', ')
+  return more > 0 ? `${named} and ${more} more` : named
 }
 
 async function confirm(cli: Cli, question: string, jobs: string): Promise<void> {

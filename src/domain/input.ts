@@ -155,6 +155,8 @@ const submission = z.strictObject({
   defaultWorkdir: directory.nullish(),
   /** Written only by a retry (retry.ts), which computed `spec` from these two. */
   retried: z.strictObject({ retryOf: z.string(), overrides: z.record(z.string(), z.unknown()).nullish() }).nullish(),
+  /** Refuse the retry if the user has retried the job before. */
+  unlessRetried: z.boolean().nullish(),
 })
 export type SubmissionInput = z.output<typeof submission>
 export type SpecInput = SubmissionInput['spec']

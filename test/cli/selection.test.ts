@@ -124,8 +124,33 @@ describe('a verb on all jobs that match', () => {
   it('repeats the request until no job is left, and reports each refusal once', async () => {
     refused = ['job_1', 'job_4']
     expect(await cancel('--queue', 'a', '--yes')).toHaveLength(6)
-    expect(said).toEqual(['job_1', 'job_4'].map((id) => `berth: ${id}: Job not found; "berth ls" lists your jobs`))
+    expect(said).toEqual(['berth: job_1, job_4: Job not found; "berth ls" lists your jobs'])
     expect(exitCode).toBe(5)
+  })
+
+  it('reports many refusals with one message in one line', async () => {
+    refused = ['job_1', 'job_2', 'job_3', 'job_4', 'job_5']
+    await cancel(...refused)
+    expect(said).toEqual(['berth: job_1, job_2, job_3 and 2 more: Job not found; "berth ls" lists your jobs'])
+  })
+
+  it('reports no refusal of a job that a later request changes', async () => {
+    const last = matching.at(-1) ?? ''
+    refused = [last]
+    const asked = async (selection: JobSelection) => {
+      const answer = await request(selection)
+      // The refused job still matches, and the next request changes it.
+      if ('results' in answer && answer.jobIds.includes(last) && refused.length > 0) {
+        refused = []
+        matching = [last]
+        return { ...answer, remaining: 1 }
+      }
+      return answer
+    }
+    const command = addSelectionFlags(new Command('cancel')).parse(['--queue', 'a', '--yes'], { from: 'user' })
+    const act = { verb: 'cancel', past: 'cancelled', success: 'CancelJobSuccess', request: asked } as const
+    expect((await actOnChosen<Done>(cli(), command, [], act)).done).toHaveLength(8)
+    expect({ said, exitCode }).toEqual({ said: [], exitCode: undefined })
   })
 
   it('goes on with fewer jobs, as after an answer that was lost', async () => {

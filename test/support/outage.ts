@@ -7,16 +7,23 @@ import { until } from './until.ts'
  * Runs `work` in an outage: statements on the tables wait for a lock, and their connections are terminated meanwhile.
  * After `failures` of them the tables are free again and the work can finish.
  */
-export async function inOutage<T>(
-  { db }: Pick<TestDatabase, 'db'>,
+export const inOutage = <T>(
+  database: Pick<TestDatabase, 'db'>,
   { tables, failures }: { tables: string; failures: number },
+  work: () => Promise<T>,
+): Promise<T> => failWaits(database, { lock: `LOCK TABLE ${tables} IN ACCESS EXCLUSIVE MODE`, failures }, work)
+
+/** The same for statements that wait for what `lock` locks. */
+export async function failWaits<T>(
+  { db }: Pick<TestDatabase, 'db'>,
+  { lock, failures }: { lock: string; failures: number },
   work: () => Promise<T>,
 ): Promise<T> {
   const client = await db.pool.connect()
   try {
     // On a busy machine the work takes longer than an idle transaction may.
     const begin = 'BEGIN; SET LOCAL idle_in_transaction_session_timeout TO 0'
-    await client.query(`${begin}; LOCK TABLE ${tables} IN ACCESS EXCLUSIVE MODE`)
+    await client.query(`${begin}; ${lock}`)
     const result = work()
     let failed = 0
     // Outside the transaction: inside, the view of waiting sessions would not change.
@@ -29,7 +36,7 @@ export async function inOutage<T>(
         failed += rowCount ?? 0
         return failed >= failures
       },
-      { what: `${failures} statements on ${tables} have failed` },
+      { what: `${failures} statements that wait for ${lock} have failed` },
     )
     await client.query('ROLLBACK')
     return await result

@@ -8,7 +8,7 @@ import {
   readApprovalRules,
 } from '../control/approval-rules.ts'
 import type { Domain } from '../domain.ts'
-import { Forbidden, orRefusal, QuotaExceeded, Refusal, ReservationExpired } from '../errors.ts'
+import { Forbidden, InvalidState, orRefusal, QuotaExceeded, Refusal, ReservationExpired } from '../errors.ts'
 import { readNamedJobs } from '../jobs/dependencies.ts'
 import { type Limits, readLimits } from '../limits/limits.ts'
 import {
@@ -86,9 +86,11 @@ interface GroupFacts extends SubmissionFacts {
   limits: ReadonlyMap<string, Limits>
   /** Hardware of the destinations; read only if a rule depends on hardware. */
   hardware: readonly PoolHardware[]
-  /** The next three change with every accepted job. */
+  /** The next four change with every accepted job. */
   keys: Map<string, StoredKey>
   slots: Set<string>
+  /** Retries that exist, of `unlessRetried`. */
+  retries: Set<string>
   usage: Map<string, Usage>
   isPreview: boolean
 }
@@ -186,9 +188,8 @@ async function readFacts(domain: Domain, sql: Sql, items: readonly Submission[])
   const users = items.map(({ viewer }) => viewer.userId)
   const foreign = items.flatMap(({ viewer, input }) => (viewer.level === 'ADMIN' ? (input.spec.account ?? []) : []))
   const reservationIds = items.flatMap(({ input }) => input.spec.capacityReservationId ?? [])
-  const [keys, destinations, memberships, unixUsers, disabled, rules, slots, reservations, roots] = await failClosed(
-    domain,
-    () =>
+  const [keys, destinations, memberships, unixUsers, disabled, rules, slots, retries, reservations, roots] =
+    await failClosed(domain, () =>
       Promise.all([
         readKeys(reads, listKeys(items)),
         readDestinations(reads, getMachineMemory(domain)),
@@ -197,10 +198,11 @@ async function readFacts(domain: Domain, sql: Sql, items: readonly Submission[])
         readDisabledUsers(reads, users),
         readApprovalRules(reads),
         readOpenSlots(reads, items),
+        readRetries(reads, items),
         readReservations(reads, reservationIds),
         readRoots(reads, foreign),
       ]),
-  )
+    )
   return {
     keys,
     destinations,
@@ -210,6 +212,7 @@ async function readFacts(domain: Domain, sql: Sql, items: readonly Submission[])
     disabled,
     rules,
     slots,
+    retries,
     reservations,
     roots,
     quotasFor: () => [],
@@ -257,6 +260,7 @@ function decide(item: Submission, facts: GroupFacts, nowMs: number): SubmissionV
   const answered = matchStoredKey(item, facts.keys)
   if (answered) return answered
   if (facts.disabled.has(viewer.userId)) throw new Forbidden('job.submit')
+  demandNotRetried(item, facts)
   const placed = resolveSubmission(item, facts, nowMs)
   const all = facts.quotasFor(placed.payer, userMaxActive(facts, placed.job.pool))
   const slotId = demandOpenSlot(item, facts)
@@ -271,6 +275,7 @@ function decide(item: Submission, facts: GroupFacts, nowMs: number): SubmissionV
   }
   const approval = decideApproval(item, placed, approvals, facts)
   const job: NewJob = { ...placed.job, slotId, approval }
+  facts.retries.add(retryName(viewer.userId, item.retryOf))
   if (slotId !== null) facts.slots.delete(`${viewer.userId}/${slotId}`)
   if (key)
     facts.keys.set(keyName(viewer.userId, key.key), {
@@ -302,6 +307,25 @@ function usedWithout(slotId: string | null, subject: Subject, { usage }: GroupFa
   const { amounts } = usage.get(subjectKey(subject)) ?? noUsage
   if (slotId === null || subject.kind !== 'user') return amounts
   return { ...amounts, CONCURRENT_JOBS: amounts.CONCURRENT_JOBS - 1 }
+}
+
+const retryName = (userId: string, jobId: string | null) => `${userId}/${jobId}`
+
+async function readRetries(sql: Sql, items: readonly Submission[]): Promise<Set<string>> {
+  const asking = items.filter(({ input }) => input.unlessRetried)
+  if (asking.length === 0) return new Set()
+  const rows = await sql.query<{ userId: string; retryOf: string }>(
+    `SELECT DISTINCT user_id AS "userId", retry_of_id AS "retryOf" FROM job
+     WHERE retry_of_id = ANY($1::text[]) AND user_id = ANY($2::text[])`,
+    [asking.map(({ retryOf }) => retryOf), [...new Set(asking.map(({ viewer }) => viewer.userId))]],
+    'retries_of_jobs',
+  )
+  return new Set(rows.map(({ userId, retryOf }) => retryName(userId, retryOf)))
+}
+
+function demandNotRetried({ viewer, input, retryOf }: Submission, { retries }: GroupFacts): void {
+  if (input.unlessRetried && retryOf !== null && retries.has(retryName(viewer.userId, retryOf)))
+    throw new InvalidState('Another request of yours has retried the job meanwhile', retryOf)
 }
 
 /** The slot must be open, belong to the viewer, and not be taken by an earlier submission of the group. */

@@ -26,6 +26,7 @@ const retryInput = z.strictObject({
   overrides: z.record(z.string(), z.unknown()).nullish(),
   expectedVersion: z.number().nullish(),
   noWait: z.boolean().nullish(),
+  unlessRetried: z.boolean().nullish(),
   ...submissionFields,
 })
 
@@ -42,6 +43,8 @@ interface BulkRetry {
   idempotencyKey?: string | null | undefined
   overrides?: Record<string, unknown> | null | undefined
   idempotencyTtlSeconds?: number | null | undefined
+  /** Refuse retries of jobs that the user has retried before. */
+  unlessRetried?: boolean
 }
 
 export async function retryJobs(

@@ -59,8 +59,11 @@ export async function actOnSelection<Outcome>(
   const found = await readChangeable(listSql, viewer, { filter, action, condition })
   if (found.count !== expectedCount) throw new CountMismatch(expectedCount, found.count)
   const results = await catchOutage(found.ids, work)
-  const { count: remaining } = await readChangeable(listSql, viewer, { filter, action, condition })
-  return { jobIds: found.ids, results, remaining }
+  // If counting again fails, the answer must still tell what is done.
+  const left = await readChangeable(listSql, viewer, { filter, action, condition }).catch(() => ({
+    count: found.count - results.filter((result) => !(result instanceof Error)).length,
+  }))
+  return { jobIds: found.ids, results, remaining: left.count }
 }
 
 const countedMax = 100_000

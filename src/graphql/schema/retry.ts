@@ -73,7 +73,14 @@ builder.mutationField('retryJobs', (t) =>
       return actOnSelection(context, selection, {
         action: 'RETRY',
         condition: (bind) => buildRetryableSql(context.viewer, 'environment' in changes, bind),
-        work: (jobIds) => retryJobs(context.domain, context.viewer, { ...keys, jobIds, overrides: changes }),
+        work: (jobIds) =>
+          retryJobs(context.domain, context.viewer, {
+            ...keys,
+            jobIds,
+            overrides: changes,
+            // Of concurrent calls with filters that match a job, one retries it.
+            unlessRetried: selection.matching != null,
+          }),
       })
     },
   }),

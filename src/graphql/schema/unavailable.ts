@@ -39,17 +39,26 @@ function toUnavailableMutation(error: unknown): Unavailable | null {
 
 const mayBeDone = 'the change may have been made, and only a submission with an idempotency key is safe to repeat'
 
-/** Turns an outage into one `Unavailable` per item. */
+/** A transaction with more items may exceed the time of its statements on a busy machine. */
+const itemsPerPiece = 100
+
+/**
+ * Works in pieces, each a transaction. An outage ends the work: what is done stays done, and each item that is not has
+ * the outcome `Unavailable`.
+ */
 export async function catchOutage<Item, Outcome>(
   items: readonly Item[],
   work: (items: readonly Item[]) => Promise<Outcome[]>,
 ): Promise<(Outcome | Unavailable)[]> {
+  const outcomes: Outcome[] = []
   try {
-    return await work(items)
+    do outcomes.push(...(await work(items.slice(outcomes.length, outcomes.length + itemsPerPiece))))
+    while (outcomes.length < items.length)
+    return outcomes
   } catch (error) {
     const unavailable = toUnavailableMutation(error)
     if (!unavailable) throw error
-    return items.map(() => unavailable)
+    return [...outcomes, ...items.slice(outcomes.length).map(() => unavailable)]
   }
 }
 

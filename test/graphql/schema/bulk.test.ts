@@ -4,7 +4,10 @@ import { cancelJobs } from '../../../src/domain/control/cancel.ts'
 import { findViolations } from '../../../src/domain/selfcheck/selfcheck.ts'
 import { scanCost } from '../../../src/graphql/caller-limits.ts'
 import { type Json, transports } from '../../support/client.ts'
+import { failWaits } from '../../support/outage.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
+import { submitJobs } from '../../support/submit-jobs.ts'
+import { until } from '../../support/until.ts'
 
 /** Mutations of many jobs, by ids and by filter. */
 const users = { ada: 'ADMIN', rita: 'RESEARCHER', ben: 'RESEARCHER', vic: 'VIEWER' } as const
@@ -130,6 +133,22 @@ describe('a selection by filter', () => {
     expect(await act('ada', 'cancelJobs', matching({ name: 'team' }, 1))).toMatchObject({ jobIds: [other] })
   })
 
+  it('keeps what is done before an outage', async () => {
+    const rita = viewers.get('rita') ?? server.admin
+    const submissions = Array.from({ length: 150 }, () => ({ spec: { command: ['true'], name: 'broken' } }))
+    await submitJobs(server.domain, rita, submissions)
+    const jobs = await read<{ id: string }>("SELECT id FROM job WHERE name = 'broken' ORDER BY created_at, id")
+    const ids = jobs.map(({ id }) => id)
+    const answer = await failWaits(
+      server.domain,
+      { lock: `SELECT FROM job WHERE id = '${ids[120]}' FOR UPDATE`, failures: 1 },
+      () => act('rita', 'cancelJobs', matching({ name: 'broken' }, 150)),
+    )
+    expect(answer).toMatchObject({ jobIds: ids, remaining: 50 })
+    expect(answer.results).toEqual([...Array(100).fill('CancelJobSuccess'), ...Array(50).fill('UNAVAILABLE')])
+    expect(await act('rita', 'cancelJobs', matching({ name: 'broken' }, 50))).toMatchObject({ remaining: 0 })
+  })
+
   it('deletes final jobs, but none that an alive job depends on', async () => {
     const [, b = '', c = ''] = await submitEnded('rita', 'old', { count: 3 })
     await submit('rita', 'old', { dependsOn: [{ jobId: b }] })
@@ -155,6 +174,25 @@ describe('a selection by filter', () => {
     expect(await act('ada', 'retryJobs', matching(filter, 2))).toMatchObject({ jobIds: ids })
     const changed = { ...matching(filter, 1), overrides: { environment: [], estimatedCost: 1 } }
     expect(await act('ada', 'retryJobs', changed)).toMatchObject({ results: ['RetryJobSuccess'] })
+  })
+
+  it('retries each job once for several calls at a time', async () => {
+    const ids = await submitEnded('rita', 'together', { count: 3 })
+    const holder = await server.domain.db.pool.connect()
+    const statements = server.countStatements()
+    await holder.query('BEGIN; LOCK TABLE submission_gate IN EXCLUSIVE MODE')
+    const calls = Promise.all(
+      Array.from({ length: 3 }, () => act('rita', 'retryJobs', matching({ name: 'together' }, 3))),
+    )
+    const isSelection = (text: string) => text.startsWith('WITH matching')
+    await until(() => statements.filter(isSelection).length === 3, { what: 'all calls have found the jobs' })
+    await holder.query('ROLLBACK')
+    holder.release()
+    const results = (await calls).flatMap((answer) => answer.results)
+    expect(results.toSorted()).toEqual([...Array(6).fill('INVALID_STATE'), ...Array(3).fill('RetryJobSuccess')])
+    expect(await readStates('together')).toHaveLength(6)
+    // Ids retry a job again.
+    expect(await act('rita', 'retryJobs', byIds(ids))).toMatchObject({ results: Array(3).fill('RetryJobSuccess') })
   })
 
   it('makes one retry of each job for a key', async () => {
