@@ -10,6 +10,8 @@ type WithCursor = ExecutionResult & { [key]?: string }
 export const attachCursor = (result: ExecutionResult, cursor: string | undefined): ExecutionResult =>
   cursor === undefined ? result : Object.assign({ ...result }, { [key]: cursor })
 
+export const readCursor = (result: ExecutionResult): string | undefined => (result as WithCursor)[key]
+
 /** graphql-yoga writes the text of `stringify` after `data: ` and ends the event with an empty line. */
 export function addEventId(result: ExecutionResult): ExecutionResult {
   const cursor = (result as WithCursor)[key]

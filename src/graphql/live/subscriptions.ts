@@ -15,6 +15,7 @@ import { attachLogTexts, LogTexts } from '../rows/log-text.ts'
 import { addEventId, attachCursor } from './event-ids.ts'
 import { createReplayedPages } from './replayed-pages.ts'
 import { SharedResults } from './shared-results.ts'
+import { answerWithoutStream, findEnded, withStatus } from './stream-answers.ts'
 import { SubscriptionDocuments } from './subscription-documents.ts'
 
 /**
@@ -69,7 +70,9 @@ export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Strea
     countSubscription(Symbol.asyncIterator in source ? {} : source)
     if (!(Symbol.asyncIterator in source)) {
       leave()
-      return source
+      return sendsEventIds
+        ? { errors: source.errors?.map((error) => withStatus(presentError(error, rooms.log))) }
+        : source
     }
     const field = nameRootField(args)
     const uncount = countStream(field, sendsEventIds ? 'sse' : 'websocket')
@@ -97,7 +100,7 @@ export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Strea
       },
     })
     onStreamStart?.(() => void events.return())
-    return events
+    return lastEventId === undefined ? events : findEnded(events, lastEventId, live.domain.clock)
   }
 
   async function subscribe(args: ExecutionArgs) {
@@ -121,7 +124,7 @@ export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Strea
     }
   }
 
-  return { onSubscribe: ({ setSubscribeFn }) => setSubscribeFn(subscribe) }
+  return { onSubscribe: ({ setSubscribeFn }) => setSubscribeFn(subscribe), onResultProcess: answerWithoutStream }
 }
 
 const tooMany = () =>

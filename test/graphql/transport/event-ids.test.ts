@@ -71,6 +71,19 @@ it('Last-Event-ID continues jobStatus and jobUpdates after the event', async () 
   expect(seqs(await take(1, updates, seen?.id))[0]).toBe(Math.max(...seqs([seen as SentEvent])) + 1)
 })
 
+it('a reader that continues a stream after its last event gets 204', async () => {
+  const jobId = await server.submit()
+  const query = `subscription { jobStatus(jobId: "${jobId}") { ... on JobTransitions { isFinal } } }`
+  const url = `${server.url}/graphql?query=${encodeURIComponent(query)}`
+  const ask = (lastEventId: string) =>
+    fetch(url, { headers: { accept: 'text/event-stream', 'last-event-id': lastEventId } })
+  await cancelJob(server.domain, server.admin, { jobId })
+  const events = await take(Number.POSITIVE_INFINITY, query)
+  expect(events.at(-1)?.data).toEqual({ isFinal: true })
+  const ended = await ask(events.at(-1)?.id ?? '')
+  expect({ status: ended.status, text: await ended.text() }).toEqual({ status: 204, text: '' })
+})
+
 it('Last-Event-ID continues tail after the byte, also one that began with the last lines', async () => {
   const jobId = await server.submit()
   const { sql } = server.domain.db
@@ -95,19 +108,25 @@ it('events of nodeUpdates have ids; snapshots of queueStatus have none', async (
 })
 
 it.each([
-  ['NOT_FOUND', 'subscription { jobStatus(jobId: "job_none") { __typename } }'],
-  ['NOT_FOUND', 'subscription { tail(jobId: "job_none") { __typename } }'],
-  ['NOT_FOUND', 'subscription { queueStatus(pool: "nowhere") { __typename } }'],
-  ['NOT_FOUND', 'subscription { nodeUpdates(pool: "nowhere") { __typename } }'],
-  ['INVALID_CURSOR', 'subscription { jobUpdates(after: "x") { __typename } }'],
-  ['INVALID_CURSOR', 'subscription { nodeUpdates(pool: "sim", after: "x") { __typename } }'],
-  ['GRAPHQL_VALIDATION_FAILED', 'subscription { jobStatus { __typename } }'],
-  ['GRAPHQL_VALIDATION_FAILED', 'subscription { nothing }'],
-])('a refusal with %s has one shape over SSE and WebSocket: %s', async (code, query) => {
+  [404, 'NOT_FOUND', 'subscription { jobStatus(jobId: "job_none") { __typename } }'],
+  [404, 'NOT_FOUND', 'subscription { tail(jobId: "job_none") { __typename } }'],
+  [404, 'NOT_FOUND', 'subscription { queueStatus(pool: "nowhere") { __typename } }'],
+  [404, 'NOT_FOUND', 'subscription { nodeUpdates(pool: "nowhere") { __typename } }'],
+  [400, 'INVALID_CURSOR', 'subscription { jobUpdates(after: "x") { __typename } }'],
+  [400, 'INVALID_CURSOR', 'subscription { nodeUpdates(pool: "sim", after: "x") { __typename } }'],
+  [400, 'GRAPHQL_VALIDATION_FAILED', 'subscription { jobStatus { __typename } }'],
+  [400, 'GRAPHQL_VALIDATION_FAILED', 'subscription { nothing }'],
+])('a refusal with %i %s has one shape over SSE and WebSocket: %s', async (status, code, query) => {
   const [sse, socket] = [await transports.sse(server.url, query), await transports.socket(server.url, query)]
   for (const { errors } of [sse, socket])
     expect(errors).toEqual([
       expect.objectContaining({ message: expect.any(String), extensions: expect.objectContaining({ code }) }),
     ])
   expect(sse.errors?.[0]?.message).toBe(socket.errors?.[0]?.message)
+  const url = `${server.url}/graphql?query=${encodeURIComponent(query)}`
+  const answer = await fetch(url, { headers: { accept: 'text/event-stream' } })
+  expect({ status: answer.status, type: answer.headers.get('content-type') }).toEqual({
+    status,
+    type: 'application/json; charset=utf-8',
+  })
 })

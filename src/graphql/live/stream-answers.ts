@@ -1,0 +1,84 @@
+import type { ExecutionResult, GraphQLError } from 'graphql'
+import type { Plugin } from 'graphql-yoga'
+import type { Clock } from '../../platform/clock.ts'
+import { formatError } from '../errors.ts'
+import { readCursor } from './event-ids.ts'
+
+/**
+ * Answers over SSE without a stream. An `EventSource` sends its request again after every stream that ends, but not
+ * after another status than 200.
+ */
+
+const statuses: Readonly<Record<string, number>> = {
+  BAD_REQUEST: 400,
+  INVALID_CURSOR: 400,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  UNAVAILABLE: 503,
+}
+
+export function withStatus(error: GraphQLError): GraphQLError {
+  error.extensions['http'] ??= { status: statuses[String(error.extensions['code'])] ?? 500 }
+  return error
+}
+
+const endedStream: ExecutionResult = { extensions: { isEnded: true } }
+
+/** A stream that has ended answers within this time, unless the server is overloaded. */
+const endMsMax = 250
+
+type Events = AsyncGenerator<ExecutionResult, void, void>
+
+/** Returns `endedStream` if the events end after those that the reader has, for `answerWithoutStream`. */
+export async function findEnded(events: Events, lastEventId: string, clock: Clock): Promise<Events | ExecutionResult> {
+  const begun: ReturnType<Events['next']>[] = []
+  let isSearching = true
+  async function isEnd(): Promise<boolean> {
+    while (isSearching) {
+      const reading = events.next()
+      begun.push(reading)
+      const { done, value } = await reading
+      if (done) return true
+      // `jobStatus` and `tail` repeat their last message.
+      if (readCursor(value) !== lastEventId) return false
+    }
+    return false
+  }
+  const isEnded = await Promise.race([isEnd().catch(() => false), clock.sleep(endMsMax).then(() => false)])
+  isSearching = false
+  if (isEnded) return endedStream
+  const stream: Events = {
+    ...events,
+    next: () => begun.shift() ?? events.next(),
+    [Symbol.asyncIterator]: () => stream,
+  }
+  return stream
+}
+
+export const answerWithoutStream: NonNullable<Plugin['onResultProcess']> = ({
+  request,
+  result,
+  setResultProcessor,
+}) => {
+  if (Array.isArray(result) || Symbol.asyncIterator in result) return
+  if (!request.headers.get('accept')?.includes('text/event-stream')) return
+  if (result.extensions?.['isEnded']) {
+    setResultProcessor((_, { Response }) => new Response(null, { status: 204 }), 'text/event-stream')
+    return
+  }
+  const { errors = [] } = result
+  const http = errors.flatMap(({ extensions }) => (extensions['http'] as Http | undefined) ?? [])
+  const status = Math.max(0, ...http.map((each) => each.status ?? 0))
+  if (status < 400) return
+  const headers = Object.assign(
+    { 'content-type': 'application/json; charset=utf-8' },
+    ...http.map((each) => each.headers),
+  )
+  const body = JSON.stringify({ errors: errors.map((error) => formatError(error)) })
+  setResultProcessor((_, { Response }) => new Response(body, { status, headers }), 'application/json')
+}
+
+interface Http {
+  status?: number
+  headers?: Record<string, string>
+}
