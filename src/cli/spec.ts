@@ -12,6 +12,7 @@ export interface SpecFlags {
   workdir?: string
   image?: string
   data?: string[]
+  pull?: 'MISSING' | 'ALWAYS'
   networkIsolation?: 'IN' | 'OUT' | 'ALL'
   cpu?: number
   mem?: number
@@ -115,6 +116,7 @@ function fromFlags(flags: SpecFlags): JobSpecInput {
     workdir: flags.workdir,
     image: flags.image,
     data: flags.data,
+    pull: flags.pull,
     networkIsolation: flags.networkIsolation,
     inheritEnvironment: flags.inheritEnv ? undefined : false,
     queue: flags.queue,

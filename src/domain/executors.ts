@@ -61,6 +61,7 @@ export function refuseOption(attribute: string, name: string, { attributes, inst
 /** Fields of a spec that only some executors support; `replicas` is a field of its resources. */
 export const specialFields = [
   'image',
+  'pull',
   'data',
   'networkIsolation',
   'internalDns',
@@ -78,7 +79,7 @@ export type SpecialField = (typeof specialFields)[number]
 
 export type ExecutorName = 'local' | 'container' | 'slurm' | 'kubernetes' | 'handler' | 'simulated'
 
-const containers = ['image', 'data', 'networkIsolation', 'internalDns', 'x11'] as const
+const containers = ['image', 'pull', 'data', 'networkIsolation', 'internalDns', 'x11'] as const
 const scripts = ['preLaunch', 'postLaunch'] as const
 const files = ['stdinPath', 'stdoutPath', 'stderrPath'] as const
 

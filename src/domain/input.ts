@@ -68,6 +68,7 @@ const spec = z.strictObject({
   handler: path.nullish(),
   input: json.nullish(),
   image: text(1024).nullish(),
+  pull: z.enum(['MISSING', 'ALWAYS']).nullish(),
   workdir: directory.nullish(),
   environment: listOf(
     z.strictObject({

@@ -18,6 +18,8 @@ export interface JobSpec {
   postLaunch: string | null
   launcher: string
   data: string[]
+  /** null: MISSING. */
+  pull: 'MISSING' | 'ALWAYS' | null
   networkIsolation: 'IN' | 'OUT' | 'ALL' | null
   internalDns: { name: string; ports: { port: number; targetPort: number; protocol: 'TCP' | 'UDP' }[] } | null
   x11: { gpu: boolean } | null

@@ -41,6 +41,7 @@ const destination = (executor: string) => destinationOf(executor, { relaxReplica
 describe('the table of fields and executors', () => {
   const samples: Record<string, object> = {
     image: { image: 'a' },
+    pull: { pull: 'ALWAYS' },
     data: { data: ['/a:/b'] },
     networkIsolation: { networkIsolation: 'IN' },
     internalDns: { internalDns: { name: 'a', ports: [{ port: 80 }] } },

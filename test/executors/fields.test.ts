@@ -41,6 +41,7 @@ const samples: Record<string, { field: object; beside?: object }> = {
   postLaunch: { field: { postLaunch: '/post' } },
   launcher: { field: { launcher: 'mpirun' } },
   data: { field: { data: ['tmp:/d'] } },
+  pull: { field: { pull: 'ALWAYS' } },
   networkIsolation: { field: { networkIsolation: 'IN' } },
   internalDns: { field: { internalDns: { name: 'web', ports: [{ port: 80 }] } } },
   x11: { field: { x11: { gpu: false } } },
@@ -143,7 +144,11 @@ const askedOf: Record<string, (run: RunSpec) => Promise<unknown>> = {
   },
 }
 
-const notHere: Record<string, ReadonlySet<string>> = { container: ofPlanner, kubernetes: ofCommand }
+/** The container executor pulls before it makes the request. */
+const notHere: Record<string, ReadonlySet<string>> = {
+  container: new Set([...ofPlanner, 'pull']),
+  kubernetes: ofCommand,
+}
 
 function specOf(executor: string, input: object): JobSpec {
   const { spec } = parseSubmission({ spec: { command: ['true'], ...input, executor } })

@@ -143,6 +143,14 @@ export const inputTypes: Readonly<Record<string, Readonly<Record<string, InputFi
       "type": "String",
       "help": "Project, for limits, reservations and filters."
     },
+    "pull": {
+      "type": "ImagePull",
+      "help": "When the image is pulled; default: MISSING.",
+      "values": [
+        "ALWAYS",
+        "MISSING"
+      ]
+    },
     "queue": {
       "type": "String",
       "help": "Submission queue; default: the default queue."

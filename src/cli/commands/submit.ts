@@ -111,6 +111,12 @@ export function addSpecFlags(submit: Command): Command {
     .option('--image <name>', 'run in a container of this image')
     .option('--data <source:path>', 'mount this folder at this path of the container; may be repeated', append)
     .addOption(
+      new Option('--pull <when>', 'pull the image at every start, or only if it is missing').choices([
+        'MISSING',
+        'ALWAYS',
+      ]),
+    )
+    .addOption(
       new Option('--network-isolation <traffic>', 'block this traffic of the container').choices(['IN', 'OUT', 'ALL']),
     )
     .option('--cpu <cores>', 'processor cores, such as 4 or 0.5', readAmount)

@@ -326,6 +326,15 @@ export const GateCode = {
 } as const;
 
 export type GateCode = typeof GateCode[keyof typeof GateCode];
+/** When the image of a job is pulled from its registry. */
+export const ImagePull = {
+  /** At every start, so that a tag that was moved is up to date. The start fails if the registry does not have it. */
+  Always: 'ALWAYS',
+  /** If the machine does not have it. */
+  Missing: 'MISSING'
+} as const;
+
+export type ImagePull = typeof ImagePull[keyof typeof ImagePull];
 /** A DNS name under which other jobs reach this job. */
 export type InternalDnsInput = {
   /** RFC 1035 label; the prefix of the account is added: "dns-<account>-", or "dns--<hash>-" if the account has other characters than a–z and 0–9. */
@@ -545,6 +554,8 @@ export type JobSpecInput = {
   preemptable?: boolean | null | undefined;
   /** Project, for limits, reservations and filters. */
   project?: string | null | undefined;
+  /** When the image is pulled; default: MISSING. */
+  pull?: ImagePull | null | undefined;
   /** Submission queue; default: the default queue. */
   queue?: string | null | undefined;
   /** Requested resources. */
@@ -1386,14 +1397,14 @@ export type X11Input = {
   gpu?: boolean | null | undefined;
 };
 
-export type SpecFieldsFragment = { account: string, arguments: Array<string> | null, bid: number | null, capacityReservationId: string | null, command: Array<string> | null, customAttributes: Record<string, unknown> | null, data: Array<string>, durationSeconds: number | null, estimatedCost: number | null, executable: string | null, executor: string, handler: string | null, image: string | null, inheritEnvironment: boolean, input: Record<string, unknown> | null, interactive: boolean, launcher: string, maxRunTimeSeconds: number, name: string | null, networkIsolation: NetworkIsolation | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, postLaunch: string | null, preLaunch: string | null, preemptable: boolean, project: string | null, queue: string, restartable: boolean, resumable: boolean, stderrPath: string | null, stdinPath: string | null, stdoutPath: string | null, team: string | null, workdir: string | null, dependsOn: Array<{ jobId: string, on: DependencyOn }>, environment: Array<{ name: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, protocol: NetworkProtocol, targetPort: number }> } | null, labels: Array<{ key: string, value: string }>, resources: { anyGpu: boolean, cpu: number, cpuCoresPerProcess: number | null, cpuModel: Array<string>, cudaVersion: string | null, exclusiveNodeUse: boolean, gpu: number, gpuCoresPerProcess: number | null, gpuIds: Array<number> | null, gpuMemoryBytes: number | null, gpuModel: Array<string>, gpuTensorCores: boolean | null, infiniband: boolean, memoryBytes: number, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, replicaMasterPort: number | null, replicas: number }, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, x11: { gpu: boolean } | null };
+export type SpecFieldsFragment = { account: string, arguments: Array<string> | null, bid: number | null, capacityReservationId: string | null, command: Array<string> | null, customAttributes: Record<string, unknown> | null, data: Array<string>, durationSeconds: number | null, estimatedCost: number | null, executable: string | null, executor: string, handler: string | null, image: string | null, inheritEnvironment: boolean, input: Record<string, unknown> | null, interactive: boolean, launcher: string, maxRunTimeSeconds: number, name: string | null, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, postLaunch: string | null, preLaunch: string | null, preemptable: boolean, project: string | null, queue: string, restartable: boolean, resumable: boolean, stderrPath: string | null, stdinPath: string | null, stdoutPath: string | null, team: string | null, workdir: string | null, dependsOn: Array<{ jobId: string, on: DependencyOn }>, environment: Array<{ name: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, protocol: NetworkProtocol, targetPort: number }> } | null, labels: Array<{ key: string, value: string }>, resources: { anyGpu: boolean, cpu: number, cpuCoresPerProcess: number | null, cpuModel: Array<string>, cudaVersion: string | null, exclusiveNodeUse: boolean, gpu: number, gpuCoresPerProcess: number | null, gpuIds: Array<number> | null, gpuMemoryBytes: number | null, gpuModel: Array<string>, gpuTensorCores: boolean | null, infiniband: boolean, memoryBytes: number, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, replicaMasterPort: number | null, replicas: number }, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, x11: { gpu: boolean } | null };
 
 export type JobSpecQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type JobSpecQuery = { job: { id: string, name: string | null, state: JobState, spec: { account: string, arguments: Array<string> | null, bid: number | null, capacityReservationId: string | null, command: Array<string> | null, customAttributes: Record<string, unknown> | null, data: Array<string>, durationSeconds: number | null, estimatedCost: number | null, executable: string | null, executor: string, handler: string | null, image: string | null, inheritEnvironment: boolean, input: Record<string, unknown> | null, interactive: boolean, launcher: string, maxRunTimeSeconds: number, name: string | null, networkIsolation: NetworkIsolation | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, postLaunch: string | null, preLaunch: string | null, preemptable: boolean, project: string | null, queue: string, restartable: boolean, resumable: boolean, stderrPath: string | null, stdinPath: string | null, stdoutPath: string | null, team: string | null, workdir: string | null, dependsOn: Array<{ jobId: string, on: DependencyOn }>, environment: Array<{ name: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, protocol: NetworkProtocol, targetPort: number }> } | null, labels: Array<{ key: string, value: string }>, resources: { anyGpu: boolean, cpu: number, cpuCoresPerProcess: number | null, cpuModel: Array<string>, cudaVersion: string | null, exclusiveNodeUse: boolean, gpu: number, gpuCoresPerProcess: number | null, gpuIds: Array<number> | null, gpuMemoryBytes: number | null, gpuModel: Array<string>, gpuTensorCores: boolean | null, infiniband: boolean, memoryBytes: number, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, replicaMasterPort: number | null, replicas: number }, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, x11: { gpu: boolean } | null } } | null };
+export type JobSpecQuery = { job: { id: string, name: string | null, state: JobState, spec: { account: string, arguments: Array<string> | null, bid: number | null, capacityReservationId: string | null, command: Array<string> | null, customAttributes: Record<string, unknown> | null, data: Array<string>, durationSeconds: number | null, estimatedCost: number | null, executable: string | null, executor: string, handler: string | null, image: string | null, inheritEnvironment: boolean, input: Record<string, unknown> | null, interactive: boolean, launcher: string, maxRunTimeSeconds: number, name: string | null, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, postLaunch: string | null, preLaunch: string | null, preemptable: boolean, project: string | null, queue: string, restartable: boolean, resumable: boolean, stderrPath: string | null, stdinPath: string | null, stdoutPath: string | null, team: string | null, workdir: string | null, dependsOn: Array<{ jobId: string, on: DependencyOn }>, environment: Array<{ name: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, protocol: NetworkProtocol, targetPort: number }> } | null, labels: Array<{ key: string, value: string }>, resources: { anyGpu: boolean, cpu: number, cpuCoresPerProcess: number | null, cpuModel: Array<string>, cudaVersion: string | null, exclusiveNodeUse: boolean, gpu: number, gpuCoresPerProcess: number | null, gpuIds: Array<number> | null, gpuMemoryBytes: number | null, gpuModel: Array<string>, gpuTensorCores: boolean | null, infiniband: boolean, memoryBytes: number, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, replicaMasterPort: number | null, replicas: number }, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, x11: { gpu: boolean } | null } } | null };
 
 export type LogSearchQueryVariables = Exact<{
   id: string;
@@ -2797,6 +2808,7 @@ export const SpecFieldsFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   launcher
   maxRunTimeSeconds
   name
+  pull
   networkIsolation
   notBefore
   onDependencyFailure
@@ -3661,6 +3673,7 @@ export const JobSpecDocument = /*#__PURE__*/ new TypedDocumentString(`
   launcher
   maxRunTimeSeconds
   name
+  pull
   networkIsolation
   notBefore
   onDependencyFailure

@@ -60,6 +60,7 @@ const plainDefaults: Omit<JobSpec, Settled> = {
   handler: null,
   input: null,
   image: null,
+  pull: null,
   workdir: null,
   environment: [],
   inheritEnvironment: true,

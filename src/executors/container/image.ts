@@ -52,10 +52,10 @@ export class Images {
     this.#pulls = new Pulls(options)
   }
 
-  /** Pulls the image if the engine does not have it. Throws StartFailed. */
-  async find(name: string, waiter: PullWaiter): Promise<Image> {
+  /** Pulls the image if the engine does not have it, or `always`. Throws StartFailed. */
+  async find(name: string, waiter: PullWaiter, { always = false } = {}): Promise<Image> {
     if (!isReference(name)) throw new StartFailed('BAD_SPEC', `image: ${name} is not the name of an image`)
-    let found = await this.#inspect(name)
+    let found = always ? null : await this.#inspect(name)
     if (!found) {
       await this.#pulls.pull(name, waiter)
       found = await this.#inspect(name)

@@ -196,9 +196,9 @@ export class ContainerStarter {
   }
 
   async #create(order: Order): Promise<boolean> {
-    const { run, handle, account, unwanted, tell } = order
+    const { run, handle, account, unwanted } = order
     const { directory } = this.#options
-    const image = await this.#images.find(run.spec.image ?? this.#options.image, { unwanted, tell })
+    const image = await this.#findImage(order)
     const display = run.spec.x11 ? await this.#displays.findImage(order) : null
     this.#facts ??= await readEngineFacts(this.#engine)
     await this.#ensureNetworks()
@@ -219,6 +219,10 @@ export class ContainerStarter {
     }
     await this.#startCreated(handle, request)
     return true
+  }
+
+  #findImage({ run: { spec }, unwanted, tell }: Order): Promise<Image> {
+    return this.#images.find(spec.image ?? this.#options.image, { unwanted, tell }, { always: spec.pull === 'ALWAYS' })
   }
 
   /**

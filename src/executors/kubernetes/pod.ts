@@ -89,6 +89,7 @@ export function makePod(made: PodParts, replica: number): unknown {
         {
           name: jobContainer,
           image: spec.image ?? image,
+          ...(spec.pull && { imagePullPolicy: spec.pull === 'ALWAYS' ? 'Always' : 'IfNotPresent' }),
           command: ['/bin/sh', '-c', superviseScript, 'berth', ...own.map(String)],
           ...(gpu === 0 && { env: withoutGpus }),
           resources: resourcesOf(run),

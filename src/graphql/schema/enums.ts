@@ -221,6 +221,15 @@ export const NetworkIsolation = builder.enumType('NetworkIsolation', {
   }),
 })
 
+export const ImagePull = builder.enumType('ImagePull', {
+  description: 'When the image of a job is pulled from its registry.',
+  values: describeValues({
+    MISSING: 'If the machine does not have it.',
+    ALWAYS:
+      'At every start, so that a tag that was moved is up to date. The start fails if the registry does not have it.',
+  }),
+})
+
 export const NetworkProtocol = builder.enumType('NetworkProtocol', {
   description: 'Protocol of a port.',
   values: describeValues({

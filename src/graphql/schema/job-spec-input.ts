@@ -11,7 +11,7 @@ import {
 } from '../../domain/input.ts'
 import { capList } from '../admission/argument-bounds.ts'
 import { builder } from './builder.ts'
-import { DependencyOn, NetworkIsolation, NetworkProtocol, OnDependencyFailure } from './enums.ts'
+import { DependencyOn, ImagePull, NetworkIsolation, NetworkProtocol, OnDependencyFailure } from './enums.ts'
 
 const LabelInput = builder.inputType('LabelInput', {
   description: 'A label; a tag is a label with the value "".',
@@ -160,6 +160,7 @@ export const JobSpecInput = builder.inputType('JobSpecInput', {
         'Launcher for the processes of the job: single, multiple, mpirun or srun, if the executor supports it.',
     }),
     data: t.stringList(capList(dataSetsMax, 'Data sets to mount in the container (each `source:/path/in/job`)')),
+    pull: t.field({ type: ImagePull, description: 'When the image is pulled; default: MISSING.' }),
     networkIsolation: t.field({ type: NetworkIsolation, description: 'Network traffic to block.' }),
     internalDns: t.field({ type: InternalDnsInput, description: 'DNS name for other jobs.' }),
     x11: t.field({ type: X11Input, description: 'X11 display.' }),

@@ -1,6 +1,6 @@
 import type { JobSpec, Resources } from '../../domain/spec.ts'
 import { builder } from './builder.ts'
-import { DependencyOn, NetworkIsolation, NetworkProtocol, OnDependencyFailure } from './enums.ts'
+import { DependencyOn, ImagePull, NetworkIsolation, NetworkProtocol, OnDependencyFailure } from './enums.ts'
 
 /** The stored spec, and whether the viewer may see its secrets. */
 export interface ShownSpec extends JobSpec {
@@ -185,6 +185,11 @@ JobSpecRef.implement({
     launcher: t.exposeString('launcher', { description: 'Launcher that starts the processes of the job.' }),
     data: t.exposeStringList('data', {
       description: 'Data sets to mount in the container, each `source:/path/in/job`.',
+    }),
+    pull: t.expose('pull', {
+      type: ImagePull,
+      nullable: true,
+      description: 'When the image is pulled; null: MISSING.',
     }),
     networkIsolation: t.expose('networkIsolation', {
       type: NetworkIsolation,

@@ -86,6 +86,16 @@ async function startEngine() {
   return Object.assign(state, server)
 }
 
+it('pull: ALWAYS pulls an image that the engine has', async () => {
+  engine.hasImage = true
+  const unwanted = new AbortController()
+  const run = runOf({ command: ['true'], pull: 'ALWAYS' })
+  const started = executor.start(run, unwanted.signal).catch((error: unknown) => error)
+  await pulls(1)
+  unwanted.abort()
+  await started
+})
+
 it('a pull has the credentials of the registry of its image', async () => {
   const registryAuth = join(directory, 'config.json')
   const withAuths = await openOverEngine(directory, {

@@ -108,7 +108,7 @@ const named: readonly (readonly [string, readonly string[]])[] = [
     ],
   ],
   ['Place and account', ['executor', 'capacityReservationId', 'team', 'account', 'project', 'bid', 'estimatedCost']],
-  ['Network and display', ['networkIsolation', 'internalDns.name', 'internalDns.ports', 'x11']],
+  ['Image, network and display', ['pull', 'networkIsolation', 'internalDns.name', 'internalDns.ports', 'x11']],
 ]
 
 const placed = new Set([...essentials, ...written, ...named.flatMap(([, paths]) => paths)])

@@ -751,6 +751,7 @@ JOB_SPEC = """
   launcher
   maxRunTimeSeconds
   name
+  pull
   networkIsolation
   notBefore
   onDependencyFailure

@@ -24,6 +24,11 @@ GateCode = Literal[
     "RESTART_BACKOFF",
 ]
 
+ImagePull = Literal[
+    "ALWAYS",
+    "MISSING",
+]
+
 JobAction = Literal[
     "APPROVE",
     "CANCEL",
@@ -224,6 +229,8 @@ class JobSpec:
     """Whether the job may be preempted by other jobs."""
     project: Optional[str] = None
     """Project, for limits, reservations and filters."""
+    pull: Optional[ImagePull] = None
+    """When the image is pulled; default: MISSING."""
     queue: Optional[str] = None
     """Submission queue; default: the default queue."""
     resources: Optional[Resources] = None
@@ -485,6 +492,8 @@ class JobSpecFields(TypedDict, total=False):
     """Whether the job may be preempted by other jobs."""
     project: Optional[str]
     """Project, for limits, reservations and filters."""
+    pull: Optional[ImagePull]
+    """When the image is pulled; default: MISSING."""
     queue: Optional[str]
     """Submission queue; default: the default queue."""
     resources: Optional[Resources]
