@@ -29,7 +29,8 @@ interface Contest {
 const contests: readonly Contest[] = [
   { accounts: 3, weight: 2 },
   { accounts: 8, nodes: 8, sizes: [8] },
-  { accounts: 3, shareHalfLifeMs: 2_000, within: 0.05 },
+  // How much of the past counts depends on when ends are noticed, so few starts say less.
+  { accounts: 3, shareHalfLifeMs: 2_000, within: isWhole ? 0.05 : 0.1 },
 ]
 
 test.each(contests)(`accounts get their fair share of ${starts} starts: %o`, { timeout: 240_000 }, async (contest) => {

@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createToken } from '../../../src/domain/people/tokens.ts'
-import { createResponseClass, sendText } from '../../../src/graphql/transport/refused-bodies.ts'
+import { createResponseClass, sendText, type UnreadBounds } from '../../../src/graphql/transport/refused-bodies.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
 /** The sender of a refused body gets its response, even if it sends first and reads later. */
@@ -127,16 +127,20 @@ describe.each([
 })
 
 describe('a sender that never finishes its body', () => {
-  const http = createServer({ ServerResponse: createResponseClass({ bytesMax, msMax }) }, (_request, response) =>
-    sendText(response, 415, { type: 'text/plain', text: 'no' }),
-  )
-  const url = () => `http://127.0.0.1:${(http.address() as AddressInfo).port}`
-  beforeAll(() => new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve)))
-  afterAll(() => new Promise((resolve) => http.close(resolve)))
+  const refuseAll = (bounds: UnreadBounds) => {
+    const http = createServer({ ServerResponse: createResponseClass(bounds) }, (_request, response) =>
+      sendText(response, 415, { type: 'text/plain', text: 'no' }),
+    )
+    beforeAll(() => new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve)))
+    afterAll(() => new Promise((resolve) => http.close(resolve)))
+    return () => `http://127.0.0.1:${(http.address() as AddressInfo).port}`
+  }
+  const boundedByBytes = refuseAll({ bytesMax, msMax: 60_000 })
+  const boundedByTime = refuseAll({ bytesMax, msMax })
   const endless: Refused = { status: 415, headers: { 'content-type': 'text/plain' }, bytes: 0 }
 
   it('gets the response at once, and is cut above the limit of bytes', async () => {
-    const { socket } = opened(url())
+    const { socket } = opened(boundedByBytes())
     const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
     socket.write(headOf(endless, { 'content-length': String(2 ** 40) }))
     const [answer] = (await once(socket, 'data')) as [Buffer]
@@ -151,7 +155,7 @@ describe('a sender that never finishes its body', () => {
   it.each(['keep-alive', 'close'])(
     'gets the response, and is cut after the timeout if it stalls: %s',
     async (connection) => {
-      const { socket } = opened(url())
+      const { socket } = opened(boundedByTime())
       const started = performance.now()
       const closed = once(socket, 'close')
       socket.write(headOf(endless, { 'content-length': '1000', connection }))
