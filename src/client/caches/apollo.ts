@@ -67,7 +67,9 @@ export function createBerthLink(client: Client, { cache }: { cache?: InMemoryCac
 
 async function* answersOf(client: Client, operation: ApolloLink.Operation, signal: AbortSignal) {
   const { query, variables, operationName, extensions } = operation
-  const asked = { query: print(query), variables, operationName, extensions }
+  // The link for persisted queries names the document by its hash alone.
+  const { http } = operation.getContext() as { http?: { includeQuery?: boolean } }
+  const asked = { query: http?.includeQuery === false ? '' : print(query), variables, operationName, extensions }
   const definition = getMainDefinition(query)
   const isSubscription = definition.kind === 'OperationDefinition' && definition.operation === 'subscription'
   if (isSubscription) yield* client.stream<Record<string, unknown>>(asked, signal)

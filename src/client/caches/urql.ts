@@ -6,7 +6,6 @@ import {
   type Operation as UrqlOperation,
 } from '@urql/core'
 import type { Cache, CacheExchangeOpts, UpdateResolver } from '@urql/exchange-graphcache'
-import { parse } from 'graphql'
 import type { Operation } from '../connection/http.ts'
 import { runUserCallback } from '../connection/user-callbacks.ts'
 import { embeddedTypes, possibleTypes } from '../generated/cache.ts'
@@ -26,11 +25,11 @@ export function berthExchange(client: Client): Exchange {
       forwardSubscription: (body, request) => ({
         subscribe(sink) {
           const leave = new AbortController()
+          // The exchange for persisted queries leaves only the hash in the body.
           const operation = { ...body, query: body.query ?? '' }
-          const query = parse(operation.query)
           const run = async () => {
             for await (const answer of answersOf(client, operation, { kind: request.kind, signal: leave.signal })) {
-              const { data } = fresh.of({ query, variables: body.variables as object }, answer.data)
+              const { data } = fresh.of({ query: request.query, variables: body.variables as object }, answer.data)
               // urql calls the subscribers of the page synchronously within `next`.
               runUserCallback(() => sink.next({ ...answer, data } as Parameters<typeof sink.next>[0]))
             }
