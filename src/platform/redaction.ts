@@ -7,6 +7,7 @@
 /** PostgreSQL quotes rows and parameters in these fields. */
 export const secretPaths = ['err.detail', 'err.where']
 
+/** A part that may begin at each character has a maximum length: the time is linear in the line. */
 const patterns: readonly (readonly [RegExp, string])[] = [
   [/("(?:token|secret|password|authorization|cookie|connectionString)":)"(?:[^"\\]|\\.)*"/gi, '$1"[Redacted]"'],
   // Tokens of runs, and then of people; the beginning is their id.
@@ -14,10 +15,10 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   [/\b(berth_[0-9a-z]{10})[\w-]{43}/g, '$1…'],
   [/\bwhsec_[\w+/=-]+/g, 'whsec_…'],
   [/\b(Bearer\s+)[\w.~+/=-]+/gi, '$1…'],
-  [/\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g, 'eyJ…'],
+  [/\beyJ[\w-]{8,1024}\.[\w-]+\.[\w-]*/g, 'eyJ…'],
   // Passwords of URLs, up to the last @ of those of databases, whose passwords often have characters to be escaped.
-  [/(\bpostgres(?:ql)?:\/\/[^\s:/@"]*):[^\s"]+@/g, '$1:…@'],
-  [/(\b[a-z][a-z\d+.-]*:\/\/[^\s:/@"]*):[^\s/@"]+@/gi, '$1:…@'],
+  [/(\bpostgres(?:ql)?:\/\/[^\s:/@"]*):[^\s"]{1,1024}@/g, '$1:…@'],
+  [/(\b[a-z][a-z\d+.-]{0,31}:\/\/[^\s:/@"]*):[^\s/@"]+@/gi, '$1:…@'],
   [/\b(password=)[^\s&"\\]+/gi, '$1…'],
   [/(-----BEGIN [A-Z ]*PRIVATE KEY-----)[^"]*?(-----END|(?="))/g, '$1…$2'],
 ]

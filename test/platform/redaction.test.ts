@@ -26,6 +26,15 @@ it.each([
   expect(JSON.parse(redactSecrets(JSON.stringify({ text }))).text).toBe(rest)
 })
 
+it.each(['a.', 'eyJ-', 'postgres://a:', 'a://b:', 'Bearer ', '"token":"', '-----BEGIN PRIVATE KEY-----'])(
+  'a line of half a megabyte of %j is searched in linear time',
+  (part) => {
+    // Quadratic time would be minutes.
+    const line = JSON.stringify({ text: `${part.repeat(524_288 / part.length)} ://` })
+    expect(redactSecrets(line).length).toBeGreaterThan(0)
+  },
+)
+
 it('a private key disappears from a line of JSON', () => {
   const text = `-----BEGIN EC PRIVATE KEY-----\n${random}\n-----END EC PRIVATE KEY-----`
   expect(JSON.parse(redactSecrets(JSON.stringify({ text }))).text).not.toContain(random)
