@@ -41,13 +41,15 @@ export function checkClusterName({ slurm, layout, hasRuns, clock }: OneClusterOp
       throw new BackendUnreachable(
         `this is the cluster ${name}, and the runs of the pool are in the cluster ${recorded}: point SLURM_CONF to that cluster; if the cluster was renamed, remove ${path}`,
       )
+    // The folder may belong to another account since the server made it.
+    await layout.checkWritable()
     await rm(path, { force: true })
     await symlink(name, path)
   }
 
   /** Ignores an unusable directory, which says nothing about the cluster. */
   function unlessTrouble(error: unknown): void {
-    if (!(layout.explainError(error) instanceof SharedDirTrouble)) throw error
+    if (!(error instanceof SharedDirTrouble || layout.explainError(error) instanceof SharedDirTrouble)) throw error
   }
 
   return async (command) => {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -87,6 +87,13 @@ it('an unreachable controller receives no further commands', async () => {
   failure = new BackendUnreachable('Unable to contact slurm controller')
   await expect((await open())(queue)).rejects.toThrow('Unable to contact')
   expect(asked).toEqual(['scontrol'])
+})
+
+it('nothing is written into a folder that another account can change', async () => {
+  const slurm = await open()
+  await chmod(join(sharedDir, 'pool', 'server'), 0o777)
+  expect(await slurm(queue)).toBe('an answer')
+  expect(await readdir(join(sharedDir, 'pool', 'server'))).toEqual([])
 })
 
 it('a missing shared folder does not prevent commands', async () => {
