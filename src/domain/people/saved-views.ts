@@ -13,11 +13,16 @@ export const viewsListedMax = 500
 
 const viewInput = z.strictObject({
   id: z.string().nullish(),
-  name: z.string().trim().min(1, 'must not be empty').max(100, 'must have at most 100 characters'),
+  name: z
+    .string()
+    .trim()
+    .min(1, 'must not be empty')
+    .max(100, 'must have at most 100 characters')
+    .regex(/^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u, 'must have no line endings and no invisible characters'),
   page: z
     .string()
     .max(200, 'must have at most 200 characters')
-    .regex(/^\/[\w/.-]*$/, 'must be the path of a page, such as /jobs'),
+    .regex(/^\/([\w-][\w.-]*(\/[\w-][\w.-]*)*)?$/, 'must be the path of a page, such as /jobs'),
   search: z.string().max(2_048, 'must have at most 2,048 characters'),
   scope: z.enum(['USER', 'TEAM', 'ALL']),
   teamId: z.string().nullish(),

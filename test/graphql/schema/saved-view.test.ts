@@ -90,7 +90,10 @@ describe('a saved view', () => {
   })
 
   it('is refused with a wrong page or too long a search, and beyond 100', async () => {
-    expect(await save(ann, { page: 'https://example.org' })).toMatchObject({ violations: [{ path: ['page'] }] })
+    for (const page of ['https://example.org', '//example.org/x', '/../..//x', '/jobs/../x', '/./x', '/jobs/'])
+      expect(await save(ann, { page }), page).toMatchObject({ violations: [{ path: ['page'] }] })
+    for (const name of ['two\nlines', 'a\u202eb', 'a\u200bb'])
+      expect(await save(ann, { name }), name).toMatchObject({ violations: [{ path: ['name'] }] })
     expect(await save(ann, { search: 'x'.repeat(2_049) })).toMatchObject({ violations: [{ path: ['search'] }] })
     for (let n = 0; n < 100; n++) await save(ben, { name: `v${n}` })
     expect(await save(ben)).toMatchObject({
