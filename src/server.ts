@@ -32,7 +32,7 @@ import { createUserDomains } from './graphql/rows/user-domains.ts'
 import { type Certificate, type CertificateFiles, readCertificate } from './graphql/transport/certificate.ts'
 import { ConsoleFiles } from './graphql/transport/console-files.ts'
 import { createReadiness, type Readiness } from './graphql/transport/health.ts'
-import { listenForMetrics } from './graphql/transport/metrics-listener.ts'
+import { listenForMetrics, type MetricsListenerOptions } from './graphql/transport/metrics-listener.ts'
 import { Server } from './graphql/transport/server.ts'
 import { createLogTail } from './logs/follow.ts'
 import { createFreshOutput, type FreshOutput } from './logs/fresh-output.ts'
@@ -150,7 +150,7 @@ async function build(start: Start): Promise<string> {
   const fresh = createFreshOutput()
   startInstallationMetrics(domain, down)
   const checkReadiness = createReadiness(domain, { disk, findStanding: () => findStanding(running) })
-  await serveMetrics(config, checkReadiness, down)
+  await serveMetrics(config, { rules: { singleUser, ...config.server }, checkReadiness }, down)
   const serverUrl = config.server.roles.includes('api')
     ? await serve({ config, domain, checkReadiness, fresh, running })
     : null
@@ -249,11 +249,11 @@ function findStanding({ isStarted, isLeaving }: Running): string | null {
 
 async function serveMetrics(
   { server: { metrics } }: Config,
-  checkReadiness: () => Promise<Readiness>,
+  parts: Pick<MetricsListenerOptions, 'rules' | 'checkReadiness'>,
   down: Parts,
 ): Promise<void> {
   if (!metrics) return
-  const close = await listenForMetrics({ ...metrics, checkReadiness }).catch((error: unknown) => {
+  const close = await listenForMetrics({ ...metrics, ...parts }).catch((error: unknown) => {
     const problem = explainListenError(error, metrics)
     throw problem ? new ConfigError([{ ...problem, path: problem.path.replace('server', 'server.metrics') }]) : error
   })

@@ -1,18 +1,24 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { exposeMetrics } from '../../platform/metrics.ts'
+import { findGateRefusal, type GateRules } from './gate.ts'
 import type { Readiness } from './health.ts'
 import { sendJson, sendText } from './refused-bodies.ts'
 
 export interface MetricsListenerOptions {
   host: string
   port: number
+  rules: GateRules
   checkReadiness: () => Promise<Readiness>
 }
 
-/** A listener of its own with /metrics, /healthz and /readyz, without log-in: only the monitoring may reach its address. */
+/**
+ * A listener of its own with /metrics, /healthz and /readyz, without log-in: only the monitoring may reach its address. The
+ * gate refuses web pages.
+ */
 export async function listenForMetrics({
   host,
   port,
+  rules,
   checkReadiness,
 }: MetricsListenerOptions): Promise<() => Promise<void>> {
   const paths: Readonly<Record<string, (response: ServerResponse, accept?: string) => Promise<void>>> = {
@@ -21,6 +27,8 @@ export async function listenForMetrics({
     '/readyz': async (response) => sendReadiness(response, await checkReadiness()),
   }
   const http = createServer((request, response) => {
+    const refusal = findGateRefusal(request.headers, rules)
+    if (refusal !== null) return sendText(response, 403, { type: 'text/plain', text: `${refusal}\n` })
     const send = paths[(request.url ?? '').replace(/\?.*$/, '')]
     if (!send) return sendText(response, 404, { type: 'text/plain', text: 'Not found\n' })
     send(response, request.headers.accept).catch(() => response.destroy())

@@ -1,7 +1,11 @@
+import { get } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { type Caller, findGateRefusal, type GateRules } from '../../../src/graphql/transport/gate.ts'
+import type { Readiness } from '../../../src/graphql/transport/health.ts'
+import { listenForMetrics } from '../../../src/graphql/transport/metrics-listener.ts'
+import { freePort } from '../../support/berth-server.ts'
 import { send, transports } from '../../support/client.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
@@ -246,5 +250,26 @@ describe('the gate of the server', () => {
     await new Promise((resolve) => socket.once('open', resolve))
     socket.send(JSON.stringify({ type: 'ping', payload: { x: 'x'.repeat(70_000) } }))
     expect(await new Promise((resolve) => socket.once('close', resolve))).toBe(1009)
+  })
+})
+
+describe('the listener for metrics', () => {
+  it('refuses pages of other sites, and in single-user mode other hosts', async () => {
+    const port = await freePort()
+    const checkReadiness = async (): Promise<Readiness> => ({ ready: true, database: 'ok', migrations: 'ok', warnings: [] })
+    const close = await listenForMetrics({ host: '127.0.0.1', port, rules, checkReadiness })
+    const statusOf = (headers: Record<string, string>) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        get({ port, host: '127.0.0.1', path: '/metrics', headers, agent: false }, (response) => {
+          response.resume()
+          resolve(response.statusCode)
+        }).on('error', reject)
+      })
+    expect(await statusOf({})).toBe(200)
+    expect(await statusOf({ host: 'berth.lab:9464' })).toBe(200)
+    expect(await statusOf({ host: 'rebound.example:9464' })).toBe(403)
+    expect(await statusOf({ origin: 'https://evil.example' })).toBe(403)
+    expect(await statusOf({ 'sec-fetch-site': 'cross-site' })).toBe(403)
+    await close()
   })
 })
