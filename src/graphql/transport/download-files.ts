@@ -68,8 +68,24 @@ function formatJsonLines({ lines, gaps }: LogPage): string {
   return [...shownGaps, ...shownLines].map((each) => `${JSON.stringify(each)}\n`).join('')
 }
 
-/** Types that consist of printable ASCII, as a header requires. */
-const plainType = /^[\x20-\x7e]+$/
+/**
+ * Types that an artifact keeps. A browser would run others, such as a script or a page, if a page of this server linked to
+ * them: the console's `script-src 'self'` allows it.
+ */
+const harmlessTypes: readonly string[] = [
+  'text/plain',
+  'text/csv',
+  'application/json',
+  'image/png',
+  'image/jpeg',
+  'image/gif',
+  'image/webp',
+]
+
+function toHarmlessType(mediaType: string): string {
+  const type = mediaType.replace(/ *;.*$/s, '').toLowerCase()
+  return harmlessTypes.includes(type) ? type : 'application/octet-stream'
+}
 
 async function openArtifactFile(
   { load }: RequestContext,
@@ -80,7 +96,7 @@ async function openArtifactFile(
   const body = Buffer.from(artifact.body)
   return {
     name: artifact.name,
-    type: plainType.test(artifact.mediaType) ? artifact.mediaType : 'application/octet-stream',
+    type: toHarmlessType(artifact.mediaType),
     bytes: body.length,
     tag: hashText(artifact.id),
     async *read(from) {

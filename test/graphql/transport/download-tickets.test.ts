@@ -102,7 +102,7 @@ describe('the download of an artifact', () => {
     const got = await get(`/download/artifacts/${id}`, withToken())
     expect(got.bytes.toString()).toBe('<script>größe</script>')
     expect(got.headers).toMatchObject({
-      'content-type': 'text/html',
+      'content-type': 'application/octet-stream',
       'content-disposition': 'attachment; filename="__bericht ___.html"; filename*=UTF-8\'\'__bericht%20_%C3%BC_.html',
       'content-security-policy': "sandbox; default-src 'none'",
     })
@@ -110,6 +110,18 @@ describe('the download of an artifact', () => {
     expect(part).toMatchObject({ status: 206, bytes: Buffer.from('<script') })
     const { url } = await mutate(admin, 'createDownload', { input: { artifactId: id }, wanted: 'url' })
     expect((await get(url)).bytes).toEqual(got.bytes)
+  })
+
+  it.each([
+    ['text/javascript', 'application/octet-stream'],
+    ['image/svg+xml', 'application/octet-stream'],
+    ['text/plain; charset=utf-8', 'text/plain'],
+    ['Application/JSON', 'application/json'],
+    ['image/png', 'image/png'],
+  ])('of the type %s has the type %s', async (mediaType, type) => {
+    const id = await artifact({ name: 'a', mediaType, body: 'alert(1)' })
+    const got = await get(`/download/artifacts/${id}`, withToken())
+    expect(got.headers['content-type']).toBe(type)
   })
 
   it('is refused for an artifact that is a URI', async () => {
