@@ -1,3 +1,4 @@
+import { seesAll } from '../../domain/access.ts'
 import { GiB } from '../../domain/shape.ts'
 import { toConnection } from '../rows/connection.ts'
 import type { RequestContext } from '../rows/context.ts'
@@ -95,9 +96,11 @@ builder.node(PoolNodeRef, {
       description:
         'Time until which the node accepts no runs because starts failed; then it starts one run at a time until a start succeeds. Null: the node does not back off.',
     }),
-    backsOffBecause: t.exposeString('backsOffBecause', {
+    backsOffBecause: t.string({
       nullable: true,
-      description: 'Why the last start on the node failed; null: the node does not back off.',
+      description:
+        'Why the last start on the node failed; null: the node does not back off, or you may not see the jobs of all users.',
+      resolve: ({ backsOffBecause }, _args, { viewer }) => (seesAll(viewer) ? backsOffBecause : null),
     }),
   }),
 })

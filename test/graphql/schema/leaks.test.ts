@@ -53,6 +53,23 @@ async function readPool(name: string) {
 }
 
 describe('a pool, for a viewer without job.view.all', () => {
+  it('hides why a start on a node failed, which is a message about a job', async () => {
+    const because = 'data: /data/lea/private does not exist'
+    await server.domain.db.sql.query(
+      "UPDATE node SET backs_off_until = berth_now() + interval '1 hour', backs_off_because = $1",
+      [because],
+    )
+    const read = async (name: string) => {
+      const { pools } = await (people[name] ?? admin).data(
+        '{ pools { nodes { nodes { backsOffUntil backsOffBecause } } } }',
+      )
+      return pools[0].nodes.nodes[0]
+    }
+    const backsOffUntil = expect.any(String)
+    for (const name of ['vic', 'ann']) expect(await read(name)).toEqual({ backsOffUntil, backsOffBecause: null })
+    expect(await read('lea')).toEqual({ backsOffUntil, backsOffBecause: because })
+  })
+
   it('hides accounts, limits and machines of others', async () => {
     const leader = { epoch: 1, process: null, host: null }
     expect(await readPool('vic')).toEqual({ scopes: ['default'], accounts: [], leader })
