@@ -111,7 +111,7 @@ let tablePages: number
 beforeAll(async () => {
   database = await createNewDatabase()
   await database.db.transaction(async (sql) => {
-    await sql.query('SET LOCAL session_replication_role = replica')
+    await sql.query("SET LOCAL session_replication_role = replica; SET LOCAL statement_timeout = '2min'")
     await sql.query(fillSql, [over, waiting])
   })
   await database.db.pool.query('VACUUM ANALYZE job')
