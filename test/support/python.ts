@@ -9,17 +9,16 @@ const run = promisify(execFile)
 
 export const pythonClient = join(root, 'clients/python')
 
-/** Finds an interpreter that runs the program; null: not found. */
+/** Finds an interpreter that runs the program; null: not found. Version managers start it by a slow script. */
 export function findPython(program = 'import sys; sys.exit(sys.version_info < (3, 9))'): string | null {
-  const found = ['python3', '/usr/bin/python3'].find((python) => {
+  for (const python of ['python3', '/usr/bin/python3'])
     try {
-      execFileSync(python, ['-c', program], { stdio: 'ignore' })
-      return true
-    } catch {
-      return false
-    }
-  })
-  return found ?? null
+      return execFileSync(python, ['-c', `import sys; print(sys.executable, flush=True)\n${program}`], {
+        encoding: 'utf8',
+        stdio: 'pipe',
+      }).trim()
+    } catch {}
+  return null
 }
 
 /** Reports tests that cannot run, where everyone sees it. */
@@ -32,7 +31,8 @@ export function reportMissing(what: string, isMissing: boolean): boolean {
 export function pythonEnv(url: string, config: string): NodeJS.ProcessEnv {
   const { PATH = '', HOME = '' } = process.env
   const source = join(pythonClient, 'src')
-  return { PATH, HOME, PYTHONPATH: source, PYTHONDONTWRITEBYTECODE: '1', BERTH_URL: url, XDG_CONFIG_HOME: config }
+  const PYTHONPYCACHEPREFIX = join(root, 'node_modules/.cache/berth/python')
+  return { PATH, HOME, PYTHONPATH: source, PYTHONPYCACHEPREFIX, BERTH_URL: url, XDG_CONFIG_HOME: config }
 }
 
 /** Runs a program in Python. Its output is in the error if it fails. */
