@@ -50,7 +50,7 @@ function clientEnv() {
 }
 
 /** The outputs of the guide's shell blocks, in order. Fails with the session's stderr when one of them fails. */
-async function typed(name: string): Promise<string[]> {
+async function typed(name: string, more: Record<string, string> = {}): Promise<string[]> {
   const directory = await mkdtemp(join(tmpdir(), 'berth-typed-'))
   try {
     await symlink(join(standIn.folder, 'berth'), join(directory, 'berth'))
@@ -62,7 +62,7 @@ async function typed(name: string): Promise<string[]> {
     }
     const mark = '=== next block ==='
     const session = ['set -eu', ...blocksOf(text, 'sh')].join(`\necho '${mark}'\n`)
-    const { stdout } = await run('sh', ['-c', session], { cwd: directory, env: clientEnv() })
+    const { stdout } = await run('sh', ['-c', session], { cwd: directory, env: { ...clientEnv(), ...more } })
     return stdout.split(`${mark}\n`).slice(1)
   } finally {
     await rm(directory, { recursive: true, force: true })
@@ -70,8 +70,21 @@ async function typed(name: string): Promise<string[]> {
 }
 
 test('the commands of the command-line guide work', async () => {
-  const [loggedIn, submitted, files, swept, watched, structured, explained, again, ended, selected, codes, ...more] =
-    await typed('cli.md')
+  const [
+    loggedIn,
+    submitted,
+    files,
+    swept,
+    waited,
+    watched,
+    structured,
+    explained,
+    again,
+    ended,
+    selected,
+    codes,
+    ...more
+  ] = await typed('cli.md')
   expect(more).toEqual([])
   expect(loggedIn).toMatch(/^user +local\n[\s\S]*\n\* +here /)
   expect(submitted).toMatch(/^output as it comes\njob_\w+\nit exited with 3\n$/)
@@ -79,12 +92,24 @@ test('the commands of the command-line guide work', async () => {
   expect(watched).toMatch(/SUCCEEDED[\s\S]*out\n[\s\S]*#1 .* QUEUED/)
   expect(structured).toMatch(/"state": "SUCCEEDED"[\s\S]*state: SUCCEEDED/)
   expect(swept).toMatch(/^(job_\w+\n){4}KEY +JOBS +STATES\n0\.\d+ +2 /)
+  expect(waited).toMatch(/^(job_\w+\n){3}ID +NAME +STATE /)
   expect(explained).toMatch(/^state +SUCCEEDED[\s\S]*KEY +CPU HOURS/)
   expect(again).toMatch(/job_\w+/)
   expect(ended).toMatch(/CANCELLED[\s\S]*exit code 130\n/)
   expect(selected).toMatch(/job_\w+\n1 job cancelled\n$/)
   expect(codes).toBe('exit code 5\nexit code 2\n')
 })
+
+test('the first training works', async () => {
+  const [, swept, watched, result, again, ...more] = await typed('first-training.md', {
+    PYTHONPATH: join(root, 'clients/python/src'),
+  })
+  expect(more).toEqual([])
+  expect(swept).toMatch(/^(job_\w+\n){2}$/)
+  expect(watched).toMatch(/SUCCEEDED[\s\S]*lr 0\.1 \| epoch 9: loss 0\.349\n[\s\S]*progress +100 % · loss 0\.349/)
+  expect(result).toBe('{"loss": 0.028}')
+  expect(again).toMatch(/^job_\w+\n$/)
+}, 120_000)
 
 test('the job files of another system work', async () => {
   expect(await typed('specs.md')).toEqual(['from a job file\noverridden\n'])
