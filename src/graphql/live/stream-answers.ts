@@ -1,7 +1,8 @@
-import type { ExecutionResult, GraphQLError } from 'graphql'
+import type { ExecutionResult } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import type { Clock } from '../../platform/clock.ts'
-import { formatError } from '../errors.ts'
+import type { Log } from '../../platform/log.ts'
+import { formatError, presentError } from '../errors.ts'
 import { readCursor } from './event-ids.ts'
 
 /**
@@ -17,10 +18,14 @@ const statuses: Readonly<Record<string, number>> = {
   UNAVAILABLE: 503,
 }
 
-export function withStatus(error: GraphQLError): GraphQLError {
-  error.extensions['http'] ??= { status: statuses[String(error.extensions['code'])] ?? 500 }
-  return error
-}
+/** Adds statuses to the errors of a subscription, for `answerWithoutStream`. */
+export const refuseStream = ({ errors = [] }: ExecutionResult, log: Log): ExecutionResult => ({
+  errors: errors.map((error) => {
+    const shown = presentError(error, log)
+    shown.extensions['http'] ??= { status: statuses[String(shown.extensions['code'])] ?? 500 }
+    return shown
+  }),
+})
 
 const endedStream: ExecutionResult = { extensions: { isEnded: true } }
 

@@ -15,7 +15,7 @@ import { attachLogTexts, LogTexts } from '../rows/log-text.ts'
 import { addEventId, attachCursor } from './event-ids.ts'
 import { createReplayedPages } from './replayed-pages.ts'
 import { SharedResults } from './shared-results.ts'
-import { answerWithoutStream, findEnded, withStatus } from './stream-answers.ts'
+import { answerWithoutStream, findEnded, refuseStream } from './stream-answers.ts'
 import { SubscriptionDocuments } from './subscription-documents.ts'
 
 /**
@@ -70,9 +70,7 @@ export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Strea
     countSubscription(Symbol.asyncIterator in source ? {} : source)
     if (!(Symbol.asyncIterator in source)) {
       leave()
-      return sendsEventIds
-        ? { errors: source.errors?.map((error) => withStatus(presentError(error, rooms.log))) }
-        : source
+      return sendsEventIds ? refuseStream(source, rooms.log) : source
     }
     const field = nameRootField(args)
     const uncount = countStream(field, sendsEventIds ? 'sse' : 'websocket')

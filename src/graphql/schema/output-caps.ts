@@ -1,11 +1,13 @@
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core'
 import type { GraphQLFieldResolver } from 'graphql'
+import { permissionsMax } from '../../domain/access.ts'
 import { pageGapsMax } from '../../logs/read.ts'
 import { batchLinesMax, limits } from '../caller-limits.ts'
+import { refusal } from '../errors.ts'
 
 /**
- * Caps every list that is not a connection, and appends the cap to its description. The default is `itemsMax`. A
- * description that names a cap belongs to a list whose statement enforces it.
+ * Caps every list that is not a connection, and appends the cap to its description. The default is `itemsMax`. A longer
+ * list is an error, never cut. A description that names a cap belongs to a list whose statement enforces it.
  */
 
 export const itemsMax = 1_000
@@ -13,6 +15,9 @@ export const itemsMax = 1_000
 /** GPUs per node, as `addNode` allows. */
 const gpusMax = 1_024
 const levels = 4
+/** Copies of a job, as a submission allows. */
+const copiesMax = 10_000
+export const systemGpusMax = 10_000
 /** Words of a command line. */
 const wordsMax = 10_000
 
@@ -27,8 +32,10 @@ const caps: Readonly<Record<string, number>> = {
   'GpuAllocation.devices': gpusMax,
   'GpuCapability.cuda': 2,
   'GpuInventory.capabilities': gpusMax,
+  'Hold.nodes': copiesMax,
   'InternalDns.ports': 1_024,
   'JobPreview.gpuIds': gpusMax,
+  'JobPreview.nodeNames': copiesMax,
   'JobSpec.arguments': wordsMax,
   'JobSpec.command': wordsMax,
   'JobSpec.data': 256,
@@ -47,9 +54,12 @@ const caps: Readonly<Record<string, number>> = {
   'Resources.gpuModel': 64,
   'Retry.onExitCodes': 255,
   'Run.gpuIds': gpusMax,
-  'System.gpus': gpusMax,
-  'User.allow': 20,
-  'User.deny': 20,
+  'Run.nodeNames': copiesMax,
+  'Run.nodes': copiesMax,
+  'Run.placements': copiesMax,
+  'System.gpus': systemGpusMax,
+  'User.allow': permissionsMax,
+  'User.deny': permissionsMax,
   'Viewer.scopes': 4,
 }
 
@@ -74,18 +84,22 @@ class OutputCapsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
     return { ...field, description, extensions: { ...field.extensions, outputCap: cap } }
   }
 
-  override wrapResolve(resolver: Resolver, { extensions }: PothosOutputFieldConfig<Types>): Resolver {
+  override wrapResolve(resolver: Resolver, { extensions, parentType, name }: PothosOutputFieldConfig<Types>): Resolver {
     const cap = extensions?.['outputCap']
     if (typeof cap !== 'number') return resolver
+    const demandCap = (list: unknown) => {
+      if (!Array.isArray(list) || list.length <= cap) return list
+      throw refusal(
+        'BAD_REQUEST',
+        `${parentType}.${name} has more than ${cap.toLocaleString('en-US')} entries, the maximum`,
+      )
+    }
     return (...args) => {
       const list: unknown = resolver(...args)
-      return list instanceof Promise ? list.then((each) => cutList(each, cap)) : cutList(list, cap)
+      return list instanceof Promise ? list.then(demandCap) : demandCap(list)
     }
   }
 }
-
-const cutList = (list: unknown, cap: number): unknown =>
-  Array.isArray(list) && list.length > cap ? list.slice(0, cap) : list
 
 declare global {
   namespace PothosSchemaTypes {

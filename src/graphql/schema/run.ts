@@ -114,7 +114,7 @@ builder.node(RunRef, {
     }),
     nodes: t.field({
       type: [PoolNodeRef],
-      description: 'Nodes of the run that still exist. At most 1,000.',
+      description: 'Nodes of the run that still exist.',
       resolve: ({ pool, nodes }, _args, { load }) => loadNodes(load, pool, nodes),
     }),
     gpuIds: t.expose('gpuIds', { type: ['Int'], description: 'Physical ids of the GPUs.' }),

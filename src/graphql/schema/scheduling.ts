@@ -133,7 +133,7 @@ builder.node(HoldRef, {
     }),
     nodes: t.field({
       type: [PoolNodeRef],
-      description: 'The nodes. At most 1,000.',
+      description: 'The nodes.',
       resolve: ({ pool, nodes }, _args, { load }) => loadNodes(load, pool, nodes),
     }),
     since: t.expose('since', { type: 'DateTime', description: 'When the hold began.' }),

@@ -4,13 +4,12 @@ import { specFields } from '../../domain/input.ts'
 import { type MachineReport, readMachine } from '../../domain/machines/machine-report.ts'
 import { type ExecutorReport, readExecutors } from '../../domain/machines/pool-report.ts'
 import { readNow } from '../../platform/database-time.ts'
-import type { Device } from '../../platform/generated/client.ts'
 import { builder } from './builder.ts'
+import { systemGpusMax } from './output-caps.ts'
 import { DeviceRef, PoolRef } from './refs.ts'
 
 interface Snapshot {
   at: Date
-  devices: Device[]
   machine: MachineReport | null
   /** Read once, by the first field that needs them. */
   readConditions: () => Promise<Conditions>
@@ -76,7 +75,13 @@ export const System = builder.objectRef<Snapshot>('System').implement({
       description: 'Memory in use, in percent; null: the server has no local pool, or the pool has no leader.',
       resolve: ({ machine }) => machine?.memoryPercent ?? null,
     }),
-    gpus: t.expose('devices', { type: [DeviceRef], description: 'All GPUs.' }),
+    gpus: t.field({
+      type: [DeviceRef],
+      description: 'All GPUs.',
+      complexity: { multiplier: 100 },
+      resolve: (_all, _args, { domain: { db } }) =>
+        db.prisma.device.findMany({ orderBy: [{ nodeId: 'asc' }, { index: 'asc' }], take: systemGpusMax + 1 }),
+    }),
     executors: t.field({
       type: [ExecutorInfo],
       description: 'Executors of all pools.',
@@ -91,18 +96,13 @@ export const System = builder.objectRef<Snapshot>('System').implement({
   }),
 })
 
-const devicesMax = 1_000
-
 builder.queryField('system', (t) =>
   t.field({
     type: System,
     description: 'Load of the machine that runs local jobs, and the GPUs of all pools.',
     async resolve(_root, _args, { domain: { db } }) {
-      const [devices, machine] = await Promise.all([
-        db.prisma.device.findMany({ orderBy: [{ nodeId: 'asc' }, { index: 'asc' }], take: devicesMax }),
-        readMachine(db.sql),
-      ])
-      return { at: await readNow(db.sql), devices, machine, readConditions: once(() => readConditions(db.sql)) }
+      const machine = await readMachine(db.sql)
+      return { at: await readNow(db.sql), machine, readConditions: once(() => readConditions(db.sql)) }
     },
   }),
 )

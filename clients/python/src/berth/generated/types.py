@@ -1100,7 +1100,7 @@ class Preview:
     would_be: JobState
     """STARTING: the job would start now. QUEUED: it would wait. BLOCKED: it would need an approval. FAILED: the quota of interactive jobs would fail it."""
     node_names: List[str]
-    """Names of the nodes on which the job would start. At most 1,000."""
+    """Names of the nodes on which the job would start. At most 10,000."""
     gpu_ids: List[int]
     """Physical ids of the GPUs that the job would get. At most 1,024."""
     queue_position: Optional[int]
