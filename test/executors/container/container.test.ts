@@ -115,6 +115,12 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
       expect([exitCode, cause]).toEqual([137, isBlind ? undefined : 'OOM_KILLED'])
     })
 
+    it('has the memory of the job as shared memory', async () => {
+      const resources = resourcesOf({ memoryBytes: 256 * 2 ** 20 })
+      const { out } = await finish(sh('df -m /dev/shm | tail -n 1', { resources }))
+      expect(out.split(/\s+/)[1]).toBe('256')
+    })
+
     it('ends itself after its maximum run time without a server', async () => {
       const spec = sh("trap '' TERM; while :; do sleep 1; done", { maxRunTimeSeconds: 1 })
       expect(await finish(spec)).toMatchObject({ exitCode: 137, stopped: false, cause: 'MAX_RUN_TIME' })

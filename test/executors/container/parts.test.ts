@@ -12,12 +12,6 @@ import { Engine, findEngine } from '../../../src/executors/container/engine.ts'
 import type { Image } from '../../../src/executors/container/image.ts'
 import { labels } from '../../../src/executors/container/labels.ts'
 import { ensureNetworks } from '../../../src/executors/container/network.ts'
-import {
-  type Inspected,
-  isUnstarted,
-  observeContainer,
-  parsePhase,
-} from '../../../src/executors/container/observation.ts'
 import { copyPosition, readPayload } from '../../../src/executors/container/output.ts'
 import { makePullQuery } from '../../../src/executors/container/pull.ts'
 import { parseStats } from '../../../src/executors/container/samples.ts'
@@ -109,81 +103,6 @@ describe('the output of a container', () => {
 
   it('without frames is an error that shows it', async () => {
     await expect(readAll([Buffer.from('plain text of a terminal')], null)).rejects.toThrow(/without frames/)
-  })
-})
-
-describe('the state of a container', () => {
-  const inspected = (state: Partial<Inspected['State']>): Inspected => ({
-    Id: 'abc',
-    Created: '2026-01-01T00:00:00Z',
-    State: {
-      Status: 'exited',
-      Pid: 0,
-      ExitCode: 0,
-      OOMKilled: false,
-      Error: '',
-      StartedAt: '2026-01-01T00:00:01Z',
-      FinishedAt: '2026-01-01T00:00:02Z',
-      ...state,
-    },
-    Config: { Labels: null },
-    NetworkSettings: { Networks: { berth: { IPAddress: '172.18.0.2' } } },
-  })
-  const seen = (state: Partial<Inspected['State']>, stopped = false) =>
-    observeContainer(inspected(state), { stopped, toTime: (ms) => new Date(ms + 1_000), startedAt: null })
-
-  it('is converted from the state in the engine', () => {
-    expect(seen({ Status: 'created', StartedAt: '0001-01-01T00:00:00Z' })).toEqual({ state: 'starting' })
-    expect(seen({ Status: 'running' })).toMatchObject({ state: 'running', nativeId: 'abc', ip: '172.18.0.2' })
-    expect(seen({ Status: 'paused' }).state).toBe('running')
-    expect(seen({ ExitCode: 3 })).toMatchObject({ state: 'ended', exitCode: 3, signal: null, stopped: false })
-    expect(seen({ ExitCode: 143 }, true)).toMatchObject({ exitCode: 143, signal: 15, stopped: true })
-    expect(seen({ ExitCode: 137, OOMKilled: true })).toMatchObject({ cause: 'OOM_KILLED' })
-    expect(seen({ Status: 'created', ExitCode: 127, Error: 'exec: not found' })).toMatchObject({
-      state: 'ended',
-      exitCode: 127,
-      info: 'exec: not found',
-    })
-  })
-
-  it('has an end that is not before its start, although the end comes from another clock', () => {
-    const startedAt = new Date('2026-01-01T00:00:02.004Z')
-    const known = { stopped: false, toTime: (ms: number) => new Date(ms), startedAt }
-    expect(observeContainer(inspected({ ExitCode: 0 }), known)).toMatchObject({ startedAt, finishedAt: startedAt })
-  })
-
-  it('has the cause MAX_RUN_TIME even if the engine recorded the start late', () => {
-    const ended = inspected({ ExitCode: 143, StartedAt: '2026-01-01T00:00:03Z', FinishedAt: '2026-01-01T00:00:13Z' })
-    const limited = { ...ended, Config: { Labels: { 'berth.limit': '13' } } }
-    const known = { stopped: false, toTime: (ms: number) => new Date(ms), startedAt: null }
-    expect(observeContainer(limited, known)).toMatchObject({ cause: 'MAX_RUN_TIME' })
-    expect(observeContainer(ended, known)).not.toHaveProperty('cause')
-  })
-
-  it('has times of the database', () => {
-    expect(seen({})).toMatchObject({
-      startedAt: new Date('2026-01-01T00:00:02Z'),
-      finishedAt: new Date('2026-01-01T00:00:03Z'),
-    })
-  })
-
-  it('is unstarted if the engine could not start it', () => {
-    const failed = { Status: 'created', Error: 'could not select device driver "" with capabilities: [[gpu]]' }
-    expect(isUnstarted(inspected({ ...failed, ExitCode: 128 }))).toBe(true)
-    expect(isUnstarted(inspected({ ...failed, ExitCode: 127 }))).toBe(false)
-  })
-
-  it('is gone if the container is removed while it runs', () => {
-    const removed = { Status: 'removing', ExitCode: 137 }
-    expect(seen(removed)).toMatchObject({ state: 'gone' })
-    expect(seen(removed, true)).toMatchObject({ state: 'ended', stopped: true })
-    expect(seen({ ...removed, OOMKilled: true })).toMatchObject({ state: 'ended', cause: 'OOM_KILLED' })
-    expect(seen({ ...removed, ExitCode: 3 })).toMatchObject({ state: 'ended', exitCode: 3 })
-    expect(seen({ ...removed, Status: 'exited' })).toMatchObject({ state: 'ended', exitCode: 137 })
-  })
-
-  it('must be known; an unknown one throws', () => {
-    expect(() => parsePhase('melted')).toThrow('The container engine has an unknown state: melted')
   })
 })
 
