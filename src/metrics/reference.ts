@@ -70,7 +70,7 @@ server:
   metrics: { host: 10.0.0.5, port: 9464 }
 \`\`\`
 
-It refuses web pages of other origins as the API does. In single-user mode it also refuses a \`Host\` that is neither a loopback name nor one of
+Like the API, the listener refuses web pages of other origins. In single-user mode the listener also refuses a \`Host\` that is neither a loopback name nor one of
 \`server.allowedHosts\`: name the address there by which your monitoring asks.
 
 No label names a person, team, account, job, run or node, so the number of series does not grow with use: it depends on the pools, executors and

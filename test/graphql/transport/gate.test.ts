@@ -256,7 +256,12 @@ describe('the gate of the server', () => {
 describe('the listener for metrics', () => {
   it('refuses pages of other sites, and in single-user mode other hosts', async () => {
     const port = await freePort()
-    const checkReadiness = async (): Promise<Readiness> => ({ ready: true, database: 'ok', migrations: 'ok', warnings: [] })
+    const checkReadiness = async (): Promise<Readiness> => ({
+      ready: true,
+      database: 'ok',
+      migrations: 'ok',
+      warnings: [],
+    })
     const close = await listenForMetrics({ host: '127.0.0.1', port, rules, checkReadiness })
     const statusOf = (headers: Record<string, string>) =>
       new Promise<number | undefined>((resolve, reject) => {
