@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { parseDocument } from 'yaml'
@@ -68,6 +69,8 @@ export interface Config {
   }
   /** `--single-user`: remove all users and tokens first. */
   readonly givesUpUsers: boolean
+  /** The configuration file, if every account of the machine can read a secret in it; null: none can. */
+  readonly exposedFile: string | null
   /** Without the secret of the server. Jobs inherit the few names of a fixed list. */
   readonly serverEnvironment: Readonly<Record<string, string>>
 }
@@ -130,6 +133,8 @@ export interface ConfigSources {
   argv: readonly string[]
   env: ConfigVariables
   readFile: (path: string) => string
+  /** Permissions of a file; default: only the server's account may read it. */
+  readMode?: (path: string) => number
 }
 
 const dayMs = 86_400_000
@@ -137,9 +142,9 @@ const dayMs = 86_400_000
 const fileCharactersMax = 1_048_576
 
 export const readConfig = (argv: readonly string[] = process.argv.slice(2)): Config =>
-  loadConfig({ argv, env: process.env, readFile: readText })
+  loadConfig({ argv, env: process.env, readFile: readText, readMode: (path) => statSync(path).mode })
 
-export function loadConfig({ argv, env: given, readFile }: ConfigSources): Config {
+export function loadConfig({ argv, env: given, readFile, readMode = () => 0 }: ConfigSources): Config {
   const problems: ConfigProblem[] = []
   const env = readSecretFiles(given, { readFile, problems })
   const { config: path, singleUser } = readArguments(argv, env)
@@ -151,7 +156,17 @@ export function loadConfig({ argv, env: given, readFile }: ConfigSources): Confi
   problems.push(...(parsed.success ? crossCheck(parsed.data, singleUser) : toProblems(parsed.error)))
   if (!parsed.success || problems.length > 0) throw new ConfigError(firstPerPath(problems, variables))
   const built = build(parsed.data, { env: given, folder: path === undefined ? '.' : dirname(path), readFile })
-  return deepFreeze({ ...built, givesUpUsers: singleUser })
+  const isExposed = path !== undefined && holdsSecret(entries) && (readMode(path) & othersRead) !== 0
+  return deepFreeze({ ...built, givesUpUsers: singleUser, exposedFile: isExposed ? path : null })
+}
+
+const othersRead = 0o004
+
+/** Whether the file itself has the bootstrap token, or the password of the database, not the name of a variable. */
+function holdsSecret(entries: unknown): boolean {
+  const { auth, database } = (entries ?? {}) as { auth?: { bootstrapToken?: unknown }; database?: { url?: unknown } }
+  const isText = (value: unknown): value is string => typeof value === 'string' && !value.includes('${')
+  return isText(auth?.bootstrapToken) || (isText(database?.url) && /:\/\/[^/@]*:[^@]+@/.test(database.url))
 }
 
 /** One problem per place: later ones follow from the first. A value that came from a variable is called by it. */
@@ -249,7 +264,7 @@ function checkOidc(oidc: ConfigFile['auth']['oidc']): ConfigProblem[] {
 function build(
   file: ConfigFile,
   { env, folder, readFile }: Pick<ConfigSources, 'env' | 'readFile'> & { folder: string },
-): Omit<Config, 'givesUpUsers'> {
+): Omit<Config, 'givesUpUsers' | 'exposedFile'> {
   const { server, database, retention } = file
   const [firstPool = poolOf(defaultPool), ...morePools] = file.pools.map(poolOf)
   const [firstQueue = { name: 'default', pool: firstPool.name, native: {} }, ...moreQueues] = file.queues

@@ -321,6 +321,11 @@ export interface ServerHost {
 /** Runs a server until it is stopped or cannot start. Returns the exit code. */
 export function runBerth(config: Config, { stdout, stderr, log, signal }: ServerHost): Promise<number> {
   showVersion(version)
+  if (config.exposedFile !== null)
+    log.warn(
+      { file: config.exposedFile },
+      'every account of this machine can read the secrets of the file; chmod o-r it',
+    )
   const running: Running = { parts: [], startAgain }
   const startedMs = performance.timeOrigin + performance.now()
   const starting = new AbortController()

@@ -18,6 +18,19 @@ function written(yaml: string): string {
 }
 
 test.each([
+  ['auth: { bootstrapToken: a-long-secret }', 0o644, true],
+  ['auth: { bootstrapToken: a-long-secret }', 0o640, false],
+  [`auth: { bootstrapToken: "\${TOKEN}" }`, 0o644, false],
+  ['database: { url: "postgres://berth:pass@db/berth" }', 0o604, true],
+  ['database: { url: "postgres://db/berth" }', 0o644, false],
+])('a file with %s and mode %o exposes a secret: %s', (yaml, mode, isExposed) => {
+  const path = written(yaml)
+  const env = { TOKEN: 'a-long-secret' }
+  const { exposedFile } = loadConfig({ argv: ['--config', path], env, readFile: readText, readMode: () => mode })
+  expect(exposedFile).toBe(isExposed ? path : null)
+})
+
+test.each([
   ['queues: &a [*a]', 'has an alias (*) that contains itself; correct the YAML'],
   ['pools: [{ name: x, limits: &a { b: [{ c: *a }] } }]', 'has an alias (*) that contains itself; correct the YAML'],
   [`pools: ${'['.repeat(50_000)}`, 'correct the YAML'],
