@@ -191,7 +191,7 @@ test('cost quotas and cost rules count expected cost, then measured cost', async
   const accepted = await submit(again)
   expect(accepted).toMatchObject({ idempotentHit: false })
   const blocked = await sql('SELECT reason FROM approval WHERE job_id = $1', ['jobId' in accepted && accepted.jobId])
-  expect(blocked).toEqual([{ reason: 'Costs 8, more than 7 (rule expensive)' }])
+  expect(blocked).toEqual([{ reason: 'Costs EUR 8, more than EUR 7 (rule expensive)' }])
 })
 
 test('new and changed rates are applied, without touching other settings of the pool', async () => {

@@ -66,7 +66,8 @@ export const answerWithoutStream: NonNullable<Plugin['onResultProcess']> = ({
   setResultProcessor,
 }) => {
   if (Array.isArray(result) || Symbol.asyncIterator in result) return
-  if (!request.headers.get('accept')?.includes('text/event-stream')) return
+  // A reader that prefers another format gets the error in it.
+  if (!request.headers.get('accept')?.trimStart().startsWith('text/event-stream')) return
   if (result.extensions?.['isEnded']) {
     setResultProcessor((_, { Response }) => new Response(null, { status: 204 }), 'text/event-stream')
     return

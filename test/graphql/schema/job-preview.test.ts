@@ -43,7 +43,7 @@ it('a preview has the approval, the cost and the quotas of the submission', asyn
     approval: {
       ruleName: 'dear',
       requiredLevel: 'ADMIN',
-      reason: expect.stringContaining('Costs 4'),
+      reason: expect.stringContaining('Costs EUR 4'),
       expiresAfterSeconds: 86_400,
     },
     cost: { amount: 4, currency: 'EUR' },
@@ -63,7 +63,7 @@ it('a preview has the approval, the cost and the quotas of the submission', asyn
 
 it('a job without a bound on its cost has no cost, and no usage afterwards', async () => {
   const shown = await preview({ resources: { cpu: 1 }, maxRunTimeSeconds: 0 })
-  expect(shown).toMatchObject({ cost: null, approval: { reason: expect.stringContaining('May cost more than 3') } })
+  expect(shown).toMatchObject({ cost: null, approval: { reason: expect.stringContaining('May cost more than EUR 3') } })
   expect(shown.quotas).toContainEqual({ ...cost, used: 0, usedAfter: null })
 })
 
