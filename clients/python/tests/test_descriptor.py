@@ -11,27 +11,34 @@ from unittest.mock import patch
 DESCRIPTOR = Path(__file__).parent.parent / "src/psij-descriptors/berth_descriptor.py"
 
 
-class Version(str):
-    """Stands for that of distutils or of packaging."""
+class StrictVersion(str):
+    """Stands for that of distutils."""
+
+
+class PackagingVersion(str):
+    """Stands for that of packaging."""
 
 
 class OldDescriptor:
-    def __init__(self, name: str, version: Version, cls: str) -> None:
+    def __init__(self, name: str, version: str, cls: str) -> None:
         self.name, self.version, self.cls = name, version, cls
 
 
 class NewDescriptor(OldDescriptor):
-    def __init__(self, name: str, version: Version, cls: str, nice_name: str = "") -> None:
+    def __init__(self, name: str, version: str, cls: str, nice_name: str = "") -> None:
         super().__init__(name, version, cls)
         self.nice_name = nice_name
 
 
 def load(**names: Any) -> Any:
-    """The descriptor with a psij-python that has these names."""
+    """The descriptor with a psij-python that has these names, beside packaging."""
+    packaging = ModuleType("packaging.version")
+    vars(packaging)["Version"] = PackagingVersion
     descriptor, psij = ModuleType("psij.descriptor"), ModuleType("psij")
     vars(descriptor).update(names)
     vars(psij)["descriptor"] = descriptor
     modules: Dict[str, ModuleType] = {"psij": psij, "psij.descriptor": descriptor}
+    modules.update({"packaging": ModuleType("packaging"), "packaging.version": packaging})
     spec = importlib.util.spec_from_file_location("berth_descriptor_of_test", DESCRIPTOR)
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -42,9 +49,9 @@ def load(**names: Any) -> Any:
 
 class Descriptors(unittest.TestCase):
     def test_psij_with_versions_of_distutils_loads_the_executor(self) -> None:
-        found = load(Descriptor=OldDescriptor, StrictVersion=Version, Version=object)
-        self.assertEqual((found.name, type(found.version)), ("berth", Version))
+        found = load(Descriptor=OldDescriptor, StrictVersion=StrictVersion, Version=object)
+        self.assertEqual((found.name, type(found.version)), ("berth", StrictVersion))
 
     def test_psij_with_versions_of_packaging_loads_the_executor(self) -> None:
-        found = load(Descriptor=NewDescriptor, Version=Version)
-        self.assertEqual((found.name, found.nice_name, type(found.version)), ("berth", "Berth", Version))
+        found = load(Descriptor=NewDescriptor)
+        self.assertEqual((found.name, found.nice_name, type(found.version)), ("berth", "Berth", PackagingVersion))

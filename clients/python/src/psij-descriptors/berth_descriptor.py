@@ -9,7 +9,12 @@ from berth import __version__
 
 def _describe() -> descriptor.Descriptor:
     """psij-python up to 0.9.11 compares versions of distutils; a later one has those of packaging, and `nice_name`."""
-    version = getattr(descriptor, "StrictVersion", None) or descriptor.Version
+    if hasattr(descriptor, "StrictVersion"):
+        version = descriptor.StrictVersion
+    else:
+        from packaging.version import Version
+
+        version = Version
     named = {"nice_name": "Berth"} if "nice_name" in inspect.signature(descriptor.Descriptor).parameters else {}
     return descriptor.Descriptor(
         name="berth", version=version(__version__), cls="berth_psij.executor.BerthJobExecutor", **named
