@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { root } from './sources.ts'
@@ -11,13 +11,11 @@ export const pythonClient = join(root, 'clients/python')
 
 /** Finds an interpreter that runs the program; null: not found. Version managers start it by a slow script. */
 export function findPython(program = 'import sys; sys.exit(sys.version_info < (3, 9))'): string | null {
-  for (const python of ['python3', '/usr/bin/python3'])
-    try {
-      return execFileSync(python, ['-c', `import sys; print(sys.executable, flush=True)\n${program}`], {
-        encoding: 'utf8',
-        stdio: 'pipe',
-      }).trim()
-    } catch {}
+  const print = `import sys; print(sys.executable, flush=True)\n${program}`
+  for (const python of ['python3', '/usr/bin/python3']) {
+    const { status, stdout } = spawnSync(python, ['-c', print], { encoding: 'utf8' })
+    if (status === 0) return stdout.trim()
+  }
   return null
 }
 
