@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readSamples, sampleSeconds } from '../../src/domain/usage/run-samples.ts'
+import { sampleSeconds } from '../../src/domain/usage/run-samples.ts'
 import type { Executor, Sample } from '../../src/executors/executor.ts'
 import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
@@ -10,6 +10,7 @@ import { RunSampler, type RunToSample } from '../../src/scheduler/run-sampler.ts
 import { openTestDomain } from '../support/domain.ts'
 import { addJob } from '../support/factories.ts'
 import { createLeader, startScheduler } from '../support/leader.ts'
+import { readSamplesOf } from '../support/samples.ts'
 import { until } from '../support/until.ts'
 
 /** Waits a tenth of a second for the next sample. */
@@ -36,7 +37,7 @@ test('running runs are sampled while a scheduler leads, and their pool is measur
   const [run] = await sql.query<{ id: string }>('SELECT id FROM run WHERE job_id = $1', [jobId])
   const samples = await until(
     async () => {
-      const all = await readSamples(sql, run?.id ?? '', 10)
+      const all = await readSamplesOf(sql, run?.id ?? '', 10)
       return all.length > 1 && all
     },
     { what: 'the run has two samples' },
@@ -81,7 +82,7 @@ test('cores come from the growth of the processor time, or from the backend', as
   expect(calls).toHaveLength(3)
   expect(calls[0]).toEqual([runs[0], runs[2], runs[3]].map((run) => run?.handle))
   const cores = async (run: RunToSample | undefined) =>
-    (await readSamples(sql, run?.runId ?? '', 10)).map(({ cpuCores, memoryBytes }) => cpuCores ?? memoryBytes)
+    (await readSamplesOf(sql, run?.runId ?? '', 10)).map(({ cpuCores, memoryBytes }) => cpuCores ?? memoryBytes)
   // The third processor time is lower: a child ended whose time nobody took over.
   expect(await Promise.all(runs.map(cores))).toEqual([[2, 0], [], [0.5, 1.5], [7], []])
 

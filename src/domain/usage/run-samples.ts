@@ -72,16 +72,23 @@ export interface SamplePoint extends Omit<RunSample, 'runId'> {
 export const samplePointsMax = 1_000
 
 /**
- * At most `points` points in order of time. If there are more samples, each point stands for an equal part of the time:
+ * At most `points` points of each run in order of time. If there are more samples, each point stands for an equal part of the time:
  * the average of processor and GPU use, and the most memory.
  */
-export const readSamples = (sql: Sql, runId: string, points: number): Promise<SamplePoint[]> =>
-  sql.query<SamplePoint>(readSql, [runId, points], 'run_samples')
+export async function readSamples(
+  sql: Sql,
+  runIds: readonly string[],
+  points: number,
+): Promise<ReadonlyMap<string, SamplePoint[]>> {
+  const rows = await sql.query<SamplePoint & { runId: string }>(readSql, [runIds, points], 'run_samples')
+  return Map.groupBy(rows, ({ runId }) => runId)
+}
 
 const weighted = (column: string) => `sum(${column} * s.seconds) / sum(s.seconds) FILTER (WHERE ${column} IS NOT NULL)`
 
 const readSql = `
-WITH own AS MATERIALIZED (SELECT * FROM run_sample WHERE run_id = $1),
+SELECT r.id AS "runId", point.* FROM unnest($1::text[]) AS r(id) CROSS JOIN LATERAL (
+WITH own AS MATERIALIZED (SELECT * FROM run_sample WHERE run_id = r.id),
 span AS (
   SELECT min(at) AS begins, greatest(extract(epoch FROM max(at) - min(at)), 1)::float8 AS seconds, count(*) <= $2::int AS fits
   FROM own
@@ -93,4 +100,5 @@ placed AS (
 )
 SELECT max(s.at) AS at, ${weighted('s.cpu_cores')} AS "cpuCores", max(s.memory_bytes) AS "memoryBytes",
   ${weighted('s.gpu_percent')} AS "gpuPercent", max(s.gpu_memory_bytes) AS "gpuMemoryBytes"
-FROM placed s GROUP BY s.place ORDER BY s.place`
+FROM placed s GROUP BY s.place
+) point ORDER BY r.id, point.at`

@@ -7,6 +7,7 @@ import { ledSql } from '../../domain/leadership.ts'
 import { readVisibleQuotas } from '../../domain/limits/quotas.ts'
 import { maySeeSlot, readSlots } from '../../domain/submission/slots.ts'
 import { type JobRow, readJob } from '../../domain/submission/stored-job.ts'
+import { readSamples, type SamplePoint } from '../../domain/usage/run-samples.ts'
 import { eventColumns, type FeedEvent, markEntry } from '../../feed/event.ts'
 import { logEnds, logSizes } from '../../logs/stored.ts'
 import type { PoolNode, Run } from '../../platform/generated/client.ts'
@@ -80,11 +81,27 @@ function createJobLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
     ),
     logEnd: new DataLoader((jobIds: readonly string[]) => logEnds(domain.db.sql, jobIds)),
     logSize: new DataLoader((runIds: readonly string[]) => logSizes(domain.db.sql, runIds)),
+    samplesOfRun: createSamplesLoaders(domain),
     runsOfJob: new NestedList(listSql, runsListing, always),
     eventsOfJob: new NestedList(listSql, eventsListing, always, jobOfParent),
     artifactsOfJob: new NestedList(listSql, artifactsListing, always),
     dependsOn: new NestedList(listSql, dependenciesListing, visible),
     dependents: new NestedList(listSql, dependentsListing, visible),
+  }
+}
+
+/** One loader for each number of points. */
+function createSamplesLoaders({ db }: Domain) {
+  const known = new Map<number, DataLoader<string, SamplePoint[]>>()
+  return (points: number) => {
+    const loader =
+      known.get(points) ??
+      new DataLoader(async (runIds: readonly string[]) => {
+        const samples = await readSamples(db.sql, runIds, points)
+        return runIds.map((id) => samples.get(id) ?? [])
+      })
+    known.set(points, loader)
+    return loader
   }
 }
 

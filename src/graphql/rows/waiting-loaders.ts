@@ -1,12 +1,14 @@
 import DataLoader from 'dataloader'
 import { seesAll, type Viewer } from '../../domain/access.ts'
 import type { Domain } from '../../domain/domain.ts'
+import { readLimitsInUse } from '../../domain/limits/in-use.ts'
 import { type Limits, readLimits } from '../../domain/limits/limits.ts'
 import { readOwnAccounts } from '../../domain/people/teams.ts'
 import { type Estimate, estimateStarts } from '../../domain/queue/estimate.ts'
 import { type FairShare, readFairShares } from '../../domain/queue/fair-shares.ts'
 import { computeFits, type Fit } from '../../domain/queue/fit.ts'
 import { type Position, readPositions, readPriorities } from '../../domain/queue/position.ts'
+import { queueNumbers } from '../../domain/queue/queue.ts'
 import { countReasons } from '../../domain/queue/reason-counts.ts'
 import { explainWaiting, type WaitingFacts } from '../../domain/queue/why-waiting.ts'
 import { holdingSql } from '../../domain/state.ts'
@@ -28,6 +30,8 @@ export function createWaitingLoaders(domain: Domain, viewer: Viewer) {
       const limits = await readLimits(sql, pools, domain.singleUser)
       return pools.map((pool) => limits.get(pool) ?? new Error(`The pool ${pool} was removed`))
     }),
+    limitsInUse: oncePerPool((pool) => readLimitsInUse(domain, viewer, pool)),
+    queueOfPool: oncePerPool((pool) => queueNumbers(domain, viewer, pool)),
     holdsOfPool: byPool((pools) => readHoldRows(sql, 'pool', pools)),
     reasonsOfPool: byPool((pools) => countReasons(sql, pools)),
     lostWorkOfPool: byPool((pools) => sql.query<LostWorkRow>(lostWorkSql, [pools], 'lost_work_of_pools')),
@@ -37,6 +41,10 @@ export function createWaitingLoaders(domain: Domain, viewer: Viewer) {
     }),
   }
 }
+
+/** Reads each pool alone: there are few, and a list has each of them many times. */
+const oncePerPool = <Value>(read: (pool: string) => Promise<Value>) =>
+  new DataLoader<string, Value>((pools) => Promise.all(pools.map(read)))
 
 export interface LostWorkRow {
   pool: string

@@ -1,6 +1,5 @@
 import { seesAll } from '../../domain/access.ts'
 import type { Rates } from '../../domain/cost.ts'
-import { readLimitsInUse } from '../../domain/limits/in-use.ts'
 import type { Pool } from '../../platform/generated/client.ts'
 import { toConnection } from '../rows/connection.ts'
 import type { RequestContext } from '../rows/context.ts'
@@ -117,7 +116,7 @@ builder.node(PoolRef, {
     limits: t.field({
       type: LimitsRef,
       description: 'Limits on what runs at the same time.',
-      resolve: ({ name }, _args, { domain, viewer }) => readLimitsInUse(domain, viewer, name),
+      resolve: ({ name }, _args, { load }) => load.limitsInUse.load(name),
     }),
     rates: t.field({
       type: PoolRates,

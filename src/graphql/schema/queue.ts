@@ -162,6 +162,6 @@ builder.objectFields(PoolRef, (t) => ({
     type: QueueRef,
     description: 'The waiting and running jobs of the pool, with counts.',
     complexity: numbersCost,
-    resolve: ({ name }, _args, { domain, viewer }) => queueNumbers(domain, viewer, name),
+    resolve: ({ name }, _args, { load }) => load.queueOfPool.load(name),
   }),
 }))

@@ -1,6 +1,6 @@
 import { InvalidInput } from '../../domain/errors.ts'
 import { readUse, type UsageBy, type UsagePoint, usagePointsMax } from '../../domain/usage/read-use.ts'
-import { readSamples, type SamplePoint, samplePointsMax } from '../../domain/usage/run-samples.ts'
+import { type SamplePoint, samplePointsMax } from '../../domain/usage/run-samples.ts'
 import { scanCost } from '../caller-limits.ts'
 import { builder } from './builder.ts'
 import { describeValues } from './enum-values.ts'
@@ -48,11 +48,11 @@ builder.objectFields(RunRef, (t) => ({
       }),
     },
     complexity: ({ points }) => ({ field: 20, multiplier: Math.max(1, (points ?? pointsDefault) / 10) }),
-    resolve({ id }, { points }, { domain }) {
+    resolve({ id }, { points }, { load }) {
       const wanted = points ?? pointsDefault
       if (wanted < 1 || wanted > samplePointsMax)
         throw InvalidInput.at('points', `Must be 1 … ${samplePointsMax.toLocaleString('en-US')}, not ${wanted}`)
-      return readSamples(domain.db.sql, id, wanted)
+      return load.samplesOfRun(wanted).load(id)
     },
   }),
 }))

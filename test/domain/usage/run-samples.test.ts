@@ -1,12 +1,7 @@
 import { expect, test } from 'vitest'
-import {
-  mergeSamples,
-  type RunSample,
-  readSamples,
-  removeSamples,
-  saveSamples,
-} from '../../../src/domain/usage/run-samples.ts'
+import { mergeSamples, type RunSample, removeSamples, saveSamples } from '../../../src/domain/usage/run-samples.ts'
 import { addJob, openUserDatabase } from '../../support/factories.ts'
+import { readSamplesOf } from '../../support/samples.ts'
 
 const { database, userId } = await openUserDatabase()
 const { sql } = database.db
@@ -41,7 +36,7 @@ test('samples are stored with one time, and those of a deleted run are left out'
     sample(b.runId, { memoryBytes: 1 }),
     sample('run_deleted', { memoryBytes: 1 }),
   ])
-  const [first] = await readSamples(sql, a.runId, 10)
+  const [first] = await readSamplesOf(sql, a.runId, 10)
   expect(first).toEqual({
     at: expect.any(Date),
     cpuCores: 0.5,
@@ -49,7 +44,7 @@ test('samples are stored with one time, and those of a deleted run are left out'
     gpuPercent: 12.5,
     gpuMemoryBytes: 2 ** 35,
   })
-  expect(await readSamples(sql, b.runId, 10)).toEqual([
+  expect(await readSamplesOf(sql, b.runId, 10)).toEqual([
     { at: first?.at, cpuCores: null, memoryBytes: 1, gpuPercent: null, gpuMemoryBytes: null },
   ])
 })
@@ -57,12 +52,12 @@ test('samples are stored with one time, and those of a deleted run are left out'
 test('more samples than requested points are merged into parts of equal time', async () => {
   const { runId } = await addJob(sql, userId)
   await sql.query(fillSql, [runId, 100])
-  expect(await readSamples(sql, runId, 100)).toHaveLength(100)
-  const points = await readSamples(sql, runId, 10)
+  expect(await readSamplesOf(sql, runId, 100)).toHaveLength(100)
+  const points = await readSamplesOf(sql, runId, 10)
   expect(points).toHaveLength(10)
   expect(points[0]).toMatchObject({ cpuCores: 4.5, memoryBytes: 9_000 })
   expect(points.at(-1)).toMatchObject({ cpuCores: 94.5, memoryBytes: 99_000 })
-  expect(await readSamples(sql, runId, 1)).toMatchObject([{ cpuCores: 49.5, memoryBytes: 99_000 }])
+  expect(await readSamplesOf(sql, runId, 1)).toMatchObject([{ cpuCores: 49.5, memoryBytes: 99_000 }])
 })
 
 test('samples of a running run become minutes after an hour and longer later', async () => {
@@ -72,7 +67,7 @@ test('samples of a running run become minutes after an hour and longer later', a
   const counts = await countByLength(runId)
   expect(counts[60]).toBeGreaterThanOrEqual(60)
   expect((counts[10] ?? 0) + 6 * (counts[60] ?? 0)).toBe(720)
-  const [first] = await readSamples(sql, runId, 1_000)
+  const [first] = await readSamplesOf(sql, runId, 1_000)
   expect(first).toMatchObject({ cpuCores: 2.5, memoryBytes: 5_000 })
   await mergeSamples(sql, [runId])
   expect(await countByLength(runId)).toEqual(counts)
@@ -101,7 +96,7 @@ test('a year of a run makes a bounded number of samples', async () => {
   for (let n = 0; n < 3; n++) await mergeSamples(sql, [runId])
   const total = Object.values(await countByLength(runId)).reduce((sum, count) => sum + count, 0)
   expect(total).toBeLessThan(15_000)
-  expect(await readSamples(sql, runId, 240)).toHaveLength(240)
+  expect(await readSamplesOf(sql, runId, 240)).toHaveLength(240)
 })
 
 test('samples are removed with the log of a job, and with the job', async () => {
