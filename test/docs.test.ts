@@ -234,7 +234,7 @@ test('the example programs with the client, Apollo and urql work', async () => {
     const all = programs.map((_, i) => `await import('./${i}.ts');`).join('')
     const flags = ['--conditions=berth-source', '--input-type=module', '-e', all]
     const { stdout } = await run(process.execPath, flags, { cwd: directory, env: clientEnv() })
-    expect(programs).toHaveLength(4)
+    expect(programs).toHaveLength(6)
     expect(stdout).toBe('tested\n')
   } finally {
     await rm(directory, { recursive: true, force: true })

@@ -12,7 +12,7 @@ import { root } from '../support/sources.ts'
 const guides = ['clients', 'psij', 'inside-a-job']
 
 /** Compiled only where a reader installs it: this repository does not. */
-const absent = ["from 'relay-runtime'", "from '@urql/exchange-persisted'"]
+const absent = ["from 'relay-runtime'"]
 
 const client = "import { createClient } from '@berth-jobs/berth/client'\nconst client = createClient({ url: '' })\n"
 const graphcache =
