@@ -97,7 +97,14 @@ export interface RunSpec {
 export type Observation =
   /** The backend has the run, which is not running yet; `info`: the reason, if known. */
   | { state: 'starting'; info?: string; nativeId?: string }
-  | { state: 'running'; startedAt?: Date; nativeId?: string; ip?: string; placements?: readonly BackendPlacement[] }
+  | {
+      state: 'running'
+      startedAt?: Date
+      nativeId?: string
+      ip?: string
+      imageDigest?: string
+      placements?: readonly BackendPlacement[]
+    }
   | Ended
   /** The state is unknown. `neverBegan`: the command has not begun, and cannot begin while the node is unreachable. */
   | { state: 'unreachable'; info?: string; neverBegan?: boolean }
@@ -126,6 +133,7 @@ export interface Ended {
   startedAt?: Date
   finishedAt?: Date
   nativeId?: string
+  imageDigest?: string
   placements?: readonly BackendPlacement[]
   usage?: RunUsage
   /** JSON of the newest closure that the job saved but did not send. */

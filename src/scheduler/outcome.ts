@@ -43,6 +43,7 @@ export type Step = Pick<
   | 'finishedAt'
   | 'nativeId'
   | 'ip'
+  | 'imageDigest'
   | 'nodes'
   | 'gpuIds'
   | 'usage'
@@ -180,20 +181,25 @@ const endOf = (end: Ended) => ({
   ...toFacts(end),
 })
 
-type Told = { state: string; nativeId?: string; ip?: string; placements?: readonly BackendPlacement[] }
+interface Told extends Pick<Facts, 'nativeId' | 'ip' | 'imageDigest'> {
+  state: string
+  placements?: readonly BackendPlacement[]
+}
 
 interface Facts {
   nativeId?: string
   ip?: string
+  imageDigest?: string
   nodes?: readonly string[]
   gpuIds?: readonly number[]
 }
 
 export function toFacts(observation: Observation): Facts {
-  const { nativeId, ip, placements }: Told = observation
+  const { nativeId, ip, imageDigest, placements }: Told = observation
   return {
     ...(nativeId && { nativeId }),
     ...(ip && { ip }),
+    ...(imageDigest && { imageDigest }),
     ...(placements && {
       nodes: [...new Set(placements.map(({ node }) => node))],
       gpuIds: placements.flatMap(({ gpuIds }) => gpuIds),

@@ -117,7 +117,13 @@ const mountsOf = ({ spec: { data } }: RunSpec) =>
 /** The request to the backend. */
 const askedOf: Record<string, (run: RunSpec) => Promise<unknown>> = {
   async container(run) {
-    const image = { id: run.spec.image ?? 'i', environment: { A: 'image' }, command: [], shell: ['/bin/sh'] }
+    const image = {
+      id: run.spec.image ?? 'i',
+      digest: null,
+      environment: { A: 'image' },
+      command: [],
+      shell: ['/bin/sh'],
+    }
     return makeRequest(run, {
       image: { ...image, workdir: '/', user: '', volumes: [] },
       account: null,

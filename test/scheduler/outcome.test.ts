@@ -284,8 +284,8 @@ test('transitions carry the metadata of the backend', () => {
   )
   expect(running).toEqual({ to: 'RUNNING', reason: null, startedAt: new Date(1), nativeId: '7' })
   expect(ended).toMatchObject({ to: 'SUCCEEDED', finishedAt: new Date(2), nativeId: '7', usage })
-  const ip = '10.0.0.7'
-  expect(planSteps(job({ state: 'STARTING' }), seen({ state: 'running', ip }), 3)).toMatchObject([{ ip }])
+  const facts = { ip: '10.0.0.7', imageDigest: 'sha256:1' }
+  expect(planSteps(job({ state: 'STARTING' }), seen({ state: 'running', ...facts }), 3)).toMatchObject([facts])
 })
 
 test('every planned step is a legal transition', () => {

@@ -146,6 +146,18 @@ test('the waiting reason of a run is shown until the backend reports none', asyn
   expect(await infos()).toEqual({ job: null, run: null })
 })
 
+test('the digest of the image is stored with the start, or when the backend reports it', async () => {
+  const digests = () => sql('SELECT image_digest AS digest FROM run ORDER BY created_at DESC LIMIT 1')
+  for (const first of [{ imageDigest: 'sha256:1' }, {}]) {
+    const id = await it.submit()
+    await leader.tick()
+    await report(id, 1, { state: 'running', ...first })
+    await report(id, 1, { state: 'running', imageDigest: 'sha256:1' })
+    expect(await digests()).toEqual([{ digest: 'sha256:1' }])
+    await report(id, 1, succeeded)
+  }
+})
+
 test('a report that moves no job sends no wake-up', async () => {
   const id = await it.submit()
   await leader.tick()

@@ -489,6 +489,7 @@ CREATE TABLE "run" (
     "nodes" TEXT[] DEFAULT ARRAY[]::TEXT[],
     "gpu_ids" INTEGER[] DEFAULT ARRAY[]::INTEGER[],
     "ip" TEXT,
+    "image_digest" TEXT,
     "cpu_seconds" DOUBLE PRECISION,
     "max_memory_bytes" BIGINT,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT berth_now(),

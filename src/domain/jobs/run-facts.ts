@@ -10,6 +10,7 @@ export interface RunFacts {
   info?: string
   nativeId?: string
   ip?: string
+  imageDigest?: string
   nodes?: readonly string[]
   gpuIds?: readonly number[]
 }
@@ -23,7 +24,7 @@ export async function storeRunFacts(sql: Sql, runs: readonly RunFacts[]): Promis
 const factsSql = `
 WITH fact AS MATERIALIZED (
   SELECT f.*, CASE WHEN r.state = 'STARTING' AND r.preempt_requested_at IS NULL THEN f.info END AS waits
-  FROM jsonb_to_recordset($1::text::jsonb) AS f("runId" text, info text, "nativeId" text, ip text, nodes text[], "gpuIds" int[])
+  FROM jsonb_to_recordset($1::text::jsonb) AS f("runId" text, info text, "nativeId" text, ip text, "imageDigest" text, nodes text[], "gpuIds" int[])
   JOIN run r ON r.id = f."runId"
 ),
 shown AS (
@@ -32,7 +33,7 @@ shown AS (
     AND f.waits <> coalesce(job.state_info, '')
 )
 UPDATE run SET state_info = nullif(coalesce(f.waits, run.state_info), ''), native_id = coalesce(f."nativeId", run.native_id),
-  ip = coalesce(f.ip, run.ip), nodes = coalesce(f.nodes, run.nodes), gpu_ids = coalesce(f."gpuIds", run.gpu_ids)
+  ip = coalesce(f.ip, run.ip), image_digest = coalesce(f."imageDigest", run.image_digest), nodes = coalesce(f.nodes, run.nodes), gpu_ids = coalesce(f."gpuIds", run.gpu_ids)
 FROM fact f WHERE run.id = f."runId" AND (
   f.waits <> coalesce(run.state_info, '') OR f."nativeId" <> coalesce(run.native_id, '')
-  OR f.ip <> coalesce(run.ip, '') OR f.nodes <> run.nodes OR f."gpuIds" <> run.gpu_ids)`
+  OR f.ip <> coalesce(run.ip, '') OR f."imageDigest" <> coalesce(run.image_digest, '') OR f.nodes <> run.nodes OR f."gpuIds" <> run.gpu_ids)`

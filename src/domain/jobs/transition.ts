@@ -37,6 +37,7 @@ export interface Move {
   finishedAt?: Date
   nativeId?: string
   ip?: string
+  imageDigest?: string
   /** Negative or infinite numbers are stored as unknown. */
   usage?: { cpuSeconds?: number; maxMemoryBytes?: number }
 }
@@ -90,11 +91,12 @@ function moveRow(move: Move, nowMs: number) {
   }
 }
 
-const backendColumns = ({ startedAt, finishedAt, nativeId, ip, usage }: Move) => ({
+const backendColumns = ({ startedAt, finishedAt, nativeId, ip, imageDigest, usage }: Move) => ({
   started_at: startedAt ?? null,
   finished_at: finishedAt ?? null,
   native_id: nativeId ?? null,
   ip: ip ?? null,
+  image_digest: imageDigest ?? null,
   cpu_seconds: amount(usage?.cpuSeconds),
   max_memory: amount(usage?.maxMemoryBytes, Math.round),
 })
@@ -133,7 +135,7 @@ move AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($1::text::jsonb) AS m(
     job_id text, run int, "from" job_state, "to" job_state, reason text, info text, version bigint, actor text,
     exit_code int, run_state job_state, again boolean, final boolean, releases boolean, new_run text, wait_ms float8, loses_turn boolean,
-    nodes text[], gpu_ids int[], started_at timestamptz, finished_at timestamptz, native_id text, ip text,
+    nodes text[], gpu_ids int[], started_at timestamptz, finished_at timestamptz, native_id text, ip text, image_digest text,
     cpu_seconds float8, max_memory bigint, psij_first text,
     psij_later text, ord int)
   LIMIT $2
@@ -182,7 +184,7 @@ this_run AS (
     cancel_requested_at = CASE WHEN m."to" IN ('CANCELLING', 'CANCELLED') THEN coalesce(run.cancel_requested_at, clock.now) ELSE run.cancel_requested_at END,
     cancelled_at = CASE WHEN m."to" = 'CANCELLED' THEN clock.now END,
     nodes = coalesce(m.nodes, run.nodes), gpu_ids = coalesce(m.gpu_ids, run.gpu_ids),
-    native_id = coalesce(m.native_id, run.native_id), ip = coalesce(m.ip, run.ip),
+    native_id = coalesce(m.native_id, run.native_id), ip = coalesce(m.ip, run.ip), image_digest = coalesce(m.image_digest, run.image_digest),
     cpu_seconds = coalesce(m.cpu_seconds, run.cpu_seconds), max_memory_bytes = coalesce(m.max_memory, run.max_memory_bytes)
   FROM moved m, clock WHERE run.job_id = m.id AND run.number = m.run
   RETURNING run.id AS run_id, run.job_id, run.interactive_user_id, run.native_id, run.scheduled_at, m.releases

@@ -76,6 +76,7 @@ export async function makeRequest(run: RunSpec, making: RequestParts): Promise<C
       [labelNames.limit]: String(limitOf(spec, making)),
       ...(display !== null && { [labelNames.display]: display }),
       ...(check && { [labelNames.refusal]: check.refusalPath }),
+      ...(image.digest !== null && { [labelNames.imageDigest]: image.digest }),
     },
     HostConfig: {
       Init: image.shell === null && making.hasInit,

@@ -9,6 +9,8 @@ import { type PullOptions, Pulls, type PullWaiter } from './pull.ts'
 /** Properties of an image that its containers depend on. */
 export interface Image {
   id: string
+  /** Digest that the registry gives the image; null: the image is of no registry. */
+  digest: string | null
   environment: Readonly<Record<string, string>>
   /** The command of a job that names none. */
   command: readonly string[]
@@ -22,6 +24,8 @@ export interface Image {
 
 interface InspectedImage {
   Id: string
+  /** `repository@sha256:…` */
+  RepoDigests?: readonly string[] | null
   Config: {
     Env?: readonly string[] | null
     Entrypoint?: readonly string[] | null
@@ -64,6 +68,7 @@ export class Images {
     const config = found.Config ?? {}
     return {
       id: found.Id,
+      digest: chooseDigest(name, found.RepoDigests ?? []),
       environment: Object.fromEntries((config.Env ?? []).map(parseVariable)),
       command: [...(config.Entrypoint ?? []), ...(config.Cmd ?? [])],
       shell: await this.#findShell(found.Id),
@@ -117,6 +122,13 @@ export class Images {
 const referencePattern = /^[A-Za-z0-9][\w.:/@-]*$/
 /** true: a valid image name. The name becomes part of a request path and must not lead elsewhere. */
 const isReference = (name: string) => referencePattern.test(name) && !name.split('/').some((part) => /^\.*$/.test(part))
+
+/** Of an image with digests of several registries, that of the registry from which the job names it. */
+export function chooseDigest(name: string, digests: readonly string[]): string | null {
+  const [first] = digests
+  const chosen = digests.find((digest) => name.startsWith(digest.split('@')[0] ?? '')) ?? first
+  return chosen?.split('@')[1] ?? null
+}
 
 const parseVariable = (text: string): [string, string] => {
   const end = text.indexOf('=')

@@ -5,6 +5,7 @@ export const labels = {
   name: 'berth.name',
   limit: 'berth.limit',
   display: 'berth.display',
+  imageDigest: 'berth.image-digest',
   /** The file for a refusal of the mount check. */
   refusal: 'berth.refusal',
 } as const

@@ -65,7 +65,7 @@ export function observeContainer(inspected: Inspected, known: Known): Observatio
       if (hasNoCommand(state)) return endOf(inspected, known)
       return { state: 'starting', ...(state.Error !== '' && { info: state.Error }) }
     case 'runs':
-      return { state: 'running', nativeId, ...begun(inspected, known), ...addressOf(inspected) }
+      return { state: 'running', nativeId, ...begun(inspected, known), ...addressOf(inspected), ...digestOf(inspected) }
     case 'over':
       return isBeingRemoved(state, known)
         ? { state: 'gone', info: 'The container was removed' }
@@ -88,6 +88,7 @@ function endOf(inspected: Inspected, known: Known): Ended {
     signal,
     stopped: known.stopped,
     nativeId: inspected.Id,
+    ...digestOf(inspected),
     ...(hasNoCommand(inspected.State) && { info: inspected.State.Error }),
     ...causeOf(inspected, { signal, stopped: known.stopped }),
     ...(startedAt && { startedAt }),
@@ -122,6 +123,11 @@ function begun({ State: { StartedAt: started } }: Inspected, { startedAt, toTime
   const startedMs = Date.parse(started)
   if (startedAt) return { startedAt }
   return startedMs > 0 ? { startedAt: toTime(startedMs) } : {}
+}
+
+function digestOf({ Config: { Labels: given } }: Inspected): { imageDigest?: string } {
+  const imageDigest = given?.[labels.imageDigest]
+  return imageDigest ? { imageDigest } : {}
 }
 
 function addressOf({ NetworkSettings: { Networks: networks } }: Inspected): { ip?: string } {

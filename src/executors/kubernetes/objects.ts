@@ -19,6 +19,8 @@ export interface Condition {
 
 export interface ContainerStatus {
   name: string
+  /** `repository@sha256:…` of a pulled image; empty until the container begins. */
+  imageID?: string
   /** The startup probe has succeeded, and the container runs. */
   started?: boolean
   state?: {

@@ -1,7 +1,7 @@
 import type { BackendPlacement, Ended, Observation } from '../executor.ts'
 import { annotations } from './names.ts'
 import type { Pod } from './objects.ts'
-import { getScheduledCondition, type Part, type Surroundings } from './pod-state.ts'
+import { getImageDigest, getScheduledCondition, type Part, type Surroundings } from './pod-state.ts'
 import { getReplica } from './pods.ts'
 
 /** If some pods of a run have a node and no other pod gets a node for this long, the run is given up. */
@@ -26,12 +26,14 @@ export function observeRun(parts: readonly Part[], observed: Observed): Observat
   // The peers of the lost pod are being ended.
   if (loss) return hasBegunTogether(observed) ? { state: 'running', nativeId, placements } : starting(nativeId, loss)
   if (waits) return starting(nativeId, waits)
-  if (runs.length === 0) return { ...endOfAll(parts), nativeId, placements }
+  const imageDigest = pods.map(getImageDigest).find(Boolean)
+  const image = imageDigest ? { imageDigest } : {}
+  if (runs.length === 0) return { ...endOfAll(parts), ...image, nativeId, placements }
   if (!hasBegunTogether(observed))
     return starting(nativeId, { info: 'The pods of the run are about to begin together' })
   const ip = pods[0]?.status.podIP
   const startedAt = new Date(Math.max(...runs.map((run) => run.startedAt.getTime())))
-  return { state: 'running', startedAt, nativeId, placements, ...(ip && { ip }) }
+  return { state: 'running', startedAt, nativeId, placements, ...image, ...(ip && { ip }) }
 }
 
 type Loss = Extract<Observation, { state: 'failed' | 'gone' }>

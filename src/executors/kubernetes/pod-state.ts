@@ -190,8 +190,12 @@ function phaseOf({ status, metadata }: Pod): Phase {
   return phase
 }
 
-export const getContainerState = ({ status }: Pod) =>
-  status.containerStatuses?.find(({ name }) => name === jobContainer)?.state
+const getJobContainer = ({ status }: Pod) => status.containerStatuses?.find(({ name }) => name === jobContainer)
+
+export const getContainerState = (pod: Pod) => getJobContainer(pod)?.state
+
+/** undefined: the container has not begun, or its image is of no registry. */
+export const getImageDigest = (pod: Pod): string | undefined => getJobContainer(pod)?.imageID?.split('@')[1]
 
 /** true: the command may have begun, so deleting the pod could lose output. */
 export function hasBegun(pod: Pod): boolean {

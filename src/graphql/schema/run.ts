@@ -163,6 +163,11 @@ builder.node(RunRef, {
         }))
       },
     }),
+    imageDigest: t.exposeString('imageDigest', {
+      nullable: true,
+      description:
+        'Digest of the image that the run uses, as its registry gives it, to name exactly this image: `NAME@sha256:…`. null: the executor has no images, the run has not begun, or the image is of no registry.',
+    }),
     ip: t.exposeString('ip', {
       nullable: true,
       description: 'Address of the run in the network of the backend; null: the run has no separate address.',

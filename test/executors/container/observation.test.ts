@@ -55,6 +55,14 @@ describe('the state of a container', () => {
     expect(observeContainer(ended, known)).not.toHaveProperty('cause')
   })
 
+  it('has the digest of the image while it runs and at its end', () => {
+    const Config = { Labels: { 'berth.image-digest': 'sha256:1' } }
+    const known = { stopped: false, toTime: (ms: number) => new Date(ms), startedAt: null }
+    for (const state of [{ Status: 'running' }, { ExitCode: 0 }])
+      expect(observeContainer({ ...inspected(state), Config }, known)).toMatchObject({ imageDigest: 'sha256:1' })
+    expect(seen({ Status: 'running' })).not.toHaveProperty('imageDigest')
+  })
+
   it('has times of the database', () => {
     expect(seen({})).toMatchObject({
       startedAt: new Date('2026-01-01T00:00:02Z'),

@@ -9,7 +9,7 @@ import { BackendRefused, BackendUnreachable } from '../../../src/executors/backe
 import { createContainerExecutor } from '../../../src/executors/container/container.ts'
 import { makeRequest } from '../../../src/executors/container/create.ts'
 import { Engine, findEngine } from '../../../src/executors/container/engine.ts'
-import type { Image } from '../../../src/executors/container/image.ts'
+import { chooseDigest, type Image } from '../../../src/executors/container/image.ts'
 import { labels } from '../../../src/executors/container/labels.ts'
 import { ensureNetworks } from '../../../src/executors/container/network.ts'
 import { copyPosition, readPayload } from '../../../src/executors/container/output.ts'
@@ -108,9 +108,21 @@ describe('the output of a container', () => {
 
 describe('the description of a container', () => {
   const cuda = { NVIDIA_VISIBLE_DEVICES: 'all' }
-  const image = { id: 'i', environment: cuda, command: [], shell: ['/bin/sh'], workdir: '/', user: '', volumes: [] }
+  const program = { command: [], shell: ['/bin/sh'], workdir: '/', user: '', volumes: [] }
+  const image = { id: 'i', digest: null, environment: cuda, ...program }
   const making = { image, account: null, mounts: [], cpusMax: null, isPodman: false, labels: {}, files: [], passed: {} }
   const limits = { hasInit: false, logBytesMax: 1, infinibandDir: '/nowhere', deadlineSlackSeconds: 10 }
+
+  it('has the digest that the registry of the name gives the image', async () => {
+    const digests = ['registry.example/a@sha256:1', 'b@sha256:2']
+    expect(chooseDigest('b:1', digests)).toBe('sha256:2')
+    expect(chooseDigest('registry.example/a:1', digests)).toBe('sha256:1')
+    expect(chooseDigest('sha256:3', digests)).toBe('sha256:1')
+    expect(chooseDigest('built-here', [])).toBeNull()
+    const asked = { ...making, ...limits, image: { ...image, digest: 'sha256:2' } }
+    const { body } = await makeRequest(runOf({ command: ['true'] }), asked)
+    expect(body).toMatchObject({ Labels: { 'berth.image-digest': 'sha256:2' } })
+  })
 
   it('hides all GPUs from a job without GPUs, whatever image and job set', async () => {
     const environment = [{ name: 'NVIDIA_VISIBLE_DEVICES', value: '0' }]

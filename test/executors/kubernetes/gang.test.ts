@@ -93,6 +93,17 @@ function obey(): void {
   })
 }
 
+test('a run has the digest of the image of its pods', async () => {
+  const begun = { [annotations.begin]: 'now' }
+  const imageID = 'docker.io/library/alpine@sha256:1'
+  server.items['pods'] = [0, 1, 2].map((replica) => {
+    const pod = placed(replica, 60)
+    const containerStatuses = [{ name: 'job', state: running, imageID }]
+    return { ...pod, metadata: { ...pod.metadata, annotations: begun }, status: { ...pod.status, containerStatuses } }
+  })
+  expect(await observe(executor, handle)).toMatchObject({ state: 'running', imageDigest: 'sha256:1' })
+})
+
 test('a gang waits while its pods get nodes one after the other', async () => {
   server.items['pods'] = [placed(0, 2_000), placed(1, 30), nowhere(2)]
   expect(await observe(executor, handle)).toMatchObject({ state: 'starting', info: '0/1 nodes are available' })
