@@ -59,7 +59,7 @@ export function stopForProblem(problem: ProblemFragment | RefusalFragment, nextI
   const violations = 'violations' in problem ? problem.violations : []
   const details = violations.map(({ path, message }) => `${path.join('.')}: ${message}`)
   const message = details.length > 0 ? details.join('; ') : problem.message
-  const next = problem.code === 'NOT_FOUND' ? (nextIfMissing ?? findList(message)) : nextSteps[problem.code]
+  const next = problem.code === 'NOT_FOUND' ? (nextIfMissing ?? findList(message)) : findStep(problem.code, message)
   return new Stop(exitCodeOf(problem.code, problem.retryable), message, next)
 }
 
@@ -73,8 +73,12 @@ export function stopForFailure(failure: RequestFailed): Stop {
 function findNextStep({ code, message, isForeign }: RequestFailed): string | undefined {
   if (isForeign && code === 'BAD_REQUEST') return nextSteps['UNREACHABLE']
   // The gate's refusal says what to do; a token would not help.
-  return isForeign && code === 'FORBIDDEN' ? undefined : (nextSteps[code] ?? findList(message))
+  return isForeign && code === 'FORBIDDEN' ? undefined : (findStep(code, message) ?? findList(message))
 }
+
+/** Servers end most of these messages with the same advice. */
+const findStep = (code: string, message: string): string | undefined =>
+  code === 'UNAVAILABLE' && message.includes('try again') ? undefined : nextSteps[code]
 
 /** The server's prefix for an error in a variable. */
 const variable = /(?<=^|; )Variable "\$(?:input\.)?([^"]+)": /g

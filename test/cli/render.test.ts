@@ -198,6 +198,12 @@ describe('exit codes and errors', () => {
     expect(stopForFailure(new RequestFailed('FORBIDDEN', 'no')).next).toContain('permission')
   })
 
+  it('gives the advice to try again once', () => {
+    const next = (message: string) => stopForFailure(new RequestFailed('UNAVAILABLE', message)).next
+    expect(next('The database is not available; try again')).toBeUndefined()
+    expect(next('Bad Gateway')).toBe('try again in a moment')
+  })
+
   it('of a refusal list every violation', () => {
     const stop = stopForProblem({
       __typename: 'InvalidInputProblem',
