@@ -142,7 +142,7 @@ point AS (
   FROM used u JOIN period p ON p.pool = u.pool AND p.bucket = u.bucket
   GROUP BY 1, 2, 3 ORDER BY 1, 2 LIMIT $6
 )
-SELECT $1::timestamptz + p.bucket * $3::int * interval '1 second' AS at, ${keyNames[by]} AS key, p.running, p.queued, p.blocked,
+SELECT $1::timestamptz + p.bucket * ($3::int * interval '1 second') AS at, ${keyNames[by]} AS key, p.running, p.queued, p.blocked,
   p.cpu, p.gpu, p.memory AS "memoryBytes", p.cpu_seconds AS "cpuSeconds", p.gpu_seconds AS "gpuSeconds",
   p.memory_seconds AS "memoryGibSeconds", c.cpu AS "cpuCapacity", c.gpu AS "gpuCapacity", c.memory AS "memoryCapacityBytes",
   p.started, p.finished, p.failed, p.cost, p.cost_pool AS "costPool", p.waits::text AS waits

@@ -139,8 +139,10 @@ describe('the use of a pool', () => {
     await database.db.sql.query('DELETE FROM queue_tally WHERE entries = 30000')
   })
 
-  test('refuses too many points', async () => {
+  test('refuses too many points, and takes the longest bucket', async () => {
     await expect(read({ bucketSeconds: 59 })).rejects.toThrow('bucketSeconds: Must be at least 60')
+    const longest = { from: new Date('0000-01-01T00:00:00Z'), bucketSeconds: 2 ** 31 - 1 }
+    await expect(read(longest)).resolves.toEqual(expect.any(Array))
     await expect(read({ from: new Date(begin.getTime() - 24 * hourMs), bucketSeconds: 60 })).rejects.toThrow(
       'bucketSeconds: Must be at least 94: an answer has at most 1000 points',
     )
