@@ -123,7 +123,7 @@ const referencePattern = /^[A-Za-z0-9][\w.:/@-]*$/
 /** true: a valid image name. The name becomes part of a request path and must not lead elsewhere. */
 const isReference = (name: string) => referencePattern.test(name) && !name.split('/').some((part) => /^\.*$/.test(part))
 
-/** Of an image with digests of several registries, that of the registry from which the job names it. */
+/** Prefers the digest from the registry that the image name contains: an image may be in several registries. */
 export function chooseDigest(name: string, digests: readonly string[]): string | null {
   const [first] = digests
   const chosen = digests.find((digest) => name.startsWith(digest.split('@')[0] ?? '')) ?? first

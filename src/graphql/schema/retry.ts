@@ -78,7 +78,7 @@ builder.mutationField('retryJobs', (t) =>
             ...keys,
             jobIds,
             overrides: changes,
-            // Of concurrent calls with filters that match a job, one retries it.
+            // Concurrent calls may select the same job by their filters. Only one of them retries it.
             unlessRetried: selection.matching != null,
           }),
       })
