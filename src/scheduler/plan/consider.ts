@@ -2,7 +2,7 @@ import { describeInteractiveLimit } from '../../domain/jobs/one-interactive.ts'
 import type { Lane } from '../../domain/lanes.ts'
 import { type LimitReached, limitReached, modelLimitReached } from '../../domain/limits/in-use.ts'
 import { type ResourceAmounts, requestedAmounts, sumAmounts } from '../../domain/machines/amounts.ts'
-import { couldEverFit, place } from '../../domain/machines/placement.ts'
+import { couldEverFit, indexMachines, place } from '../../domain/machines/placement.ts'
 import {
   limitedBy,
   makeReason,
@@ -20,7 +20,7 @@ import { holdsAgainst, isComplete, usableFor } from './holds.ts'
 import type { LaneWindow, QueuedJob } from './lane-window.ts'
 import type { Hold, Start, WorldView } from './model.ts'
 import { computeRation, limitBehindRation, type Ration, unlimited, type View, wholeNode, within } from './rations.ts'
-import { nodesFor, openNodes, reservationGate, reservedNodes } from './reservations.ts'
+import { nodesFor, openNodes, readyNodes, reservationGate, reservedNodes } from './reservations.ts'
 import type { PoolState } from './state.ts'
 
 export const waitingForPreemption: Reason = makeReason('WAITING_FOR_PREEMPTION', 'Waiting for preempted jobs to end')
@@ -122,11 +122,17 @@ function notPlaced(state: PoolState, { window, entry }: QueuedJob, ration: Ratio
 }
 
 function keptByClosedNodes(state: PoolState, lane: Lane): Reason {
-  const { shape } = lane
-  const nodes = nodesFor(state, lane)
-  const ready = nodes.filter((node) => node.state === 'READY')
-  if (couldEverFit(shape, ready)) return reservedForOthers
-  const closed = nodes.filter((node) => node.state !== 'READY' && couldEverFit({ ...shape, copies: 1 }, [node]))
+  const { shape, reservationId } = lane
+  if (reservationId === null && couldEverFit(shape, readyNodes(state.nodes))) return reservedForOthers
+  const { nodes, suits } = indexMachines(nodesFor(state, lane))
+  const suited = suits(shape)
+  const closed = nodes.filter(
+    (node, at) =>
+      node.state !== 'READY' &&
+      suited[at] != null &&
+      node.cpuMillis >= shape.cpuMillis &&
+      node.memoryBytes >= shape.memoryBytes,
+  )
   return nodesClosed(inWords(shape), closed)
 }
 

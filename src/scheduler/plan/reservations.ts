@@ -44,19 +44,26 @@ export function nodesFor(world: Pick<WorldView, 'nodes' | 'settings'>, lane: Lan
   return world.nodes.filter(({ name }) => own?.nodes.includes(name))
 }
 
-const openBefore = new WeakMap<readonly FreeNode[], Map<string, readonly FreeNode[]>>()
+/** Lists by the nodes of the pool and by what they are for: each shape is placed on a list once. */
+const listsOf = new WeakMap<readonly FreeNode[], Map<string, readonly FreeNode[]>>()
+
+function keepList(nodes: readonly FreeNode[], key: string, isListed: (node: FreeNode) => boolean): readonly FreeNode[] {
+  const lists = listsOf.get(nodes) ?? new Map<string, readonly FreeNode[]>()
+  const listed = lists.get(key) ?? nodes.filter(isListed)
+  const list = listed.length === nodes.length ? nodes : listed
+  listsOf.set(nodes, lists.set(key, list))
+  return list
+}
+
+export const readyNodes = (nodes: readonly FreeNode[]): readonly FreeNode[] =>
+  keepList(nodes, 'READY', ({ state }) => state === 'READY')
 
 /** Nodes that the lane may use now, however many runs they have: ready, and not reserved. */
 export function openNodes(world: Pick<WorldView, 'nodes'> & World, lane: Lane): readonly FreeNode[] {
-  const { nodes } = world
+  const ready = readyNodes(world.nodes)
   const mayUse = reservedNodes(world, lane)
-  const isReady = (node: FreeNode) => node.state === 'READY' && (!mayUse || mayUse(node))
-  // Kept for a list of nodes, so that each shape is placed on them once.
-  const key = mayUse ? nodes.flatMap((node, at) => (mayUse(node) ? [at] : [])).join() : ''
-  const kept = openBefore.get(nodes) ?? new Map<string, readonly FreeNode[]>()
-  const found = kept.get(key) ?? nodes.filter(isReady)
-  openBefore.set(nodes, kept.set(key, found))
-  return found
+  if (!mayUse) return ready
+  return keepList(ready, ready.flatMap((node, at) => (mayUse(node) ? [at] : [])).join(), mayUse)
 }
 
 /** Time at which a reservation window next begins or ends; null: never. */
