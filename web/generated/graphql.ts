@@ -756,7 +756,7 @@ export type PendingReasonCode =
   | 'QUEUE_LIMIT'
   /** The window of its capacity reservation is not open. */
   | 'RESERVATION_WINDOW'
-  /** The free resources are reserved for other projects. */
+  /** The nodes that fit are reserved for other projects, now or before the job would end. */
   | 'RESERVED_NODES'
   /** The job waits before its next run. */
   | 'RESTART_BACKOFF'

@@ -740,7 +740,7 @@ export const PendingReasonCode = {
   QueueLimit: 'QUEUE_LIMIT',
   /** The window of its capacity reservation is not open. */
   ReservationWindow: 'RESERVATION_WINDOW',
-  /** The free resources are reserved for other projects. */
+  /** The nodes that fit are reserved for other projects, now or before the job would end. */
   ReservedNodes: 'RESERVED_NODES',
   /** The job waits before its next run. */
   RestartBackoff: 'RESTART_BACKOFF',

@@ -70,7 +70,7 @@ export const PendingReasonCode = builder.enumType('PendingReasonCode', {
     NO_CAPACITY: 'The requested resources are not free.',
     CLASS_BLOCKED: 'A job ahead must start first.',
     HOLD: 'The free resources are held for another job.',
-    RESERVED_NODES: 'The free resources are reserved for other projects.',
+    RESERVED_NODES: 'The nodes that fit are reserved for other projects, now or before the job would end.',
     WAITING_FOR_PREEMPTION: 'Preempted jobs must leave first.',
     NODE_BACKS_OFF: 'The node could not start a run and waits.',
   } satisfies Record<ReasonCode, string>),
