@@ -70,13 +70,19 @@ export async function sequenceOnce({ db, wakeups }: Pick<Domain, 'db' | 'wakeups
   return row
 }
 
+/**
+ * Statistics of an almost empty table make PostgreSQL compare every numbered event with every open one. A full batch
+ * then exceeds the limit of a statement, again and again, until the next ANALYZE.
+ */
+const comparesOnce = { settings: { enable_nestloop: 'off' } }
+
 async function sequenceBatch({ db }: Pick<Domain, 'db'>, fromXact: number): Promise<Sequenced> {
   // Sent together: each statement sees what was committed when the one before it had ended.
   const looked = await db.endingTransaction(async (sql) => {
     const locked = sql.query('SELECT pg_advisory_xact_lock($1, 0)', [advisoryLocks.sequencer], 'sequence_lock')
     const numbered = sql.query<Sequenced>(sequenceSql, [batchMax, fromXact], 'sequence')
     return { result: numbered, writes: Promise.all([locked, numbered]) }
-  })
+  }, comparesOnce)
   return looked[0] ?? { found: 0, openXact: 0 }
 }
 
@@ -112,11 +118,11 @@ head AS (
 ),
 given AS (
   UPDATE event SET position = head.before + numbered.n FROM numbered, head
-  WHERE event.job_id = numbered.job_id AND event.seq = numbered.seq
+  WHERE event.job_id = numbered.job_id AND event.seq = numbered.seq AND event.position IS NULL AND event.xact >= $2
 ),
 told AS (
   UPDATE deleted_job SET position = head.before + numbered.n FROM numbered, head
-  WHERE deleted_job.job_id = numbered.job_id AND numbered.seq IS NULL
+  WHERE deleted_job.job_id = numbered.job_id AND numbered.seq IS NULL AND deleted_job.position IS NULL
 )
 SELECT (SELECT count(*)::int FROM numbered) AS found,
   pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS "openXact"`

@@ -81,6 +81,39 @@ test('the sequencer skips numbered events that an open transaction keeps in the 
   expect(await sequenceOnce(it.domain, from)).toMatchObject({ found: 1 })
 })
 
+test('a burst is joined in linear time, whatever the statistics of the table say', async () => {
+  await using database = await createNewDatabase()
+  await using it = await createTestDomain(database.db)
+  const { db } = database
+  const jobId = await it.submit()
+  const add = (count: number, from: number) =>
+    db.sql.query("INSERT INTO event (job_id, seq, type) SELECT $1, $2 + n, 'X' FROM generate_series(1, $3::int) n", [
+      jobId,
+      from,
+      count,
+    ])
+  await add(3_000, 1)
+  await it.sequence()
+  const plans: string[] = []
+  const explaining: typeof db.endingTransaction = (work, options) =>
+    db.endingTransaction(async (sql) => {
+      async function query<Row>(text: string, values?: readonly unknown[], name?: string): Promise<Row[]> {
+        if (name === 'sequence') plans.push(JSON.stringify(await sql.query(`EXPLAIN (FORMAT JSON) ${text}`, values)))
+        return sql.query<Row>(text, values, name)
+      }
+      return work({ query })
+    }, options)
+  for (const kept of [1, 3_000]) {
+    await db.sql.query('DELETE FROM event WHERE seq > $1', [kept])
+    await db.sql.query('VACUUM ANALYZE event')
+    await add(2_000, 10_000 + kept)
+    const burst = await sequenceOnce({ db: { ...db, endingTransaction: explaining }, wakeups: it.domain.wakeups })
+    expect(burst.found).toBe(2_000)
+  }
+  expect(plans).toHaveLength(2)
+  for (const plan of plans) expect(plan).not.toMatch(/"Join Filter":"[^"]*seq/)
+})
+
 test('an idle sequencer queries without transactions, and finds events of other processes within a second', async () => {
   await using database = await createNewDatabase()
   const clock = createFakeClock()
