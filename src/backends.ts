@@ -1,15 +1,20 @@
 import { hash } from 'node:crypto'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { hasEngines } from './config/engines.ts'
 import { isLoopbackAddress } from './config/exposure.ts'
-import type { Config, PoolConfig } from './config.ts'
+import type { Config, NodeConfig, PoolConfig } from './config.ts'
 import type { Domain } from './domain/domain.ts'
 import { type ExecutorName, isOneMachine } from './domain/executors.ts'
+import { loadInstallationKey } from './domain/installation-key.ts'
 import { hasUnreadRuns } from './domain/jobs/runs.ts'
 import { type PoolReport, reportPool } from './domain/machines/pool-report.ts'
 import type { DeclaredPool } from './domain/machines/pools.ts'
 import { type AccountRules, requiresAccount } from './executors/accounts/account.ts'
 import { createContainerExecutor } from './executors/container/container.ts'
+import { createMachine } from './executors/container/machine.ts'
+import { MachinesExecutor } from './executors/container/machines.ts'
+import type { ContainerOptions } from './executors/container/start.ts'
 import type { Executor } from './executors/executor.ts'
 import { createHandlerExecutor } from './executors/handler/handler.ts'
 import { KubernetesExecutor } from './executors/kubernetes/kubernetes.ts'
@@ -50,14 +55,16 @@ const createProcessExecutor = (name: 'local' | 'handler', parts: ExecutorParts) 
 const createExecutor: Readonly<Record<ExecutorName, (parts: ExecutorParts) => Promise<Executor>>> = {
   local: (parts) => createProcessExecutor('local', parts),
   handler: async (parts) => createHandlerExecutor(await createProcessExecutor('handler', parts)),
-  container: (parts) =>
-    createContainerExecutor({
+  container: (parts) => {
+    const options = {
       ...commonOptions(parts),
       ...parts.config.container,
       reachesServer: !isLoopbackAddress(new URL(parts.jobUrl).hostname),
       directory: join(parts.config.dataDir, 'container', parts.pool.name),
       dataRoots: parts.config.dataRoots,
-    }),
+    }
+    return hasEngines(parts.pool.nodes) ? createMachinesExecutor(options, parts) : createContainerExecutor(options)
+  },
   slurm: (parts) =>
     createSlurmExecutor({
       ...commonOptions(parts),
@@ -79,6 +86,36 @@ const createExecutor: Readonly<Record<ExecutorName, (parts: ExecutorParts) => Pr
     }),
   simulated: (parts) => createSimulatedExecutor({ ...commonOptions(parts), dataDir: parts.config.dataDir }),
 }
+
+/** One executor for each node with an engine. */
+async function createMachinesExecutor(
+  options: ContainerOptions,
+  { pool, domain, config }: ExecutorParts,
+): Promise<Executor> {
+  const installation = hash('sha256', await loadInstallationKey(domain)).slice(0, 16)
+  const machines = new Map<string, Executor>()
+  const create = async ({ name, engine }: NodeConfig) => {
+    if (!engine) return
+    const { address, ssh, isHere, tls, dataRoots = config.dataRoots } = engine
+    const machine = await createMachine({
+      ...options,
+      engine: address,
+      ssh,
+      tls,
+      isRemote: !isHere,
+      owner: `${installation} ${pool.name} ${name}`,
+      directory: join(options.directory, name),
+      dataRoots,
+    })
+    machines.set(name, machine)
+  }
+  await Promise.all((pool.nodes ?? []).map(create))
+  return new MachinesExecutor({ machines, clock: domain.clock, log: domain.log })
+}
+
+/** true: only servers of this machine reach the nodes of the pool. */
+export const isBoundHere = (pool: PoolConfig): boolean =>
+  hasEngines(pool.nodes) ? pool.nodes?.some(({ engine }) => engine?.isHere) === true : isOneMachine(pool.executors)
 
 export async function createExecutors(parts: ExecutorParts): Promise<ReadonlyMap<string, Executor>> {
   const executors = new Map<string, Executor>()

@@ -1,8 +1,8 @@
-import { statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { parseDocument } from 'yaml'
 import { type ApprovalRuleConfig, checkApprovalRules } from './config/approval-rules.ts'
+import { isEngineHere, parseSshAddress, type SshTarget } from './config/engine-address.ts'
 import {
   applyVariables,
   type ConfigVariables,
@@ -69,8 +69,8 @@ export interface Config {
   }
   /** `--single-user`: remove all users and tokens first. */
   readonly givesUpUsers: boolean
-  /** The configuration file, if every account of the machine can read a secret in it; null: none can. */
-  readonly exposedFile: string | null
+  /** The configuration file, if one of its values is a secret; else null. */
+  readonly secretsFile: string | null
   /** Without the secret of the server. Jobs inherit the few names of a fixed list. */
   readonly serverEnvironment: Readonly<Record<string, string>>
 }
@@ -101,7 +101,7 @@ export interface PoolConfig {
   readonly weights: Readonly<Record<string, number>>
 }
 
-export type LimitsConfig = Readonly<PoolEntry['limits'] & { starvationThresholdSeconds?: number }>
+export type LimitsConfig = Readonly<PoolEntry['limits'] & { starvationThresholdSeconds?: number | null }>
 
 export interface NodeConfig {
   readonly name: string
@@ -110,6 +110,20 @@ export interface NodeConfig {
   readonly cpuModel: string | null
   readonly infiniband: boolean
   readonly devices: readonly Readonly<Omit<NodeEntry['gpus'][number], 'count'>>[]
+  /** undefined: the node is the machine of the server. */
+  readonly engine?: EngineConfig
+}
+
+export interface EngineConfig {
+  readonly address: string
+  /** null: it is reached without ssh. */
+  readonly ssh: SshTarget | null
+  /** true: the address leads to the machine of the server. */
+  readonly isHere: boolean
+  /** Files in PEM. */
+  readonly tls: Readonly<NodeEntry['tls']>
+  /** Folders of the machine that jobs may mount; undefined: those of the configuration. */
+  readonly dataRoots: Readonly<Record<string, string>> | undefined
 }
 
 export interface SchedulingConfig {
@@ -133,8 +147,6 @@ export interface ConfigSources {
   argv: readonly string[]
   env: ConfigVariables
   readFile: (path: string) => string
-  /** Permissions of a file; default: only the server's account may read it. */
-  readMode?: (path: string) => number
 }
 
 const dayMs = 86_400_000
@@ -142,9 +154,9 @@ const dayMs = 86_400_000
 const fileCharactersMax = 1_048_576
 
 export const readConfig = (argv: readonly string[] = process.argv.slice(2)): Config =>
-  loadConfig({ argv, env: process.env, readFile: readText, readMode: (path) => statSync(path).mode })
+  loadConfig({ argv, env: process.env, readFile: readText })
 
-export function loadConfig({ argv, env: given, readFile, readMode = () => 0 }: ConfigSources): Config {
+export function loadConfig({ argv, env: given, readFile }: ConfigSources): Config {
   const problems: ConfigProblem[] = []
   const env = readSecretFiles(given, { readFile, problems })
   const { config: path, singleUser } = readArguments(argv, env)
@@ -156,17 +168,27 @@ export function loadConfig({ argv, env: given, readFile, readMode = () => 0 }: C
   problems.push(...(parsed.success ? crossCheck(parsed.data, singleUser) : toProblems(parsed.error)))
   if (!parsed.success || problems.length > 0) throw new ConfigError(firstPerPath(problems, variables))
   const built = build(parsed.data, { env: given, folder: path === undefined ? '.' : dirname(path), readFile })
-  const isExposed = path !== undefined && holdsSecret(entries) && (readMode(path) & othersRead) !== 0
-  return deepFreeze({ ...built, givesUpUsers: singleUser, exposedFile: isExposed ? path : null })
+  const secretsFile = path !== undefined && holdsSecret(entries) ? resolve(path) : null
+  return deepFreeze({ ...built, givesUpUsers: singleUser, secretsFile })
 }
 
-const othersRead = 0o004
-
-/** Whether the file itself has the bootstrap token, or the password of the database, not the name of a variable. */
+/** Whether a valid file has a secret itself, not the name of a variable. */
 function holdsSecret(entries: unknown): boolean {
-  const { auth, database } = (entries ?? {}) as { auth?: { bootstrapToken?: unknown }; database?: { url?: unknown } }
-  const isText = (value: unknown): value is string => typeof value === 'string' && !value.includes('${')
-  return isText(auth?.bootstrapToken) || (isText(database?.url) && /:\/\/[^/@]*:[^@]+@/.test(database.url))
+  const {
+    auth,
+    database,
+    webhooks = [],
+  } = (entries ?? {}) as {
+    auth?: { bootstrapToken?: unknown }
+    database?: { url?: unknown }
+    webhooks?: { secret: unknown }[]
+  }
+  const isOwn = (value: unknown): value is string => typeof value === 'string' && !value.includes('${')
+  return (
+    isOwn(auth?.bootstrapToken) ||
+    (isOwn(database?.url) && /:\/\/[^/@]*:[^@]+@/.test(database.url)) ||
+    webhooks.some(({ secret }) => [secret].flat().some(isOwn))
+  )
 }
 
 /** One problem per place: later ones follow from the first. A value that came from a variable is called by it. */
@@ -264,7 +286,7 @@ function checkOidc(oidc: ConfigFile['auth']['oidc']): ConfigProblem[] {
 function build(
   file: ConfigFile,
   { env, folder, readFile }: Pick<ConfigSources, 'env' | 'readFile'> & { folder: string },
-): Omit<Config, 'givesUpUsers' | 'exposedFile'> {
+): Omit<Config, 'givesUpUsers' | 'secretsFile'> {
   const { server, database, retention } = file
   const [firstPool = poolOf(defaultPool), ...morePools] = file.pools.map(poolOf)
   const [firstQueue = { name: 'default', pool: firstPool.name, native: {} }, ...moreQueues] = file.queues
@@ -332,16 +354,25 @@ function poolOf(pool: PoolEntry): PoolConfig {
 
 /** The threshold is changed at run time with the limits, so it is kept with them. */
 function limitsOf({ limits, scheduling: { starvationThresholdMinutes: minutes } }: PoolEntry): LimitsConfig {
-  return minutes === undefined ? limits : { ...limits, starvationThresholdSeconds: minutes * 60 }
+  return minutes === undefined ? limits : { ...limits, starvationThresholdSeconds: minutes && minutes * 60 }
 }
 
-const nodeOf = ({ name, cpu, memoryGib, cpuModel, infiniband, gpus }: NodeEntry): NodeConfig => ({
+const nodeOf = ({ name, cpu, memoryGib, cpuModel, infiniband, gpus, engine, tls, data }: NodeEntry): NodeConfig => ({
   name,
   cpuMillis: Math.round(cpu * 1_000),
   memoryBytes: Math.round(memoryGib * gibBytes),
   cpuModel: cpuModel?.toLowerCase() ?? null,
   infiniband,
   devices: gpus.flatMap(({ count, ...device }) => Array.from({ length: count }, () => device)),
+  ...(engine !== undefined && {
+    engine: {
+      address: engine,
+      ssh: parseSshAddress(engine),
+      isHere: isEngineHere(engine),
+      tls,
+      dataRoots: data?.roots,
+    },
+  }),
 })
 
 function deepFreeze<T extends object>(root: T): T {

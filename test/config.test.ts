@@ -75,12 +75,11 @@ pools:
 pools:
   - name: box
     policy: FAIR_SHARE
-    scheduling: { automatic: false, starvationThresholdMinutes: 0.5, holdAfterSeconds: 20, shareHalfLifeSeconds: 3600, rotationQuantumSeconds: -1, onUnsatisfiable: FAIL }
+    scheduling: { automatic: false, starvationThresholdMinutes: 0.5, shareHalfLifeSeconds: 3600, rotationQuantumSeconds: null, onUnsatisfiable: FAIL }
     weights: { alice.nlp: 2 }
 `).pools
     expect(pool.scheduling.planning).toEqual({
       automatic: false,
-      holdAfterMs: 20_000,
       shareHalfLifeMs: 3_600_000,
       rotationQuantumMs: -1,
       onUnsatisfiable: 'FAIL',
@@ -282,7 +281,7 @@ describe('refusals of a configuration', () => {
     ],
     [
       'pools: [{ name: a, scheduling: { rotationQuantumSeconds: -2 } }]',
-      /^pools\[0\].scheduling.rotationQuantumSeconds: -2 is not a number of seconds from 0 to 31536000, or -1/,
+      /^pools\[0\].scheduling.rotationQuantumSeconds: -2 is not a number of seconds from 0 to 31536000/,
     ],
     [
       'pools: [{ name: a, scheduling: { graceSeconds: 0 } }]',

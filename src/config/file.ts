@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { executorNames } from '../domain/executors.ts'
 import { approvalRuleSection } from './approval-rules.ts'
 import { consoleSection } from './console.ts'
+import { isEngineAddress } from './engine-address.ts'
 import { quotaSection } from './quotas.ts'
 import { schedulingSection } from './scheduling.ts'
 import { serverSection } from './server.ts'
@@ -64,8 +65,18 @@ const gpu = section({
   count: wholeNumber(1, devicesMax, '8').default(1),
 })
 
+const pem = (example: string) => text(`/etc/berth/${example}.pem`)
+
+const dataRoots = map(matching('an absolute path', /^\/[^\0:]*$/, '/srv/datasets'))
+
 const node = section({
   name: name('n1'),
+  engine: value<string>(
+    { what: 'the address of a container engine', example: 'ssh://berth@gpu1.lab' },
+    isEngineAddress,
+  ).optional(),
+  tls: section({ ca: pem('ca'), cert: pem('cert'), key: pem('key') }).optional(),
+  data: section({ roots: dataRoots }).optional(),
   cpu: parseAmount('cores', [0.001, coresMax], '16'),
   memoryGib: parseAmount('GiB', [0.001, 1_000_000], '64'),
   cpuModel: text('"intel xeon gold 6154"').optional(),
@@ -144,7 +155,7 @@ export const configFile = section({
     '.berth',
   ),
   data: section({
-    roots: map(matching('an absolute path', /^\/[^\0:]*$/, '/srv/datasets')).default({}),
+    roots: dataRoots.default({}),
   }).prefault({}),
   console: consoleSection.prefault({}),
   container: section({

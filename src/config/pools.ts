@@ -1,4 +1,6 @@
 import { type ExecutorName, executorDefault, executorsDefault, findTraits } from '../domain/executors.ts'
+import { isEngineHere } from './engine-address.ts'
+import { checkEngines, hasEngines } from './engines.ts'
 import type { ConfigFile, PoolEntry } from './file.ts'
 import { type ConfigProblem, findDuplicates } from './value.ts'
 
@@ -24,7 +26,8 @@ export function checkPool(pool: PoolEntry, index: number): ConfigProblem[] {
     )
   if (!isShared && pool.sharedDir !== undefined)
     problems.push(at('sharedDir', `is not used by a pool with ${executors.join(', ')}`, 'remove it'))
-  const wrong = wrongNodes(executor, pool.nodes)
+  problems.push(...checkEngines(pool.nodes ?? [], executors, `pools[${index}].nodes`))
+  const wrong = hasEngines(pool.nodes) ? null : wrongNodes(executor, pool.nodes)
   if (wrong) problems.push(at('nodes', ...wrong))
   return problems
 }
@@ -40,8 +43,10 @@ export function checkPublicUrl({ pools, server }: ConfigFile): ConfigProblem[] {
       },
     ]
   const needs = pools.flatMap(poolExecutors).find((name) => findTraits(name).needsPublicUrl)
-  if (!needs || server.publicUrl !== undefined) return []
-  const reason = `is missing: jobs of the executor ${needs} need an address of the server`
+  const isAway = pools.some(({ nodes = [] }) => nodes.some(({ engine }) => engine && !isEngineHere(engine)))
+  if ((!needs && !isAway) || server.publicUrl !== undefined) return []
+  const jobs = needs ? `jobs of the executor ${needs}` : 'jobs on other machines'
+  const reason = `is missing: ${jobs} need an address of the server`
   return [{ path: 'server.publicUrl', reason, remedy: 'for example https://berth.example.org' }]
 }
 

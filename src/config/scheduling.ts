@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { flag, parseAmount, section, value, wholeNumber, word } from './value.ts'
+import { flag, parseAmount, section, wholeNumber, word } from './value.ts'
 
 const yearSeconds = 31_536_000
 const seconds = (example: string) => parseAmount('seconds', [0, yearSeconds], example)
@@ -10,15 +10,13 @@ export const schedulingSection = section({
   maxStartAttempts: wholeNumber(1, 100, '3').default(3),
   nodeLostAfterSeconds: seconds('60').default(60),
   automatic: flag.optional(),
-  starvationThresholdMinutes: parseAmount('minutes', [0, yearSeconds / 60], '60, or 0 for never').optional(),
+  starvationThresholdMinutes: parseAmount('minutes', [0.001, yearSeconds / 60], '60, or null for never')
+    .nullable()
+    .optional(),
   shareHalfLifeSeconds: parseAmount('seconds', [1, yearSeconds], '86400, or null to forget the past')
     .nullable()
     .optional(),
-  holdAfterSeconds: seconds('600').optional(),
-  rotationQuantumSeconds: value<number>(
-    { what: `a number of seconds from 0 to ${yearSeconds}, or -1`, example: '3600, or -1 for no rotations' },
-    (input) => typeof input === 'number' && (input === -1 || (input >= 0 && input <= yearSeconds)),
-  ).optional(),
+  rotationQuantumSeconds: seconds('3600, or null for no rotations').nullable().optional(),
   nonPreemptableFraction: parseAmount('parts of one', [0, 1], '0.25').optional(),
   minRunBeforePreemptSeconds: seconds('600').optional(),
   maxPreemptionsPerJob: wholeNumber(0, countMax, '2').optional(),
@@ -35,13 +33,12 @@ export const toPlanningConfig = (file: z.output<typeof schedulingSection>): Plan
   Object.fromEntries(Object.entries(planningOf(file)).filter(([, given]) => given !== undefined))
 
 function planningOf(file: z.output<typeof schedulingSection>) {
-  const { holdAfterSeconds, rotationQuantumSeconds, minRunBeforePreemptSeconds, shareHalfLifeSeconds } = file
-  const inMs = (given: number | undefined) => (given === undefined || given < 0 ? given : Math.round(given * 1_000))
+  const { rotationQuantumSeconds, minRunBeforePreemptSeconds, shareHalfLifeSeconds } = file
+  const inMs = (given: number | undefined) => given && Math.round(given * 1_000)
   return {
     automatic: file.automatic,
     shareHalfLifeMs: shareHalfLifeSeconds === null ? null : inMs(shareHalfLifeSeconds),
-    holdAfterMs: inMs(holdAfterSeconds),
-    rotationQuantumMs: inMs(rotationQuantumSeconds),
+    rotationQuantumMs: rotationQuantumSeconds === null ? -1 : inMs(rotationQuantumSeconds),
     nonPreemptableFraction: file.nonPreemptableFraction,
     minRunBeforePreemptMs: inMs(minRunBeforePreemptSeconds),
     maxPreemptionsPerJob: file.maxPreemptionsPerJob,

@@ -7,6 +7,8 @@ export interface ExecutorTraits {
    * is next.
    */
   nodes: 'MACHINE' | 'DECLARED' | 'BACKEND'
+  /** Each node of a pool may have a container engine of its own (`engine`); then the pool is several machines. */
+  takesEngines: boolean
   /** The backend begins runs only in passes, so a short job may wait there before a node is free. */
   plansInPasses: boolean
   /** Pools name a folder that the nodes and the server share (`sharedDir`). */
@@ -86,6 +88,7 @@ const files = ['stdinPath', 'stdoutPath', 'stderrPath'] as const
 /** Default properties. */
 const base: ExecutorTraits = {
   nodes: 'DECLARED',
+  takesEngines: false,
   plansInPasses: false,
   needsSharedDir: false,
   startsProcesses: false,
@@ -116,6 +119,7 @@ const table: Readonly<Record<ExecutorName, ExecutorTraits>> = {
   container: {
     ...base,
     nodes: 'MACHINE',
+    takesEngines: true,
     takesUnixUser: true,
     preferredFor: { field: 'image', when: 'PRESENT' },
     version: 'BACKEND',

@@ -17,9 +17,9 @@ export interface Executor {
   start(run: RunSpec, unwanted?: AbortSignal, tell?: (info: string) => void): Promise<Handle>
   /**
    * The handle of a run. null: nothing of the run exists, and an unfinished start will not continue. Does not start
-   * anything.
+   * anything. `nodes`: those of the run; undefined: unknown.
    */
-  find(runId: string): Promise<Handle | null>
+  find(runId: string, nodes?: readonly string[]): Promise<Handle | null>
   /**
    * The present states, one observation per handle, in the same order. A missing run is reported as `gone`, not as an
    * error.
@@ -227,6 +227,8 @@ export interface ExecutorDescription {
    * displays.
    */
   displays?: boolean
+  /** Nodes whose engines do not answer, each with the reason. */
+  unreachable?: Readonly<Record<string, string>>
   /** Problems of this installation for jobs of the executor, as sentences. */
   warnings?: readonly string[]
 }

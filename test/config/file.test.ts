@@ -17,17 +17,23 @@ function written(yaml: string): string {
   return path
 }
 
+const webhook = (secret: string) => `webhooks: [{ name: chat, url: "https://chat.example.org", secret: ${secret} }]`
+const whsec = `whsec_${Buffer.alloc(32).toString('base64')}`
+
 test.each([
-  ['auth: { bootstrapToken: a-long-secret }', 0o644, true],
-  ['auth: { bootstrapToken: a-long-secret }', 0o640, false],
-  [`auth: { bootstrapToken: "\${TOKEN}" }`, 0o644, false],
-  ['database: { url: "postgres://berth:pass@db/berth" }', 0o604, true],
-  ['database: { url: "postgres://db/berth" }', 0o644, false],
-])('a file with %s and mode %o exposes a secret: %s', (yaml, mode, isExposed) => {
+  ['auth: { bootstrapToken: a-long-secret }', true],
+  [`auth: { bootstrapToken: "\${TOKEN}" }`, false],
+  ['database: { url: "postgres://berth:pass@db/berth" }', true],
+  ['database: { url: "postgres://db/berth" }', false],
+  [webhook(whsec), true],
+  [webhook(`["\${WHSEC}", ${whsec}]`), true],
+  [webhook(`"\${WHSEC}"`), false],
+  ['webhooks: []', false],
+])('a file with %s has a secret: %s', (yaml, hasSecret) => {
   const path = written(yaml)
-  const env = { TOKEN: 'a-long-secret' }
-  const { exposedFile } = loadConfig({ argv: ['--config', path], env, readFile: readText, readMode: () => mode })
-  expect(exposedFile).toBe(isExposed ? path : null)
+  const env = { TOKEN: 'a-long-secret', WHSEC: whsec }
+  const { secretsFile } = loadConfig({ argv: ['--config', path], env, readFile: readText })
+  expect(secretsFile).toBe(hasSecret ? path : null)
 })
 
 test.each([

@@ -1,7 +1,7 @@
 #!/bin/bash
 # npm run test:executors [-- BACKEND…]: the contract over real backends, all or those named. Each that is installed is started with data of its own, on a socket
 # of its own, and stopped again; each that is not is named. As root, on Debian: apt-get install docker.io iptables
-# busybox-static podman runc xvfb x11-utils slurm-wlm munge etcd-server containerd containernetworking-plugins; the binaries of Kubernetes are in
+# busybox-static podman runc openssh-server iproute2 xvfb x11-utils slurm-wlm munge etcd-server containerd containernetworking-plugins; the binaries of Kubernetes are in
 # BERTH_TEST_KUBERNETES_BINARIES or the PATH.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -13,6 +13,7 @@ skipped=()
 failed=()
 
 finish() {
+  bash test/executors/container/machines.sh down "$directory/lab" >/dev/null 2>&1 || true
   bash test/executors/slurm/cluster.sh down "$directory/slurm"
   # Bridges of networks would stay, and the machine has addresses for about thirty.
   docker -H "unix://$directory/docker.sock" network rm berth berth-in >/dev/null 2>&1 || true
@@ -112,6 +113,20 @@ CONF
   env -C "$directory" podman system service --time=0 "unix://$socket" >"$directory/podman.log" 2>&1 &
   pids+=($!)
   if answers "$socket"; then contract podman "$socket"; else failed+=("podman does not start"); fi
+fi
+
+engine=machines
+if can dockerd podman runc busybox curl iptables sshd ssh nsenter ip; then
+  lab=$directory/lab
+  if mkdir "$lab" && bash test/executors/container/machines.sh up "$lab" a=dockerd b=dockerd c=podman >"$lab/addresses"; then
+    for machine in a b c; do
+      rootfs | docker -H "unix://$lab/$machine/engine.sock" import --change 'ENV PATH=/usr/sbin:/usr/bin:/sbin:/bin' - "$image" >/dev/null
+    done
+    echo "── the executor container over three machines behind ssh"
+    BERTH_TEST_MACHINES=$lab npx vitest run --no-file-parallelism test/executors/container/machines.test.ts || failed+=(machines)
+  else
+    failed+=("machines do not start")
+  fi
 fi
 
 engine=slurm

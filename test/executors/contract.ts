@@ -355,8 +355,14 @@ function testForgetAndDescribe(suite: Suite): void {
   })
 
   it('describes itself', async () => {
-    const { available, version } = await suite.executor.describe()
-    expect(available).toBe(true)
+    // A slow backend answers only a later call.
+    const { version } = await until(
+      async () => {
+        const description = await suite.executor.describe()
+        return description.available && description
+      },
+      { what: 'the backend is described' },
+    )
     expect(version === null).toBe(findTraits(suite.executor.name).version === null)
   })
 }

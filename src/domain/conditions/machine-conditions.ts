@@ -33,6 +33,18 @@ export const machineConditions = {
     sql: `SELECT 'node ' || name || ' of pool ' || pool || ': ' || start_failures || ' failed starts; ' || coalesce(backs_off_because, '') AS evidence
       FROM node WHERE backs_off_until IS NOT NULL AND start_failures >= ${startFailuresMin} ORDER BY id`,
   },
+  MACHINE_SILENT: {
+    severity: 'TICKET',
+    meaning:
+      'The container engine of a machine does not answer: no job starts there, and ends of jobs are noticed late.',
+    cause: 'The machine, its network, its engine or the login of the server is broken.',
+    remedy: 'Read the reason, which names the remedy. The machine is used again as soon as its engine answers.',
+    commands: ['berth doctor', 'ssh MACHINE docker version', 'berth node ls'],
+    forSeconds: 10,
+    sql: `SELECT 'node ' || m.key || ' of pool ' || p.name || ': ' || m.value AS evidence
+      FROM pool p, jsonb_each(p.executor_reports) e, jsonb_each_text(e.value->'unreachable') m
+      WHERE e.key = ANY(p.executors) AND ${isLedSql('p.name')} ORDER BY p.name, m.key`,
+  },
   BACKEND_SILENT: {
     severity: 'PAGE',
     meaning: 'A backend that jobs need is unavailable: they do not start, and their ends are noticed late.',

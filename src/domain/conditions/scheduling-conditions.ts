@@ -41,7 +41,7 @@ export const schedulingConditions = {
     meaning: 'Jobs wait that no node of their pool can ever run.',
     cause: 'The jobs request more than the largest node has, a GPU model that the pool lacks, or a node left the pool.',
     remedy: 'Ask the owner to cancel the job and to submit it with smaller requests, or add a node.',
-    commands: ['berth queue', 'berth info JOB', 'berth gpus'],
+    commands: ['berth workload', 'berth info JOB', 'berth gpus'],
     forSeconds: 0,
     everySeconds: 30,
     sql: `SELECT 'pool ' || pool || ': ' || sum(waiting) || ' jobs; ' || min(reason->>'message') AS evidence
@@ -52,14 +52,14 @@ export const schedulingConditions = {
     meaning: `Jobs have waited for resources longer than ${starvationThresholds} starvation thresholds of their pool.`,
     cause: 'The pool is too small for its jobs, jobs run without a time limit, or a node is missing.',
     remedy: 'See which job is first and what it waits for. Bring back missing nodes, or end what blocks it.',
-    commands: ['berth queue', 'berth info JOB', 'berth node ls'],
+    commands: ['berth workload', 'berth info JOB', 'berth node ls'],
     forSeconds: 0,
     everySeconds: 30,
     sql: `SELECT 'pool ' || v.pool || ': ' || count(*) || ' kinds of jobs; the first waits since ' || to_char(min(q.eligible_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS evidence
       FROM lane_view v JOIN queue_entry q ON q.job_id = v.head_job_id LEFT JOIN pool_limits pl ON pl.pool = v.pool
       WHERE q.open AND ${thresholdSql} > 0
-        AND coalesce(v.reason->>'code', 'CLASS_BLOCKED') IN
-          ('CLASS_BLOCKED', 'HOLD', 'NO_CAPACITY', 'RESERVED_NODES', 'WAITING_FOR_PREEMPTION')
+        AND coalesce(v.reason->>'code', 'NO_CAPACITY') IN
+          ('HOLD', 'NO_CAPACITY', 'RESERVED_NODES', 'WAITING_FOR_PREEMPTION')
         AND q.eligible_at < (SELECT berth_now()) - ${starvationThresholds} * ${thresholdSql} * interval '1 millisecond'
       GROUP BY v.pool ORDER BY v.pool`,
   },

@@ -18,7 +18,7 @@ export const serverConditions = {
     commands: [
       'df -h DATA_DIRECTORY',
       'du -xh --max-depth 2 DATA_DIRECTORY | sort -h | tail',
-      'berth cleanup --older-than 30d',
+      'berth rm --finished-until 30d',
     ],
     forSeconds: 0,
     gauge: ({ diskFreeBytes: free, diskBytes: all }) =>
@@ -88,5 +88,16 @@ export const serverConditions = {
     commands: ['journalctl -u berth --since -10min'],
     forSeconds: 0,
     gauge: ({ droppedLines: count }) => (count > 0 ? `${count} lines in the last half minute` : null),
+  },
+  SECRETS_READABLE: {
+    severity: 'TICKET',
+    meaning:
+      'Every account of a machine can read the secrets in its configuration file: `auth.bootstrapToken`, the password of the database or the secret of a webhook.',
+    cause: 'The file was written with the permissions 0644.',
+    remedy:
+      'Take the permission away, and then change the secrets, which other accounts may have read. A file that names variables needs no secrets.',
+    commands: ['chmod o-r FILE', 'ls -l FILE'],
+    forSeconds: 0,
+    gauge: ({ exposedFile: file }) => (file === null ? null : `${file} is readable for every account`),
   },
 } satisfies Record<string, ConditionRule>

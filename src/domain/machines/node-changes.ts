@@ -24,9 +24,14 @@ export const devicesPerNode = 1_024
 const name = z.string().min(1, 'must not be empty').max(255, 'must have at most 255 characters')
 const version = z.string().regex(/^\d{1,6}(\.\d{1,6}){0,3}$/, 'must be a dotted version such as 11.8')
 
+const memoryBytes = z
+  .int()
+  .min(2 ** 20, 'must be at least 1,048,576, which is 1 MiB')
+  .max(2 ** 50, 'must be at most 1,125,899,906,842,624, which is 1 PiB')
+
 const gpuInput = z.strictObject({
   model: name,
-  memoryGib: z.number().min(0.001, 'must be more than 0').max(1_000_000, 'must be at most 1,000,000'),
+  memoryBytes,
   tensorCores: z.boolean().nullish(),
   cuda: z
     .array(version)
@@ -39,7 +44,7 @@ const nodeInput = z.strictObject({
   pool: z.string(),
   name,
   cpu: z.number().min(0.001, 'must be at least 0.001').max(1_000_000, 'must be at most 1,000,000'),
-  memoryGib: z.int().min(1, 'must be at least 1').max(1_048_576, 'must be at most 1,048,576'),
+  memoryBytes,
   cpuModel: name.nullish(),
   infiniband: z.boolean().nullish(),
   gpus: z.array(gpuInput).max(devicesPerNode, `must be at most ${devicesPerNode}`).nullish(),
@@ -63,8 +68,9 @@ export async function addNode(domain: Domain, viewer: Viewer, raw: unknown): Pro
 }
 
 function devicesOf({ gpus }: NodeInput) {
-  const kinds = (gpus ?? []).map(({ count, cuda, tensorCores, ...gpu }) => ({
+  const kinds = (gpus ?? []).map(({ count, cuda, tensorCores, memoryBytes: bytes, ...gpu }) => ({
     ...gpu,
+    memoryGib: bytes / GiB,
     count: count ?? 1,
     tensorCores: tensorCores ?? false,
     cuda: cuda ?? [],
@@ -95,10 +101,10 @@ async function insertNode(
   devices: ReturnType<typeof devicesOf>,
 ): Promise<void> {
   const cpuMillis = Math.round(node.cpu * 1_000)
-  const memoryBytes = BigInt(node.memoryGib * GiB)
   const cpuModel = node.cpuModel?.toLowerCase() ?? null
   const infiniband = node.infiniband ?? false
-  const capacity = { cpuMillis, memoryBytes, freeCpu: cpuMillis, freeMemory: memoryBytes }
+  const memory = BigInt(node.memoryBytes)
+  const capacity = { cpuMillis, memoryBytes: memory, freeCpu: cpuMillis, freeMemory: memory }
   await prisma.poolNode.create({
     data: { id, poolName: node.pool, name: node.name, cpuModel, infiniband, ...capacity },
   })

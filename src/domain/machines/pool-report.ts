@@ -23,6 +23,8 @@ export interface ExecutorReport {
   secondsMax?: Readonly<Record<string, number>>
   /** false: no image for X11 displays is configured. */
   displays?: boolean
+  /** Nodes whose engines do not answer, each with the reason. */
+  unreachable?: Readonly<Record<string, string>>
   /** Problems of this installation for jobs of the executor, as sentences. */
   warnings?: readonly string[]
 }

@@ -25,30 +25,26 @@ const reservationInput = z.strictObject({
   name,
   pool: z.string(),
   project: name,
-  nodes: z.array(name).min(1, 'must name a node').max(nodesMax, `must be at most ${nodesMax}`),
+  nodeIds: z.array(name).min(1, 'must name a node').max(nodesMax, `must be at most ${nodesMax}`),
   startsAt: time,
   endsAt: time,
   hard: z.boolean().nullish(),
   nativeId: name.nullish(),
 })
-type ReservationInput = z.output<typeof reservationInput>
+type ReservationInput = Omit<z.output<typeof reservationInput>, 'nodeIds'>
 
 export async function createCapacityReservation(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
   demand(viewer, 'reservation.write')
-  const given = parseInput(reservationInput, raw)
-  const input = {
-    ...given,
-    nodes: [...new Set(given.nodes)],
-    hard: given.hard ?? false,
-    nativeId: given.nativeId ?? null,
-  }
+  const { nodeIds, ...given } = parseInput(reservationInput, raw)
+  const input = { ...given, hard: given.hard ?? false, nativeId: given.nativeId ?? null }
   const id = newId('reservation', domain.time.nowMs())
   await domain.db.serializable(async (tx) => {
     await lockPool(tx, input.pool)
     await demandFree(tx, input)
-    await tx.prisma.capacityReservation.create({ data: { id, ...input } })
+    const data = { ...input, nodes: await demandNodes(tx, input, [...new Set(nodeIds)]) }
+    await tx.prisma.capacityReservation.create({ data: { id, ...data } })
     await tellSettings(tx, input.pool)
-    await audit(tx, viewer, [{ action: 'reservation.create', objectId: id, detail: { ...input } }], domain.time.nowMs())
+    await audit(tx, viewer, [{ action: 'reservation.create', objectId: id, detail: data }], domain.time.nowMs())
   })
   domain.wakeups.poke('queue')
   return { id }
@@ -68,28 +64,30 @@ async function demandFree(tx: Tx, input: ReservationInput & { nativeId: string |
   if (endsAt <= (await readNow(tx))) throw InvalidInput.at('endsAt', 'Must be in the future')
   const taken = await tx.prisma.capacityReservation.count({ where: { pool, name: wanted } })
   if (taken > 0) throw InvalidInput.at('name', `Pool ${pool} already has a reservation ${wanted}; choose another name`)
-  await demandNodes(tx, input)
 }
 
-async function demandNodes({ prisma }: Tx, { pool, nodes, startsAt, endsAt }: ReservationInput): Promise<void> {
+/** The names of the nodes, which are in the pool and free at that time. */
+async function demandNodes({ prisma }: Tx, { pool, startsAt, endsAt }: ReservationInput, nodeIds: string[]) {
   const there = await prisma.poolNode.findMany({
-    where: { poolName: pool, name: { in: nodes } },
-    select: { name: true },
+    where: { poolName: pool, id: { in: nodeIds } },
+    orderBy: { name: 'asc' },
   })
-  const known = new Set(there.map(({ name }) => name))
+  const nodes = there.map(({ name }) => name)
   const others = await prisma.capacityReservation.findMany({
     where: { pool, startsAt: { lt: endsAt }, endsAt: { gt: startsAt }, nodes: { hasSome: nodes } },
   })
-  for (const [index, node] of nodes.entries()) {
-    const path = `nodes.${index}`
-    if (!known.has(node)) throw InvalidInput.at(path, `Pool ${pool} has no node ${node}`)
-    const other = others.find((each) => each.nodes.includes(node))
+  for (const [index, nodeId] of nodeIds.entries()) {
+    const path = `nodeIds.${index}`
+    const node = there.find(({ id }) => id === nodeId)
+    if (!node) throw InvalidInput.at(path, `Pool ${pool} has no node ${nodeId}`)
+    const other = others.find((each) => each.nodes.includes(node.name))
     if (other)
       throw InvalidInput.at(
         path,
-        `Node ${node} is in reservation ${other.name} at that time; choose another node or window`,
+        `Node ${node.name} is in reservation ${other.name} at that time; choose another node or window`,
       )
   }
+  return nodes
 }
 
 /** Running jobs of the reservation continue; waiting ones wait until they are cancelled. */

@@ -10,6 +10,8 @@ export interface Account {
   uid: number
   gid: number
   environment: Environment
+  /** All its groups; undefined: as this machine lists them. */
+  groups?: readonly string[]
 }
 
 /** Rules for the system accounts of a pool's runs. */
@@ -18,6 +20,8 @@ export interface AccountRules {
   hasUsers: boolean
   /** true: jobs of users without a system account may run as root. */
   jobsAsRoot: boolean
+  /** true: the runs are on other machines, where their accounts do not depend on that of the server. */
+  isRemote?: boolean
   owners: readonly Owner[]
 }
 
@@ -27,7 +31,8 @@ const setpriv = ['/usr/bin/setpriv', '/bin/setpriv'].find((path) => existsSync(p
 const isRoot = () => process.getuid?.() === 0
 
 /** true: the pool refuses jobs of users without a system account. */
-export const requiresAccount = ({ hasUsers, jobsAsRoot }: AccountRules) => hasUsers && isRoot() && !jobsAsRoot
+export const requiresAccount = ({ hasUsers, jobsAsRoot, isRemote = false }: AccountRules) =>
+  hasUsers && (isRemote || isRoot()) && !jobsAsRoot
 
 /**
  * The account of a run; null: the server's own account, because the run has no other or the server may not switch

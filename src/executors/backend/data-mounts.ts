@@ -63,6 +63,28 @@ export async function openMounts(data: readonly string[], rules: DataRules): Pro
   }
 }
 
+/**
+ * Mounts of another machine, whose folders the server cannot open and compare: only whole roots, because no job can
+ * exchange them.
+ */
+export function mountRoots(data: readonly string[], { roots, hasUsers, reserved }: DataRules): OpenMounts {
+  const entries = data.map(parse)
+  const isAny = !hasUsers && Object.keys(roots).length === 0
+  const mounts = entries.map((entry): Mount => {
+    const { given, target } = entry
+    demandApart(entry, entries, reserved)
+    const source = isAbsolute(given) ? given : resolveSource(given, roots)
+    if (source === null) throw refuse(entry, `the data root ${given.split('/')[0]} does not exist; ${known(roots)}`)
+    if (!isAny && !Object.values(roots).includes(source))
+      throw refuse(
+        entry,
+        `on another machine a job mounts a whole data root, because the server cannot check folders there; ${known(roots)}`,
+      )
+    return { source, target, below: isAny ? null : { root: source, way: '' }, identity: null }
+  })
+  return { mounts, [Symbol.asyncDispose]: async () => undefined }
+}
+
 interface Entry {
   text: string
   given: string

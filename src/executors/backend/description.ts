@@ -4,6 +4,10 @@ import { isBackendError } from './unreachable.ts'
 
 /** Maximum wait for a frozen backend when the server starts. */
 const answerMsMax = 5_000
+/** After a reading that took so long, the backend is not asked again for ten times as long. */
+const slowMs = 1_000
+const pausePerReading = 10
+const pauseMsMax = 60_000
 
 interface Describing {
   clock: Clock
@@ -12,19 +16,40 @@ interface Describing {
   read(): Promise<ExecutorDescription>
 }
 
-/** Describes the backend; an unreachable one is described as unavailable. */
-export async function describeBackend({ clock, name, address, read }: Describing): Promise<ExecutorDescription> {
-  const late = new AbortController()
+/**
+ * Describes a backend; an unreachable one is described as unavailable. A reading that takes long goes on, and later
+ * calls wait for it: a slow backend is not asked again meanwhile, nor soon after it has answered.
+ */
+export function createDescriber({ clock, name, address, read }: Describing): () => Promise<ExecutorDescription> {
+  let reading: Promise<ExecutorDescription> | null = null
+  let known: { description: ExecutorDescription; untilMs: number } | null = null
   const unavailable = (why: string) => ({ version: null, available: false, message: `${name} unreachable: ${why}` })
-  const timeout = clock
-    .sleep(answerMsMax, late.signal)
-    .then(() => unavailable(`no answer from ${address} within ${answerMsMax / 1000} s`))
-  try {
-    return await Promise.race([read(), timeout])
-  } catch (error) {
-    if (!isBackendError(error)) throw error
-    return unavailable(error.message)
-  } finally {
-    late.abort()
+
+  async function readOnce(): Promise<ExecutorDescription> {
+    const beganMs = clock.monotonicMs()
+    const description = await read().catch((error: unknown) => {
+      if (!isBackendError(error)) throw error
+      return unavailable(error.message)
+    })
+    const nowMs = clock.monotonicMs()
+    const tookMs = nowMs - beganMs
+    known = tookMs < slowMs ? null : { description, untilMs: nowMs + Math.min(pauseMsMax, pausePerReading * tookMs) }
+    return description
+  }
+
+  return async () => {
+    if (known && clock.monotonicMs() < known.untilMs) return known.description
+    reading ??= readOnce().finally(() => {
+      reading = null
+    })
+    const late = new AbortController()
+    const timeout = clock
+      .sleep(answerMsMax, late.signal)
+      .then(() => unavailable(`no answer from ${address} within ${answerMsMax / 1000} s`))
+    try {
+      return await Promise.race([reading, timeout])
+    } finally {
+      late.abort()
+    }
   }
 }

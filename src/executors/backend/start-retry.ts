@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts'
 
-/** If the backend is unreachable for this long, the start is given up and the job releases its resources. */
-const unreachableMsMax = 60_000
+/** If the backend is unreachable for longer than `lateMs`, the start is given up and the job releases its resources. */
+const lateMsDefault = 60_000
 const pauseMsDefault = 1_000
 
 /** The reason why a start waits. */
@@ -14,6 +14,7 @@ export interface StartWait {
 
 interface StartRetry {
   clock: Clock
+  lateMs?: number | undefined
   /** Ends the pause between two attempts. */
   signal: AbortSignal | undefined
   tell: ((info: string) => void) | undefined
@@ -26,13 +27,20 @@ interface StartRetry {
 }
 
 /** Repeats a start until it succeeds or `judge` throws. */
-export async function retryStart({ clock, signal, tell, attempt, judge }: StartRetry): Promise<void> {
+export async function retryStart({
+  clock,
+  lateMs = lateMsDefault,
+  signal,
+  tell,
+  attempt,
+  judge,
+}: StartRetry): Promise<void> {
   for (let sinceMs = clock.monotonicMs(); ; )
     try {
       await attempt()
       return
     } catch (error) {
-      const isLate = clock.monotonicMs() - sinceMs > unreachableMsMax
+      const isLate = clock.monotonicMs() - sinceMs > lateMs
       const wait = await judge(error, isLate)
       if (wait === null) return
       const { info, pauseMs = pauseMsDefault, isReachable = false } = wait

@@ -43,10 +43,19 @@ function header(name: string, mode: number, size: number): Buffer {
 
 const fileBytesMax = 64
 
-/** Returns the text of a small file; null: the file does not exist. Also works after the end of the container. */
-export async function readFile(engine: Engine, container: string, path: string): Promise<string | null> {
+interface FileInContainer {
+  container: string
+  path: string
+  bytesMax?: number
+}
+
+/** Returns the text of a file; null: the file does not exist. Also works before and after the run of the container. */
+export async function readFile(
+  engine: Engine,
+  { container, path, bytesMax = fileBytesMax }: FileInContainer,
+): Promise<string | null> {
   try {
-    const found = await engine.readBeginning(`/containers/${container}/archive`, { path }, blockBytes + fileBytesMax)
+    const found = await engine.readBeginning(`/containers/${container}/archive`, { path }, blockBytes + bytesMax)
     const size = Number.parseInt(found.toString('latin1', 124, 135), 8)
     return found.toString('utf8', blockBytes, blockBytes + size)
   } catch (error) {

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
-import { describeBackend } from '../backend/description.ts'
+import { createDescriber } from '../backend/description.ts'
 import { optionDefaults } from '../backend/executor-options.ts'
 import { readGpuUse, sampleGpus } from '../backend/gpus.ts'
 import { BackendRefused, BackendUnreachable, isBackendError } from '../backend/unreachable.ts'
@@ -15,7 +15,7 @@ import {
   type SampledRun,
 } from '../executor.ts'
 import { Containers, displayName, handleFromName, isHandle, isInspectionName, runIdFromHandle } from './containers.ts'
-import { Orders } from './create-orders.ts'
+import { OrderFiles, type Orders, SharedOrders } from './create-orders.ts'
 import { readDisplayLoss } from './display.ts'
 import { Engine, type EngineVersion, findEngine, isPodmanVersion } from './engine.ts'
 import { readEngineTime, readStart } from './engine-clock.ts'
@@ -25,14 +25,14 @@ import { readRefusal } from './mount-check.ts'
 import { type Inspected, needsEngineTime, observeContainer, parsePhase } from './observation.ts'
 import { copyPosition } from './output.ts'
 import { OutputReader } from './reading.ts'
-import { listRunFiles, removeRunFiles } from './run-files.ts'
 import { sampleContainers } from './samples.ts'
 import { type ContainerOptions, ContainerStarter, engineUnreachable, readEngineFacts } from './start.ts'
 import { ContainerStopper } from './stop.ts'
 
 /**
- * Runs jobs as containers of dockerd or Podman on this machine. The handle is the name of the container, which contains
- * the id of the run. While the engine is unreachable, runs keep their state.
+ * Runs jobs as containers of one dockerd or Podman, on this machine or on a node (machines.ts). The handle is the name of
+ * the container, which contains the id of the run. While the engine of this machine is unreachable, runs keep their
+ * state.
  */
 
 const pauseMs = 250
@@ -43,9 +43,9 @@ const restartMsMin = 300
 type Listed = ReadonlyMap<Handle, string | null>
 
 export async function createContainerExecutor(options: ContainerOptions): Promise<Executor> {
-  const { directory, environment, clock } = options
+  const { directory, environment, clock, connection } = options
   await mkdir(directory, { recursive: true, mode: 0o700 })
-  const engine = new Engine(options.engine ?? (await findEngine(environment, directory)), clock)
+  const engine = new Engine(options.engine ?? (await findEngine(environment, directory)), clock, connection)
   const executor = new ContainerExecutor(options, engine)
   await executor.resume()
   return executor
@@ -54,27 +54,36 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
 class ContainerExecutor implements Executor {
   readonly name = 'container'
   readonly #options: ContainerOptions
+  readonly #owner: string
+  /** The engine is that of a node, which other servers use as well. */
+  readonly #isShared: boolean
   readonly #engine: Engine
   readonly #containers: Containers
   readonly #orders: Orders
   readonly #starter: ContainerStarter
   readonly #stopper: ContainerStopper
   readonly #output: OutputReader
+  readonly #describeEngine: () => Promise<ExecutorDescription>
   readonly #closing = new AbortController()
   /** The last observation of each run until `forget`; a final observation does not change. */
   readonly #seen = new Map<Handle, Observation>()
 
   constructor(options: ContainerOptions, engine: Engine) {
-    const { directory, clock, log } = options
+    const { directory, owner = directory, clock, log } = options
+    const isShared = options.owner !== undefined
     const closing = this.#closing.signal
-    const containers = new Containers(engine, directory, clock)
-    const orders = new Orders(directory)
+    const containers = new Containers(engine, owner, clock)
+    const orders = isShared ? new SharedOrders() : new OrderFiles(directory)
+    this.#isShared = isShared
     this.#options = options
+    this.#owner = owner
     this.#engine = engine
     this.#containers = containers
     this.#orders = orders
+    const read = () => readDescription(engine, options)
+    this.#describeEngine = createDescriber({ clock, name: 'Container engine', address: engine.address, read })
     this.#stopper = new ContainerStopper({ ...options, engine, containers, closing })
-    this.#starter = new ContainerStarter({ ...optionDefaults, ...options, engine, containers, orders })
+    this.#starter = new ContainerStarter({ ...optionDefaults, ...options, owner, isShared, engine, containers, orders })
     this.#output = new OutputReader({
       engine,
       clock,
@@ -109,7 +118,7 @@ class ContainerExecutor implements Executor {
 
   async *watch(given: AbortSignal): AsyncGenerator<Handle> {
     const signal = AbortSignal.any([given, this.#closing.signal])
-    const label = [`${labels.owner}=${this.#options.directory}`]
+    const label = [`${labels.owner}=${this.#owner}`]
     const filters = JSON.stringify({ type: ['container'], event: ['start', 'die'], label })
     for (let restMs = pauseMs; !signal.aborted; restMs = Math.min(2 * restMs, pauseMsMax)) {
       try {
@@ -130,34 +139,43 @@ class ContainerExecutor implements Executor {
     if (isHandle(handle)) await this.#remove(handle)
     this.#seen.delete(handle)
     await this.#stopper.stops.forget(handle)
-    await removeRunFiles(this.#options.directory, handle)
     await this.#orders.forget(handle)
   }
 
   async list(): Promise<{ runId: string; handle: Handle }[]> {
     const listed = [...((await this.#list()) ?? new Map<Handle, string | null>()).keys()]
     const isOwn = await Promise.all(listed.map((handle) => isInspectionName(handle) || this.#orders.has(handle)))
-    const files = await listRunFiles(this.#options.directory)
-    const handles = new Set([...listed.filter((_, at) => isOwn[at]), ...files])
-    return [...handles].map((handle) => ({ runId: runIdFromHandle(handle), handle }))
+    const handles = listed.filter((_, at) => isOwn[at])
+    return handles.map((handle) => ({ runId: runIdFromHandle(handle), handle }))
   }
 
   async sample(runs: readonly SampledRun[]): Promise<Sample[]> {
     const handles = runs.map(({ handle }) => handle)
-    const [uses, samples] = await Promise.all([readGpuUse(runs), sampleContainers(this.#engine, handles)])
+    const ofThisMachine = this.#engine.isRemote ? [] : runs
+    const [uses, samples] = await Promise.all([readGpuUse(ofThisMachine), sampleContainers(this.#engine, handles)])
     return samples.map((sample, index) => ({ ...sample, ...sampleGpus(runs[index]?.gpuIds ?? [], uses) }))
   }
 
+  /** The engine of this machine is never lost without the server. */
+  async silent(nodes: readonly string[]): Promise<readonly string[]> {
+    if (!this.#isShared) return []
+    try {
+      await this.#engine.ping()
+      return []
+    } catch (error) {
+      if (!(error instanceof BackendUnreachable)) throw error
+      return nodes
+    }
+  }
+
   async describe(): Promise<ExecutorDescription> {
-    const { clock, x11Image } = this.#options
-    const read = () => readDescription(this.#engine, this.#options)
-    const described = await describeBackend({ clock, name: 'Container engine', address: this.#engine.address, read })
-    return { ...described, displays: x11Image !== undefined }
+    return { ...(await this.#describeEngine()), displays: this.#options.x11Image !== undefined }
   }
 
   async close(): Promise<void> {
     this.#closing.abort()
     this.#engine.close()
+    await this.#options.onClose?.()
   }
 
   async #list(): Promise<Listed | null> {
@@ -175,7 +193,7 @@ class ContainerExecutor implements Executor {
     const last = this.#seen.get(handle)
     if (last && isFinal(last)) return last
     if (isInspectionName(handle)) return missing
-    if (listed === null) return last ?? { state: 'starting', info: engineUnreachable }
+    if (listed === null) return this.#observeUnreachable(last)
     const state = listed.get(handle)
     if (state == null) return missing
     if (last?.state === 'running' && parsePhase(state) === 'runs') return last
@@ -184,6 +202,11 @@ class ContainerExecutor implements Executor {
       this.#options.log.warn({ err, container: handle }, 'a container cannot be inspected; the next poll retries')
       return last ?? { state: 'starting', info: engineUnreachable }
     })
+  }
+
+  #observeUnreachable(last: Observation | undefined): Observation {
+    if (this.#isShared) return { state: 'unreachable', info: engineUnreachable }
+    return last ?? { state: 'starting', info: engineUnreachable }
   }
 
   async #inspect(handle: Handle): Promise<Observation> {

@@ -9,7 +9,7 @@ import type { Inspected } from './observation.ts'
 /** A handle is the name of the container, which contains the id of its run. */
 export const containerName = (runId: string): Handle => `berth-${runId}`
 /** Name of a container that never runs: Berth creates it to inspect the files of an image. */
-export const newInspectionName = (): string => `berth-look-${randomUUID()}`
+const newInspectionName = (): string => `berth-look-${randomUUID()}`
 export const isInspectionName = (handle: Handle) => handle.startsWith('berth-look-')
 /** Name of the container with the X11 display of a run; this name is not a handle. */
 export const displayName = (handle: Handle) => `${handle}.x11`
@@ -101,6 +101,21 @@ export class Containers {
       await this.#clock.sleep(shownMs)
       if (error instanceof BackendRefused && (await this.inspect(name))) return false
       throw error
+    }
+  }
+
+  /**
+   * Creates a container of the image that is never started, and removes it after `look`. If this server dies meanwhile,
+   * the next server removes it.
+   */
+  async lookInto<T>(imageId: string, look: (name: string) => Promise<T>, hostConfig?: object): Promise<T> {
+    const name = newInspectionName()
+    const body = { Image: imageId, Cmd: ['true'], Entrypoint: [], Labels: { [labels.owner]: this.#owner } }
+    await this.#engine.post('/containers/create', { name }, { ...body, HostConfig: hostConfig })
+    try {
+      return await look(name)
+    } finally {
+      await this.remove(name)
     }
   }
 

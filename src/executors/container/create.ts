@@ -34,6 +34,8 @@ export interface RequestParts {
   cpusMax: number | null
   logBytesMax: number
   infinibandDir: string
+  /** The engine runs on another machine, whose devices and accounts the server cannot list. */
+  isRemote?: boolean
   /** Time after the maximum run time at which the container itself ends its run, in case no server did. */
   deadlineSlackSeconds: number
 }
@@ -53,7 +55,7 @@ const launchers = ['single', 'multiple', 'mpirun'] as const
 
 export async function makeRequest(run: RunSpec, making: RequestParts): Promise<ContainerRequest> {
   const { spec, gpuIds } = run
-  const { image, account, files, labels, mounts } = making
+  const { image, account, labels, mounts } = making
   const environment = environmentFor(run, making)
   const { memoryBytes } = toMachineAmounts(spec.resources)
   const display = spec.x11 ? displayName(containerName(run.runId)) : null
@@ -80,7 +82,6 @@ export async function makeRequest(run: RunSpec, making: RequestParts): Promise<C
     },
     HostConfig: {
       Init: image.shell === null && making.hasInit,
-      Binds: files.map(({ source, target }) => `${source}:${target}:ro`),
       // Unlike with Binds, the engine does not create a missing source.
       Mounts: mounts.map(({ source, target }) => ({ Type: 'bind', Source: source, Target: target })),
       ...(display !== null && { VolumesFrom: [`${display}:ro`] }),
@@ -92,11 +93,11 @@ export async function makeRequest(run: RunSpec, making: RequestParts): Promise<C
       PidsLimit: pidsMax,
       // Disables userns-remap, which would map the account to another one in the container.
       ...(account && { UsernsMode: 'host' }),
-      GroupAdd: account ? await groupsOf(account) : [],
+      GroupAdd: account ? (account.groups ?? (await groupsOf(account))) : [],
       SecurityOpt: ['no-new-privileges'],
       LogConfig: logConfigOf(making),
       DeviceRequests: gpuIds.length > 0 ? [{ DeviceIDs: gpuIds.map(String), Capabilities: [['gpu']] }] : [],
-      ...(spec.resources.infiniband && (await infiniband(making.infinibandDir))),
+      ...(spec.resources.infiniband && (await infiniband(making))),
       ...networkConfig(spec).host,
     },
     NetworkingConfig: networkConfig(spec).networking,
@@ -159,7 +160,7 @@ function environmentFor(run: RunSpec, making: RequestParts): Environment {
   const ranks = String(countProcesses(run.spec.resources))
   const injected = {
     ...run.injected,
-    ...Object.fromEntries(files.map(({ variable, target }) => [variable, target])),
+    ...Object.fromEntries(files.map(({ variable, path }) => [variable, path])),
     ...(run.gpuIds.length === 0 && withoutGpus),
     ...(run.spec.x11 && displayVariables),
     ...(launcher === 'multiple' && { BERTH_RANK: '0', BERTH_RANKS: ranks }),
@@ -242,11 +243,15 @@ async function groupsOf({ name }: Account): Promise<string[]> {
 }
 
 /** All InfiniBand devices of the machine, and the permission to lock memory for them. */
-async function infiniband(directory: string): Promise<{ Devices: unknown[]; CapAdd: string[] }> {
-  const names = await readdir(directory).catch(() => [])
+async function infiniband({
+  infinibandDir: directory,
+  isRemote,
+}: RequestParts): Promise<{ Devices: unknown[]; CapAdd: string[] }> {
+  // The engine adds all devices of the directory itself.
+  const names = isRemote ? [''] : await readdir(directory).catch(() => [])
   if (names.length === 0)
     throw new StartFailed('START_FAILED', `resources.infiniband: this machine has no devices in ${directory}`)
-  const devices = names.map((name) => `${directory}/${name}`)
+  const devices = names.map((name) => (name === '' ? directory : `${directory}/${name}`))
   return {
     Devices: devices.map((path) => ({ PathOnHost: path, PathInContainer: path, CgroupPermissions: 'rwm' })),
     CapAdd: ['IPC_LOCK'],

@@ -6,18 +6,19 @@ import { notePath } from './note-file.ts'
 import type { Inspected } from './observation.ts'
 
 /**
- * true: dockerd ended the container. Without live-restore, dockerd ends all containers when it stops, and when it
- * starts after it was killed: TERM, and KILL ten seconds later. Such a run was interrupted, whatever its exit code.
+ * true: dockerd or its machine ended the container. Without live-restore, dockerd ends all containers when it stops, and
+ * when it starts after it was killed: TERM, and KILL ten seconds later. Such a run was interrupted, whatever its exit code.
  * Podman has no daemon.
  */
 export async function wasEndedByEngine(engine: Engine, { Id: id, State: state }: Inspected): Promise<boolean> {
   if (Date.parse(state.FinishedAt) >= (await readEngineStart(engine)) || (await isPodman(engine))) return false
-  const note = (await readFile(engine, id, notePath)) ?? ''
+  const note = (await readFile(engine, { container: id, path: notePath })) ?? ''
   // An image without a shell has no note.
   return note.includes('ended') ? note.includes('TERM') : killedCodes.includes(state.ExitCode)
 }
 
-const killedCodes: readonly number[] = [137, 143]
+/** 255: the process was gone when dockerd started, as after a restart of the machine. */
+const killedCodes: readonly number[] = [137, 143, 255]
 
 /**
  * A dockerd that starts after it was killed creates its socket, ends the containers, and then serves requests. This
@@ -36,6 +37,7 @@ async function readEngineStart(engine: Engine): Promise<number> {
   })
   const createdMs = Date.parse(network.Created ?? '')
   if (createdMs > 0) return createdMs
+  if (engine.isRemote) return 0
   const socket = await stat(engine.address.replace('unix://', '')).catch(() => null)
   return socket ? socket.mtimeMs + restoreMsMax : 0
 }

@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
-import { type IncomingHttpHeaders, type IncomingMessage, request as open, type RequestOptions } from 'node:http'
+import { type IncomingHttpHeaders, type IncomingMessage, request as openHttp, type RequestOptions } from 'node:http'
+import { request as openHttps } from 'node:https'
 import { join } from 'node:path'
 import type { Clock } from '../../platform/clock.ts'
 import { HttpClient, type HttpRequest, parseJson, pathWithQuery, type Query } from '../backend/http-client.ts'
 import { BackendRefused, BackendUnreachable } from '../backend/unreachable.ts'
 
-/** Client of the Docker Engine API of dockerd and Podman: HTTP over a Unix socket or TCP. */
+/** Client of the Docker Engine API of dockerd and Podman: HTTP over a Unix socket or TCP, or HTTPS. */
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -54,17 +55,40 @@ function parseAddress(address: string): RequestOptions | null {
 
 type EngineRequest = Omit<HttpRequest, 'body'> & { body?: unknown }
 
+/** How to reach an engine whose address does not say it all. */
+export interface EngineConnection {
+  /** The engine runs on another machine: its accounts, files and devices are not those of the server. */
+  isRemote?: boolean
+  /** The Unix socket of a tunnel to the engine. */
+  socketPath?: string
+  tls?: { ca: string; cert: string; key: string } | undefined
+  /** Why the engine does not answer; null: unknown. */
+  explain?(): string | null
+}
+
 export class Engine {
   readonly address: string
+  readonly isRemote: boolean
+  readonly #connection: EngineConnection
   readonly #target: RequestOptions | null
   readonly #http: HttpClient
   /** The newest API version of the engine. Read again after a failure, because the engine may have been updated. */
   #version: string | null = null
 
-  constructor(address: string, clock: Clock) {
+  constructor(address: string, clock: Clock, connection: EngineConnection = {}) {
+    const { socketPath, tls } = connection
     this.address = address
-    this.#target = parseAddress(address)
+    this.isRemote = connection.isRemote ?? false
+    this.#connection = connection
+    this.#target = socketPath === undefined ? parseAddress(address) : { socketPath }
+    if (this.#target && tls) Object.assign(this.#target, tls)
     this.#http = new HttpClient('container engine', clock)
+  }
+
+  /** Throws BackendUnreachable unless the engine answers. */
+  async ping(): Promise<void> {
+    const answer = await this.#send('', { method: 'GET', path: '/_ping' })
+    answer.resume()
   }
 
   async get<T>(path: string, query?: Query): Promise<T> {
@@ -157,8 +181,12 @@ export class Engine {
     const sent = isArchive || body === undefined ? body : JSON.stringify(body)
     const type = isArchive ? 'application/x-tar' : 'application/json'
     const headers = { ...request.headers, ...(sent !== undefined && { 'content-type': type }) }
+    const open = this.#connection.tls ? (openHttps as typeof openHttp) : openHttp
     const server = { address: this.address, open, options: { ...this.#target, agent: false } }
-    return this.#http.send(server, { ...request, path, headers, body: sent })
+    return this.#http.send(server, { ...request, path, headers, body: sent }).catch((error: unknown) => {
+      const why = request.signal?.aborted ? null : this.#connection.explain?.()
+      throw why == null ? error : new BackendUnreachable(`${this.address}: ${why}`, { cause: error })
+    })
   }
 
   async #request(request: EngineRequest): Promise<IncomingMessage> {

@@ -1,9 +1,8 @@
 import { normaliseTarget } from '../backend/data-mounts.ts'
 import { BackendUnreachable } from '../backend/unreachable.ts'
 import { StartFailed } from '../executor.ts'
-import { type Containers, newInspectionName } from './containers.ts'
+import type { Containers } from './containers.ts'
 import { type Engine, isNotFound } from './engine.ts'
-import { labels } from './labels.ts'
 import { type PullOptions, Pulls, type PullWaiter } from './pull.ts'
 
 /** Properties of an image that its containers depend on. */
@@ -40,8 +39,6 @@ const imagesMax = 1_000
 
 interface ImagesOptions extends PullOptions {
   containers: Containers
-  /** Label of the containers of this pool. */
-  directory: string
 }
 
 export class Images {
@@ -90,32 +87,21 @@ export class Images {
   async #findShell(id: string): Promise<readonly string[] | null> {
     const known = this.#shells.get(id)
     if (known !== undefined) return known
-    const found = await this.#lookForShell(id)
+    const found = await this.#options.containers.lookInto(id, (name) => this.#lookForShell(name))
     if (this.#shells.size >= imagesMax) this.#shells.clear()
     this.#shells.set(id, found)
     return found
   }
 
-  /**
-   * Finds a shell in the image, preferably bash. Inspects a container that is never started; if this server dies
-   * meanwhile, the next server removes it.
-   */
-  async #lookForShell(imageId: string): Promise<readonly string[] | null> {
-    const { containers, directory } = this.#options
-    const name = newInspectionName()
-    const body = { Image: imageId, Cmd: ['true'], Entrypoint: [], Labels: { [labels.owner]: directory } }
-    await this.#engine.post('/containers/create', { name }, body)
-    try {
-      const has = (path: string) => this.#engine.has(`/containers/${name}/archive`, { path })
-      if (await has('/bin/bash')) return ['/bin/bash', '--posix']
-      if (await has('/bin/sh')) return ['/bin/sh']
-      // The engine sends the same response for a missing path and a missing container. `docker container prune` may
-      // have removed the container.
-      if (await containers.inspect(name)) return null
-      throw new BackendUnreachable(`${this.#engine.address}: the container ${name} was removed during a look into it`)
-    } finally {
-      await containers.remove(name)
-    }
+  /** Finds a shell in a container, preferably bash. */
+  async #lookForShell(name: string): Promise<readonly string[] | null> {
+    const has = (path: string) => this.#engine.has(`/containers/${name}/archive`, { path })
+    if (await has('/bin/bash')) return ['/bin/bash', '--posix']
+    if (await has('/bin/sh')) return ['/bin/sh']
+    // The engine sends the same response for a missing path and a missing container. `docker container prune` may have
+    // removed the container.
+    if (await this.#options.containers.inspect(name)) return null
+    throw new BackendUnreachable(`${this.#engine.address}: the container ${name} was removed during a look into it`)
   }
 }
 

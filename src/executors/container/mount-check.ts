@@ -38,7 +38,7 @@ export async function readRefusal(engine: Engine, found: Inspected): Promise<Sta
   if (found.State.ExitCode !== refused) return null
   const path = found.Config.Labels?.[labels.refusal]
   if (path === undefined) return null
-  const refusal = await readFile(engine, found.Id, path)
+  const refusal = await readFile(engine, { container: found.Id, path })
   if (refusal === 'mount\n')
     return new StartFailed(
       'START_FAILED',

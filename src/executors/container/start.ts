@@ -1,5 +1,5 @@
 import { type Account, findAccount } from '../accounts/account.ts'
-import { normaliseTarget, type OpenMounts, openMounts } from '../backend/data-mounts.ts'
+import { mountRoots, normaliseTarget, type OpenMounts, openMounts } from '../backend/data-mounts.ts'
 import { type CompleteOptions, type ExecutorOptions, pickVariables } from '../backend/executor-options.ts'
 import { blameMachine, blameSpool } from '../backend/machine-trouble.ts'
 import { retryStart, type StartWait } from '../backend/start-retry.ts'
@@ -11,23 +11,30 @@ import { type Containers, containerName, displayName, isHandle } from './contain
 import { type ContainerRequest, makeRequest, type RequestParts } from './create.ts'
 import type { Orders } from './create-orders.ts'
 import { Displays } from './display.ts'
-import { type Engine, type EngineVersion, isPodman } from './engine.ts'
+import { type Engine, type EngineConnection, type EngineVersion, isPodman } from './engine.ts'
 import { type Image, Images } from './image.ts'
 import { labels } from './labels.ts'
 import { mountCheckProgram } from './mount-check.ts'
 import { ensureNetworks, hasNames } from './network.ts'
 import { noteFile } from './note-file.ts'
 import { type Inspected, isUnstarted } from './observation.ts'
-import { listFilesOfRun, type RunFile, removeRunFiles, writeRunFiles } from './run-files.ts'
+import { RemoteAccounts } from './remote-accounts.ts'
+import { listRunFiles, type RunFile, runFileMode } from './run-files.ts'
 
 export interface ContainerOptions extends ExecutorOptions {
   /** Address of the engine; undefined: DOCKER_HOST, or the first socket that exists. */
   engine?: string | undefined
-  /**
-   * Directory of orders and stops; also the label of the containers of this pool. A server on another machine may use
-   * the same path and the same engine, so a container belongs to this server only if its order is here.
-   */
+  connection?: EngineConnection
+  /** Called when the executor is closed. */
+  onClose?(): Promise<void>
+  /** Directory of orders and stops. */
   directory: string
+  /**
+   * Label of the containers. With it, other servers of the installation use the engine as well. undefined: the
+   * directory. A server on another machine may use the same path and the same engine, so a container belongs to this
+   * server only if its order is in the directory.
+   */
+  owner?: string
   /** false: BERTH_URL is a loopback address, which in a container is the container itself. */
   reachesServer?: boolean
   /** Default image. */
@@ -42,8 +49,11 @@ export interface ContainerOptions extends ExecutorOptions {
   dataRoots: Readonly<Record<string, string>>
 }
 
-interface StartOptions extends Omit<ContainerOptions, 'engine' | keyof CompleteOptions>, CompleteOptions {
+interface StartOptions extends Omit<ContainerOptions, 'engine' | 'owner' | keyof CompleteOptions>, CompleteOptions {
   engine: Engine
+  owner: string
+  /** Other servers use the engine as well. */
+  isShared: boolean
   containers: Containers
   orders: Orders
 }
@@ -62,6 +72,8 @@ const notWanted = 'The start was given up'
 const ofContainers = ['/run/.containerenv', '/sbin/docker-init']
 const infinibandDir = '/dev/infiniband'
 const startMsMax = 60_000
+/** Another machine may be able to start the run. */
+const lateMsOfMachine = 10_000
 const pollMs = 100
 const diskFull = 'no space left on device'
 
@@ -71,8 +83,8 @@ const diskFull = 'no space left on device'
  * creator is gone. (Known race: if the creator starts it between the last check and the removal, the removal ends the
  * command.)
  *
- * Before a creation is requested, a file records it (create-orders.ts). So a run without that file has no container,
- * even while the engine is unreachable. The other files of the run are written after that file.
+ * Before a creation is requested, an order records it (create-orders.ts). So a run without an order has no container, even
+ * while the engine is unreachable.
  */
 export class ContainerStarter {
   readonly #options: StartOptions
@@ -81,27 +93,32 @@ export class ContainerStarter {
   readonly #orders: Orders
   readonly #images: Images
   readonly #displays: Displays
+  readonly #accounts: RemoteAccounts
   #facts: EngineFacts | null = null
   #networks: Promise<void> | null = null
 
   constructor(options: StartOptions) {
-    const { engine, containers, orders, directory, registries = [], x11Image, clock } = options
+    const { engine, containers, orders, owner, registries = [], x11Image, clock } = options
     this.#options = options
     this.#engine = engine
     this.#containers = containers
     this.#orders = orders
     this.#images = new Images({ ...options, registries, ofConfiguration: [options.image, x11Image ?? ''] })
-    const own = { [labels.owner]: directory }
+    this.#accounts = new RemoteAccounts({ engine, containers, rules: options.accounts, clock })
+    const own = { [labels.owner]: owner }
     this.#displays = new Displays({ engine, containers, images: this.#images, x11Image, labels: own, clock })
   }
 
   async start(run: RunSpec, unwanted?: AbortSignal, tell: Order['tell'] = () => undefined): Promise<Handle> {
     const handle = containerName(run.runId)
     if (!isHandle(handle)) throw new StartFailed('BAD_SPEC', `Not the id of a run: ${run.runId}`)
-    const account = await findAccount(run.unixUser, this.#options.accounts)
+    const { clock, isShared, accounts } = this.#options
+    const account = this.#engine.isRemote ? null : await findAccount(run.unixUser, accounts)
     const order = { run, handle, account, unwanted, tell }
+    if (!run.inherited) this.#orders.begin(handle)
     const starting = retryStart({
-      clock: this.#options.clock,
+      clock,
+      lateMs: isShared ? lateMsOfMachine : undefined,
       signal: unwanted,
       tell,
       attempt: () => this.#startOnce(order),
@@ -112,12 +129,10 @@ export class ContainerStarter {
   }
 
   async find(runId: string): Promise<Handle | null> {
-    const { directory } = this.#options
     const handle = containerName(runId)
     const found = await this.#findIfOrdered(handle)
     if (found && !(isUnstarted(found) && (await this.#containers.removeUnstarted(handle)))) return handle
     if (await this.#orders.has(handle)) await this.#containers.remove(displayName(handle))
-    await removeRunFiles(directory, handle).catch(() => null)
     await this.#orders.forget(handle)
     return null
   }
@@ -145,8 +160,6 @@ export class ContainerStarter {
     if (!(error instanceof BackendUnreachable) && !(await this.#mayBeStarted(handle))) {
       // A leftover order is harmless: it only causes one more query to the engine.
       await this.#orders.forget(handle).catch(() => null)
-      // Keeps the files of a start that is no longer wanted: the next server may have written the same files.
-      if (!unwanted?.aborted) await removeRunFiles(this.#options.directory, handle).catch(() => null)
       throw explainFailure(error)
     }
     if (await this.#orders.has(handle)) unwanted?.throwIfAborted()
@@ -196,28 +209,27 @@ export class ContainerStarter {
   }
 
   async #create(order: Order): Promise<boolean> {
-    const { run, handle, account, unwanted } = order
-    const { directory } = this.#options
+    const { run, handle, unwanted } = order
     const image = await this.#findImage(order)
     const display = run.spec.x11 ? await this.#displays.findImage(order) : null
+    const account = this.#engine.isRemote ? await this.#accounts.find(run.unixUser, image.id) : order.account
     this.#facts ??= await readEngineFacts(this.#engine)
     await this.#ensureNetworks()
     await this.#refuseUnsupported(run)
-    const files = listFilesOfRun(directory, handle, run)
-    await using data = await this.#openData(order, image, files)
+    const files = listRunFiles(run)
+    await using data = await this.#openData({ ...order, account }, image, files)
     const passed = pickVariables(this.#options)
-    const own = { image, account, files, labels: this.#labels(run), passed, infinibandDir }
+    const { isRemote } = this.#engine
+    const own = { image, account, files, labels: this.#labels(run), passed, infinibandDir, isRemote }
     const request = await makeRequest(run, { ...this.#options, ...data, ...this.#facts, ...own })
     await blamingSpool(this.#orders.note(handle))
-    refuseUnwanted(unwanted)
-    await blamingSpool(writeRunFiles(files, account))
     refuseUnwanted(unwanted)
     if (display !== null && !(await this.#startDisplay(order, display))) return false
     if (!(await this.#containers.create({ name: handle, body: request.body }))) {
       await this.#refuseForeignName(handle)
       return false
     }
-    await this.#startCreated(handle, request)
+    await this.#startCreated(handle, request, files)
     return true
   }
 
@@ -241,12 +253,13 @@ export class ContainerStarter {
     const { dataRoots: roots, accounts } = this.#options
     const targets = new Set(data.map((entry) => normaliseTarget(entry.split(':')[1] ?? '')))
     const reserved = [
-      ...files.map(({ target }) => target),
+      ...files.map(({ path }) => path),
       ...image.volumes.filter((path) => !targets.has(path)),
       ...(x11 ? [displayFolder] : []),
       ...ofContainers,
     ]
-    const open = await openMounts(data, { roots, hasUsers: accounts.hasUsers, account, reserved })
+    const rules = { roots, hasUsers: accounts.hasUsers, account, reserved }
+    const open = this.#engine.isRemote ? mountRoots(data, rules) : await openMounts(data, rules)
     const unquoted = open.mounts.find(({ source, target }) => /[,"]/.test(source + target))
     if (!unquoted || !this.#facts?.isPodman) return open
     await open[Symbol.asyncDispose]()
@@ -260,10 +273,10 @@ export class ContainerStarter {
     throw new StartFailed('START_FAILED', `The container ${handle} belongs to another pool; remove it or its pool`)
   }
 
-  async #startCreated(handle: Handle, request: ContainerRequest): Promise<void> {
+  async #startCreated(handle: Handle, request: ContainerRequest, files: readonly RunFile[]): Promise<void> {
     try {
       await this.#checkWorkdir(handle, request)
-      await this.#putFiles(handle, request)
+      await this.#putFiles(handle, request, files)
       await this.#engine.post(`/containers/${handle}/start`)
     } catch (error) {
       const found = await this.#containers.find(handle)
@@ -273,18 +286,27 @@ export class ContainerStarter {
   }
 
   /** Copies files into the container. If the engine refuses only the note file, the job starts without it. */
-  async #putFiles(handle: Handle, { check, needsNoteFile }: ContainerRequest): Promise<void> {
-    if (check === null && !needsNoteFile) return
-    const files: ArchivedFile[] = needsNoteFile ? [noteFile] : []
+  async #putFiles(
+    handle: Handle,
+    { check, needsNoteFile }: ContainerRequest,
+    ofRun: readonly RunFile[],
+  ): Promise<void> {
+    const files: ArchivedFile[] = ofRun.map(({ path, text }) => ({
+      path,
+      mode: runFileMode,
+      content: Buffer.from(text),
+    }))
+    if (needsNoteFile) files.push(noteFile)
     if (check) {
       const { Arch: architecture } = await this.#engine.get<EngineVersion>('/version')
       files.push({ path: check.path, mode: 0o755, content: mountCheckProgram(architecture) })
       files.push({ path: check.refusalPath, mode: 0o666 })
     }
+    if (files.length === 0) return
     try {
       await this.#engine.putArchive(`/containers/${handle}/archive`, { path: '/' }, archive(files))
     } catch (error) {
-      if (check || !(error instanceof BackendRefused)) throw error
+      if (check || ofRun.length > 0 || !(error instanceof BackendRefused)) throw error
     }
   }
 
@@ -319,7 +341,7 @@ export class ContainerStarter {
 
   #labels({ runId, jobId, spec }: RunSpec) {
     return {
-      [labels.owner]: this.#options.directory,
+      [labels.owner]: this.#options.owner,
       [labels.run]: runId,
       [labels.job]: jobId,
       ...(spec.name !== null && { [labels.name]: spec.name }),

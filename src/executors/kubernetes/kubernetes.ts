@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { describeBackend } from '../backend/description.ts'
+import { createDescriber } from '../backend/description.ts'
 import { optionDefaults } from '../backend/executor-options.ts'
 import type {
   BackendNode,
@@ -33,6 +33,7 @@ export class KubernetesExecutor implements Executor {
   readonly name = 'kubernetes'
   readonly #options: KubernetesOptions
   readonly #cluster: ClusterApi
+  readonly #describeCluster: () => Promise<ExecutorDescription>
   readonly #owner: string
   readonly #starter: PodStarter
   readonly #stopper: PodStopper
@@ -45,6 +46,15 @@ export class KubernetesExecutor implements Executor {
     const stopper = new PodStopper(cluster, time)
     this.#options = options
     this.#cluster = cluster
+    this.#describeCluster = createDescriber({
+      clock,
+      name: 'Cluster',
+      address: cluster.address,
+      async read() {
+        const { gitVersion } = await cluster.get<{ gitVersion: string }>(versionPath)
+        return { version: gitVersion.replace(/^v/, ''), available: true, message: null }
+      },
+    })
     this.#owner = createHash('sha256').update(installation).digest('hex').slice(0, ownerLength)
     this.#stopper = stopper
     this.#inspector = new Inspector({ cluster, stopper, clock, time, log })
@@ -121,18 +131,7 @@ export class KubernetesExecutor implements Executor {
   }
 
   async describe(): Promise<ExecutorDescription> {
-    const { clock, x11Image } = this.#options
-    const cluster = this.#cluster
-    const described = await describeBackend({
-      clock,
-      name: 'Cluster',
-      address: cluster.address,
-      async read() {
-        const { gitVersion } = await cluster.get<{ gitVersion: string }>(versionPath)
-        return { version: gitVersion.replace(/^v/, ''), available: true, message: null }
-      },
-    })
-    return { ...described, displays: x11Image !== undefined }
+    return { ...(await this.#describeCluster()), displays: this.#options.x11Image !== undefined }
   }
 
   async close(): Promise<void> {

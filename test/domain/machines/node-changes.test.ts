@@ -15,8 +15,8 @@ afterAll(async () => {
 
 const sql = <Row = Record<string, unknown>>(text: string, values: unknown[] = []) =>
   database.db.sql.query<Row>(text, values)
-const gpu = { model: 'Tesla V100-SXM2-32GB', memoryGib: 32, tensorCores: true, cuda: ['9.0', '11.8'] }
-const small = { pool: 'sim', name: 'n2', cpu: 2.5, memoryGib: 8 }
+const gpu = { model: 'Tesla V100-SXM2-32GB', memoryBytes: 32 * 2 ** 30, tensorCores: true, cuda: ['9.0', '11.8'] }
+const small = { pool: 'sim', name: 'n2', cpu: 2.5, memoryBytes: 8 * 2 ** 30 }
 
 async function refused(work: Promise<unknown>): Promise<unknown> {
   return work.then(
@@ -35,7 +35,7 @@ test('a node is added with its resources, and the leader is notified', async () 
     infiniband: true,
     gpus: [
       { ...gpu, count: 2 },
-      { model: 'T4', memoryGib: 16 },
+      { model: 'T4', memoryBytes: 16 * 2 ** 30 },
     ],
   })
   expect(
@@ -61,7 +61,7 @@ test('invalid nodes are refused with the field', async () => {
   expect(await add({ name: 'n1' })).toEqual(at('name'))
   expect(await add({ name: '' })).toEqual(at('name'))
   expect(await add({ cpu: 0 })).toEqual(at('cpu'))
-  expect(await add({ memoryGib: 0 })).toEqual(at('memoryGib'))
+  expect(await add({ memoryBytes: 0 })).toEqual(at('memoryBytes'))
   expect(await add({ gpus: [{ ...gpu, cuda: ['11.8'] }] })).toEqual(at('gpus', '0', 'cuda'))
   expect(await add({ gpus: [{ ...gpu, count: 1024 }, gpu] })).toEqual(at('gpus'))
   expect(await add({ pool: 'moon' })).toBe('NOT_FOUND')
@@ -114,10 +114,10 @@ test('a node can be removed when no run and no hold uses it', async () => {
     interactive: false,
     gpuIds: [],
   }
-  await sql(
-    `INSERT INTO hold (id, pool, job_id, kind, class, placements) VALUES ('hold_x', 'sim', $1, 'DRAIN', 'CPU', $2)`,
-    [jobId, JSON.stringify([placed])],
-  )
+  await sql(`INSERT INTO hold (id, pool, job_id, kind, placements) VALUES ('hold_x', 'sim', $1, 'PLANNED', $2)`, [
+    jobId,
+    JSON.stringify([placed]),
+  ])
   expect(await remove()).toEqual([{ path: ['nodeId'], message: expect.stringContaining(`held for ${jobId}`) }])
   await sql('DELETE FROM hold')
   const [started] = await transition(database.db.sql, [{ ...move, from: 'QUEUED', to: 'STARTING', reason: null }], 0)

@@ -19,7 +19,7 @@ const told = async () =>
 test('settings and weights are stored with the pool and reported to the leader once; an unchanged file has no effect', async () => {
   await told()
   const before = await revision()
-  const planning = { scheduling: { automatic: false, holdAfterMs: 5_000 }, weights: { a: 2 } }
+  const planning = { scheduling: { automatic: false, minRunBeforePreemptMs: 5_000 }, weights: { a: 2 } }
   await declare(planning)
   expect(await sql('SELECT scheduling, weights FROM pool')).toEqual([planning])
   expect(await told()).toEqual(['SETTINGS'])

@@ -65,7 +65,7 @@ test('nodes added, cordoned or removed at run time stay so while their configura
   const state = () => other.db.sql.query('SELECT name, state FROM node ORDER BY name')
   const idOf = async (name: string) =>
     (await other.db.sql.query<{ id: string }>('SELECT id FROM node WHERE name = $1', [name]))[0]?.id ?? ''
-  await addNode(there.domain, there.admin, { pool: 'sim', name: 'n4', cpu: 1, memoryGib: 1 })
+  await addNode(there.domain, there.admin, { pool: 'sim', name: 'n4', cpu: 1, memoryBytes: 1 * 2 ** 30 })
   await updateNode(there.domain, there.admin, { id: await idOf('n1'), state: 'CORDONED' })
   await deleteNode(there.domain, there.admin, { id: await idOf('n2') })
   const declare = (nodes: readonly (typeof simNode | undefined)[], more: Partial<DeclaredPool> = {}) =>

@@ -9,6 +9,7 @@ import { explainWaiting } from '../../../src/domain/queue/why-waiting.ts'
 import { submitBlocked } from '../../support/approvals.ts'
 import { openTestDomain } from '../../support/domain.ts'
 import { createLeader } from '../../support/leader.ts'
+import { nodeIds } from '../../support/node-ids.ts'
 
 const { database, it } = await openTestDomain()
 
@@ -25,16 +26,17 @@ async function refused(work: Promise<unknown>): Promise<unknown> {
 
 const hour = 3_600_000
 const at = (hours: number) => new Date(Date.now() + hours * hour).toISOString()
-const input = (more: Record<string, unknown> = {}) => ({
+const input = async ({ nodes = ['n1'], ...more }: Record<string, unknown> & { nodes?: string[] } = {}) => ({
   name: 'week',
   pool: 'sim',
   project: 'genome',
-  nodes: ['n1'],
+  nodeIds: await nodeIds(database.db, ...nodes),
   startsAt: at(10),
   endsAt: at(20),
   ...more,
 })
-const create = (more: Record<string, unknown> = {}) => createCapacityReservation(it.domain, it.admin, input(more))
+const create = async (more: Record<string, unknown> = {}) =>
+  createCapacityReservation(it.domain, it.admin, await input(more))
 
 test('a capacity reservation is stored, audited, and reported to the leader', async () => {
   await sql('DELETE FROM pool_change')
@@ -75,14 +77,14 @@ test('an invalid reservation is refused with its field', async () => {
     { path: ['name'], message: 'Pool sim already has a reservation week; choose another name' },
   ])
   expect(await refused(create({ name: 'other', nodes: ['n1', 'n9'], startsAt: at(30), endsAt: at(40) }))).toEqual([
-    { path: ['nodes', '1'], message: 'Pool sim has no node n9' },
+    { path: ['nodeIds', '1'], message: 'Pool sim has no node n9' },
   ])
   expect(await refused(create({ name: 'other', startsAt: at(19), endsAt: at(40) }))).toEqual([
-    { path: ['nodes', '0'], message: 'Node n1 is in reservation week at that time; choose another node or window' },
+    { path: ['nodeIds', '0'], message: 'Node n1 is in reservation week at that time; choose another node or window' },
   ])
-  expect(await refused(create({ name: 'other', nodes: [] }))).toMatchObject([{ path: ['nodes'] }])
+  expect(await refused(create({ name: 'other', nodes: [] }))).toMatchObject([{ path: ['nodeIds'] }])
   const lead = await it.user('lead', 'LEAD')
-  await expect(createCapacityReservation(it.domain, lead, input())).rejects.toBeInstanceOf(Forbidden)
+  await expect(createCapacityReservation(it.domain, lead, await input())).rejects.toBeInstanceOf(Forbidden)
   await deleteCapacityReservation(it.domain, it.admin, { id })
 })
 

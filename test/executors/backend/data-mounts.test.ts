@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { findAccount, oneUser } from '../../../src/executors/accounts/account.ts'
-import { type DataRules, openMounts } from '../../../src/executors/backend/data-mounts.ts'
+import { type DataRules, mountRoots, openMounts } from '../../../src/executors/backend/data-mounts.ts'
 import { mountCheckProgram } from '../../../src/executors/container/mount-check.ts'
 
 let directory: string
@@ -76,6 +76,29 @@ describe('the target of a data mount', () => {
 })
 
 const architecture = { x64: 'amd64', arm64: 'arm64' }[process.arch as string]
+
+describe('a data mount of another machine', () => {
+  const rules = { roots: { sets: '/srv/sets', home: '/home' }, hasUsers: true, account: null, reserved: [] }
+  const chosen = (entry: string, given: Partial<DataRules> = {}) =>
+    mountRoots([entry], { ...rules, ...given }).mounts.map(({ source, target }) => `${source} ${target}`)
+
+  it.each(['sets:/d', 'sets/:/d', '/srv/sets:/d'])('is a whole root: %s', (entry) =>
+    expect(chosen(entry).join()).toMatch(/^\/srv\/sets\/? \/d$/),
+  )
+
+  it.each([
+    ['sets/a:/d', 'a job mounts a whole data root'],
+    ['sets/../../etc:/d', 'a job mounts a whole data root'],
+    ['/etc:/d', 'a job mounts a whole data root'],
+    ['none:/d', 'the data root none does not exist; there are sets, home'],
+    ['sets:/proc', '/proc is mounted too'],
+  ])('is refused otherwise: %s', (entry, message) => expect(() => chosen(entry)).toThrow(message))
+
+  it('may be any folder for a single user without roots', () => {
+    expect(chosen('/etc:/d', { roots: {}, hasUsers: false })).toEqual(['/etc /d'])
+    expect(() => chosen('/etc:/d', { roots: {} })).toThrow('the configuration has none')
+  })
+})
 
 describe.runIf(process.platform === 'linux' && architecture)('the script that checks data mounts', () => {
   const result = () => join(directory, 'result')

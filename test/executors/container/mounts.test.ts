@@ -132,6 +132,14 @@ describe.skipIf(address === '')(`data mounts with ${address}`, () => {
     expect(await readdir(outside)).toEqual(['secret'])
   })
 
+  it('lead no closure through a link of the image', async () => {
+    const image = await makeImage('ln -s /d/written /.berth-closure.json', 'LABEL a=b')
+    const command = ['/bin/sh', '-c', 'cat "$BERTH_CLOSURE"; ls /d']
+    const { out } = await finish({ image, command, data: ['data/x:/d'] }, { closure: '{"step":3}' })
+    await engine.delete(`/images/${image}`)
+    expect(out).toBe('{"step":3}own\n')
+  })
+
   it('never show a folder outside the roots while a job replaces it, in 60 tries', { timeout: 600_000 }, async () => {
     const loop = `cd /root && echo begun && until [ -e stop ]; do
       mv -T x r0; mv -T link x; usleep 150000; mv -T x link; mv -T r0 x; usleep 150000

@@ -277,7 +277,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       try {
         const gpu = { model: 'Tesla-V100', memoryBytes: 32 * 1024 ** 3 }
         expect(await executor.capacity?.()).toMatchObject([{ gpus: [gpu, gpu] }])
-        const filters = { gpuModel: ['v100'], gpuMemoryGib: 32 }
+        const filters = { gpuModel: ['v100'], gpuMemoryBytes: 32 * 1024 ** 3 }
         const handle = await start(sh('sleep 600', { resources: { ...small, ...filters, gpu: 2 } }))
         await untilState(executor, handle, 'running')
         expect(await fieldOf('pod', `${handle}-0`, '.spec.nodeName')).toBe(metadata.name)
@@ -287,7 +287,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
         })
         await executor.stop(handle, 0)
         await untilEnded(executor, more)
-        const tooBig = { ...small, ...filters, gpuMemoryGib: 33, gpu: 1 }
+        const tooBig = { ...small, ...filters, gpuMemoryBytes: 33 * 1024 ** 3, gpu: 1 }
         const never = await start(sh('true', { resources: tooBig }))
         await until(async () => JSON.stringify(await observe(executor, never)).includes('node affinity'), {
           what: 'no node has such a GPU',

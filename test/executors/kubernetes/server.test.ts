@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openServer } from '../../support/api.ts'
+import { busyboxPost } from '../../support/inside.ts'
 import { startProxy } from '../../support/proxy.ts'
 import { until } from '../../support/until.ts'
 import {
@@ -79,10 +80,10 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
   const untilNode = <Name extends keyof SeenNode>(name: Name, value: SeenNode[Name]) =>
     until(
       async () => {
-        const { pools } = await api.ask<{ pools: { nodes: { nodes: SeenNode[] } }[] }>(
-          '{ pools { nodes { nodes { state gpuJobsOnly } } } }',
+        const { pools } = await api.ask<{ pools: { nodes: { nodes: { nodes: SeenNode[] } }[] } }>(
+          '{ pools { nodes { nodes { nodes { state gpuJobsOnly } } } } }',
         )
-        return pools[0]?.nodes.nodes[0]?.[name] === value
+        return pools.nodes[0]?.nodes.nodes[0]?.[name] === value
       },
       { what: `${name} of the node is ${value}`, timeoutMs: 200_000 },
     )
@@ -97,10 +98,9 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
   const marks = async (name: string) => (await readFile(join(directory, name), 'utf8')).trim().split('\n')
 
   /** Saves a closure each second; ends some steps after it was continued. */
-  const counting = `
+  const counting = `${busyboxPost}
     save() {
-      wget -q -O- --header "authorization: Bearer $BERTH_TOKEN" --header 'content-type: application/json' \\
-        --post-data '{"query": "mutation { saveClosure(input: { closure: { step: '$1' } }) { __typename } }"}' "$BERTH_URL/graphql"
+      post '{"query": "mutation { saveClosure(input: { closure: { step: '$1' } }) { __typename } }"}'
     }
     step=0 end=1000
     if [ "$BERTH_CLOSURE" ]; then

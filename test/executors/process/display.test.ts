@@ -35,7 +35,7 @@ async function program(name: string, script: string): Promise<void> {
 
 /** `gpu`: the argument of display.sh. */
 function start(gpu: string) {
-  const script = displayScript.replaceAll('/tmp/', `${directory}/`).replaceAll('/dev/', `${directory}/`)
+  const script = displayScript.replace(/\/(tmp|dev)\//g, `${directory}/`)
   const env = { PATH: `${directory}:/usr/bin:/bin` }
   const spawned = spawn('/bin/sh', ['-c', script.replaceAll(`>${directory}/null`, '>/dev/null'), 'berth', gpu], {
     env,

@@ -51,7 +51,9 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
       reason: 'NODE_TROUBLE',
       message: expect.stringContaining('ENOSPC'),
     })
-    expect(await readdir(join(disk.path, 'shared', 'cluster', 'server'))).toEqual([])
+    // The name of the cluster may have been recorded before the disk was full.
+    const left = await readdir(join(disk.path, 'shared', 'cluster', 'server'))
+    expect(left.filter((name) => name !== 'cluster')).toEqual([])
     await disk.free()
     expect(await untilEnded(full, await full.start(run))).toMatchObject({ exitCode: 0 })
     await full.close()

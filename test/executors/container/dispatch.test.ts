@@ -1,0 +1,123 @@
+import { expect, it } from 'vitest'
+import { MachinesExecutor } from '../../../src/executors/container/machines.ts'
+import { type Executor, type Observation, StartFailed } from '../../../src/executors/executor.ts'
+import { createLog } from '../../../src/platform/log.ts'
+import { fastClock } from '../cluster-server.ts'
+import { runOf } from '../runs.ts'
+
+/** The executor of several machines, over executors that answer as a test says. */
+
+function machine(answers: Partial<Executor> = {}): Executor {
+  return {
+    name: 'container',
+    start: async ({ runId }) => `berth-${runId}`,
+    find: async () => null,
+    inspect: async (handles) => handles.map((handle): Observation => ({ state: 'running', nativeId: handle })),
+    async *logs() {},
+    stop: async () => undefined,
+    silent: async () => [],
+    describe: async () => ({ version: '24.0', available: true, message: null }),
+    close: async () => undefined,
+    ...answers,
+  }
+}
+
+const over = (machines: Record<string, Executor>) =>
+  new MachinesExecutor({ machines: new Map(Object.entries(machines)), clock: fastClock(100), log: createLog('silent') })
+const never = () => new Promise<never>(() => undefined)
+const frozen = machine({ inspect: never, silent: never, list: never, sample: never })
+
+it('a run starts on its node, and its handle names that node', async () => {
+  const run = { ...runOf({}), nodes: ['b'] }
+  const told: string[] = []
+  const start: Executor['start'] = async ({ runId }, _, tell) => {
+    tell?.('Pulling the image x')
+    return `berth-${runId}`
+  }
+  expect(await over({ a: machine(), b: machine({ start }) }).start(run, undefined, (info) => told.push(info))).toBe(
+    `b/berth-${run.runId}`,
+  )
+  expect(told).toEqual(['b: Pulling the image x'])
+})
+
+it('a start that fails names the machine, and another machine may start the run', async () => {
+  const start = () => Promise.reject(new StartFailed('BACKEND_AWAY', 'no answer'))
+  await expect(over({ a: machine({ start }) }).start({ ...runOf({}), nodes: ['a'] })).rejects.toMatchObject({
+    reason: 'NODE_TROUBLE',
+    message: 'a: no answer',
+  })
+  await expect(over({}).start({ ...runOf({}), nodes: ['x'] })).rejects.toMatchObject({ reason: 'NODE_TROUBLE' })
+})
+
+it('a run is looked for on its nodes alone, if they are known', async () => {
+  const find = async (runId: string) => `berth-${runId}`
+  const executor = over({ a: machine({ find: never }), b: machine({ find }) })
+  expect(await executor.find('r', ['b'])).toBe('b/berth-r')
+  expect(await over({ a: machine(), b: machine({ find }) }).find('r')).toBe('b/berth-r')
+  expect(await executor.find('r', ['gone'])).toBeNull()
+})
+
+it('a machine that does not answer delays no other, and its runs are unreachable', async () => {
+  const executor = over({ a: frozen, b: machine() })
+  expect(await executor.inspect(['b/two', 'a/one', 'x/three', 'four'])).toEqual([
+    { state: 'running', nativeId: 'two' },
+    { state: 'unreachable', info: 'a: no answer within 5 s' },
+    { state: 'unreachable', info: expect.stringContaining('names no engine for the node x') },
+    { state: 'gone', info: 'The container does not exist' },
+  ])
+  expect(await executor.silent(['b', 'a', 'x'])).toEqual(['a', 'x'])
+  expect(await executor.list()).toEqual([])
+  const runs = ['b/two', 'a/one'].map((handle) => ({ handle, gpuIds: [] }))
+  expect(await executor.sample(runs)).toEqual([{}, {}])
+})
+
+it('lists, stops and removes runs under the name of their node', async () => {
+  const asked: string[] = []
+  const a = machine({
+    list: async () => [{ runId: 'one', handle: 'berth-one' }],
+    stop: async (handle) => void asked.push(`stop ${handle}`),
+    forget: async (handle) => void asked.push(`forget ${handle}`),
+  })
+  const executor = over({ a, b: machine() })
+  expect(await executor.list()).toEqual([{ runId: 'one', handle: 'a/berth-one' }])
+  await executor.stop('a/berth-one', 0)
+  await executor.forget('a/berth-one')
+  expect(asked).toEqual(['stop berth-one', 'forget berth-one'])
+  await expect(executor.stop('x/berth-one', 0)).rejects.toThrow('names no engine for the node x')
+})
+
+it('passes on the events of all machines until it is cancelled', async () => {
+  const watching = (handle: string) =>
+    machine({
+      async *watch(signal) {
+        yield handle
+        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      },
+    })
+  const cancelled = new AbortController()
+  const seen: string[] = []
+  for await (const handle of over({ a: watching('one'), b: watching('two') }).watch(cancelled.signal)) {
+    seen.push(handle)
+    if (seen.length === 2) cancelled.abort()
+  }
+  expect(seen.toSorted()).toEqual(['a/one', 'b/two'])
+})
+
+it('is available while one machine is, and names each that is not', async () => {
+  const away = { version: null, available: false, message: 'Container engine unreachable: no answer' }
+  const executor = over({ a: machine(), b: machine({ describe: async () => away }) })
+  expect(await executor.describe()).toMatchObject({
+    version: '24.0',
+    available: true,
+    message: 'b: Container engine unreachable: no answer',
+    unreachable: { b: 'Container engine unreachable: no answer' },
+  })
+})
+
+it('waits with the output of a run whose node the configuration does not name', async () => {
+  const cancelled = new AbortController()
+  const chunks = over({}).logs('x/one', null, cancelled.signal)[Symbol.asyncIterator]()
+  const first = chunks.next()
+  cancelled.abort()
+  expect(await first).toMatchObject({ done: true })
+})

@@ -1,0 +1,32 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { archive } from '../../../src/executors/container/archive.ts'
+import { Engine } from '../../../src/executors/container/engine.ts'
+import { wasEndedByEngine } from '../../../src/executors/container/engine-stop.ts'
+import { notePath } from '../../../src/executors/container/note-file.ts'
+import type { Inspected } from '../../../src/executors/container/observation.ts'
+import { systemClock } from '../../../src/platform/clock.ts'
+import { listenAsEngine } from './fake-engine.ts'
+
+/** A container that ended before dockerd started. */
+it.each([
+  ['was killed with its machine', '\n', 255, true],
+  ['was killed by dockerd', '\n', 137, true],
+  ['got TERM from dockerd', 'ended TERM\n', 0, true],
+  ['ended by itself with 255', 'ended\n', 255, false],
+  ['ended by itself with 3', 'ended\n', 3, false],
+])('a container that %s: interrupted or not', async (_, note, exitCode, expected) => {
+  const directory = await mkdtemp(join(tmpdir(), 'berth-engine-stop-'))
+  const server = await listenAsEngine(directory, ({ url = '' }, response) => {
+    if (url.includes('/archive')) response.end(archive([{ path: notePath, mode: 0o666, content: Buffer.from(note) }]))
+    else response.end(JSON.stringify({ Created: '2026-01-01T00:01:00Z', Version: '20.10' }))
+  })
+  const engine = new Engine(`unix://${join(directory, 'engine.sock')}`, systemClock)
+  const ended = { Id: 'a', State: { ExitCode: exitCode, FinishedAt: '2026-01-01T00:00:59Z' } } as Inspected
+  expect(await wasEndedByEngine(engine, ended)).toBe(expected)
+  engine.close()
+  await server.close()
+  await rm(directory, { recursive: true })
+})

@@ -1,0 +1,157 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parseSshAddress } from '../../../src/config/engine-address.ts'
+import { createMachine } from '../../../src/executors/container/machine.ts'
+import { MachinesExecutor } from '../../../src/executors/container/machines.ts'
+import type { Executor } from '../../../src/executors/executor.ts'
+import { systemClock } from '../../../src/platform/clock.ts'
+import { createLog } from '../../../src/platform/log.ts'
+import { machineTime } from '../../support/clock.ts'
+import { until } from '../../support/until.ts'
+import { commandOf, contract, startsAt } from '../contract.ts'
+import { observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
+
+/**
+ * Several machines behind ssh: `npm run test:executors` starts them (machines.sh) and names their folder. Elsewhere this
+ * file is skipped, and says so.
+ */
+const lab = process.env['BERTH_TEST_MACHINES']
+if (lab === undefined)
+  process.stderr.write('SKIPPED: several machines; "npm run test:executors" runs them behind ssh\n')
+
+const lines = lab === undefined ? [] : readFileSync(join(lab, 'addresses'), 'utf8').trim().split('\n')
+const addresses = lines.map((line) => line.split(' ') as [name: string, address: string])
+const names = addresses.map(([name]) => name)
+const machines = (verb: string, name: string) =>
+  execFileSync('bash', [join(import.meta.dirname, 'machines.sh'), verb, lab ?? '', name], { stdio: 'inherit' })
+
+async function open(directory: string): Promise<Executor> {
+  const environment = { ...process.env, PATH: `${lab}/bin:${process.env['PATH']}` }
+  const opened = addresses.map(async ([name, address]): Promise<[string, Executor]> => {
+    const machine = await createMachine({
+      engine: address,
+      ssh: parseSshAddress(address),
+      tls: undefined,
+      isRemote: true,
+      owner: `${directory} ${name}`,
+      directory: join(directory, 'stops', name),
+      environment,
+      deadlineSlackSeconds: 0,
+      image: 'localhost/bb:1',
+      dataRoots: { data: directory },
+      clock: systemClock,
+      time: machineTime,
+      log: createLog('silent'),
+    })
+    return [name, machine]
+  })
+  const executor = new MachinesExecutor({
+    machines: new Map(await Promise.all(opened)),
+    clock: systemClock,
+    log: createLog('warn'),
+  })
+  await until(async () => (await executor.silent(names)).length === 0, { what: 'all machines answer' })
+  return executor
+}
+
+async function clear(directory: string): Promise<void> {
+  const executor = await open(directory)
+  for (const { handle } of (await executor.list?.()) ?? []) await executor.forget?.(handle)
+  await executor.close()
+  await rm(directory, { recursive: true })
+}
+
+const small = resourcesOf({ memoryBytes: 64 * 2 ** 20 })
+let placed = 0
+/** Runs take turns on the machines. */
+const nextNode = () => [names[placed++ % names.length] ?? '']
+
+describe.skipIf(lab === undefined)('with several machines', () => {
+  contract('machines', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'berth-machines-'))
+    return {
+      open: () => open(directory),
+      run(behaviour) {
+        const run = { ...runOf({ data: ['data:/marks'], resources: small }), nodes: nextNode() }
+        return { ...run, spec: { ...run.spec, command: commandOf(behaviour, `/marks/${run.runId}`) } }
+      },
+      starts: ({ runId }) => startsAt(join(directory, runId)),
+      remove: () => clear(directory),
+    }
+  })
+
+  describe('a job', () => {
+    let directory: string
+    let executor: Executor
+
+    beforeAll(async () => {
+      directory = await mkdtemp(join(tmpdir(), 'berth-machines-'))
+      executor = await open(directory)
+    })
+    afterAll(async () => {
+      await executor.close()
+      await clear(directory)
+    })
+
+    type Spec = Parameters<typeof runOf>[0]
+    const start = (node: string, spec: Spec, run: Parameters<typeof runOf>[1] = {}) =>
+      executor.start({ ...runOf({ resources: small, ...spec }, run), nodes: [node] })
+    const sh = (text: string): Spec => ({ command: ['/bin/sh', '-c', text] })
+
+    it.each(names)('on %s finds its closure', async (node) => {
+      const handle = await start(node, sh('cat "$BERTH_CLOSURE"'), { closure: '{"step":3}' })
+      expect((await read(executor, handle)).out).toBe('{"step":3}')
+    })
+
+    it.each(names)('on %s runs as the account there', async (node) => {
+      const handle = await start(node, sh('id -u; id -g'), { unixUser: 'nobody' })
+      expect((await read(executor, handle)).out).toBe('65534\n65534\n')
+    })
+
+    it.each(names)('on %s is refused for an account that does not exist there', async (node) => {
+      await expect(start(node, sh('true'), { unixUser: 'nobody-here' })).rejects.toMatchObject({
+        reason: 'BAD_SPEC',
+        message: `${node}: The machine has no account nobody-here in its /etc/passwd`,
+      })
+    })
+
+    it('mounts whole data roots alone', async () => {
+      await mkdir(join(directory, 'sub'))
+      await expect(start(names[0] ?? '', { data: ['data/sub:/d'] })).rejects.toMatchObject({
+        message: expect.stringContaining('on another machine a job mounts a whole data root'),
+      })
+    })
+
+    it('is interrupted when its machine is restarted', { timeout: 120_000 }, async () => {
+      const [, name = ''] = names
+      const handle = await start(name, sh('sleep 600'))
+      await untilState(executor, handle, 'running')
+      machines('off', name)
+      machines('on', name)
+      expect(await untilState(executor, handle, 'gone')).toMatchObject({ info: expect.stringContaining('was stopped') })
+      const again = await start(name, sh('echo up'))
+      expect((await read(executor, again)).out).toBe('up\n')
+    })
+
+    it('goes on while its machine is away, and loses no line', { timeout: 120_000 }, async () => {
+      const [name = ''] = names
+      const handle = await start(name, sh('i=0; while [ $i -lt 80 ]; do i=$((i+1)); echo $i; sleep 0.2; done'))
+      const output = read(executor, handle)
+      await untilState(executor, handle, 'running')
+      machines('cut', name)
+      await until(async () => (await observe(executor, handle)).state === 'unreachable', {
+        what: 'the machine is silent',
+        timeoutMs: 60_000,
+      })
+      expect(await executor.silent?.(names)).toEqual([name])
+      expect((await executor.describe()).message).toContain(`${name}: Container engine unreachable`)
+      machines('mend', name)
+      expect((await output).out).toBe(Array.from({ length: 80 }, (_, i) => `${i + 1}\n`).join(''))
+      expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 0 })
+    })
+  })
+})
