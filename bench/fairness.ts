@@ -18,7 +18,7 @@ const secret = 'the-secret-of-the-bench'
 const jobsSql = `
 INSERT INTO job (id, lane_id, sequence, account, user_id, state, created_at, finished_at, log_closed, name, labels, project,
   base_priority, spec, pool, queue, executor, cpu_millis, memory_bytes, gpu)
-SELECT 'job_a' || lpad(n::text, 20, '0'), j.lane_id, -n, j.account, $2, 'SUCCEEDED',
+SELECT 'job_00' || lpad(n::text, 24, '0'), j.lane_id, -n, j.account, $2, 'SUCCEEDED',
   berth_now() - interval '1 day' - n * interval '10 seconds', berth_now() - interval '1 day', true, 'train-' || n % 1000, '{}',
   'p', n % 4 * 10, j.spec, j.pool, j.queue, j.executor, j.cpu_millis, j.memory_bytes, j.gpu
 FROM generate_series(1, $1::int) n, (SELECT * FROM job LIMIT 1) j`

@@ -5,6 +5,7 @@ import { planPass } from '../src/scheduler/plan/plan.ts'
 import { createWorld, type World } from '../src/scheduler/plan/world.ts'
 import { gpus, node, shape, v100 } from '../test/support/machines.ts'
 import { heard, lane, settings, snapshot, waiting } from '../test/support/planning.ts'
+import { busyPools } from './busy-pool.ts'
 import { percentile } from './harness.ts'
 
 /**
@@ -13,7 +14,8 @@ import { percentile } from './harness.ts'
  * - from hearing of one end to the next start, with 10,000 and with 1,000,000 jobs in 6,000 lanes of as many accounts
  *   (goal: at most 1.5 times as long, p99 < 1 ms);
  * - a job that may start behind 10,000 that fit nowhere and 10,000 that a limit holds back, and without them;
- * - the choice of victims for a job of 8 GPUs among 10,000 runs (goal: < 100 ms).
+ * - the choice of victims for a job of 8 GPUs among 10,000 runs (goal: < 100 ms);
+ * - rounds with planned starts and preemptable jobs (busy-pool.ts).
  */
 const lanesCount = 6_000
 const nodesCount = 1_000
@@ -212,3 +214,4 @@ function evictions(): void {
 afterAnEnd()
 behindThose()
 evictions()
+busyPools()

@@ -1,4 +1,3 @@
-import { effectivePriority } from '../src/domain/ageing.ts'
 import {
   type Amount,
   type Counted,
@@ -8,7 +7,8 @@ import {
   modelLimitReached,
 } from '../src/domain/limits/in-use.ts'
 import type { BackOff, FreeNode } from '../src/domain/machines/machines.ts'
-import type { Hold, Start } from '../src/scheduler/plan/model.ts'
+import type { PastPreemption, Start } from '../src/scheduler/plan/model.ts'
+import { partingNodes, pathTo } from '../src/scheduler/plan/share-tree.ts'
 import type { SimulatedJob } from './jobs.ts'
 import type { Memory } from './memory.ts'
 
@@ -16,7 +16,6 @@ import type { Memory } from './memory.ts'
 export const breachesOf = (memory: Memory, written: Written): string[] => [
   ...beyondLimit(memory, written),
   ...inTheWrongPlace(memory, written),
-  ...beforeOwner(memory, written),
 ]
 
 interface Written {
@@ -24,8 +23,6 @@ interface Written {
   start: Start
   /** Jobs that lose their holds by the same decision. */
   dropped: ReadonlySet<string>
-  /** Jobs that get other holds by the same decision. */
-  replaced: ReadonlySet<string>
 }
 
 export const countedOf = ({ lane }: SimulatedJob, placements?: Start['placements']): Counted => ({
@@ -70,24 +67,11 @@ function limitAgainst(memory: Memory, job: SimulatedJob, placements: Start['plac
 
 /** When the leader is idle, a job that cannot start must not keep the resources of evicted runs. */
 export function claimedForNothing(memory: Memory): string[] {
-  return [...memory.holds.values()]
-    .filter(({ kind }) => kind === 'PREEMPTION')
-    .flatMap(({ jobId }) => {
-      const job = memory.jobs.get(jobId)
-      const held = job ? limitAgainst(memory, job, []) : null
-      return held ? [`Resources are kept for ${jobId}, which may not start: ${held.message}`] : []
-    })
-}
-
-/** When the leader is idle, nodes may be drained only for jobs that may use them. */
-export function drainedForNothing(memory: Memory): string[] {
-  return [...memory.holds.values()]
-    .filter(({ kind }) => kind === 'DRAIN')
-    .flatMap(({ jobId, placements }) => {
-      const job = memory.jobs.get(jobId)
-      const held = job ? limitAgainst(memory, job, placements) : null
-      return held ? [`Nodes are drained for ${jobId}, which may not have them: ${held.message}`] : []
-    })
+  return [...memory.holds.values()].flatMap(({ jobId }) => {
+    const job = memory.jobs.get(jobId)
+    const held = job ? limitAgainst(memory, job, []) : null
+    return held ? [`Resources are kept for ${jobId}, which may not start: ${held.message}`] : []
+  })
 }
 
 function modelsOf(memory: Memory, placements: Start['placements']): string[] {
@@ -108,7 +92,7 @@ function inTheWrongPlace(memory: Memory, { job, start: { placements }, dropped }
     return on?.state === 'READY' ? [] : [`${job.id} started on ${node}, which is ${on?.state}`]
   })
   const kept = [...holds.values()]
-    .filter(({ kind, jobId }) => kind === 'PREEMPTION' && jobId !== job.id && !dropped.has(jobId))
+    .filter(({ jobId }) => jobId !== job.id && !dropped.has(jobId))
     .filter((hold) =>
       hold.placements.some((held) =>
         placements.some(
@@ -122,39 +106,6 @@ function inTheWrongPlace(memory: Memory, { job, start: { placements }, dropped }
     .filter((reservation) => placements.some(({ node }) => reservation.nodes.includes(node)))
     .map(({ id }) => `${job.id} started on a node that is reserved as ${id}`)
   return [...closed, ...kept, ...foreign]
-}
-
-/**
- * Starts on a GPU that is drained for another job. These are allowed only for backfilled jobs, for jobs that end in
- * time, and under PRIORITY for jobs before the owner, or of a higher priority that evicted runs.
- */
-function beforeOwner(memory: Memory, { job, start, dropped, replaced }: Written): string[] {
-  const { placements, backfilledOn, lane } = start
-  const takes = ({ placements: held }: Hold) =>
-    held.some(({ nodeId, gpuIds }) =>
-      placements.some((taken) => taken.nodeId === nodeId && gpuIds.some((id) => taken.gpuIds.includes(id))),
-    )
-  return [...memory.holds.values()]
-    .filter((hold) => hold.kind === 'DRAIN' && hold.jobId !== job.id && takes(hold))
-    .filter(({ jobId }) => !dropped.has(jobId) && !replaced.has(jobId))
-    .filter(({ expectedMs }) => {
-      const endsMs = lane.runSeconds === null ? Number.POSITIVE_INFINITY : memory.heardMs + lane.runSeconds * 1_000
-      return backfilledOn === null && (expectedMs === null || endsMs > expectedMs)
-    })
-    .filter(({ jobId }) => {
-      const owner = memory.jobs.get(jobId)
-      const outranks = memory.settings.policy === 'PRIORITY' && memory.holds.get(job.id)?.kind === 'PREEMPTION'
-      return owner && !isBefore(memory, job, owner) && !(outranks && lane.priority > owner.lane.priority)
-    })
-    .map(({ jobId }) => `${job.id} started on a GPU that is drained for ${jobId}, and would not leave it`)
-}
-
-function isBefore({ settings, heardMs: nowMs }: Memory, job: SimulatedJob, other: SimulatedJob): boolean {
-  if (settings.policy !== 'PRIORITY') return false
-  if (job.lane.interactive !== other.lane.interactive) return job.lane.interactive
-  const effective = ({ lane: { priority: band, overridden }, eligibleMs: sinceMs }: SimulatedJob) =>
-    effectivePriority({ band, overridden, open: true, sinceMs }, { nowMs, thresholdMs: settings.starvationThresholdMs })
-  return effective(job) > effective(other) || (effective(job) === effective(other) && job.turn < other.turn)
 }
 
 /** true: the node backs off, or already has the one run that may be tried after that. */
@@ -186,11 +137,13 @@ export function losesTooMuch(memory: Memory, { id, run }: SimulatedJob, ranMs: n
     : []
 }
 
-/** Rotations that break the rule that an account either only loses or only gains within a quantum. */
+/** Rotations that break the rule that a node of the tree of shares either only loses or only gains within a quantum. */
 export function changesNothing({ preemptions, settings, nowMs }: Memory): string[] {
   const since = nowMs - Math.max(settings.rotationQuantumMs, 0)
   const newest = preemptions.at(-1)
-  const recent = preemptions.filter(({ tier, atMs }) => tier === 2 && atMs > since)
-  const isBack = recent.some(({ claimant, victim }) => claimant === newest?.victim || victim === newest?.claimant)
-  return newest && isBack ? [`${newest.victim} gives to ${newest.claimant}, and one of them did the opposite`] : []
+  const parted = ({ claimant, victim }: PastPreemption) => partingNodes(pathTo(claimant), pathTo(victim)) ?? []
+  const [taker, giver] = newest ? parted(newest) : []
+  const recent = preemptions.filter(({ tier, atMs }) => tier === 2 && atMs > since).map(parted)
+  const isBack = recent.some(([claimant, victim]) => claimant === giver || victim === taker)
+  return newest && isBack ? [`${giver} gives to ${taker}, and one of them did the opposite`] : []
 }

@@ -1,18 +1,18 @@
 import type { Lane } from '../src/domain/lanes.ts'
 import { sumAmounts } from '../src/domain/machines/amounts.ts'
 import { type Placement, place } from '../src/domain/machines/placement.ts'
-import { classifyLane } from '../src/scheduler/plan/classes.ts'
 import { compareFractions } from '../src/scheduler/plan/fractions.ts'
 import type { Running, Tier } from '../src/scheduler/plan/model.ts'
 import { type EvictionPlan, evictionFor } from '../src/scheduler/plan/preemption.ts'
 import { unlimited } from '../src/scheduler/plan/rations.ts'
+import { partingNodes, sharePath } from '../src/scheduler/plan/share-tree.ts'
 import { gpus, node, v100 } from '../test/support/machines.ts'
 import { lane, range, TestPool } from '../test/support/pool.ts'
 import { Random } from './random.ts'
 
 /**
  * Small random clusters whose jobs never end, to see whether preemption comes to rest. A pass fills in order of the
- * shares, with one plan of preemption per class. Victims leave and the claimant starts at once, so only the rules
+ * shares, and evicts for one job at most. Victims leave and the claimant starts at once, so only the rules
  * decide. Broken means: a plan whose places are not free, a job evicted more often than its bound, or evictions without
  * end.
  */
@@ -21,6 +21,8 @@ export interface Kind {
   /** Passes per quantum; null: no rotation and no bound per job, so that only the rule itself is tested. */
   quantumPasses: number | null
   passes: number
+  /** Accounts have people and sub-accounts; default: each is one person. */
+  people?: boolean
   /** Shares count past use, by this half-life; default: they do not. */
   halfLifePasses?: number
 }
@@ -53,7 +55,7 @@ interface Job extends Asks {
 
 const passMs = 72_000
 
-export const settle = (seed: number, kind: Kind): Outcome => settleJobs(someJobs(new Random(seed), kind.nodes), kind)
+export const settle = (seed: number, kind: Kind): Outcome => settleJobs(someJobs(new Random(seed), kind), kind)
 
 export function settleJobs(jobs: readonly Asks[], { nodes, quantumPasses, passes, halfLifePasses }: Kind): Outcome {
   const pool = new TestPool(
@@ -75,7 +77,7 @@ export function settleJobs(jobs: readonly Asks[], { nodes, quantumPasses, passes
   return cluster.outcome(evicted)
 }
 
-function someJobs(random: Random, nodes: number): Asks[] {
+function someJobs(random: Random, { nodes, people }: Kind): Asks[] {
   const accounts = range(0, random.between(2, 5)).map((i) => `a${i}`)
   return range(0, random.between(3, 11)).map(() => {
     const gpu = random.chance(0.75) ? random.between(1, 8) : 0
@@ -88,9 +90,15 @@ function someJobs(random: Random, nodes: number): Asks[] {
       restartable: !isFixed,
       preemptable: !isFixed,
     })
+    if (people) Object.assign(of, somebody(of.account, random))
     return { of, bid: random.between(0, 3), arrives: random.chance(0.5) ? 0 : random.between(0, arrivalsEnd) }
   })
 }
+
+const somebody = (account: string, random: Random) => ({
+  account: random.chance(0.3) ? `${account}.${random.of(['x', 'y'])}` : account,
+  userId: `u${random.between(1, 3)}`,
+})
 
 const arrivalsEnd = 10
 
@@ -115,27 +123,25 @@ class Cluster {
   pass(number: number): number {
     const before = this.pool.preemptions.length
     for (const job of this.jobs) if (job.arrives === number) this.waiting.add(job)
-    const closed = new Set<string>()
-    const planned = new Set<string>()
-    for (let job = this.next(closed); job; job = this.next(closed)) {
-      const ofClass = classifyLane(job.of)
+    const blocked = new Set<Job>()
+    for (let job = this.next(blocked); job; job = this.next(blocked)) {
       const placements = this.isWithinPart(job) ? place(job.of.shape, this.pool.nodes) : null
+      const mayEvict = this.pool.preemptions.length === before && this.isWithinPart(job)
       if (placements) this.start(job, placements, null)
-      else if (planned.has(ofClass) || !this.isWithinPart(job) || !this.evictFor(job)) closed.add(ofClass)
-      else planned.add(ofClass)
+      else if (!mayEvict || !this.evictFor(job)) blocked.add(job)
     }
     return this.pool.preemptions.length - before
   }
 
-  private next(closed: ReadonlySet<string>): Job | undefined {
+  private next(blocked: ReadonlySet<Job>): Job | undefined {
     return [...this.waiting]
-      .filter(({ of }) => !closed.has(classifyLane(of)))
-      .toSorted(
-        (a, b) =>
-          compareFractions(this.pool.share(a.of.account), this.pool.share(b.of.account)) ||
-          b.bid - a.bid ||
-          a.turn - b.turn,
-      )[0]
+      .filter((job) => !blocked.has(job))
+      .toSorted((a, b) => this.compareShares(a.of, b.of) || b.bid - a.bid || a.turn - b.turn)[0]
+  }
+
+  private compareShares(a: Lane, b: Lane): number {
+    const [one, other] = partingNodes(sharePath(a), sharePath(b)) ?? []
+    return one && other ? compareFractions(this.pool.share(one), this.pool.share(other)) : 0
   }
 
   private isWithinPart({ of }: Job): boolean {
@@ -185,7 +191,7 @@ class Cluster {
       sequence: job.turn,
       sinceMs: 0,
     }
-    const plan = evictionFor(this.pool, { lane: job.of, entry, class: classifyLane(job.of), ration: unlimited })
+    const plan = evictionFor(this.pool, { lane: job.of, entry, ration: unlimited })
     if (!plan) return false
     for (const victim of plan.victims) this.leave(job, victim)
     for (const { running } of plan.victims) this.checkNeeded(job, running)

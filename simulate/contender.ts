@@ -65,9 +65,9 @@ export class BerthContender implements Contender {
   start(nowMs: number): Work[] {
     const started: Work[] = []
     for (;;) {
-      const { starts, holds, needs } = planPass(this.#world, { startsMax: 50 })
+      const { starts, needs } = planPass(this.#world, { startsMax: 50 })
       if (needs.length > 0) this.#refill(needs)
-      else if (starts.length + holds.put.length + holds.drop.length === 0) return started
+      else if (starts.length === 0) return started
       const changes: Change[] = []
       for (const { entry } of starts) {
         const work = this.#works.get(entry.jobId)

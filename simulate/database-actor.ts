@@ -214,7 +214,8 @@ export class DatabaseActor implements Actor {
   private async reserve({ name, nodes, startsInMs, endsInMs }: Reserving): Promise<void> {
     const { domain, admin } = this.stand
     const at = (ms: number) => new Date(this.stand.nowMs() + ms).toISOString()
-    const input = { name, pool, project, nodes, startsAt: at(startsInMs), endsAt: at(endsInMs) }
+    const nodeIds = await Promise.all(nodes.map((node) => this.nodeId(node)))
+    const input = { name, pool, project, nodeIds, startsAt: at(startsInMs), endsAt: at(endsInMs) }
     const { id } = await createCapacityReservation(domain, admin, input)
     this.reservations.set(name, id)
   }
@@ -234,6 +235,6 @@ WHERE j.state IN ('BLOCKED', 'QUEUED', 'STARTING', 'RUNNING', 'CANCELLING') ORDE
 function asInput({ name, cpuMillis, memoryBytes, infiniband, devices }: DeclaredNode) {
   const [first] = devices
   const { model, memoryGib, tensorCores } = first ?? { model: '', memoryGib: 0, tensorCores: false }
-  const gpus = first ? [{ model, memoryGib, tensorCores, count: devices.length }] : []
-  return { pool, name, cpu: cpuMillis / 1_000, memoryGib: memoryBytes / GiB, infiniband, gpus }
+  const gpus = first ? [{ model, memoryBytes: memoryGib * GiB, tensorCores, count: devices.length }] : []
+  return { pool, name, cpu: cpuMillis / 1_000, memoryBytes, infiniband, gpus }
 }

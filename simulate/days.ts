@@ -1,13 +1,15 @@
 import type { Lane, Policy } from '../src/domain/lanes.ts'
+import type { PastArrivals } from '../src/scheduler/plan/arrivals.ts'
 import { type Forecast, forecast } from '../src/scheduler/plan/forecast.ts'
 import type { Change, LaneState, Waiting } from '../src/scheduler/plan/model.ts'
 import { planPass } from '../src/scheduler/plan/plan.ts'
-import { historyMax, type RunTime } from '../src/scheduler/plan/run-times.ts'
+import { chooseParts, historyMax, type RunTime } from '../src/scheduler/plan/run-times.ts'
 import { createWorld, type World } from '../src/scheduler/plan/world.ts'
 import { gpus, node, v100 } from '../test/support/machines.ts'
 import { heard, lane, settings, snapshot, waiting } from '../test/support/planning.ts'
 import { range } from '../test/support/pool.ts'
 import { Random } from './random.ts'
+import { makeWork } from './workload.ts'
 
 /**
  * How good are forecasts? The real planner plays a day with run times that the forecast does not know. At some moments
@@ -18,8 +20,11 @@ import { Random } from './random.ts'
 interface Kind {
   user: string
   gpu: number
+  /** Default: 1. */
+  copies?: number
   /** Decides how long they run. */
   seconds: number
+  /** The maximum run time that their person states. */
   limitSeconds: number | null
   /** Earlier run times, in milliseconds. */
   history: readonly number[]
@@ -73,7 +78,10 @@ export function knownDay(seed: number, policy: Policy): Judged[] {
     const gpu = random.of([1, 1, 2, 4])
     return withHistory({ user: `u${at % 5}`, gpu, seconds, limitSeconds: seconds, history: [] }, runMs)
   })
-  const jobs = range(0, 200).map((at) => newJob(oneOf(kinds, random), { at, arrivesMs: 0, runMs }))
+  const jobs = range(0, 200).map((at) => {
+    const kind = oneOf(kinds, random)
+    return newJob(kind, { at, arrivesMs: 0, runMs: runMs(kind) })
+  })
   return new Day({ policy, jobs, looksMs: [1] }).play()
 }
 
@@ -108,26 +116,37 @@ export function mixedDay(seed: number, policy: Policy): Judged[] {
     const kind = oneOf(kinds, random)
     const count = random.chance(0.2) ? random.between(5, 30) : 1
     for (let one = 0; one < count; one++)
-      jobs.push(newJob(kind, { at: jobs.length, arrivesMs: Math.round(atMs), runMs }))
+      jobs.push(newJob(kind, { at: jobs.length, arrivesMs: Math.round(atMs), runMs: runMs(kind) }))
     atMs += -Math.log(1 - random.next()) * 600_000
   }
   return new Day({ policy, jobs, looksMs: range(1, 2 * hours).map((half) => half * 1_800_000) }).play()
 }
 
-function newJob(
-  kind: Kind,
-  { at, arrivesMs, runMs }: { at: number; arrivesMs: number; runMs: (kind: Kind) => number },
-): Job {
-  const { user, gpu, limitSeconds } = kind
-  const id = `${user}/${gpu}/${limitSeconds}`
+/**
+ * A new installation, without earlier runs: jobs of workload.ts at a load of 0.95. People state limits of 1.2 to 2.5 times
+ * the run time or the next round one above, and the names of jobs say nothing.
+ */
+export function newDay(seed: number, policy: Policy): Judged[] {
+  const works = makeWork({ seed, nodes: nodesCount, load: 0.95, jobs: 150 })
+  const jobs = works.map(({ id, user, copies, gpus: gpu, arrivesMs, runMs, limitMs }) => {
+    const kind = { user, gpu, copies, seconds: id, limitSeconds: limitMs / 1_000, history: [] }
+    return newJob(kind, { at: id, arrivesMs, runMs })
+  })
+  const lastMs = works.at(-1)?.arrivesMs ?? 0
+  return new Day({ policy, jobs, looksMs: range(1, 6).map((part) => (part * lastMs) / 6) }).play()
+}
+
+function newJob(kind: Kind, { at, arrivesMs, runMs }: { at: number; arrivesMs: number; runMs: number }): Job {
+  const { user, gpu, copies = 1, limitSeconds } = kind
+  const id = `${user}/${copies * gpu}/${limitSeconds}`
   const of = lane(id, {
     userId: user,
     account: user,
     runSeconds: limitSeconds,
-    shape: { gpu, cpuMillis: 1, memoryBytes: 0 },
+    shape: { gpu, copies, cpuMillis: 1, memoryBytes: 0 },
   })
   const entry = waiting(id, at + 1, { sinceMs: arrivesMs })
-  return { kind, of, entry, arrivesMs, runMs: runMs(kind), startMs: null }
+  return { kind, of, entry, arrivesMs, runMs, startMs: null }
 }
 
 interface DayOf {
@@ -192,8 +211,8 @@ class Day {
 
   private fill(): void {
     for (;;) {
-      const { starts, holds } = planPass(this.world, { startsMax: 50 })
-      if (starts.length + holds.put.length + holds.drop.length === 0) return
+      const { starts } = planPass(this.world, { startsMax: 50 })
+      if (starts.length === 0) return
       const changes: Change[] = []
       for (const { entry } of starts) {
         const job = this.jobs.get(entry.jobId)
@@ -216,10 +235,24 @@ class Day {
   private look(): void {
     this.looking.shift()
     const { jobs } = this.day
-    const times = new Map(jobs.map((job) => [job.entry.jobId, runTimeOf(job)]))
-    const found = toTheEnd(forecast(this.world.state.copy, { times, graceMs: 10_000 }))
+    const ended = jobs.filter(({ startMs, runMs }) => startMs !== null && startMs + runMs <= this.nowMs)
+    const times = new Map(jobs.map((job) => [job.entry.jobId, runTimeOf(job, ended)]))
+    const found = toTheEnd(forecast(this.world.state.copy, { times, past: this.past(ended), graceMs: 10_000 }))
     const waits = jobs.filter(({ arrivesMs, startMs }) => arrivesMs <= this.nowMs && startMs === null)
     this.looks.push({ atMs: this.nowMs, forecast: found, waiting: waits })
+  }
+
+  private past(ended: readonly Job[]): PastArrivals {
+    const isEnded = new Set(ended)
+    const arrived = this.day.jobs.filter(({ arrivesMs }) => arrivesMs > 0 && arrivesMs <= this.nowMs)
+    return {
+      sinceMs: 0,
+      arrivals: arrived.map((job) => ({
+        lane: job.of,
+        atMs: job.arrivesMs,
+        runMs: isEnded.has(job) ? job.runMs : null,
+      })),
+    }
   }
 
   private advance(): void {
@@ -233,11 +266,20 @@ class Day {
   }
 }
 
-const runTimeOf = ({ kind: { history, limitSeconds, seconds }, of }: Job): RunTime => ({
-  kind: `${of.id}/${seconds}`,
-  history,
-  limitMs: limitSeconds === null ? null : limitSeconds * 1_000,
-})
+/** As a leader knows it: from the runs that have ended. */
+function runTimeOf({ kind, of }: Job, ended: readonly Job[]): RunTime {
+  const { history, limitSeconds, seconds } = kind
+  const own = ended.filter((job) => job.kind === kind).map(({ runMs }) => runMs)
+  const listParts = (jobs: readonly Job[]) =>
+    jobs.flatMap(({ runMs, kind: { limitSeconds: stated } }) => (stated === null ? [] : [runMs / (stated * 1_000)]))
+  const personal = listParts(ended.filter((job) => job.kind.user === kind.user))
+  return {
+    kind: `${of.id}/${seconds}`,
+    history: [...history, ...own].slice(-historyMax),
+    parts: chooseParts(personal, listParts(ended)),
+    statedMs: limitSeconds === null ? null : limitSeconds * 1_000,
+  }
+}
 
 function toTheEnd<Result>(steps: Generator<void, Result>): Result {
   for (;;) {

@@ -1,10 +1,11 @@
 import type { Policy } from '../src/domain/lanes.ts'
-import { type Figures, figuresOf, type Judged, knownDay, mixedDay } from './days.ts'
+import { type Figures, figuresOf, type Judged, knownDay, mixedDay, newDay } from './days.ts'
 
 /** `npm run simulate -- estimates`: how far estimated starts are off, over seeded days. */
 const days: Record<string, { seeds: number; day: (seed: number, policy: Policy) => Judged[] }> = {
   '200 jobs, known run times': { seeds: 60, day: knownDay },
   'mixed day, unknown run times': { seeds: 20, day: mixedDay },
+  'new installation, stated limits': { seeds: 20, day: newDay },
 }
 
 const percent = (part: number) => `${(100 * part).toFixed(1)} %`

@@ -9,8 +9,8 @@ import { range } from '../test/support/pool.ts'
 import { Random } from './random.ts'
 
 /**
- * Accounts that always have jobs waiting, on nodes of 8 GPUs under FAIR_SHARE: who gets how much? Nothing is evicted, so the
- * order alone decides.
+ * Accounts and people that always have jobs waiting, on nodes of 8 GPUs under FAIR_SHARE: who gets how much? Nothing is
+ * evicted, so the order alone decides.
  */
 export interface Contest {
   nodes: number
@@ -18,8 +18,7 @@ export interface Contest {
   /** GPUs of the jobs; each account always has jobs of every size waiting. */
   sizes: readonly number[]
   starts: number
-  halfLifeMs?: number
-  holdAfterMs?: number
+  halfLifeMs?: number | null
   /** Run times differ by up to this part; default 0. */
   jitter?: number
   seed?: number
@@ -27,15 +26,24 @@ export interface Contest {
 
 export interface Contestant {
   name: string
+  /** Default: one of the same name. */
+  account?: string
+  /** Weight of the account. */
   weight?: number
+  /** GPUs of its jobs; default: those of the contest. */
+  sizes?: readonly number[]
   /** Run time of the account's jobs; default 60. */
   seconds?: number
+  /** The next job is submitted when the last one has ended; default: there are always enough. */
+  oneAtATime?: boolean
   /** The account submits after this many starts. */
   arrives?: number
 }
 
 export interface Got {
   starts: number
+  /** How long its jobs waited. */
+  waitsMs: readonly number[]
   gpuSeconds: number
   /** The same, each moment by its weight under the half-life. */
   decayed: number
@@ -59,8 +67,8 @@ class Playing {
   private readonly random: Random
   private readonly world: World
   private readonly running: Ending[] = []
-  private readonly uses: { account: string; gpu: number; sinceMs: number; untilMs: number }[] = []
-  private readonly starts = new Map<string, number>()
+  private readonly uses: { name: string; gpu: number; sinceMs: number; untilMs: number }[] = []
+  private readonly waits = new Map<string, number[]>()
   private readonly absent: Contestant[]
   private nowMs = 0
   private sequence = 0
@@ -74,15 +82,14 @@ class Playing {
   }
 
   private empty(): Snapshot {
-    const { nodes, accounts, halfLifeMs = null, holdAfterMs } = this.contest
+    const { nodes, accounts, halfLifeMs = null } = this.contest
     const devices = () => gpus(v100)
     return snapshot({
       settings: settings({
         policy: 'FAIR_SHARE',
         nonPreemptableFraction: 1,
         shareHalfLifeMs: halfLifeMs,
-        ...(holdAfterMs !== undefined && { holdAfterMs }),
-        weights: new Map(accounts.map(({ name, weight = 1 }) => [name, weight])),
+        weights: new Map(accounts.map(({ name, account = name, weight = 1 }) => [account, weight])),
       }),
       nodes: range(0, nodes).map((at) => node(`n${String(at).padStart(3, '0')}`, { devices: devices() })),
     })
@@ -102,10 +109,14 @@ class Playing {
   private admit(): void {
     for (const one of this.absent.filter(({ arrives = 0 }) => arrives <= this.started)) {
       this.absent.splice(this.absent.indexOf(one), 1)
-      const lanes = this.contest.sizes.map((gpu) =>
-        lane(`${one.name}/${gpu}`, { account: one.name, shape: { gpu, cpuMillis: 1 } }),
+      const lanes = (one.sizes ?? this.contest.sizes).map((gpu) =>
+        lane(`${one.name}/${gpu}`, {
+          account: one.account ?? one.name,
+          userId: one.name,
+          shape: { gpu, cpuMillis: 1 },
+        }),
       )
-      const changes = range(0, perLane).flatMap(() => lanes.map((of) => this.joining(of)))
+      const changes = range(0, one.oneAtATime ? 1 : perLane).flatMap(() => lanes.map((of) => this.joining(of)))
       const known = lanes.map((of) => ({ lane: of, userName: one.name, team: null }))
       this.world.hear(heard(changes, { nowMs: this.nowMs, lanes: known }))
     }
@@ -125,11 +136,11 @@ class Playing {
       for (const start of starts) {
         const { lane: of, entry } = start
         this.started += 1
-        this.starts.set(of.account, (this.starts.get(of.account) ?? 0) + 1)
-        const { seconds = 60 } = this.contest.accounts.find(({ name }) => name === of.account) ?? {}
+        this.waits.set(of.userId, [...(this.waits.get(of.userId) ?? []), this.nowMs - entry.sinceMs])
+        const { seconds = 60, oneAtATime } = this.find(of)
         const ms = seconds * 1_000 * (1 + (this.contest.jitter ?? 0) * (2 * this.random.next() - 1))
         this.running.push({ atMs: this.nowMs + ms, start, sinceMs: this.nowMs })
-        changes.push({ kind: 'LEFT', jobId: entry.jobId, laneId: of.id }, this.joining(of))
+        changes.push({ kind: 'LEFT', jobId: entry.jobId, laneId: of.id }, ...(oneAtATime ? [] : [this.joining(of)]))
       }
       this.running.sort((a, b) => a.atMs - b.atMs)
       this.world.hear(heard(changes, { nowMs: this.nowMs }))
@@ -141,22 +152,33 @@ class Playing {
     if (!ending) throw new Error('Nothing runs')
     this.nowMs = ending.atMs
     this.record(ending)
-    const { runId } = ending.start.entry
-    this.world.hear(heard([{ kind: 'RUN', runId, running: null }], { nowMs: this.nowMs }))
+    const { lane: of, entry } = ending.start
+    const next = this.find(of).oneAtATime ? [this.joining(of)] : []
+    const known = [{ lane: of, userName: of.userId, team: null }]
+    const ended: Change = { kind: 'RUN', runId: entry.runId, running: null }
+    this.world.hear(heard([ended, ...next], { nowMs: this.nowMs, lanes: known }))
+  }
+
+  private find({ userId }: Lane): Partial<Contestant> {
+    return this.contest.accounts.find(({ name }) => name === userId) ?? {}
   }
 
   private record({ start: { lane: of, placements }, sinceMs }: Ending): void {
-    this.uses.push({ account: of.account, gpu: sumAmounts(placements).gpu, sinceMs, untilMs: this.nowMs })
+    this.uses.push({ name: of.userId, gpu: sumAmounts(placements).gpu, sinceMs, untilMs: this.nowMs })
   }
 
   private totals(): ReadonlyMap<string, Got> {
-    const { accounts, halfLifeMs = Number.POSITIVE_INFINITY } = this.contest
+    const { accounts } = this.contest
+    const halfLifeMs = this.contest.halfLifeMs ?? Number.POSITIVE_INFINITY
     const weightAt = (atMs: number) => 2 ** ((atMs - this.nowMs) / halfLifeMs)
     const got = new Map(
-      accounts.map(({ name }) => [name, { starts: this.starts.get(name) ?? 0, gpuSeconds: 0, decayed: 0 }]),
+      accounts.map(({ name }) => {
+        const waitsMs = this.waits.get(name) ?? []
+        return [name, { starts: waitsMs.length, waitsMs, gpuSeconds: 0, decayed: 0 }]
+      }),
     )
-    for (const { account, gpu, sinceMs, untilMs } of this.uses) {
-      const of = got.get(account)
+    for (const { name, gpu, sinceMs, untilMs } of this.uses) {
+      const of = got.get(name)
       if (!of) continue
       of.gpuSeconds += (gpu * (untilMs - sinceMs)) / 1_000
       of.decayed += gpu * (weightAt(untilMs) - weightAt(sinceMs))

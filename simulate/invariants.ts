@@ -1,8 +1,10 @@
 import { isAtOrBelow } from '../src/domain/accounts.ts'
 import { limitReached } from '../src/domain/limits/in-use.ts'
 import { place } from '../src/domain/machines/placement.ts'
+import { closedNodes } from '../src/domain/machines/reservation-window.ts'
 import { isFinal, isHolding } from '../src/domain/state.ts'
 import type { Hold } from '../src/scheduler/plan/model.ts'
+import { isAccount, sharePath } from '../src/scheduler/plan/share-tree.ts'
 import type { PoolPlan } from './actions.ts'
 import { countedOf, takesNoRun, tallyOf } from './breaches.ts'
 import type { SimulatedJob } from './jobs.ts'
@@ -64,7 +66,7 @@ function beyondQuota(memory: Memory, { quotas }: PoolPlan): string[] {
 /** Jobs whose victims have all ended, but that have neither started nor a known reason to wait. */
 export function roomUnused(memory: Memory): string[] {
   return [...memory.holds.values()]
-    .filter((hold) => hold.kind === 'PREEMPTION' && isFree(memory, hold))
+    .filter((hold) => isFree(memory, hold))
     .filter(({ jobId }) => {
       const job = memory.jobs.get(jobId)
       return job !== undefined && !isKept(memory, job)
@@ -99,7 +101,7 @@ function isKept(memory: Memory, job: SimulatedJob): boolean {
 
 /**
  * Jobs that are first in a lane of a capacity reservation and have not started although the reserved nodes have enough
- * free resources.
+ * free resources that no planned start keeps.
  */
 export function reservedUnused(memory: Memory): string[] {
   const { settings, holds: kept } = memory
@@ -111,19 +113,48 @@ export function reservedUnused(memory: Memory): string[] {
     .flatMap(({ jobId }) => memory.jobs.get(jobId) ?? [])
     .filter((job) => {
       const own = settings.reservations.find(({ id }) => id === job.lane.reservationId)
-      const mine = nodes.filter(({ name }) => own?.nodes.includes(name))
+      const mine = nodes.filter(({ id, name }) => own?.nodes.includes(name) && !isPlanned(memory, job, id))
       return own && !isKept(memory, job) && place(job.lane.shape, mine, { interactive: job.lane.interactive })
     })
     .map(({ id }) => `${id} waits, and its reservation has room`)
+}
+
+/**
+ * Jobs that wait although they would delay no job before them: their resources are free on a node on which nothing is
+ * kept, or on planned nodes until after their end.
+ */
+export function idle(memory: Memory): string[] {
+  const { settings, holds, nowMs } = memory
+  if (settings.nonPreemptableFraction < 1) return []
+  const nodes = memory.freeNodes().filter((node) => !takesNoRun(memory, node))
+  const held = new Set([...holds.values()].flatMap(({ placements }) => placements.map(({ nodeId }) => nodeId)))
+  return memory.open().flatMap((job) => {
+    if (holds.has(job.id) || job.lane.reservationId !== null || isKept(memory, job)) return []
+    const { runSeconds, shape, interactive } = job.lane
+    const closed = closedNodes(settings.reservations, { atMs: nowMs, runSeconds })
+    const open = nodes.filter(({ id, name }) => !closed.has(name) && !held.has(id) && !isPlanned(memory, job, id))
+    return place(shape, open, { interactive }) ? [`${job.id} waits, and would delay no job before it`] : []
+  })
+}
+
+/** true: another job has a planned start on the node, before the job would end. */
+function isPlanned({ views, nowMs }: Memory, { id: jobId, lane: { runSeconds } }: SimulatedJob, id: string): boolean {
+  const endsMs = runSeconds === null ? Number.POSITIVE_INFINITY : nowMs + runSeconds * 1_000
+  return [...views.plans].some(
+    ([owner, { placements, expectedMs }]) =>
+      owner !== jobId && placements.some(({ nodeId }) => nodeId === id) && (expectedMs === null || endsMs > expectedMs),
+  )
 }
 
 /** Differences between the views of readers and the tables. */
 export function viewsOff(memory: Memory): string[] {
   const { lanes, accounts } = memory.views
   const byLane = Map.groupBy(memory.open(), ({ lane }) => lane.id)
-  const running = Map.groupBy(memory.holding(), ({ lane }) => lane.account)
-  const queued = Map.groupBy(memory.open(), ({ lane }) => lane.account)
-  const names = new Set([...running.keys(), ...queued.keys()])
+  const names = new Set(
+    [...memory.holding(), ...memory.open()].flatMap(({ lane }) => sharePath(lane).filter(isAccount)),
+  )
+  const count = (jobs: readonly SimulatedJob[], name: string) =>
+    jobs.filter(({ lane }) => isAtOrBelow(lane.account, name)).length
   return [
     ...[...lanes.keys()].filter((id) => !byLane.has(id)).map((id) => `The lane ${id} is shown, and no job waits in it`),
     ...[...byLane].flatMap(([id, jobs]) => {
@@ -137,7 +168,7 @@ export function viewsOff(memory: Memory): string[] {
     ...[...accounts.keys()].filter((name) => !names.has(name)).map((name) => `The account ${name} is shown`),
     ...[...names].flatMap((name) => {
       const row = accounts.get(name)
-      const has = { running: running.get(name)?.length ?? 0, queued: queued.get(name)?.length ?? 0 }
+      const has = { running: count(memory.holding(), name), queued: count(memory.open(), name) }
       return row?.running === has.running && row.queued === has.queued
         ? []
         : [`The account ${name} has ${JSON.stringify(has)}, and shows ${JSON.stringify(row)}`]

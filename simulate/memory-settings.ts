@@ -34,7 +34,7 @@ export const settingsIn = ({ policy, limits, models, planning }: PoolPlan): Pool
 })
 
 export const startThreshold = ({ starvationThresholdSeconds = 3_600 }: LimitChange) =>
-  starvationThresholdSeconds * 1_000
+  (starvationThresholdSeconds ?? 0) * 1_000
 
 export function rulesIn(limits: LimitChange, models: readonly ModelLimit[]): LimitRule[] {
   const { maxConcurrent = null, userMaxConcurrent = null, localGpuMaxConcurrent = null } = limits
@@ -47,7 +47,7 @@ export function rulesIn(limits: LimitChange, models: readonly ModelLimit[]): Lim
     localJobMaxConcurrent: null,
     userMaxActive: null,
     userMaxBlocked: null,
-    starvationThresholdSeconds: 0,
+    starvationThresholdSeconds: null,
   }
   const scopes = models
     .filter(({ maxGpus }) => maxGpus !== null)

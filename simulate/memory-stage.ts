@@ -1,7 +1,7 @@
 import { planPass } from '../src/scheduler/plan/plan.ts'
 import { createWorld } from '../src/scheduler/plan/world.ts'
-import { claimedForNothing, drainedForNothing } from './breaches.ts'
-import { invariants, reservedUnused, roomUnused, viewsOff } from './invariants.ts'
+import { claimedForNothing } from './breaches.ts'
+import { idle, invariants, reservedUnused, roomUnused, viewsOff } from './invariants.ts'
 import type { Memory } from './memory.ts'
 import { MemoryActor, newMemory } from './memory-actor.ts'
 import { memoryStore } from './memory-store.ts'
@@ -34,9 +34,7 @@ export function memoryStage(random: Random): Stage & { memory: Memory } {
     brokenAtRest: () =>
       memory.told.length > 0
         ? []
-        : [undone, roomUnused, reservedUnused, drainedForNothing, claimedForNothing, viewsOff].flatMap((rule) =>
-            rule(memory),
-          ),
+        : [undone, roomUnused, reservedUnused, idle, claimedForNothing, viewsOff].flatMap((rule) => rule(memory)),
   }
 }
 

@@ -2,6 +2,7 @@ import { Fenced } from '../src/domain/leadership.ts'
 import { isHolding } from '../src/domain/state.ts'
 import type { Committed, KnownLanes, ReceivedChanges, Store } from '../src/scheduler/plan/leader-store.ts'
 import type { Change, Decisions, Eviction, Start } from '../src/scheduler/plan/model.ts'
+import { toLeaf } from '../src/scheduler/plan/share-tree.ts'
 import { breachesOf, changesNothing, evictedTooOften, losesTooMuch } from './breaches.ts'
 import type { SimulatedJob } from './jobs.ts'
 import type { Memory } from './memory.ts'
@@ -43,7 +44,7 @@ export function memoryStore(memory: Memory, epoch: number): Store {
       if (replaces) for (const rows of Object.values(memory.views)) rows.clear()
       replaces = false
       show(memory.views.lanes, views.lanes)
-      show(memory.views.classes, views.classes)
+      show(memory.views.plans, views.plans)
       show(memory.views.accounts, views.accounts)
     },
   }
@@ -118,20 +119,16 @@ function commit(memory: Memory, decisions: Decisions): Committed {
     )
   )
     return { kind: 'conflict' }
-  const dropped = new Set(decisions.holds.drop)
-  const puts = [...decisions.holds.put, ...decisions.evictions.map(({ hold }) => hold)]
-  const replaced = new Set(puts.map(({ jobId }) => jobId))
+  const dropped = new Set(decisions.dropped)
   for (const [job, start] of wins) {
-    memory.breaches.push(...breachesOf(memory, { job, start, dropped, replaced }))
+    memory.breaches.push(...breachesOf(memory, { job, start, dropped }))
     begin(memory, job, start)
   }
   for (const { entry } of decisions.refused) {
     const job = queued(memory, entry)
     if (job) memory.move(job, { to: 'FAILED', reason: 'INTERACTIVE_QUOTA' })
   }
-  for (const jobId of decisions.holds.drop) memory.holds.delete(jobId)
-  for (const hold of decisions.holds.put)
-    if (memory.jobs.get(hold.jobId)?.state === 'QUEUED') memory.holds.set(hold.jobId, hold)
+  for (const jobId of decisions.dropped) memory.holds.delete(jobId)
   for (const eviction of decisions.evictions) if (!evict(memory, eviction)) lost.push(eviction.claimant.jobId)
   return { kind: 'committed', lost, sinceMs: new Map(wins.map(([{ id, run }]) => [id, run.sinceMs])) }
 }
@@ -168,7 +165,8 @@ function begin(memory: Memory, job: SimulatedJob, { placements, wonTier, backfil
 
 /** false: the claimant does not wait any more, and no run is evicted for it. */
 function evict(memory: Memory, { claimant, hold, victims }: Eviction): boolean {
-  if (memory.jobs.get(claimant.jobId)?.state !== 'QUEUED') {
+  const claiming = memory.jobs.get(claimant.jobId)
+  if (claiming?.state !== 'QUEUED') {
     for (const { running } of victims) memory.tellRun(running.runId)
     return false
   }
@@ -179,9 +177,9 @@ function evict(memory: Memory, { claimant, hold, victims }: Eviction): boolean {
     job.run.leaves = 'ASKED'
     const lostMs = job.run.startedMs === null ? 0 : memory.nowMs - job.run.startedMs
     const past = { atMs: memory.nowMs, tier, claimantJobId: claimant.jobId, victimJobId: job.id }
-    const accounts = { claimant: claimant.account, victim: job.lane.account }
+    const leaves = { claimant: toLeaf(claiming.lane), victim: toLeaf(job.lane) }
     if (tier === 1 || tier === 2) memory.breaches.push(...losesTooMuch(memory, job, lostMs))
-    memory.preemptions.push({ ...past, ...accounts, victimRunId: running.runId, lostMs })
+    memory.preemptions.push({ ...past, ...leaves, victimRunId: running.runId, lostMs })
     if (tier === 1 || tier === 2) memory.breaches.push(...evictedTooOften(memory, job.id))
     if (tier === 2) memory.breaches.push(...changesNothing(memory))
     memory.tellRun(running.runId)

@@ -14,6 +14,7 @@ import type {
   Snapshot,
   Waiting,
 } from '../src/scheduler/plan/model.ts'
+import { toLeaf } from '../src/scheduler/plan/share-tree.ts'
 import { moveJob, type SimulatedJob, type SimulatedMove } from './jobs.ts'
 
 /** The tables of a pool in memory, and what their triggers tell the leader. */
@@ -29,7 +30,7 @@ type Shown = {
 
 interface Use {
   runId: string
-  account: string
+  leaf: string
   amounts: ResourceAmounts
   sinceMs: number
   /** null: the run still holds resources. */
@@ -49,7 +50,7 @@ export class Memory {
   settings: PoolSettings
   /** Rules that were broken by a write, checked at the time of the write. */
   readonly breaches: string[] = []
-  readonly views: Shown = { lanes: new Map(), classes: new Map(), accounts: new Map() }
+  readonly views: Shown = { lanes: new Map(), plans: new Map(), accounts: new Map() }
   told: Told[] = []
   /** Present and past holds of runs, in the order of their starts. */
   readonly uses: Use[] = []
@@ -120,7 +121,7 @@ export class Memory {
 
   begin(job: SimulatedJob, placements: readonly Placement[]): void {
     const amounts = sumAmounts(placements)
-    this.uses.push({ runId: job.run.id, account: job.lane.account, amounts, sinceMs: this.nowMs, untilMs: null })
+    this.uses.push({ runId: job.run.id, leaf: toLeaf(job.lane), amounts, sinceMs: this.nowMs, untilMs: null })
   }
 
   #endUse(runId: string): void {
@@ -244,10 +245,10 @@ export class Memory {
     const { shareHalfLifeMs } = this.settings
     if (shareHalfLifeMs === null) return decayed
     const weightAt = (atMs: number) => 2 ** ((atMs - this.nowMs) / shareHalfLifeMs)
-    for (const { account, amounts, sinceMs, untilMs } of this.uses) {
+    for (const { leaf, amounts, sinceMs, untilMs } of this.uses) {
       const weight = weightAt(untilMs ?? this.nowMs) - weightAt(sinceMs)
-      const { cpu, memory, gpu } = decayed.get(account) ?? none
-      decayed.set(account, {
+      const { cpu, memory, gpu } = decayed.get(leaf) ?? none
+      decayed.set(leaf, {
         cpu: cpu + weight * amounts.cpu,
         memory: memory + weight * amounts.memory,
         gpu: gpu + weight * amounts.gpu,

@@ -42,7 +42,7 @@ export const randomLimits = (random: Random): LimitChange => ({
   localGpuMaxConcurrent: random.chance(0.2) ? random.between(1, 8) : null,
   userMaxActive: null,
   userMaxBlocked: null,
-  starvationThresholdSeconds: random.of([0, 60, 3_600]),
+  starvationThresholdSeconds: random.of([null, 60, 3_600]),
 })
 
 export const randomModel = (random: Random): ModelLimit => ({
@@ -52,7 +52,6 @@ export const randomModel = (random: Random): ModelLimit => ({
 
 export const randomPlanning = (random: Random): Planning => ({
   scheduling: {
-    holdAfterMs: random.of([60_000, 600_000]),
     shareHalfLifeMs: random.of([null, null, 600_000]),
     rotationQuantumMs: random.of([3_600_000, 100_000, -1]),
     nonPreemptableFraction: random.of([0.25, 0.5, 1]),

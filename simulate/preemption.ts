@@ -19,6 +19,18 @@ const kinds: Record<string, { kind: Kind; clusters: number }> = {
     kind: { nodes: 2, quantumPasses: null, passes: 400, halfLifePasses: 20 },
     clusters: clusters / 10,
   },
+  'one node, strict alone, people': {
+    kind: { nodes: 1, quantumPasses: null, passes: 150, people: true },
+    clusters,
+  },
+  'two nodes, strict alone, people, half-life of 20 passes': {
+    kind: { nodes: 2, quantumPasses: null, passes: 400, halfLifePasses: 20, people: true },
+    clusters: clusters / 10,
+  },
+  'one node, quantum of 50 passes, people': {
+    kind: { nodes: 1, quantumPasses: 50, passes: 200, people: true },
+    clusters: clusters / 100,
+  },
   'one node, quantum of 50 passes': { kind: { nodes: 1, quantumPasses: 50, passes: 200 }, clusters: clusters / 100 },
   'two nodes, quantum of 50 passes': { kind: { nodes: 2, quantumPasses: 50, passes: 200 }, clusters: clusters / 100 },
 }

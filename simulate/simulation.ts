@@ -1,5 +1,6 @@
 import { Fenced } from '../src/domain/leadership.ts'
 import { createLog } from '../src/platform/log.ts'
+import { searchPauseMs } from '../src/scheduler/plan/eviction-searches.ts'
 import type { ReceivedChanges, Store } from '../src/scheduler/plan/leader-store.ts'
 import { Planner } from '../src/scheduler/planner.ts'
 import type { Action, Actor } from './actions.ts'
@@ -129,7 +130,8 @@ class Playing {
       if (!done) return false
       this.result.starts += done.started
       this.result.evictions += done.preempted
-      const rests = done.isDone && !this.wasDeaf
+      const goesOn = (this.planner?.waitMs() ?? Number.POSITIVE_INFINITY) <= searchPauseMs
+      const rests = done.isDone && !goesOn && !this.wasDeaf
       this.result.rests += Number(rests)
       return rests
     } catch (error) {
@@ -149,7 +151,10 @@ class Playing {
     this.calm = true
     const { actor } = this.stage
     for (let round = 0; round < passRoundsMax; round++) {
-      if (!(await this.pass())) continue
+      if (!(await this.pass())) {
+        await actor.act({ kind: 'TIME', ms: searchPauseMs })
+        continue
+      }
       const ends = endings(await actor.see())
       if (ends.length === 0) break
       for (const end of ends) {

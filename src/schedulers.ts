@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path'
-import { createExecutors, createPoolReporter } from './backends.ts'
+import { createExecutors, createPoolReporter, isBoundHere } from './backends.ts'
+import { hasEngines } from './config/engines.ts'
 import type { Config } from './config.ts'
 import type { Domain } from './domain/domain.ts'
-import { isOneMachine } from './domain/executors.ts'
 import { bindPool, type Here } from './domain/machines/pools.ts'
 import { findOwners } from './executors/accounts/file-owners.ts'
 import type { Machine } from './executors/local/machine.ts'
@@ -42,7 +42,7 @@ export async function startSchedulers({ config, domain, machine, holder, fresh, 
   const { place, ...here } = await readHere(config)
   const owners = await findOwners(serverFiles(config))
   for (const pool of config.pools) {
-    const isBound = isOneMachine(pool.executors)
+    const isBound = isBoundHere(pool)
     if (isBound && !(await bindPool(domain, pool.name, here))) {
       const idFile = join(resolve(config.dataDir), 'id')
       log.warn(
@@ -51,7 +51,12 @@ export async function startSchedulers({ config, domain, machine, holder, fresh, 
       )
       continue
     }
-    const accounts = { hasUsers: !domain.singleUser, jobsAsRoot: pool.jobsAsRoot, owners }
+    const accounts = {
+      hasUsers: !domain.singleUser,
+      jobsAsRoot: pool.jobsAsRoot,
+      isRemote: hasEngines(pool.nodes),
+      owners,
+    }
     const dataDirectory = { path: resolve(config.dataDir), id: here.id }
     const executors = measureExecutors(await createExecutors({ pool, config, domain, accounts, dataDirectory, jobUrl }))
     for (const executor of executors.values()) down.push(() => executor.close())

@@ -1,8 +1,8 @@
 /**
  * Accounts that jobs are charged to. Names are dotted: `ml.vision` is below `ml`. A person owns `users.<name>`, a team
  * owns the account of its name, and both may charge every account below their own. All accounts of one owner share one
- * fair share of a pool; otherwise sub-accounts would multiply it. A weight in the pool gives a sub-account a fair share
- * of its own.
+ * fair share of a pool; otherwise sub-accounts would multiply it. A weight in the pool gives a sub-account, and those
+ * above it, a part of this share.
  */
 
 const people = 'users'
@@ -31,5 +31,9 @@ export function findRootAccount(account: string, teams: readonly string[]): stri
 export type Weights = Readonly<Record<string, number>>
 
 /** The account whose fair share a job of this account uses. */
-export const toShareAccount = (account: string, root: string, weights: Weights): string =>
-  accountsAbove(account).findLast((above) => isAtOrBelow(above, root) && Object.hasOwn(weights, above)) ?? root
+export function toShareAccount(account: string, root: string, weights: Weights): string {
+  const isNamed = (above: string) => Object.keys(weights).some((weighted) => isAtOrBelow(weighted, above))
+  return (
+    accountsAbove(account).findLast((above) => above !== root && isAtOrBelow(above, root) && isNamed(above)) ?? root
+  )
+}

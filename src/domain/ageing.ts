@@ -84,8 +84,9 @@ export function computeCutoffs(band: number, priority: number, moment: Moment): 
   }
 }
 
-/** The threshold in milliseconds, over the alias `pl` (pool_limits). */
-export const thresholdSql = `coalesce((pl."values"->>'starvationThresholdSeconds')::float8, 3600) * 1000`
+/** The threshold in milliseconds, 0 for never, over the alias `pl` (pool_limits). */
+export const thresholdSql = `(CASE pl."values"->'starvationThresholdSeconds' WHEN 'null' THEN 0
+  ELSE coalesce((pl."values"->>'starvationThresholdSeconds')::float8, 3600) END * 1000)`
 
 /** `effectivePriority` over the aliases `q` (queue_entry), `l` (lane) and `pl` (pool_limits). */
 export const effectiveSql = `CASE WHEN l.overridden OR NOT q.open OR q.band >= ${boostedMax} OR q.band % ${boost} <> 0 OR ${thresholdSql} <= 0 THEN q.band

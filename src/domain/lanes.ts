@@ -27,6 +27,17 @@ export interface Lane {
   shape: Shape
 }
 
+/** The maximum run time of batch jobs that state none and cannot be preempted. */
+export const defaultRunSeconds = 172_800
+
+/** The maximum run time that the submitter stated; null: none. One that equals the default counts as not stated. */
+export const statedRunSeconds = ({ runSeconds, preemptable, interactive }: Lane): number | null =>
+  runSeconds === defaultRunSeconds && !preemptable && !interactive ? null : runSeconds
+
+/** The same for a lane `l`. */
+export const statedRunSecondsSql = `CASE WHEN l.run_seconds = ${defaultRunSeconds} AND NOT l.preemptable AND NOT l.interactive
+  THEN NULL ELSE l.run_seconds END`
+
 export interface LaneOf {
   pool: string
   userId: string

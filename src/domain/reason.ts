@@ -14,7 +14,6 @@ export type LimitCode =
 export type ReasonCode =
   | LimitCode
   | 'APPROVAL_PENDING'
-  | 'CLASS_BLOCKED'
   | 'DEPENDENCY'
   | 'HOLD'
   | 'INTERACTIVE_QUOTA'
@@ -73,8 +72,6 @@ export const overPart = (part: number, asks: string, { isWhole }: { isWhole: boo
     }`,
   )
 
-export const blockedBy = (jobId: string) => makeReason('CLASS_BLOCKED', `Waiting behind ${jobId}`, jobId)
-
 interface Troubled {
   untilMs: number
   /** true: `untilMs` has passed, and one run at a time is tried. */
@@ -113,6 +110,5 @@ export const unnamed = (reason: Reason): Reason =>
     : { ...reason, jobId: null, message: unnamedMessages[reason.code] ?? 'Waiting for another job' }
 
 const unnamedMessages: Readonly<Partial<Record<ReasonCode, string>>> = {
-  CLASS_BLOCKED: 'Waiting behind another job',
-  HOLD: 'The free resources are held for another job',
+  HOLD: 'The free resources are kept for another job',
 }

@@ -3,12 +3,10 @@ import type { Policy } from './lanes.ts'
 /** The scheduling settings of a pool. A missing key has the default of the pool's policy. */
 
 export interface Settings {
-  /** false: passes are made only by `processQueue`. */
+  /** false: passes are made only by `planPools`. */
   automatic: boolean
   /** FAIR_SHARE: the half-life of past use; null: only present use counts. */
   shareHalfLifeMs: number | null
-  /** The wait after which nodes are drained for the head of a lane. */
-  holdAfterMs: number
   /** Time for which a rotation protects the jobs that took part; -1: no rotations. */
   rotationQuantumMs: number
   /** Fraction of each resource that all non-preemptable runs together may hold. */
@@ -29,7 +27,6 @@ export type StoredSettings = Partial<Settings>
 const shared: Settings = {
   automatic: true,
   shareHalfLifeMs: null,
-  holdAfterMs: 600_000,
   rotationQuantumMs: 3_600_000,
   nonPreemptableFraction: 0.25,
   minRunBeforePreemptMs: 0,
@@ -40,8 +37,8 @@ const shared: Settings = {
 }
 
 const defaults: Readonly<Record<Policy, Settings>> = {
-  FAIR_SHARE: shared,
-  PRIORITY: { ...shared, holdAfterMs: 3_600_000, nonPreemptableFraction: 1 },
+  FAIR_SHARE: { ...shared, shareHalfLifeMs: 86_400_000 },
+  PRIORITY: { ...shared, nonPreemptableFraction: 1 },
 }
 
 export const mergeSettings = (policy: Policy, stored: StoredSettings): Settings => ({ ...defaults[policy], ...stored })

@@ -1,12 +1,15 @@
 import type { Domain } from '../domain/domain.ts'
+import { type Lane, statedRunSeconds } from '../domain/lanes.ts'
 import { Fenced, type Leader } from '../domain/leadership.ts'
 import { processorMs, yieldAlone } from '../platform/slices.ts'
+import type { Sql } from '../platform/tx.ts'
+import type { PastArrivals } from './plan/arrivals.ts'
 import { type Forecast, forecast } from './plan/forecast.ts'
 import { compareEntries, windowSize } from './plan/lane-window.ts'
 import type { LaneState, Snapshot } from './plan/model.ts'
-import type { RunTime } from './plan/run-times.ts'
-import { readHistories, readKinds, storeForecast } from './stored/forecasting.ts'
-import { readFirst } from './stored/reading.ts'
+import { chooseParts, historyMin, type RunTime } from './plan/run-times.ts'
+import { type PastStart, readHistories, readKinds, readPastStarts, storeForecast } from './stored/forecasting.ts'
+import { readFirst, readNewLanes } from './stored/reading.ts'
 
 interface ForecasterOptions {
   domain: Domain
@@ -23,7 +26,7 @@ const sliceMs = 5
 /** Maximum waiting jobs in a forecast, and the minimum per lane. */
 const entriesMax = 4_000
 const perLaneMin = 8
-const historiesKeptMs = 60_000
+const pastKeptMs = 60_000
 
 /**
  * Forecasts the start times of waiting jobs, in the process of the leader: copies the leader's world, adds the waiting
@@ -32,28 +35,22 @@ const historiesKeptMs = 60_000
 export function createForecaster({ domain, leader, copy, graceMs }: ForecasterOptions) {
   const { clock, db } = domain
   let spentMs = 0
-  let histories: ReadonlyMap<string, readonly number[]> = new Map()
-  let historiesMs = Number.NEGATIVE_INFINITY
-  let kinds: ReadonlyMap<string, string> = new Map()
+  let past = nothingPast
+  let readMs = Number.NEGATIVE_INFINITY
+  let kinds: ReadonlyMap<string, readonly string[]> = new Map()
 
   async function timesOf({ lanes, running }: Snapshot): Promise<Map<string, RunTime>> {
-    if (clock.monotonicMs() - historiesMs > historiesKeptMs) {
-      histories = await readHistories(db.sql, leader.pool)
-      historiesMs = clock.monotonicMs()
+    if (clock.monotonicMs() - readMs > pastKeptMs) {
+      past = await readPast(db.sql, leader.pool)
+      readMs = clock.monotonicMs()
     }
     const waiting = lanes.flatMap(({ lane, first }) => first.map(({ jobId }) => ({ jobId, lane })))
     const jobs = [...running, ...waiting]
     const unknown = jobs.flatMap(({ jobId }) => (kinds.has(jobId) ? [] : [jobId]))
     const read = await readKinds(db.sql, unknown)
-    const known = new Map(jobs.map(({ jobId }) => [jobId, kinds.get(jobId) ?? read.get(jobId) ?? '']))
+    const known = new Map(jobs.map(({ jobId }) => [jobId, kinds.get(jobId) ?? read.get(jobId) ?? []]))
     kinds = known
-    return new Map(
-      jobs.map(({ jobId, lane: { runSeconds } }) => {
-        const kind = known.get(jobId) ?? ''
-        const limitMs = runSeconds === null ? null : runSeconds * 1_000
-        return [jobId, { kind, history: histories.get(kind) ?? [], limitMs }]
-      }),
-    )
+    return new Map(jobs.map(({ jobId, lane }) => [jobId, runTimeLike(past, lane, known.get(jobId) ?? [])]))
   }
 
   /** Runs the steps in short slices. Returns null if the leader stops. */
@@ -79,7 +76,10 @@ export function createForecaster({ domain, leader, copy, graceMs }: ForecasterOp
       try {
         const snapshot = await completed(known, (laneIds, limit) => readFirst(db.sql, laneIds, limit))
         const times = await timesOf(snapshot)
-        const found = await inSlices(forecast(snapshot, { times, graceMs, spentMs: () => spentMs }), signal)
+        const found = await inSlices(
+          forecast(snapshot, { times, past: arrivalsIn(snapshot, past), graceMs, spentMs: () => spentMs }),
+          signal,
+        )
         if (found) await storeForecast(domain, leader, found)
       } catch (error) {
         // Another process leads.
@@ -88,6 +88,62 @@ export function createForecaster({ domain, leader, copy, graceMs }: ForecasterOp
     },
     pauseMs: (): number => Math.max(pauseMsMin, pausePerWork * spentMs),
   }
+}
+
+interface Past {
+  histories: ReadonlyMap<string, readonly number[]>
+  /** Parts of stated maximum run times, by user. */
+  parts: ReadonlyMap<string, readonly number[]>
+  partsOfPool: readonly number[]
+  arrivals: PastArrivals
+}
+
+/** `kinds`: those of the job, the most precise first. */
+function runTimeLike(past: Past, lane: Lane, kinds: readonly string[]): RunTime {
+  const runsLike = (kind: string) => past.histories.get(kind) ?? []
+  const longest = kinds.toSorted((a, b) => runsLike(b).length - runsLike(a).length)[0] ?? ''
+  const kind = kinds.find((each) => runsLike(each).length >= historyMin) ?? longest
+  const seconds = statedRunSeconds(lane)
+  return {
+    kind,
+    history: runsLike(kind),
+    parts: chooseParts(past.parts.get(lane.userId) ?? [], past.partsOfPool),
+    statedMs: seconds === null ? null : seconds * 1_000,
+  }
+}
+
+const nothingPast: Past = {
+  histories: new Map(),
+  parts: new Map(),
+  partsOfPool: [],
+  arrivals: { sinceMs: Number.POSITIVE_INFINITY, arrivals: [] },
+}
+
+async function readPast(sql: Sql, pool: string): Promise<Past> {
+  const [histories, { sinceMs, starts }] = await Promise.all([readHistories(sql, pool), readPastStarts(sql, pool)])
+  const lanes = await readNewLanes(sql, [...new Set(starts.map(({ laneId }) => laneId))])
+  const byId = new Map(lanes.map(({ lane }) => [lane.id, lane]))
+  const byUser = Map.groupBy(starts, ({ userId }) => userId)
+  const listParts = (of: readonly PastStart[]) => of.flatMap(({ part }) => part ?? [])
+  return {
+    histories,
+    parts: new Map([...byUser].map(([userId, of]) => [userId, listParts(of)])),
+    partsOfPool: listParts(starts),
+    arrivals: {
+      sinceMs,
+      arrivals: starts.flatMap(({ laneId, eligibleMs, ranMs }) => {
+        const lane = byId.get(laneId)
+        return lane ? [{ lane, atMs: eligibleMs, runMs: ranMs }] : []
+      }),
+    },
+  }
+}
+
+/** Jobs that joined and wait still arrived as well. */
+function arrivalsIn({ nowMs, lanes }: Snapshot, { arrivals: { sinceMs, arrivals } }: Past): PastArrivals {
+  const waiting = lanes.flatMap(({ lane, first }) => first.map(({ sinceMs: atMs }) => ({ lane, atMs, runMs: null })))
+  const all = [...arrivals, ...waiting].filter(({ atMs }) => atMs >= sinceMs && atMs <= nowMs)
+  return { sinceMs, arrivals: all.toSorted((a, b) => a.atMs - b.atMs) }
 }
 
 /** Adds later entries from the database: the world has only the first entries of long lanes. */

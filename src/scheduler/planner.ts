@@ -1,4 +1,4 @@
-import type { Processed } from '../domain/queue/process-queue.ts'
+import type { Processed } from '../domain/queue/plan-pools.ts'
 import { preemptionMemoryMs } from '../domain/scheduling.ts'
 import type { Log } from '../platform/log.ts'
 import type { Committed, Store } from './plan/leader-store.ts'
@@ -176,5 +176,5 @@ const remembersLess = (before: PoolSettings, now: PoolSettings): boolean =>
 
 const isDue = (momentMs: number | null, nowMs: number): boolean => momentMs !== null && momentMs <= nowMs
 
-const isEmpty = ({ starts, evictions, holds, refused }: Decisions): boolean =>
-  starts.length + evictions.length + holds.put.length + holds.drop.length + refused.length === 0
+const isEmpty = ({ starts, evictions, dropped, refused }: Decisions): boolean =>
+  starts.length + evictions.length + dropped.length + refused.length === 0

@@ -211,7 +211,7 @@ export class Carrier {
     if (!(error instanceof StartFailed)) return this.#findStarted()
     await this.#report({ kind: 'neverStarted' })
     const { runId } = this.#run
-    const handle = await this.executor.find(runId).catch((err: unknown) => {
+    const handle = await this.executor.find(runId, this.#run.nodes).catch((err: unknown) => {
       this.#carrying.domain.log.debug({ err, run: runId }, 'files are left')
       return null
     })
@@ -232,7 +232,7 @@ export class Carrier {
 
   /** Looks for a cancelled run that an earlier leader may have started without storing its handle. */
   async #findStarted(): Promise<Handle | null> {
-    const handle = await this.#retrying('find', () => this.executor.find(this.#run.runId))
+    const handle = await this.#retrying('find', () => this.executor.find(this.#run.runId, this.#run.nodes))
     if (handle) await this.#begun(handle)
     if (handle === null) await this.#report({ kind: 'neverStarted' })
     return handle ?? null

@@ -1,6 +1,6 @@
 import type { Domain } from '../domain/domain.ts'
 import { Fenced, type Leader } from '../domain/leadership.ts'
-import type { Processed } from '../domain/queue/process-queue.ts'
+import type { Processed } from '../domain/queue/plan-pools.ts'
 import { openQuestions } from '../domain/queue/questions.ts'
 import { settleAll } from '../platform/tx.ts'
 import type { Store } from './plan/leader-store.ts'

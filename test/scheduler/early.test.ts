@@ -36,7 +36,7 @@ test('short jobs queue in the backend before a node is free, and node usage coun
   expect(await free()).toEqual([-4_000, -4_000])
   expect(await findViolations(database.db.sql)).toEqual([])
   const [reason] = (await explainWaiting(it.domain, [urgent])).get(urgent)?.reasons ?? []
-  expect(reason).toMatchObject({ code: 'CLASS_BLOCKED', jobId: short[4] })
+  expect(reason).toMatchObject({ code: 'NO_CAPACITY' })
 
   await backend.place()
   const running = await sql("SELECT FROM run WHERE state = 'RUNNING'")

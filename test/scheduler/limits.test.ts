@@ -4,7 +4,7 @@ import { cancelJob } from '../../src/domain/control/cancel.ts'
 import { newId } from '../../src/domain/ids.ts'
 import { transition } from '../../src/domain/jobs/transition.ts'
 import { setScopeLimit, updateLimits } from '../../src/domain/limits/limits.ts'
-import { deleteUser, updateUser } from '../../src/domain/people/users.ts'
+import { disableUser, updateUser } from '../../src/domain/people/users.ts'
 import { explainWaiting } from '../../src/domain/queue/why-waiting.ts'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import type { JobState } from '../../src/domain/state.ts'
@@ -80,7 +80,7 @@ test('jobs of a disabled user wait with the reason, and start when the user is e
   const ann = await it.user('ann', 'RESEARCHER')
   const [running = ''] = await submitMany(1, ann)
   await leader.tick()
-  await deleteUser(it.domain, it.admin, { id: ann.userId })
+  await disableUser(it.domain, it.admin, { id: ann.userId })
   await expect(it.submit({}, ann)).rejects.toMatchObject({ code: 'FORBIDDEN' })
   await updateUser(it.domain, it.admin, { id: ann.userId, disabled: false })
   const [waiting = ''] = await submitMany(1, ann)
@@ -182,7 +182,7 @@ describe('a job at a limit does not block others', () => {
     await set({ userMaxConcurrent: 3 })
     await leader.tick()
     expect(await reasonOf(big)).toMatchObject({ code: 'NO_CAPACITY' })
-    expect(await reasonOf(hers[2])).toMatchObject({ code: 'CLASS_BLOCKED', jobId: big })
+    expect(await reasonOf(hers[2])).toMatchObject({ code: 'HOLD', jobId: big })
     await set({ userMaxConcurrent: 2 })
     await cancelJob(it.domain, it.admin, { jobId: big })
     await leader.tick()
@@ -217,7 +217,7 @@ describe('scopes of limits', () => {
     await leader.tick()
     expect(await states(ids)).toEqual(['STARTING', 'QUEUED'])
     expect(await reasonOf(ids[1])).toMatchObject({ code: `${kind}_LIMIT`, scope: called, limit: 1, used: 1 })
-    await scope({ scope: kind, name })
+    await scope({ scope: kind, name, maxJobs: null })
     await leader.tick()
     expect(await started(ids)).toBe(2)
   })

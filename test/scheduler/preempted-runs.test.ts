@@ -89,11 +89,9 @@ async function victimAndClaimant(kind: Record<string, unknown>, tier = 1, state 
           hold: {
             id: 'hold_1',
             jobId: claimant,
-            kind: 'PREEMPTION',
-            class: 'CPU',
             placements: [placement],
             sinceMs: 0,
-            expectedMs: null,
+            backfilledOn: null,
           },
           claimant: { jobId: claimant, account: 'y' },
           victims: [{ running, tier, shares }],

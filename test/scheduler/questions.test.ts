@@ -121,10 +121,11 @@ describe('a preview', () => {
   test('respects jobs waiting for resources, and ignores jobs held back by limits', async () => {
     await it.submit({ resources: { cpu: 3 } })
     await leader.tick()
-    const big = await it.submit({ resources: { cpu: 2 } })
+    const big = await it.submit({ resources: { cpu: 4 } })
     expect(await preview()).toMatchObject({
       wouldBe: 'QUEUED',
-      reasons: [{ code: 'CLASS_BLOCKED', jobId: big }],
+      reasons: [{ code: 'HOLD', jobId: big }],
+      fit: { freeNow: false },
       position: 2,
     })
     await setScopeLimit(it.domain, it.admin, { scope: 'PROJECT', name: 'x', maxJobs: 0 })
@@ -141,10 +142,10 @@ describe('a preview', () => {
     const ann = await it.user('ann', 'RESEARCHER')
     await it.submit({ resources: { cpu: 3 } })
     await leader.tick()
-    const big = await it.submit({ resources: { cpu: 2 } })
+    const big = await it.submit({ resources: { cpu: 4 } })
     for (const outcome of [await preview({}, {}, ann), await noWait({}, {}, ann)]) {
       expect(JSON.stringify(outcome)).not.toContain('job_')
-      if (outcome instanceof Rejected) expect(outcome.message).toBe('Waiting behind another job')
+      if (outcome instanceof Rejected) expect(outcome.message).toBe('The free resources are kept for another job')
     }
     expect(await noWait()).toMatchObject({ message: expect.stringContaining(big), reasons: [{ jobId: big }] })
   })
@@ -167,7 +168,7 @@ describe('a preview', () => {
       [running],
     )
     const now = startOf(await preview())
-    expect(now?.earliest.getTime()).toBeGreaterThanOrEqual(known?.now.getTime() ?? Infinity)
+    expect(now?.earliest?.getTime()).toBeGreaterThanOrEqual(known?.now.getTime() ?? Infinity)
     expect(now?.latest).toEqual(now?.earliest)
 
     const big = { resources: { cpu: 4 }, maxRunTimeSeconds: 60 }
@@ -239,9 +240,7 @@ describe('a submission with noWait', () => {
     const older = await it.submit(gpu(2))
     await leader.tick()
     const before = await written()
-    expect(reasonsOf(await noWait(gpu(1), { idempotencyKey: 'k' }))).toMatchObject([
-      { code: 'CLASS_BLOCKED', jobId: older },
-    ])
+    expect(reasonsOf(await noWait(gpu(1), { idempotencyKey: 'k' }))).toMatchObject([{ code: 'HOLD', jobId: older }])
     await cancelJob(it.domain, it.admin, { jobId: older })
     await it.submit(gpu(1))
     await leader.tick()

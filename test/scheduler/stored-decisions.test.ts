@@ -4,7 +4,7 @@ import { type Move, transition } from '../../src/domain/jobs/transition.ts'
 import { Fenced } from '../../src/domain/leadership.ts'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import type { Store } from '../../src/scheduler/plan/leader-store.ts'
-import type { Decisions, Hold } from '../../src/scheduler/plan/model.ts'
+import type { Decisions, Eviction } from '../../src/scheduler/plan/model.ts'
 import { planPass } from '../../src/scheduler/plan/plan.ts'
 import { createWorld } from '../../src/scheduler/plan/world.ts'
 import { createStored } from '../../src/scheduler/stored-pool.ts'
@@ -127,28 +127,28 @@ describe('committing an eviction', () => {
 const none: Decisions = {
   starts: [],
   evictions: [],
-  holds: { put: [], drop: [] },
+  dropped: [],
   refused: [],
   needs: [],
   considered: 0,
   nextMs: null,
 }
 
-test('a hold is stored for a waiting job, replaced by a later hold, and dropped', async () => {
+test('a hold is stored for a waiting claimant, and dropped', async () => {
   const [waits, gone] = [await it.submit(), await it.submit()]
   const { decisions, revision } = await decided()
   const placements = decisions.starts[0]?.placements ?? []
   await cancelJob(it.domain, it.admin, { jobId: gone })
-  const hold = (jobId: string, expectedMs: number | null): Hold => {
-    return { id: `hold_${jobId}`, jobId, kind: 'DRAIN', class: 'CPU', placements, sinceMs: 1_000, expectedMs }
-  }
-  const commit = (holds: Decisions['holds']) => store.commit({ ...none, holds }, revision)
+  const eviction = (jobId: string): Eviction => ({
+    hold: { id: `hold_${jobId}`, jobId, placements, sinceMs: 1_000, backfilledOn: null },
+    claimant: { jobId, account: 'a' },
+    victims: [],
+  })
+  const evictions = [eviction(waits), eviction(gone)]
   const held = async () => (await store.load()).holds
-  expect(await commit({ put: [hold(waits, null), hold(gone, null)], drop: [] })).toMatchObject({ kind: 'committed' })
-  expect(await held()).toEqual([hold(waits, null)])
-  await commit({ put: [hold(waits, 5_000)], drop: [] })
-  expect(await held()).toEqual([hold(waits, 5_000)])
-  await commit({ put: [], drop: [waits] })
+  expect(await store.commit({ ...none, evictions }, revision)).toMatchObject({ kind: 'committed', lost: [gone] })
+  expect(await held()).toEqual([eviction(waits).hold])
+  await store.commit({ ...none, dropped: [waits] }, revision)
   expect(await held()).toEqual([])
 })
 
@@ -217,4 +217,25 @@ test('a new leader knows the start order of runs of one commit', async () => {
   expect(starts.map(({ entry }) => entry.jobId)).toEqual(ids.toReversed())
   const { running } = await store.load()
   expect(running.map(({ jobId }) => jobId)).toEqual(ids.toReversed())
+})
+
+test('a new leader makes the planned start of the last one, and lets others use its nodes only until then', async () => {
+  const gpu = (count: number) => ({ resources: { gpu: count }, preemptable: true, maxRunTimeSeconds: 600 })
+  await it.submit(gpu(4))
+  await commitAll()
+  const owner = await it.submit(gpu(8))
+  const planned = async () => {
+    const world = createWorld(await store.load())
+    const { starts } = planPass(world, { startsMax: 50 })
+    const plans = [...world.state.plans.values()].map(({ entry, placements, atMs }) => [entry.jobId, placements, atMs])
+    return { plans, backfilled: starts.map(({ entry, backfilledOn }) => [entry.jobId, backfilledOn]) }
+  }
+  const last = await planned()
+  expect(last).toMatchObject({ plans: [[owner, [{ gpuIds: { length: 8 } }], expect.any(Number)]], backfilled: [] })
+
+  await sql('UPDATE scheduler_leader SET epoch = 2')
+  store = createStored(it.domain, { pool: 'sim', epoch: 2, holder: 'test' })
+  expect(await planned()).toEqual(last)
+  const behind = await it.submit({ ...gpu(2), bid: 0 })
+  expect((await planned()).backfilled).toEqual([[behind, owner]])
 })

@@ -9,6 +9,7 @@ import { LaneWindow, windowSize } from '../../src/scheduler/plan/lane-window.ts'
 import type { ReceivedChanges, Store } from '../../src/scheduler/plan/leader-store.ts'
 import type { Change, Decisions } from '../../src/scheduler/plan/model.ts'
 import { planPass } from '../../src/scheduler/plan/plan.ts'
+import { toLeaf } from '../../src/scheduler/plan/share-tree.ts'
 import { createWorld } from '../../src/scheduler/plan/world.ts'
 import { createStored } from '../../src/scheduler/stored-pool.ts'
 import { createTicker } from '../../src/scheduler/ticker.ts'
@@ -57,6 +58,7 @@ test('a new leader knows the service order and the usage of accounts', async () 
   await sql(
     `UPDATE pool SET policy = 'FAIR_SHARE', scheduling = '{"shareHalfLifeMs": 60000, "nonPreemptableFraction": 1}'`,
   )
+  const leafIn = (account: string) => toLeaf({ account, userId: it.admin.userId })
   const accounts = ['users.local.a', 'users.local.b', 'users.local.c']
   await sql(`UPDATE pool SET weights = '{"users.local.a": 1, "users.local.b": 1, "users.local.c": 1}'`)
   const ids: string[] = []
@@ -69,12 +71,14 @@ test('a new leader knows the service order and the usage of accounts', async () 
   for (const id of ids.slice(0, 2)) await ends(id)
   await database.moveTime(60_000)
   const snapshot = await store.load()
-  expect(snapshot.served).toMatchObject(order.map((account) => ({ account, amounts: { cpu: 1_000, gpu: 0 } })))
-  const { cpu = 0 } = snapshot.decayedUse.get(accounts[0] ?? '') ?? {}
+  expect(snapshot.served).toMatchObject(
+    order.map((account) => ({ leaf: leafIn(account), amounts: { cpu: 1_000, gpu: 0 } })),
+  )
+  const { cpu = 0 } = snapshot.decayedUse.get(leafIn(accounts[0] ?? '')) ?? {}
   expect(cpu / 1_000).toBeCloseTo(0.25, 1)
   const { accounts: shares } = createWorld(snapshot).state.machines
-  expect(shares.service.compare(order[0] ?? '', order[1] ?? '')).toBeLessThan(0)
-  expect(snapshot.decayedUse.get(accounts[2] ?? '')?.cpu).toBeCloseTo(750, -1.5)
+  expect(shares.served).toEqual(order.map(leafIn))
+  expect(snapshot.decayedUse.get(leafIn(accounts[2] ?? ''))?.cpu).toBeCloseTo(750, -1.5)
 })
 
 describe('reading changes', () => {
@@ -221,7 +225,7 @@ describe('committing', () => {
     await expect(store.changes(nobody)).rejects.toThrow(Fenced)
     await expect(store.commit(decisions, revision)).rejects.toThrow(Fenced)
     await expect(store.load()).rejects.toThrow(Fenced)
-    const rows = { lanes: new Map(), classes: new Map([['CPU', null]]), accounts: new Map(), isNews: true }
+    const rows = { lanes: new Map(), plans: new Map([[id, null]]), accounts: new Map(), isNews: true }
     await expect(store.publish(rows)).rejects.toThrow(Fenced)
     expect(await stateOf(id)).toBe('QUEUED')
     expect(await sql('SELECT count(*) FROM pool_change')).toEqual(before)
@@ -229,8 +233,10 @@ describe('committing', () => {
 })
 
 test('the first publish replaces all rows of an earlier leader, later ones single rows', async () => {
-  await sql("INSERT INTO class_view (pool, class, considered_at) VALUES ('sim', 'GPU1', berth_now())")
-  const id = await it.submit()
+  const [id, other] = [await it.submit(), await it.submit()]
+  await sql("INSERT INTO hold (id, pool, job_id, kind, placements) VALUES ('hold_o', 'sim', $1, 'PLANNED', '[]')", [
+    other,
+  ])
   const { lanes } = await store.load()
   const laneId = lanes[0]?.lane.id ?? ''
   const lane = {
@@ -242,50 +248,56 @@ test('the first publish replaces all rows of an earlier leader, later ones singl
     reason: null,
     consideredMs: 1_000,
   }
-  const cpu = { blockedBy: id, reason: { code: 'NO_CAPACITY' }, consideredMs: 1_000 }
   const account = { occupancy: 0.25, decayedUse: null, share: 0.25, weight: 1, running: 1, queued: 1 }
   await store.publish({
     lanes: new Map([[laneId, lane]]),
-    classes: new Map([['CPU', cpu]]),
+    plans: new Map([[id, { placements: [], expectedMs: 60_000 }]]),
     accounts: new Map([['a', account]]),
     isNews: true,
   })
-  expect(await sql('SELECT class, blocked_by, reason FROM class_view')).toEqual([
-    { class: 'CPU', blocked_by: id, reason: { code: 'NO_CAPACITY' } },
-  ])
+  const planned = () => sql('SELECT job_id, expected_at FROM hold')
+  expect(await planned()).toEqual([{ job_id: id, expected_at: new Date(60_000) }])
   expect(await sql('SELECT waiting, head_job_id, reason FROM lane_view')).toEqual([
     { waiting: 1, head_job_id: id, reason: null },
   ])
   await store.publish({
     lanes: new Map([[laneId, null]]),
-    classes: new Map([['CPU', { ...cpu, blockedBy: null }]]),
+    plans: new Map([[id, null]]),
     accounts: new Map(),
     isNews: true,
   })
-  expect(await sql('SELECT blocked_by FROM class_view')).toEqual([{ blocked_by: null }])
+  expect(await planned()).toEqual([])
   expect(await sql('SELECT account, occupancy FROM account_view')).toEqual([{ account: 'a', occupancy: 0.25 }])
   expect(await sql('SELECT * FROM lane_view')).toEqual([])
+})
+
+test('planned starts of an earlier leader are not loaded as holds', async () => {
+  const id = await it.submit()
+  await sql("INSERT INTO hold (id, pool, job_id, kind, placements) VALUES ('hold_p', 'sim', $1, 'PLANNED', '[]')", [id])
+  expect((await store.load()).holds).toEqual([])
 })
 
 test('servers that show the queue are woken only by news', async () => {
   let told = 0
   const unlisten = it.domain.wakeups.on('view', () => told++)
   const revision = async () => (await sql<{ revision: number }>('SELECT revision FROM pool_view'))[0]?.revision
-  await store.load()
-  const showCpu = (reason: string | null, consideredMs: number, isNews: boolean) =>
+  const id = await it.submit()
+  const [state] = (await store.load()).lanes
+  const head = { waiting: 1, headJobId: id, headBid: 0, headSequence: 1, priority: 30 }
+  const showLane = (reason: string | null, consideredMs: number, isNews: boolean) =>
     store.publish({
-      lanes: new Map(),
-      classes: new Map([['CPU', { blockedBy: null, reason, consideredMs }]]),
+      lanes: new Map([[state?.lane.id ?? '', { ...head, reason, consideredMs }]]),
+      plans: new Map(),
       accounts: new Map(),
       isNews,
     })
-  await showCpu('NO_CAPACITY', 1_000, false)
+  await showLane('NO_CAPACITY', 1_000, false)
   // Whatever an earlier leader showed went.
   expect([await revision(), told]).toEqual([1, 1])
-  await showCpu('NO_CAPACITY', 2_000, false)
+  await showLane('NO_CAPACITY', 2_000, false)
   expect([await revision(), told]).toEqual([1, 1])
-  expect(await sql('SELECT extract(epoch FROM considered_at)::int AS at FROM class_view')).toEqual([{ at: 2 }])
-  await showCpu('GLOBAL_LIMIT', 2_000, true)
+  expect(await sql('SELECT extract(epoch FROM considered_at)::int AS at FROM lane_view')).toEqual([{ at: 2 }])
+  await showLane('GLOBAL_LIMIT', 2_000, true)
   expect([await revision(), told]).toEqual([2, 2])
   unlisten()
 })

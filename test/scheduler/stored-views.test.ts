@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { processQueue } from '../../src/domain/queue/process-queue.ts'
+import { planPools } from '../../src/domain/queue/plan-pools.ts'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { createStored } from '../../src/scheduler/stored-pool.ts'
 import { createTicker, type Ticker } from '../../src/scheduler/ticker.ts'
@@ -69,7 +69,7 @@ test('a client that requested a pass reads its result', async () => {
   await ticker.tick()
   await it.submit({ ...tooLarge, account: 'other' })
   let isOver = false
-  const asked = processQueue(it.domain, it.admin).then((processed) => {
+  const asked = planPools(it.domain, it.admin).then((processed) => {
     isOver = true
     return processed
   })

@@ -1,5 +1,6 @@
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
+import { statedRunSecondsSql } from '../lanes.ts'
 import { readNodes } from '../machines/nodes.ts'
 import { readPoolReservations } from '../machines/reservations.ts'
 import type { Reason } from '../reason.ts'
@@ -12,9 +13,10 @@ import { explainWaiting, type WaitingFacts } from './why-waiting.ts'
 
 /**
  * Estimates when a waiting job may start. p50 and p90 come from the forecast of the leader. The earliest start: all
- * gates are open, and enough runs have reached their maximum run times for the job to fit. The latest start: all runs
- * have ended, and all jobs ahead have run one after the other; null: a run time is unknown, or too many jobs are ahead.
- * Both bounds move if jobs end sooner or other jobs join ahead.
+ * gates are open, and enough runs have reached their stated maximum run times for the job to fit. The latest start: all
+ * runs have ended, and all jobs ahead have run one after the other; null: a run time is unknown, or too many jobs are
+ * ahead. Both bounds move if jobs end sooner or other jobs join ahead. A default maximum is not used, because no
+ * user stated it. If no time is known, all times are null, and the jobs without a known end are named.
  */
 
 export interface Estimate extends Bounds {
@@ -22,12 +24,21 @@ export interface Estimate extends Bounds {
   p50: Date | null
   /** In nine of ten cases the job starts by this time; null: no forecast, or beyond the end of the forecast. */
   p90: Date | null
+  /** Jobs for whose unknown end the job waits. */
+  unknown: readonly string[]
 }
 
 interface Bounds {
-  earliest: Date
+  /** null: unknown. */
+  earliest: Date | null
   latest: Date | null
   basis: string
+}
+
+const unknownEnds: Bounds = {
+  earliest: null,
+  latest: null,
+  basis: 'The job waits for others that state no maximum run time and have no earlier runs like them',
 }
 
 interface PoolNow extends NodesNow {
@@ -67,12 +78,16 @@ export async function estimateStarts(
       if (opensAt === null) return [row.jobId, null]
       const key = `${row.pool} ${fitKey(row, pool, opensAt)}`
       const fitsFrom = known.has(key) ? (known.get(key) ?? null) : fitsAt(row, pool, opensAt)
+      const unknown = forecasts.unknown.get(row.pool) ?? endless(pool)
       known.set(key, fitsFrom)
       const before = pool.front.findIndex(({ jobId }) => jobId === row.jobId)
-      const bounds = fitsFrom && boundsOf(row.now, fitsFrom, pool, before)
+      const bounds = fitsFrom ? boundsOf(row.now, fitsFrom, pool, before) : unknown.length > 0 ? unknownEnds : null
       // The forecast ignores gates, and may be older than a change of them.
       const isOpen = opensAt.getTime() === row.now.getTime()
-      return [row.jobId, estimate(row.now, bounds, isOpen ? forecasts.get(row.jobId) : undefined)]
+      return [
+        row.jobId,
+        estimate(row.now, bounds, { unknown, forecast: isOpen ? forecasts.starts.get(row.jobId) : undefined }),
+      ]
     }),
   )
 }
@@ -91,7 +106,9 @@ export async function estimateUnstored(
   const pool = await readPool(sql, row.pool)
   const fitsFrom = fitsAt(row, pool, opensAt)
   const before = position - 1 <= pool.front.length ? position - 1 : -1
-  return estimate(row.now, fitsFrom && boundsOf(row.now, fitsFrom, pool, before), undefined)
+  const unknown = endless(pool)
+  const bounds = fitsFrom ? boundsOf(row.now, fitsFrom, pool, before) : unknown.length > 0 ? unknownEnds : null
+  return estimate(row.now, bounds, { unknown, forecast: undefined })
 }
 
 const timeless: ReadonlySet<string> = new Set([
@@ -114,22 +131,29 @@ function opening(now: Date, gates: WaitingFacts['gates']): Date | null {
 }
 
 /** `before`: the number of known jobs that come before the job; -1: the job is behind all known jobs. */
-function boundsOf(now: Date, fitsFrom: Date, pool: PoolNow, before: number): Bounds {
+function boundsOf(now: Date, fitsFrom: Date, pool: PoolNow, before: number): Bounds & { earliest: Date } {
   const until = allBefore(before, pool, now)
   const ahead = until ? ' and of the jobs ahead' : '; those of the jobs ahead are unknown'
-  const basis = `Maximum run times of the running jobs${ahead}`
+  const basis = `Stated maximum run times of the running jobs${ahead}`
   return { earliest: fitsFrom, latest: until && latestOf([fitsFrom, until]), basis }
 }
 
 /** A job that ends before its maximum run time makes an earlier start possible. */
-function estimate(now: Date, bounds: Bounds | null, forecast: ForecastStart | undefined): Estimate | null {
-  if (!forecast) return bounds && { p50: null, p90: null, ...bounds }
+function estimate(
+  now: Date,
+  bounds: Bounds | null,
+  { forecast, unknown }: { forecast: ForecastStart | undefined; unknown: readonly string[] },
+): Estimate | null {
+  if (!forecast) return bounds && { p50: null, p90: null, ...bounds, unknown: bounds.earliest ? [] : unknown }
   const p50 = latestOf([now, forecast.p50])
   const p90 = forecast.p90 && latestOf([p50, forecast.p90])
-  const earliest = bounds && bounds.earliest < p50 ? bounds.earliest : bounds ? p50 : now
+  const earliest = bounds?.earliest ? latestOf([now, bounds.earliest < p50 ? bounds.earliest : p50]) : now
   const latest = bounds?.latest ? latestOf([bounds.latest, p90 ?? p50]) : null
-  return { p50, p90, earliest, latest, basis: forecast.basis }
+  return { p50, p90, earliest, latest, basis: forecast.basis, unknown: [] }
 }
+
+/** Running jobs without a stated maximum run time. */
+const endless = ({ endings }: PoolNow) => endings.flatMap(({ jobId, endsAt }) => (endsAt ? [] : [jobId]))
 
 const latestOf = (times: readonly Date[]) => new Date(Math.max(...times.map((time) => time.getTime())))
 
@@ -154,7 +178,7 @@ async function readPool(sql: Sql, pool: string): Promise<PoolNow> {
 }
 
 const endingsSql = `
-SELECT coalesce(r.started_at, berth_now()) + l.run_seconds * interval '1 second' AS "endsAt",
+SELECT r.job_id AS "jobId", coalesce(r.started_at, berth_now()) + ${statedRunSecondsSql} * interval '1 second' AS "endsAt",
   coalesce((SELECT jsonb_agg(jsonb_build_object('nodeId', a.node_id, 'node', '', 'replica', a.replica, 'cpuMillis', a.cpu_millis,
       'memoryBytes', a.memory_bytes, 'infiniband', a.infiniband, 'interactive', l.interactive,
       'gpuIds', CASE WHEN a.replica = (SELECT min(b.replica) FROM allocation b WHERE b.run_id = r.id AND b.node_id = a.node_id) THEN coalesce((SELECT jsonb_agg(c.device) FROM held_device c
@@ -162,4 +186,4 @@ SELECT coalesce(r.started_at, berth_now()) + l.run_seconds * interval '1 second'
     FROM allocation a WHERE a.run_id = r.id), '[]') AS placements
 FROM run r JOIN job j ON j.id = r.job_id JOIN lane l ON l.id = j.lane_id
 WHERE r.pool = $1 AND r.state IN ${holdingSql}
-ORDER BY 1 NULLS LAST LIMIT $2`
+ORDER BY 2 NULLS LAST LIMIT $2`

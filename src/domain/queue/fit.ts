@@ -1,6 +1,7 @@
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 import type { Lane, Policy } from '../lanes.ts'
+import { isLedSql } from '../leadership.ts'
 import {
   type Ceilings,
   type Counted,
@@ -23,13 +24,14 @@ import { readNodes } from '../machines/nodes.ts'
 import { couldEverFit, type FreeNode, place, placeOnEmpty } from '../machines/placement.ts'
 import { closedNodes } from '../machines/reservation-window.ts'
 import { type PoolReservation, readPoolReservations } from '../machines/reservations.ts'
-import { limitedBy, overPart, type Reason, unsatisfiable } from '../reason.ts'
+import { limitedBy, overPart, type Reason, unnamed, unsatisfiable } from '../reason.ts'
 import { mergeSettings, type StoredSettings } from '../scheduling.ts'
 import { inWords, type Shape } from '../shape.ts'
 import { holdingSql } from '../state.ts'
 
-/** Whether a job would fit if it were next: ignores its queue position and holds for other jobs. */
+/** Whether a job fits. */
 export interface Fit {
+  /** The job can start in the next pass: its resources are free, and not kept for jobs before it. */
   freeNow: boolean
   /** The job could start on empty machines. */
   couldEverFit: boolean
@@ -48,6 +50,8 @@ export interface WaitingShape extends FitSubject {
   jobId: string
   laneId: string
   now: Date
+  /** Why the leader last found that the lane cannot start; null: it found nothing, or the pool has no leader. */
+  found: Reason | null
 }
 
 export const readWaitingShapes = (sql: Sql, jobIds: readonly string[]): Promise<WaitingShape[]> =>
@@ -55,7 +59,8 @@ export const readWaitingShapes = (sql: Sql, jobIds: readonly string[]): Promise<
     `SELECT j.id AS "jobId", j.pool, j.lane_id::text AS "laneId", l.shape, l.reservation_id AS "reservationId",
        l.run_seconds AS "runSeconds", l.interactive, l.preemptable, j.user_id AS "userId", u.name AS "userName",
        j.team_id AS "teamId", t.name AS team, j.queue, j.project, j.gpu,
-       coalesce((l.shape->>'exclusive')::boolean, false) AS exclusive, berth_now() AS now
+       coalesce((l.shape->>'exclusive')::boolean, false) AS exclusive, berth_now() AS now,
+       CASE WHEN ${isLedSql('j.pool')} THEN (SELECT v.reason FROM lane_view v WHERE v.lane_id = j.lane_id) END AS found
      FROM job j JOIN lane l ON l.id = j.lane_id JOIN "user" u ON u.id = j.user_id LEFT JOIN team t ON t.id = j.team_id
      WHERE j.id = ANY($1::text[]) AND j.state IN ('QUEUED', 'BLOCKED')`,
     [jobIds],
@@ -71,13 +76,17 @@ export async function computeFits(domain: Domain, jobIds: readonly string[]): Pr
   return new Map(
     rows.flatMap((row) => {
       const pool = pools.get(row.pool)
-      const fit = tried.get(row.laneId) ?? (pool && fitIn(pool, row))
+      const fit = tried.get(row.laneId) ?? (pool && judgedByLeader(fitIn(pool, row), row.found))
       if (!fit) return []
       tried.set(row.laneId, fit)
       return [[row.jobId, fit] as const]
     }),
   )
 }
+
+/** The leader also knows what is kept for other jobs. */
+export const judgedByLeader = (fit: Fit, found: Reason | null): Fit =>
+  fit.freeNow && found ? { ...fit, freeNow: false, missing: [unnamed(found).message] } : fit
 
 export const computeFit = async (domain: Domain, job: FitSubject): Promise<Fit> =>
   fitIn(await readPool(domain, job.pool), job)
@@ -143,9 +152,8 @@ function missingNow(pool: PoolNow, job: FitSubject, own: readonly FreeNode[]): s
   if (lacking.length > 0) return lacking
   const limit = limitReached(pool.ceilings, job)
   if (limit) return [limit.message]
-  const closed = closedNodes(pool.reservations, { atMs: pool.nowMs, runSeconds })
-  const open = reservationId === null && closed.size > 0 ? own.filter(({ name }) => !closed.has(name)) : own
-  if (open !== own && !place(shape, open)) return ['The free resources are reserved for other projects']
+  const open = reservationId === null ? openNodes(pool, own, runSeconds) : own
+  if (open !== own && !place(shape, open)) return [reservedText(pool, job, own)]
   const models = permittedModels(pool.ceilings, job, open)
   const placed = place(shape, models.nodes)
   if (!placed) return models.over ? [models.over.message] : missing(shape, models.nodes)
@@ -154,6 +162,29 @@ function missingNow(pool: PoolNow, job: FitSubject, own: readonly FreeNode[]): s
     !job.preemptable &&
     !isWithinShare([pool.unpreemptable, sumAmounts(placed)], sharedCapacity(pool.nodes), pool.part)
   return isOver ? [overPart(pool.part, inWords(shape), { isWhole: false }).message] : []
+}
+
+function openNodes({ reservations, nowMs }: PoolNow, own: readonly FreeNode[], runSeconds: number | null) {
+  const closed = closedNodes(reservations, { atMs: nowMs, runSeconds })
+  return closed.size > 0 ? own.filter(({ name }) => !closed.has(name)) : own
+}
+
+/** Also names the run time with which the job would end before the windows that keep it out. */
+function reservedText(pool: PoolNow, { shape }: FitSubject, own: readonly FreeNode[]): string {
+  const begins = pool.reservations
+    .filter(({ startsMs }) => startsMs > pool.nowMs)
+    .map(({ startsMs }) => ({ startsMs, seconds: (startsMs - pool.nowMs) / 1_000 }))
+    .toSorted((a, b) => b.seconds - a.seconds)
+    .find(({ seconds }) => place(shape, openNodes(pool, own, seconds)))
+  if (!begins) return 'The free resources are reserved for other projects'
+  const from = new Date(begins.startsMs).toISOString()
+  return `The free resources are reserved for other projects from ${from} on. To start before, name a run time of less than ${durationText(begins.seconds)}: --max-run-time, maxRunTimeSeconds`
+}
+
+function durationText(seconds: number): string {
+  if (seconds < 120) return `${Math.floor(seconds)} s`
+  const minutes = Math.floor(seconds / 60)
+  return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 
 /** The nodes without GPUs of models that limits forbid to a copy; `over`: such a limit. */

@@ -15,6 +15,7 @@ export interface FitQuery {
 }
 
 export interface ExpectedEnd {
+  jobId: string
   /** null: unknown. */
   endsAt: Date | null
   placements: readonly Placement[]

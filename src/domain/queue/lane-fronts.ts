@@ -1,3 +1,5 @@
+import { statedRunSecondsSql } from '../lanes.ts'
+
 /**
  * SQL that reads the first entries of many lanes in queue order, using the index of each lane. Lanes are sorted by
  * their first entry. For the first `limit` entries overall, only the first `limit` lanes matter: at most `limit` + 1 −
@@ -37,7 +39,7 @@ page AS MATERIALIZED (
   CROSS JOIN last CROSS JOIN LATERAL (${first(`${limit}::int + 1 - w.place`, untilLast)}) e
   ORDER BY w.lead, -e.bid, e.sequence LIMIT ${limit}::int
 )
-SELECT q.job_id AS "jobId", p.lead, -p.bid AS "minusBid", p.sequence, l.run_seconds AS "runSeconds"
+SELECT q.job_id AS "jobId", p.lead, -p.bid AS "minusBid", p.sequence, ${statedRunSecondsSql} AS "runSeconds"
 FROM page p JOIN lane l ON l.id = p.lane_id CROSS JOIN LATERAL (SELECT job_id FROM queue_entry
   WHERE lane_id = p.lane_id AND open = p.open AND (-bid, sequence) = (-p.bid, p.sequence) OFFSET 0) q
 ORDER BY p.lead, -p.bid, p.sequence`

@@ -1,6 +1,6 @@
 import type { Sql } from '../../platform/tx.ts'
 import { effectivePriority, effectiveSql, type Moment, thresholdSql } from '../ageing.ts'
-import { interactiveBand, type Policy } from '../lanes.ts'
+import { interactiveBand, type Policy, statedRunSecondsSql } from '../lanes.ts'
 import { afterKey, frontsSql, gatesSql } from './lane-fronts.ts'
 import { chunkSize, readTally, type TallyChunk, totalsSql } from './tally.ts'
 
@@ -28,7 +28,7 @@ export interface InLine {
   lead: number
   minusBid: number
   sequence: number
-  /** null: no maximum run time. */
+  /** null: no stated maximum run time. */
   runSeconds: number | null
 }
 
@@ -86,7 +86,7 @@ async function read(sql: Sql, entries: string, { pool, key, limit, more }: Readi
 
 const lineSql = (entries: string) => `
 SELECT * FROM (
-  SELECT q.job_id AS "jobId", ${leadSql} AS lead, -q.bid AS "minusBid", q.sequence, l.run_seconds AS "runSeconds"
+  SELECT q.job_id AS "jobId", ${leadSql} AS lead, -q.bid AS "minusBid", q.sequence, ${statedRunSecondsSql} AS "runSeconds"
   FROM (${entries}) q ${lineJoins}
 ) each WHERE (lead, "minusBid", sequence) > ($2::bigint, $3::int, $4::bigint)
 ORDER BY lead, "minusBid", sequence LIMIT $5::int`

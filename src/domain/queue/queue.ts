@@ -1,7 +1,6 @@
 import type { Viewer } from '../access.ts'
 import type { Domain } from '../domain.ts'
 import { NotFound } from '../errors.ts'
-import { executorsWhere } from '../executors.ts'
 import { type Limits, readLimits } from '../limits/limits.ts'
 import { holdingSql, holdingStates, type JobState } from '../state.ts'
 
@@ -23,20 +22,16 @@ export interface QueueNumbers {
   at: Date
   /** Grows when the leader publishes a changed reason, position or share. */
   view: number
-  /** Set for a pool whose runs are processes of one machine. */
-  local: LocalNumbers | null
 }
 
-export interface LocalNumbers {
-  runningJobs: number
-  pendingJobs: number
-  allocatedGpus: number[]
-  availableGpus: number[]
-}
-
-/** `pool` null: the pool of the default queue. */
-export async function queueNumbers(domain: Domain, viewer: Viewer, pool: string | null): Promise<QueueNumbers> {
-  return filterNumbers(viewer, await poolNumbers(domain, pool, [viewer.userId]))
+/** Without pools that do not exist. */
+export async function queueNumbers(
+  domain: Domain,
+  viewer: Viewer,
+  pools: readonly string[],
+): Promise<ReadonlyMap<string, QueueNumbers>> {
+  const found = await readNumbers(domain, pools, [viewer.userId])
+  return new Map(found.map((numbers) => [numbers.pool, filterNumbers(viewer, numbers)]))
 }
 
 /** Maximum people; those with the most jobs. */
@@ -46,25 +41,34 @@ const shortMax = 20_000
 /** The average wait is taken over this number of latest starts. */
 const startsMax = 500
 
-/**
- * Computed once for all viewers, so it must pass `filterNumbers` before it is shown. `users` are included whatever
- * their rank.
- */
-export async function poolNumbers(
-  { db, singleUser }: Domain,
-  pool: string | null,
+/** The numbers of one pool, computed once for all viewers, so they must pass `filterNumbers` before they are shown. */
+export async function poolNumbers(domain: Domain, pool: string, users: readonly string[]): Promise<QueueNumbers> {
+  const [numbers] = await readNumbers(domain, [pool], users)
+  if (!numbers) throw new NotFound(`Pool ${pool.slice(0, 64)} not found`)
+  return numbers
+}
+
+/** `users` are included whatever their rank. */
+async function readNumbers(
+  { db: { sql }, singleUser }: Domain,
+  pools: readonly string[],
   users: readonly string[],
-): Promise<QueueNumbers> {
-  const [row] = await db.sql.query<Omit<QueueNumbers, 'limits' | 'depth' | 'running' | 'blocked'>>(
-    numbersSql,
-    [pool, users, peopleMax, shortMax, startsMax],
-    'queue_numbers',
-  )
-  const limits = row && (await readLimits(db.sql, [row.pool], singleUser)).get(row.pool)
-  if (!limits) throw new NotFound(`Pool ${pool?.slice(0, 64) ?? ''} not found`)
-  const count = (states: readonly JobState[]) =>
-    row.byState.reduce((sum, entry) => sum + (states.includes(entry.state) ? entry.count : 0), 0)
-  return { ...row, limits, depth: count(['QUEUED']), running: count(holdingStates), blocked: count(['BLOCKED']) }
+): Promise<QueueNumbers[]> {
+  const [rows, limits] = await Promise.all([
+    sql.query<Omit<QueueNumbers, 'limits' | 'depth' | 'running' | 'blocked'>>(
+      numbersSql,
+      [pools, users, peopleMax, shortMax, startsMax],
+      'queue_numbers',
+    ),
+    readLimits(sql, pools, singleUser),
+  ])
+  return rows.flatMap((row) => {
+    const own = limits.get(row.pool)
+    const count = (states: readonly JobState[]) =>
+      row.byState.reduce((sum, entry) => sum + (states.includes(entry.state) ? entry.count : 0), 0)
+    const counts = { depth: count(['QUEUED']), running: count(holdingStates), blocked: count(['BLOCKED']) }
+    return own ? [{ ...row, ...counts, limits: own }] : []
+  })
 }
 
 export function filterNumbers(viewer: Viewer, numbers: QueueNumbers): QueueNumbers {
@@ -74,16 +78,10 @@ export function filterNumbers(viewer: Viewer, numbers: QueueNumbers): QueueNumbe
   return { ...numbers, byUser }
 }
 
-const localSql = `
-  CASE WHEN executors && '{${executorsWhere(({ nodes }) => nodes === 'MACHINE')}}' THEN jsonb_build_object(
-    'runningJobs', (SELECT count(*) FROM busy WHERE state <> 'BLOCKED'),
-    'pendingJobs', (SELECT entries FROM waiting),
-    'allocatedGpus', (SELECT coalesce(jsonb_agg(device ORDER BY device) FILTER (WHERE taken), '[]') FROM gpus),
-    'availableGpus', (SELECT coalesce(jsonb_agg(device ORDER BY device) FILTER (WHERE NOT taken), '[]') FROM gpus)) END`
-
 const numbersSql = `
+SELECT numbers.* FROM unnest($1::text[]) AS wanted(pool) CROSS JOIN LATERAL (
 WITH chosen AS MATERIALIZED (
-  SELECT name, executors FROM pool WHERE name = coalesce($1, (SELECT pool FROM submission_queue WHERE is_default))
+  SELECT name FROM pool WHERE name = wanted.pool
 ),
 waiting AS MATERIALIZED (
   SELECT coalesce(sum(t.entries), 0)::int AS entries FROM queue_tally t JOIN chosen ON t.pool = chosen.name
@@ -108,12 +106,8 @@ people AS (
 states AS (
   SELECT state, count(*)::int AS count FROM busy GROUP BY 1
   UNION ALL SELECT 'QUEUED', entries FROM waiting WHERE entries > 0
-),
-gpus AS MATERIALIZED (
-  SELECT d.device, d.device = ANY(n.held_gpus) OR EXISTS (SELECT FROM held_device h WHERE h.node_id = n.id AND h.device = d.device) AS taken
-  FROM chosen JOIN node n ON n.pool = chosen.name JOIN device d ON d.node_id = n.id
 )
-SELECT name AS pool, berth_now() AS at, ${localSql} AS local,
+SELECT name AS pool, berth_now() AS at,
   coalesce((SELECT revision FROM pool_view v WHERE v.pool = name), 0) AS view,
   coalesce((SELECT jsonb_agg(s ORDER BY state) FROM states s), '[]') AS "byState",
   coalesce((SELECT jsonb_agg(jsonb_build_object('userId', user_id, 'count', count) ORDER BY place)
@@ -122,4 +116,5 @@ SELECT name AS pool, berth_now() AS at, ${localSql} AS local,
   (SELECT extract(epoch FROM avg(r.scheduled_at - greatest(j.eligible_at, r.created_at)))::float8 FROM (
       SELECT * FROM run WHERE pool = name AND scheduled_at > (SELECT berth_now()) - interval '24 hours' ORDER BY scheduled_at DESC LIMIT $5
     ) r JOIN job j ON j.id = r.job_id) AS "avgWaitSeconds"
-FROM chosen`
+FROM chosen
+) numbers`

@@ -21,10 +21,7 @@ export const countReasons = (sql: Sql, pools: readonly string[]): Promise<Reason
 const reasonsSql = `
 WITH chosen AS MATERIALIZED (SELECT name AS pool FROM unnest($1::text[]) AS name),
 seen AS MATERIALIZED (
-  SELECT v.pool, v.waiting, coalesce(v.reason->>'code', 'CLASS_BLOCKED') AS code,
-    CASE WHEN v.reason->>'code' IS NOT NULL THEN NULL
-      WHEN EXISTS (SELECT FROM hold h WHERE h.job_id = v.head_job_id AND h.kind = 'PREEMPTION') THEN 'WAITING_FOR_PREEMPTION'
-      ELSE (SELECT c.reason->>'code' FROM class_view c WHERE c.pool = v.pool AND c.blocked_by = v.head_job_id LIMIT 1) END AS head
+  SELECT v.pool, v.waiting, coalesce(v.reason->>'code', 'NO_CAPACITY') AS code
   FROM chosen JOIN lane_view v ON v.pool = chosen.pool WHERE v.waiting > 0
 ),
 gated AS (
@@ -41,8 +38,7 @@ gated AS (
 ),
 part AS (
   SELECT pool, code, count(*) FROM gated GROUP BY 1, 2
-  UNION ALL SELECT pool, code, sum(waiting - CASE WHEN head IS NULL THEN 0 ELSE 1 END) FROM seen GROUP BY 1, 2
-  UNION ALL SELECT pool, head, count(*) FROM seen WHERE head IS NOT NULL GROUP BY 1, 2
+  UNION ALL SELECT pool, code, sum(waiting) FROM seen GROUP BY 1, 2
   UNION ALL SELECT chosen.pool, 'NO_CAPACITY', greatest(0,
       coalesce((SELECT sum(t.entries) FROM queue_tally t WHERE t.pool = chosen.pool AND t.open), 0)
       - coalesce((SELECT sum(seen.waiting) FROM seen WHERE seen.pool = chosen.pool), 0)) FROM chosen

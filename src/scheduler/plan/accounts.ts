@@ -12,20 +12,24 @@ import { DecayedUse } from './decayed-use.ts'
 import { compareFractions, inMillionths, millionths, nothing } from './fractions.ts'
 import type { Fraction } from './model.ts'
 import { ServiceOrder } from './service-order.ts'
+import { isAccount, partingNodes, pathTo } from './share-tree.ts'
 
 /**
- * The occupancy of an account: the fraction of the healthy nodes that it uses, where amounts used outside Berth do not
- * count as capacity. The resource with the largest fraction counts, divided by the weight of the account. A preemption
- * changes the occupancy at once: the preempted run counts as ended, and the job that gets its resources as running.
+ * The occupancy of a node of the tree of shares: the fraction of the healthy nodes that it uses, where amounts used
+ * outside Berth do not count as capacity. The resource with the largest fraction counts, divided by the weight. A
+ * preemption changes the occupancy at once: the preempted run counts as ended, and the job that gets its resources as
+ * running.
  *
- * Jobs are ordered by the *share* of their account. The share is the occupancy. With a half-life it is the decayed use
- * a tenth of a half-life from now, assuming that the account keeps what it holds: so a start counts at once, but past
- * use counts most. A share changes only when its account changes and at ticks; the order of lanes relies on this.
+ * Jobs are ordered by the *shares* of their nodes. The share is the occupancy. With a half-life it is the decayed use some
+ * time from now, assuming that the node keeps what it holds: so a start counts at once. That time is about as long as runs
+ * take: if it were longer, a node with few large jobs would be first after each end, whatever it has used. A share changes
+ * only when its node changes and at ticks; the order of lanes relies on this.
  */
 export class Accounts {
-  readonly service = new ServiceOrder()
   readonly past = new DecayedUse()
   private tickedMs = 0
+  private aheadMs = aheadMsMin
+  private readonly service = new ServiceOrder()
   private capacity: ResourceAmounts = none
   private weights: ReadonlyMap<string, number> = new Map()
   private readonly used = new Map<string, ResourceAmounts>()
@@ -46,13 +50,21 @@ export class Accounts {
     this.past.halfLifeMs = halfLifeMs
   }
 
-  change(account: string, placements: readonly Placement[], sign: 1 | -1): void {
-    const before = this.used.get(account) ?? none
-    this.past.settle(account, before)
-    const left = added(before, sumAmounts(placements), sign)
-    if (resources.some((resource) => left[resource] !== 0)) this.used.set(account, left)
-    else this.used.delete(account)
-    this.shares.delete(account)
+  change(path: readonly string[], placements: readonly Placement[], sign: 1 | -1): void {
+    const amounts = sumAmounts(placements)
+    for (const node of path) {
+      const before = this.used.get(node) ?? none
+      this.past.settle(node, before)
+      const left = added(before, amounts, sign)
+      if (resources.some((resource) => left[resource] !== 0)) this.used.set(node, left)
+      else this.used.delete(node)
+      this.shares.delete(node)
+    }
+  }
+
+  /** Compares nodes below one node. Negative: `a` comes first. */
+  compare(a: string, b: string): number {
+    return compareFractions(this.share(a), this.share(b)) || this.service.compare(a, b)
   }
 
   share(account: string): Fraction {
@@ -66,14 +78,21 @@ export class Accounts {
   }
 
   private soonOf(account: string, used: ResourceAmounts): ResourceAmounts {
-    if (this.past.halfLifeMs === null) return used
+    const { halfLifeMs } = this.past
+    if (halfLifeMs === null) return used
     const past = this.past.of(account, used)
-    const soon = (resource: keyof ResourceAmounts) => past[resource] * pastPart + used[resource] * (1 - pastPart)
+    const left = 2 ** -Math.min(this.aheadMs / halfLifeMs, aheadMax)
+    const soon = (resource: keyof ResourceAmounts) => past[resource] * left + used[resource] * (1 - left)
     return { cpu: soon('cpu'), memory: soon('memory'), gpu: soon('gpu') }
   }
 
   occupancy(account: string, extra = none, without = none): Fraction {
     return this.partOf(account, added(added(this.used.get(account) ?? none, extra, 1), without, -1))
+  }
+
+  /** The past use of a person, which counts for all nodes above. */
+  putPast(leaf: string, use: ResourceAmounts): void {
+    for (const node of pathTo(leaf)) this.past.put(node, added(this.past.of(node, none), use, 1))
   }
 
   /** null: no half-life is configured, so past use does not count. */
@@ -82,22 +101,25 @@ export class Accounts {
     return this.partOf(account, this.past.of(account, this.used.get(account) ?? none))
   }
 
+  /** The keys are leaves. */
   get decayedUses(): ReadonlyMap<string, ResourceAmounts> {
     if (this.past.halfLifeMs === null) return new Map()
-    const accounts = [...this.past.accounts(this.used)]
-    return new Map(accounts.map((account) => [account, this.past.of(account, this.used.get(account) ?? none)]))
+    const leaves = [...this.past.accounts(this.used)].filter((node) => !isAccount(node))
+    return new Map(leaves.map((leaf) => [leaf, this.past.of(leaf, this.used.get(leaf) ?? none)]))
   }
 
-  /** There are a hundred ticks per half-life, but at most one per second. */
+  /** There are at least a hundred ticks per half-life, but at most one per second. */
   get nextTickMs(): number | null {
     const { halfLifeMs } = this.past
-    return halfLifeMs === null ? null : this.tickedMs + Math.max(1_000, halfLifeMs / 100)
+    return halfLifeMs === null ? null : this.tickedMs + Math.max(1_000, Math.min(halfLifeMs / 100, this.aheadMs))
   }
 
-  due(): readonly string[] {
+  /** The nodes whose shares change now. In a busy pool, the runs have on average as much time left as they have run. */
+  due(meanAgeMs: () => number): readonly string[] {
     const { nextTickMs, past } = this
     if (nextTickMs === null || past.nowMs < nextTickMs) return []
     this.tickedMs = past.nowMs
+    this.aheadMs = Math.max(aheadMsMin, meanAgeMs())
     return [...past.accounts(this.used)]
   }
 
@@ -106,11 +128,27 @@ export class Accounts {
   }
 
   /** Counts a start; returns the function that undoes it. */
-  serve(account: string, amounts: ResourceAmounts): () => void {
+  serve(path: readonly string[], amounts: ResourceAmounts): () => void {
     const parts = resources.map((resource) =>
       this.capacity[resource] > 0 ? amounts[resource] / this.capacity[resource] : 0,
     )
-    return this.service.serve(account, { size: Math.max(...parts), weight: this.weightOf(account) })
+    const size = Math.max(...parts)
+    const undo = path.map((node, depth) =>
+      this.service.serve(node, { above: path[depth - 1] ?? '', size, weight: this.weightOf(node) }),
+    )
+    return () => {
+      for (const each of undo) each()
+    }
+  }
+
+  /** The leaves that were ever served: at the nodes where two of them part, the last one was served later. */
+  get served(): string[] {
+    const leaves = this.service.nodes.filter((node) => !isAccount(node))
+    const paths = new Map(leaves.map((leaf) => [leaf, pathTo(leaf)]))
+    return leaves.toSorted((a, b) => {
+      const parting = partingNodes(paths.get(a) ?? [], paths.get(b) ?? [])
+      return parting ? this.service.compare(...parting) : 0
+    })
   }
 
   weightOf(account: string): number {
@@ -130,8 +168,9 @@ export class Accounts {
   }
 }
 
-/** The fraction of past use that remains after a tenth of a half-life. */
-const pastPart = 2 ** -0.1
+const aheadMsMin = 60_000
+/** A fraction of the half-life. */
+const aheadMax = 0.1
 
 /** Converts to millionths; whole amounts stay exact. */
 const exactly = (amount: number): bigint =>

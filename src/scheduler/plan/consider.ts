@@ -1,8 +1,9 @@
+import { findTraits } from '../../domain/executors.ts'
 import { describeInteractiveLimit } from '../../domain/jobs/one-interactive.ts'
 import type { Lane } from '../../domain/lanes.ts'
 import { type LimitReached, limitReached, modelLimitReached } from '../../domain/limits/in-use.ts'
 import { type ResourceAmounts, requestedAmounts, sumAmounts } from '../../domain/machines/amounts.ts'
-import { couldEverFit, indexMachines, place } from '../../domain/machines/placement.ts'
+import { couldEverFit, countFree, type FreeNode, indexMachines, place } from '../../domain/machines/placement.ts'
 import {
   limitedBy,
   makeReason,
@@ -14,11 +15,12 @@ import {
   troubled,
   unsatisfiable,
 } from '../../domain/reason.ts'
-import { inWords } from '../../domain/shape.ts'
+import { inWords, type Shape } from '../../domain/shape.ts'
 import { earlyView, mayBeEarly } from './early.ts'
-import { holdsAgainst, isComplete, usableFor } from './holds.ts'
+import { isComplete, keptFrom, usableFor } from './holds.ts'
 import type { LaneWindow, QueuedJob } from './lane-window.ts'
 import type { Hold, Start, WorldView } from './model.ts'
+import { mayPlan } from './planned-starts.ts'
 import { computeRation, limitBehindRation, type Ration, unlimited, type View, wholeNode, within } from './rations.ts'
 import { nodesFor, openNodes, readyNodes, reservationGate, reservedNodes } from './reservations.ts'
 import type { PoolState } from './state.ts'
@@ -32,12 +34,29 @@ export type JobOutcome =
   | { kind: 'unsatisfiable'; reason: Reason }
   /** Runs were evicted for the job and have not ended yet. */
   | { kind: 'claiming' }
-  /** The job is tried again when resources become free, and blocks no other job. */
+  /** The job is tried again when resources become free. It would not start if all runs ended, so it plans no start. */
   | { kind: 'waiting'; reason: Reason }
-  /** Non-preemptable runs already hold the whole fraction of the pool that they may use. */
-  | { kind: 'part'; reason: Reason }
   | { kind: 'capacity'; reason: Reason }
   | { kind: 'refused'; info: string }
+
+/** A quick test of a lane that did not fit before: false if nothing changed for it. */
+export function mayStartNow(state: PoolState, { lane }: LaneWindow): boolean {
+  const { order, settings, nodes } = state
+  const { improved } = order
+  const { shape, preemptable, executor } = lane
+  const mayFitAnywhere =
+    !improved || findTraits(executor).plansInPasses || (settings.nonPreemptableFraction < 1 && !preemptable)
+  if (mayFitAnywhere || mayPlan(state, shape)) return true
+  const machines = indexMachines(nodes)
+  for (const nodeId of improved) {
+    const node = machines.nodes[machines.indexOf(nodeId) ?? -1]
+    if (node && hasAmounts(node, shape)) return true
+  }
+  return false
+}
+
+const hasAmounts = (node: FreeNode, { gpu, cpuMillis, memoryBytes }: Shape): boolean =>
+  node.freeCpu >= cpuMillis && node.freeMemory >= memoryBytes && countFree(node) >= gpu
 
 export function considerJob(state: PoolState, job: QueuedJob, { early = true } = {}): JobOutcome {
   const { window, entry } = job
@@ -48,7 +67,7 @@ export function considerJob(state: PoolState, job: QueuedJob, { early = true } =
   const limit = limitReached(state.ceilings, window.counted)
   if (limit) return { kind: 'limited', limit, reason: limitedBy(limit) }
   const hold = state.holds.get(entry.jobId)
-  if (hold?.kind === 'PREEMPTION') return inHold(state, job, hold)
+  if (hold) return inHold(state, job, hold)
   return overPart(state, window, requestedAmounts(window.lane.shape)) ?? findPlacements(state, job, early)
 }
 
@@ -68,18 +87,14 @@ export function interactiveOutcome({ running }: Pick<WorldView, 'running'>, lane
   return { kind: 'waiting', reason: makeReason('INTERACTIVE_QUOTA', text, ending) }
 }
 
-function inHold(state: PoolState, { window, entry }: QueuedJob, hold: Hold): JobOutcome {
+function inHold(state: PoolState, { window }: QueuedJob, hold: Hold): JobOutcome {
   if (!isComplete(state, hold)) return { kind: 'claiming' }
   const models = state.machines.modelsOf(hold.placements)
   const over = modelLimitReached(state.ceilings, window.counted, models)
   if (over) return { kind: 'waiting', reason: limitedBy(over.limit) }
   const won = state.preemptions.findLast(({ claimantJobId }) => claimantJobId === hold.jobId)
-  const { backfilled } = usableFor(state, { lane: window.lane, entry, ration: unlimited }, { evicts: true })
-  const { placements } = hold
-  return {
-    kind: 'start',
-    start: { placements, models, wonTier: won?.tier ?? null, backfilledOn: backfilled(placements) },
-  }
+  const { placements, backfilledOn } = hold
+  return { kind: 'start', start: { placements, models, wonTier: won?.tier ?? null, backfilledOn } }
 }
 
 function overPart(state: PoolState, { lane }: LaneWindow, asked: ResourceAmounts): JobOutcome | null {
@@ -91,7 +106,7 @@ function overPart(state: PoolState, { lane }: LaneWindow, asked: ResourceAmounts
   if (!couldEverFit(lane.shape, nodesFor(state, lane)))
     return { kind: 'unsatisfiable', reason: unsatisfiable(asks, lane.reservationId) }
   const isWhole = !machines.accounts.isWithin([asked], part)
-  return { kind: isWhole ? 'unsatisfiable' : 'part', reason: overPartReason(part, asks, { isWhole }) }
+  return { kind: isWhole ? 'unsatisfiable' : 'waiting', reason: overPartReason(part, asks, { isWhole }) }
 }
 
 function findPlacements(state: PoolState, { window, entry }: QueuedJob, early: boolean): JobOutcome {
@@ -117,7 +132,7 @@ function notPlaced(state: PoolState, { window, entry }: QueuedJob, ration: Ratio
   if (limit) return { kind: 'waiting', reason: limitedBy(limit) }
   const reason = keptFromIt(state, { window, entry }, ration) ?? keptByTrouble(state, lane)
   if (couldEverFit(lane.shape, openNodes(state, lane))) return { kind: 'capacity', reason: reason ?? noCapacity(asks) }
-  // No end of a run helps the job, so it keeps nothing from the jobs behind it.
+  // No end of a run helps the job.
   return { kind: 'waiting', reason: reason ?? keptByClosedNodes(state, lane) }
 }
 
@@ -150,13 +165,16 @@ function keptByTrouble({ nodes }: PoolState, { shape, interactive }: Lane): Reas
 
 function keptFromIt(state: PoolState, { window, entry }: QueuedJob, ration: Ration): Reason | null {
   const { lane, counted } = window
+  const { freeGpus } = state.machines
   const find = (view: View, given = ration) =>
-    place(lane.shape, state.nodes, { ...within(given, view), interactive: lane.interactive })
+    place(lane.shape, state.nodes, { ...within(given, view), interactive: lane.interactive, freeGpus })
   const mayUse = reservedNodes(state, lane)
-  const others = holdsAgainst(state, { lane, entry })
-  if (others.length > 0 && find((node) => (!mayUse || mayUse(node) ? node : null))) {
-    const owner = others[0]?.jobId ?? null
-    return makeReason('HOLD', `The free resources are held for job ${owner}`, owner)
+  const others = keptFrom(state, { lane, entry })
+  const found = others.length > 0 && find((node) => (!mayUse || mayUse(node) ? node : null))
+  if (found) {
+    const on = new Set(found.map(({ nodeId }) => nodeId))
+    const owner = (others.find(({ placement }) => on.has(placement.nodeId)) ?? others[0])?.owner ?? null
+    return makeReason('HOLD', `The free resources are kept for job ${owner}`, owner)
   }
   if (mayUse && find(wholeNode)) return reservedForOthers
   const models = ration.budget ? state.machines.modelsOf(find(wholeNode, unlimited) ?? []) : []

@@ -13,20 +13,20 @@ import type { View } from './rations.ts'
  */
 const runSecondsMax = 60
 
-interface Pool extends Pick<WorldView, 'nowMs' | 'nodes' | 'holds' | 'running'> {
+interface Pool extends Pick<WorldView, 'nowMs' | 'nodes' | 'holds' | 'plans' | 'running'> {
   machines: Pick<Machines, 'preemptable'>
 }
 
 /**
- * false while nodes are held, runs can be preempted, or the backend keeps a run waiting: then an early job could delay
+ * false while nodes are kept for others, runs can be preempted, or the backend keeps a run waiting: then an early job could delay
  * others.
  */
 export function mayBeEarly(pool: Pool, lane: Lane): boolean {
-  const { nodes, holds, running, machines } = pool
+  const { nodes, holds, plans, running, machines } = pool
   const { executor, runSeconds, interactive, preemptable, restartable, shape } = lane
   if (!findTraits(executor).plansInPasses || runSeconds === null || runSeconds > runSecondsMax) return false
   if (interactive || preemptable || restartable || shape.gpu > 0 || shape.infiniband || shape.exclusive) return false
-  if (holds.size > 0 || machines.preemptable > 0) return false
+  if (holds.size > 0 || plans.size > 0 || machines.preemptable > 0) return false
   return !running.values().some((run) => startsLate(pool, run)) && hasRoom(nodes, shape)
 }
 

@@ -1,17 +1,34 @@
 import type { LimitReached } from '../../domain/limits/in-use.ts'
 import type { Reason } from '../../domain/reason.ts'
 import type { LaneWindow } from './lane-window.ts'
+import { lots } from './order.ts'
+import { computeRation, unlimited } from './rations.ts'
 import type { PoolState } from './state.ts'
 
 /**
- * A finding is the reason why the head of a lane cannot start. The planner then parks the lane, or the head closes its
- * class. A finding is not committed or undone; it lasts until its cause changes.
+ * A finding is the reason why the head of a lane cannot start. The planner then parks the lane. A finding is not
+ * committed or undone; it lasts until its cause changes.
  */
 
 export function parkLane(state: PoolState, window: LaneWindow, { lot, reason }: { lot: string; reason: Reason }): void {
   state.order.park(window, lot)
   explainWait(state, window, reason)
 }
+
+/**
+ * `alone`: the finding holds only for this lane. So do findings about limits of GPU models and interactive jobs. If the
+ * first lane of a kind may evict no runs, neither may those behind it, whose shares are greater.
+ */
+export function parkForCapacity(
+  state: PoolState,
+  window: LaneWindow,
+  { reason, alone }: { reason: Reason; alone: boolean },
+): void {
+  parkLane(state, window, { lot: alone || isAlone(state, window) ? lots.alone : lots.alike(window), reason })
+}
+
+export const isAlone = (state: PoolState, window: LaneWindow): boolean =>
+  window.lane.interactive || computeRation(state, window) !== unlimited
 
 export function parkOnLimit(
   state: PoolState,
@@ -22,7 +39,7 @@ export function parkOnLimit(
   explainWait(state, window, reason)
 }
 
-export function explainWait(state: PoolState, window: LaneWindow, reason: Reason | null): void {
+function explainWait(state: PoolState, window: LaneWindow, reason: Reason): void {
   state.touched.lane(window)
   window.reason = reason
   window.consideredMs = state.nowMs

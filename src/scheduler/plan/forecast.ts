@@ -1,16 +1,23 @@
+import { arriveAgain, type PastArrivals } from './arrivals.ts'
 import type { Snapshot } from './model.ts'
-import { playForward } from './play.ts'
-import { Draws, hasHistory, type RunTime } from './run-times.ts'
+import { type Play, playForward } from './play.ts'
+import { Draws, findSource, type RunTime, type Source } from './run-times.ts'
 
 /**
- * Forecasts starts by simulating the pool: once if all run times are limits, else several times with run times drawn
- * from history. In nine of ten cases a job starts by `p90Ms`.
+ * Forecasts starts by simulating the pool: once if nothing is uncertain, else several times, with run times drawn from
+ * earlier runs. In every other simulation jobs join as in the past day. `p50Ms` is the median of those without them,
+ * because arrivals of another hour make it worse; in nine of ten of those with them a job starts by `p90Ms`.
  */
 export interface Forecast {
   /** Omits jobs that start too late, or never, in most simulations. */
   starts: ReadonlyMap<string, Quantiles>
   plays: number
-  basis: { history: number; limit: number; unknown: number }
+  /** true: jobs of the past day joined again. */
+  hasLater: boolean
+  /** Number of jobs by the source of their run times. */
+  basis: Record<Source, number>
+  /** Jobs whose end is unknown, those that run first. */
+  unknown: readonly string[]
 }
 
 interface Quantiles {
@@ -19,7 +26,9 @@ interface Quantiles {
 }
 
 interface ForecastOptions {
+  /** Jobs that run come first. */
   times: ReadonlyMap<string, RunTime>
+  past?: PastArrivals
   graceMs: number
   /** Processor time spent so far; default: unlimited. */
   spentMs?: () => number
@@ -27,46 +36,90 @@ interface ForecastOptions {
 
 const playsMax = 20
 const startsMax = 2_000
+const unknownMax = 100
+const idleMsMin = 3_600_000
 /** Maximum processor time of the first simulation; the others simulate no more starts than the first. */
 const firstPlayMsMax = 200
 /** Maximum processor time of all simulations; one that exceeds it is discarded. */
 const forecastMsMax = 500
 
+const noPast: PastArrivals = { sinceMs: 0, arrivals: [] }
+
 export function* forecast(
   snapshot: Snapshot,
-  { times, graceMs, spentMs = () => 0 }: ForecastOptions,
+  { times, past = noPast, graceMs, spentMs = () => 0 }: ForecastOptions,
 ): Generator<void, Forecast> {
-  const basis = basisOf(times)
-  const plays: ReadonlyMap<string, number>[] = []
-  for (let play = 0; play < (basis.history > 0 ? playsMax : 1); play++) {
+  const { basis, unknown } = sourcesOf(times)
+  const hasLater = past.arrivals.some(({ runMs }) => runMs !== null)
+  const isSure = basis.history + basis.parts === 0 && !hasLater
+  const idleMsMax = Math.max(idleMsMin, snapshot.nowMs - past.sinceMs)
+  const calm: ReadonlyMap<string, number>[] = []
+  const busy: ReadonlyMap<string, number>[] = []
+  const kinds = hasLater ? [calm, busy] : [calm]
+  for (let play = 0; play < (isSure ? 1 : playsMax); play++) {
     const untilMs = play === 0 ? firstPlayMsMax : forecastMsMax
     const startsAt = new Map<string, number>()
-    const draws = new Draws(play)
-    const runMs = ({ jobId, ranMs }: { jobId: string; ranMs: number }) => {
-      const time = times.get(jobId)
-      return time ? draws.moreMs(time, { jobId, ranMs }) : null
-    }
-    let isWhole = true
-    for (const _ of playForward(snapshot, { runMs, graceMs, startsMax: plays[0]?.size ?? startsMax }, startsAt)) {
-      yield
-      if (spentMs() < untilMs) continue
-      isWhole = false
-      break
-    }
+    const plays = kinds[play % kinds.length] ?? calm
+    const arriving = arriveAgain(plays === busy ? past : noPast, { nowMs: snapshot.nowMs, play })
+    const how = { runMs: drawFrom(times, play), graceMs, startsMax: calm[0]?.size ?? startsMax, arriving, idleMsMax }
+    const isWhole = yield* playWhile(() => spentMs() < untilMs, playForward(snapshot, how, startsAt))
     if (!isWhole && play > 0) break
     plays.push(startsAt)
     if (startsAt.size === 0 && play === 0) break
   }
-  return { starts: quantilesOf(plays), plays: plays.length, basis }
+  const starts = quantilesOf(calm, kinds.at(-1) ?? calm)
+  return { starts, plays: calm.length + busy.length, hasLater, basis, unknown }
 }
 
-function basisOf(times: ForecastOptions['times']): Forecast['basis'] {
-  const basis = { history: 0, limit: 0, unknown: 0 }
-  for (const time of times.values()) basis[hasHistory(time) ? 'history' : time.limitMs === null ? 'unknown' : 'limit']++
-  return basis
+function drawFrom(times: ForecastOptions['times'], play: number): Play['runMs'] {
+  const draws = new Draws(play)
+  return ({ jobId, ranMs }) => {
+    const time = times.get(jobId)
+    return time ? draws.moreMs(time, { jobId, ranMs }) : null
+  }
 }
 
-function quantilesOf(plays: readonly ReadonlyMap<string, number>[]): Map<string, Quantiles> {
+/** true: the simulation ended before its time. */
+function* playWhile(hasTime: () => boolean, play: Iterable<unknown>): Generator<void, boolean> {
+  for (const _ of play) {
+    yield
+    if (!hasTime()) return false
+  }
+  return true
+}
+
+function sourcesOf(times: ForecastOptions['times']): Pick<Forecast, 'basis' | 'unknown'> {
+  const basis = { history: 0, parts: 0, stated: 0, unknown: 0 }
+  const unknown: string[] = []
+  for (const [jobId, time] of times) {
+    const source = findSource(time)
+    basis[source]++
+    if (source === 'unknown' && unknown.length < unknownMax) unknown.push(jobId)
+  }
+  return { basis, unknown }
+}
+
+function quantilesOf(calm: Plays, busyPlays: Plays): Map<string, Quantiles> {
+  const busy = startsIn(busyPlays)
+  const quantiles = new Map<string, Quantiles>()
+  for (const [jobId, found] of startsIn(calm)) {
+    const middle = (calm.length - 1) / 2
+    const [low, high] = [found[Math.floor(middle)], found[Math.ceil(middle)]]
+    if (low === undefined || high === undefined) continue
+    const p50Ms = (low + high) / 2
+    // The true start is at most the k-th earliest of n simulated starts with probability k / (n + 1).
+    const place = Math.min(busyPlays.length, Math.ceil(0.9 * (busyPlays.length + 1)))
+    const late = busy.get(jobId)?.[place - 1]
+    const lateInCalm = found[Math.min(place, found.length) - 1] ?? p50Ms
+    quantiles.set(jobId, { p50Ms, p90Ms: late === undefined ? null : Math.max(late, lateInCalm, p50Ms) })
+  }
+  return quantiles
+}
+
+type Plays = readonly ReadonlyMap<string, number>[]
+
+/** The simulated starts of each job, the earliest first. */
+function startsIn(plays: Plays): Map<string, number[]> {
   const all = new Map<string, number[]>()
   for (const play of plays)
     for (const [jobId, atMs] of play) {
@@ -74,15 +127,6 @@ function quantilesOf(plays: readonly ReadonlyMap<string, number>[]): Map<string,
       if (found) found.push(atMs)
       else all.set(jobId, [atMs])
     }
-  const quantiles = new Map<string, Quantiles>()
-  for (const [jobId, found] of all) {
-    const inOrder = found.toSorted((a, b) => a - b)
-    const middle = (plays.length - 1) / 2
-    const [low, high] = [inOrder[Math.floor(middle)], inOrder[Math.ceil(middle)]]
-    if (low === undefined || high === undefined) continue
-    // The true start is at most the k-th earliest of n simulated starts with probability k / (n + 1).
-    const place = Math.min(plays.length, Math.ceil(0.9 * (plays.length + 1)))
-    quantiles.set(jobId, { p50Ms: (low + high) / 2, p90Ms: inOrder[place - 1] ?? null })
-  }
-  return quantiles
+  for (const found of all.values()) found.sort((a, b) => a - b)
+  return all
 }

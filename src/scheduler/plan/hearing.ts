@@ -41,7 +41,8 @@ function apply(state: PoolState, change: Change): void {
     case 'LEFT':
       state.lanes.get(change.laneId)?.leave(change.jobId)
       state.left.add(change.jobId)
-      if (state.holds.has(change.jobId)) state.order.freed([]) // The change was the reason why its lane was parked.
+      // The change was the reason why its lane was parked, or its planned start is over.
+      if (state.holds.has(change.jobId) || state.plans.has(change.jobId)) state.order.freed([])
       state.reorder(change.laneId)
       return
     case 'RUN':

@@ -1,16 +1,17 @@
 import type { Lane } from '../../domain/lanes.ts'
 import { isOpen, takesRuns } from '../../domain/machines/machines.ts'
 import type { FreeNode, Placement, PlaceOptions } from '../../domain/machines/placement.ts'
-import type { Hold, Running, Waiting, WorldView } from './model.ts'
+import { atOnceMs, expectedEndMs, isKnown } from './expected-ends.ts'
+import type { Hold, PlannedStart, Running, Waiting, WorldView } from './model.ts'
 import { type Ration, wholeNode, within } from './rations.ts'
 import { reservedNodes } from './reservations.ts'
 
 /**
- * A hold reserves parts of nodes for one waiting job, its owner. A PREEMPTION hold reserves exactly the resources of
- * the victims; other jobs cannot use them, even during the grace period. A DRAIN hold (drains.ts) reserves the nodes
- * that the job gets when the runs on them end. Two kinds of jobs may use drained nodes meanwhile: jobs that end before
- * the hold is expected to be complete, and preemptable jobs. Runs of the latter are marked as backfilled; they are
- * evicted as soon as the owner waits only for their resources.
+ * Two things keep parts of nodes for a waiting job, their owner. A hold keeps exactly the resources of the owner's
+ * victims: other jobs cannot use them, even during the grace period. A planned start (planned-starts.ts) keeps what the
+ * owner needs when the runs on its nodes have ended. Until then other jobs may use it if they end in time or are
+ * preemptable. Runs of the latter are marked as backfilled; they are evicted as soon as the owner waits only for their
+ * resources.
  */
 
 export interface Claim {
@@ -22,102 +23,78 @@ export interface Claim {
 export interface Usable extends Pick<PlaceOptions, 'budget'> {
   /** The part of the node that the job may use; null: it may not use the node. */
   view(node: FreeNode): FreeNode | null
-  /** The job whose hold the run would use; null: the run uses no hold. */
+  /** The job on whose planned nodes the run would be backfilled; null: none. */
   backfilled(placements: readonly Placement[]): string | null
 }
 
 export function usableFor(world: WorldView, claim: Claim, { evicts = false } = {}): Usable {
-  const { view, backfilled } = besideHolds(world, claim, evicts)
+  const { view, backfilled } = besideOthers(world, claim, evicts)
   return { ...within(claim.ration, view), backfilled }
 }
 
-function besideHolds(world: WorldView, { lane, entry }: Claim, evicts: boolean): Usable {
+function besideOthers(world: WorldView, { lane, entry }: Claim, evicts: boolean): Usable {
   const mayUse = reservedNodes(world, lane)
-  const others = holdsAgainst(world, { lane, entry }, evicts)
+  const others = keptFrom(world, { lane, entry }, evicts)
   if (others.length === 0)
-    return { view: mayUse ? (node) => (mayUse(node) ? node : null) : wholeNode, backfilled: onNoHold }
-  const closed = byNode(others.filter((hold) => !mayBackfill(world, lane, { hold, evicts })))
-  const drained = byNode(others.filter(({ kind }) => kind === 'DRAIN'))
+    return { view: mayUse ? (node) => (mayUse(node) ? node : null) : wholeNode, backfilled: onNoPlan }
+  const closed = byNode(others.filter(({ plan }) => !plan || !mayBackfill(world, lane, { plan, evicts })))
+  const planned = byNode(others.filter(({ plan }) => plan))
   return {
     view(node) {
       if (mayUse && !mayUse(node)) return null
       const kept = closed.get(node.id)
       return kept ? beside(world, node, kept) : node
     },
-    backfilled: mayBeEvicted(lane) ? (placements) => ownerUnder(world, placements, drained) : onNoHold,
+    backfilled: mayBeEvicted(lane) ? (placements) => ownerUnder(world, placements, planned) : onNoPlan,
   }
 }
 
-/**
- * The holds that the job must respect; `evicts`: the job wants to evict runs. Under PRIORITY the owner of a drain hold
- * does not block jobs before it in the order, nor evictions for a job of a higher priority.
- */
-export const holdsAgainst = (world: WorldView, job: Pick<Claim, 'lane' | 'entry'>, evicts = false): Hold[] =>
-  [...world.holds.values()].filter((hold) => hold.jobId !== job.entry.jobId && !isPassed(world, job, { hold, evicts }))
-
-export const holdsPassed = (world: WorldView, job: Pick<Claim, 'lane' | 'entry'>, evicts = false): Hold[] =>
-  [...world.holds.values()].filter((hold) => isPassed(world, job, { hold, evicts }))
-
-const isPassed = (
-  world: WorldView,
-  job: Pick<Claim, 'lane' | 'entry'>,
-  { hold: { kind, jobId }, evicts }: { hold: Hold; evicts: boolean },
-): boolean => kind === 'DRAIN' && (world.precedes(job, jobId) || (evicts && world.outranks(job.lane, jobId)))
-
-const mayBeEvicted = ({ preemptable, interactive }: Lane) => preemptable && !interactive
-const onNoHold = () => null
-
-interface Kept {
-  hold: Hold
+/** Resources that others keep from a job; `plan`: null for a hold. */
+export interface Kept {
+  owner: string
+  plan: PlannedStart | null
   placement: Placement
 }
 
-export function byNode(holds: readonly Hold[]): ReadonlyMap<string, readonly Kept[]> {
-  const kept = holds.flatMap((hold) => hold.placements.map((placement) => ({ hold, placement })))
-  return Map.groupBy(kept, ({ placement }) => placement.nodeId)
+/** `evicts`: the job wants to evict runs. Then it passes planned starts of jobs with a lower configured priority. */
+export function keptFrom(
+  world: Pick<WorldView, 'holds' | 'plans' | 'outranks'>,
+  { lane, entry }: Pick<Claim, 'lane' | 'entry'>,
+  evicts = false,
+): Kept[] {
+  const kept: Kept[] = []
+  for (const { jobId: owner, placements } of world.holds.values())
+    if (owner !== entry.jobId) for (const placement of placements) kept.push({ owner, plan: null, placement })
+  for (const [owner, plan] of world.plans)
+    if (owner !== entry.jobId && !(evicts && world.outranks(lane, plan)))
+      for (const placement of plan.placements) kept.push({ owner, plan, placement })
+  return kept
 }
 
-function mayBackfill(world: WorldView, lane: Lane, { hold, evicts }: { hold: Hold; evicts: boolean }): boolean {
-  const { kind, expectedMs } = hold
-  if (kind === 'PREEMPTION') return false
-  if (mayBeEvicted(lane)) return !isDue(world, hold)
+const mayBeEvicted = ({ preemptable, interactive }: Lane) => preemptable && !interactive
+const onNoPlan = () => null
+
+export const byNode = (kept: readonly Kept[]): ReadonlyMap<string, readonly Kept[]> =>
+  Map.groupBy(kept, ({ placement }) => placement.nodeId)
+
+function mayBackfill(world: WorldView, lane: Lane, { plan, evicts }: { plan: PlannedStart; evicts: boolean }): boolean {
+  if (mayBeEvicted(lane)) return !isDue(plan)
   // Victims may end late, so the job might not end in time.
-  if (evicts) return false
-  return lane.runSeconds !== null && expectedMs !== null && world.nowMs + lane.runSeconds * 1_000 <= expectedMs
+  if (evicts || lane.runSeconds === null || !isKnown(plan.atMs)) return false
+  return world.nowMs + lane.runSeconds * 1_000 <= plan.atMs
 }
-
-/** true: the run was started beside the hold because it ends before the hold is complete. */
-const isBorrowed = ({ sinceMs, lane }: Running, hold: Hold): boolean =>
-  hold.expectedMs !== null &&
-  sinceMs >= hold.sinceMs &&
-  lane.runSeconds !== null &&
-  sinceMs + lane.runSeconds * 1_000 <= hold.expectedMs
 
 /**
- * true: only evicted and backfilled runs still use the held resources, so the owner gets them next. From then on no job
- * is backfilled or evicted there: otherwise one claim could follow another forever.
+ * true: only evicted and backfilled runs still use the planned resources, so the owner gets them next. From then on no
+ * job is backfilled or evicted there: otherwise one claim could follow another forever.
  */
-export function isDue(world: WorldView, hold: Hold): boolean {
-  return [...Map.groupBy(hold.placements, ({ nodeId }) => nodeId)].every(([nodeId, own]) => {
-    const node = world.nodes.find(({ id }) => id === nodeId)
-    if (!node) return false
-    const going = [...world.runsOn(nodeId)].filter(
-      (run) => run.leaving || run.backfilledOn === hold.jobId || isBorrowed(run, hold),
-    )
-    const [freed] = freedNodes([node], going)
-    if (!freed) return false
-    const left = { cpu: freed.freeCpu, memory: freed.freeMemory }
-    for (const placement of own) subtract(left, placement)
-    const gpus = own.reduce((sum, { gpuIds }) => sum + gpuIds.length, 0)
-    return left.cpu >= 0 && left.memory >= 0 && gpus <= freed.devices.filter(({ free }) => free).length
-  })
-}
+const isDue = ({ atMs }: PlannedStart): boolean => atMs === atOnceMs
 
 function beside(world: WorldView, node: FreeNode, kept: readonly Kept[]): FreeNode {
   return keepFree(node, kept, leftBeside(world, node, kept))
 }
 
-/** The node without held devices, and with at most `left` cores and memory. */
+/** The node without kept devices, and with at most `left` cores and memory. */
 export function keepFree(node: FreeNode, kept: readonly Kept[], left: { cpu: number; memory: number }): FreeNode {
   const devices = new Set(kept.flatMap(({ placement }) => placement.gpuIds))
   return {
@@ -130,10 +107,14 @@ export function keepFree(node: FreeNode, kept: readonly Kept[], left: { cpu: num
 }
 
 function leftBeside(world: WorldView, node: FreeNode, kept: readonly Kept[]): { cpu: number; memory: number } {
-  const left = { cpu: node.cpuMillis, memory: node.memoryBytes }
+  const { others } = node
+  const left = {
+    cpu: node.cpuMillis - (others?.cpuMillis ?? 0),
+    memory: node.memoryBytes - (others?.memoryBytes ?? 0),
+  }
   for (const { placement } of kept) subtract(left, placement)
   for (const running of world.runsOn(node.id)) {
-    if (kept.every(({ hold }) => goesFor(running, hold))) continue
+    if (kept.every(({ plan }) => goesFor(world, running, plan))) continue
     for (const placement of running.placements) if (placement.nodeId === node.id) subtract(left, placement)
   }
   return left
@@ -144,31 +125,25 @@ export function subtract(left: { cpu: number; memory: number }, { cpuMillis, mem
   left.memory -= memoryBytes
 }
 
-/**
- * true: the run ends before the owner of the hold starts. If that time is unknown, only runs that are older than the
- * hold count.
- */
-function goesFor(running: Running, { kind, jobId, expectedMs, sinceMs }: Hold): boolean {
-  if (running.leaving || (kind === 'DRAIN' && running.backfilledOn === jobId)) return true
-  if (kind === 'PREEMPTION') return false
-  return expectedMs === null ? running.sinceMs < sinceMs : endMs(running) <= expectedMs
-}
+/** true: the run is expected to end before the owner starts. */
+const goesFor = (world: WorldView, running: Running, plan: PlannedStart | null): boolean =>
+  plan ? expectedEndMs(world, running, plan.entry.jobId) <= plan.atMs : running.leaving
 
 function ownerUnder(
   world: WorldView,
   placements: readonly Placement[],
-  drained: ReadonlyMap<string, readonly Kept[]>,
+  planned: ReadonlyMap<string, readonly Kept[]>,
 ): string | null {
   for (const placement of placements) {
-    const kept = drained.get(placement.nodeId)
+    const kept = planned.get(placement.nodeId)
     const node = kept && world.nodes.find(({ id }) => id === placement.nodeId)
     if (!node) continue
     const view = beside(world, node, kept)
-    const takesHeld =
+    const takesKept =
       placement.cpuMillis > view.freeCpu ||
       placement.memoryBytes > view.freeMemory ||
       placement.gpuIds.some((id) => view.devices.find(({ index }) => index === id)?.free !== true)
-    if (takesHeld) return kept[0]?.hold.jobId ?? null
+    if (takesKept) return kept[0]?.owner ?? null
   }
   return null
 }
@@ -193,7 +168,7 @@ export function isComplete({ nodes }: WorldView, { placements }: Hold): boolean 
   return true
 }
 
-/** true: the hold reserves nothing, or a node that was removed, takes no runs, or is reserved for other jobs. */
+/** true: the hold keeps nothing, or a node that was removed, takes no runs, or is reserved for other jobs. */
 export function isVoid(world: WorldView, { placements }: Hold, owner: Lane | undefined): boolean {
   if (placements.length === 0) return true
   const mayUse = owner ? reservedNodes(world, owner) : null
@@ -201,11 +176,6 @@ export function isVoid(world: WorldView, { placements }: Hold, owner: Lane | und
     const node = world.nodes.find(({ id }) => id === nodeId)
     return !node || !isOpen(node) || mayUse?.(node) === false
   })
-}
-
-/** Infinity without a maximum run time. */
-export function endMs({ lane, startedMs, sinceMs }: Running): number {
-  return lane.runSeconds === null ? Number.POSITIVE_INFINITY : (startedMs ?? sinceMs) + lane.runSeconds * 1_000
 }
 
 /** Returns the nodes as they are after these runs; changed nodes are copies. */

@@ -1,8 +1,8 @@
 import type { Lane } from '../../domain/lanes.ts'
 import type { Counted } from '../../domain/limits/in-use.ts'
 import type { Reason } from '../../domain/reason.ts'
-import { type ClassOrBand, classifyLane } from './classes.ts'
 import type { LaneState, Waiting } from './model.ts'
+import { sharePath } from './share-tree.ts'
 
 /**
  * The first entries of a lane. The other entries stay in the database and are read when these have started (`dry`). A
@@ -31,7 +31,10 @@ export interface QueuedJob {
 export class LaneWindow {
   readonly lane: Lane
   readonly counted: Counted
-  readonly class: ClassOrBand
+  /** The nodes of its path in the tree of shares. */
+  readonly path: readonly string[]
+  /** Lanes of one kind fit where the others fit, apart from limits. */
+  readonly kind: string
   /** Priority of the lane's head, raised by waiting time. */
   effective: number
   dueMs: number | null = null
@@ -49,7 +52,9 @@ export class LaneWindow {
     const { userId, teamId, queue, project, shape } = lane
     const { gpu, copies, exclusive } = shape
     this.counted = { userId, userName, teamId, team, queue, project, gpu: gpu * copies, exclusive }
-    this.class = classifyLane(lane)
+    this.path = sharePath(lane)
+    const { interactive, preemptable, restartable, reservationId, runSeconds } = lane
+    this.kind = JSON.stringify([shape, interactive, preemptable, restartable, reservationId, runSeconds, lane.priority])
     this.effective = lane.priority
   }
 

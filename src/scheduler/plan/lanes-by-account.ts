@@ -2,20 +2,28 @@ import type { LaneWindow } from './lane-window.ts'
 
 export class LanesByAccount extends Map<string, LaneWindow> {
   readonly ofAccount = new Map<string, Set<LaneWindow>>()
+  /** The nodes with lanes below each node; '' is above the highest accounts. */
+  readonly below = new Map<string, Set<string>>()
 
   override set(id: string, window: LaneWindow): this {
-    const { account } = window.lane
-    this.ofAccount.set(account, (this.ofAccount.get(account) ?? new Set()).add(window))
+    for (const [depth, node] of window.path.entries()) {
+      this.ofAccount.set(node, (this.ofAccount.get(node) ?? new Set()).add(window))
+      const above = window.path[depth - 1] ?? ''
+      this.below.set(above, (this.below.get(above) ?? new Set()).add(node))
+    }
     return super.set(id, window)
   }
 
   override delete(id: string): boolean {
     const window = this.get(id)
     if (!window) return false
-    const { account } = window.lane
-    const others = this.ofAccount.get(account)
-    others?.delete(window)
-    if (others?.size === 0) this.ofAccount.delete(account)
+    for (const [depth, node] of window.path.entries()) {
+      const others = this.ofAccount.get(node)
+      others?.delete(window)
+      if (others?.size !== 0) continue
+      this.ofAccount.delete(node)
+      this.below.get(window.path[depth - 1] ?? '')?.delete(node)
+    }
     return super.delete(id)
   }
 }

@@ -1,3 +1,4 @@
+import type { Placement } from '../../domain/machines/placement.ts'
 import type { Change, Decisions, LaneState, Snapshot, Waiting } from './model.ts'
 
 /**
@@ -45,7 +46,7 @@ export type Committed =
 
 export interface Views {
   lanes: ReadonlyMap<string, LaneRow | null>
-  classes: ReadonlyMap<string, ClassRow | null>
+  plans: ReadonlyMap<string, PlanRow | null>
   accounts: ReadonlyMap<string, AccountRow | null>
 }
 
@@ -63,10 +64,11 @@ export interface LaneRow {
   consideredMs: number
 }
 
-export interface ClassRow {
-  blockedBy: string | null
-  reason: unknown
-  consideredMs: number
+/** A planned start; the key is the id of the job. */
+export interface PlanRow {
+  placements: readonly Placement[]
+  /** null: unknown. */
+  expectedMs: number | null
 }
 
 export interface AccountRow {

@@ -3,6 +3,7 @@ import type { QueuedJob } from './lane-window.ts'
 import type { CommitTimes } from './leader-store.ts'
 import { makeRun } from './machines.ts'
 import type { Decisions, Eviction, Hold, Start } from './model.ts'
+import { toLeaf } from './share-tree.ts'
 import type { PoolState } from './state.ts'
 
 /**
@@ -46,9 +47,9 @@ export class Ledger {
     }
     const before = state.preemptions
     const claimantJobId = hold.jobId
-    const of = { atMs: state.nowMs, claimantJobId, claimant: lane.account }
+    const of = { atMs: state.nowMs, claimantJobId, claimant: toLeaf(lane) }
     const more = victims.map(({ running: { jobId, lane: victim }, tier }) => {
-      return { ...of, victimJobId: jobId, victim: victim.account, tier }
+      return { ...of, victimJobId: jobId, victim: toLeaf(victim), tier }
     })
     state.preemptions = [...before, ...more]
     this.inverted(decisions, () => {
@@ -58,17 +59,11 @@ export class Ledger {
     decisions.evictions.push(eviction)
   }
 
-  drain(decisions: Decisions, lane: Lane, hold: Hold): void {
-    this.hold(decisions, lane, hold)
-    decisions.holds.put.push(hold)
-  }
-
   dropHold(decisions: Decisions, jobId: string): void {
     const lane = this.state.machines.owners.get(jobId)
     const hold = this.state.dropHold(jobId)
     if (!hold) return
-    decisions.holds.put = decisions.holds.put.filter((put) => put.jobId !== jobId)
-    decisions.holds.drop.push(jobId)
+    decisions.dropped.push(jobId)
     this.inverted(decisions, () => this.state.putHold(hold, lane))
   }
 
@@ -113,10 +108,7 @@ export class Ledger {
     const { state } = this
     const before = state.holds.get(hold.jobId)
     state.putHold(hold, lane)
-    if (before) state.order.freed([])
-    // Beside drained nodes, jobs of the class are considered by other rules.
-    state.order.closures.clear()
-    state.order.hasMoved = true
+    state.order.freed([])
     this.inverted(decisions, () => (before ? state.putHold(before, lane) : state.dropHold(hold.jobId)))
   }
 

@@ -12,6 +12,7 @@ import {
 } from '../../domain/machines/placement.ts'
 import { Accounts } from './accounts.ts'
 import type { Hold, Running, Start } from './model.ts'
+import { isAccount, sharePath } from './share-tree.ts'
 
 /**
  * The machines of the pool and the runs on them. Free amounts are computed as the nodes minus the known runs, so a run
@@ -33,8 +34,10 @@ export class Machines {
   /** Number of runs of jobs that may have lost work. */
   hurt = 0
   preemptable = 0
+  /** Number of runs that a job may evict because they were backfilled on its planned nodes. */
+  backfilled = 0
   readonly owners = new Map<string, Lane>()
-  private readonly byNode = new Map<string, Set<Running>>()
+  private readonly byNode = new Map<string, readonly Running[]>()
   private readonly models = new Map<string, readonly string[]>()
   private byId = new Map<string, FreeNode>()
   private backingOff: readonly FreeNode[] = []
@@ -53,6 +56,12 @@ export class Machines {
       this.move(run.placements, takeResources)
       this.countProbe(run, 1)
     }
+  }
+
+  meanAgeMs(nowMs: number): number {
+    let sum = 0
+    for (const { sinceMs } of this.running.values()) sum += nowMs - sinceMs
+    return sum / Math.max(1, this.running.size)
   }
 
   get nextTryMs(): number | null {
@@ -78,12 +87,12 @@ export class Machines {
   add(run: Running): readonly string[] {
     this.running.set(run.runId, run)
     this.models.set(run.runId, this.modelsOf(run.placements))
-    for (const { nodeId } of run.placements) this.byNode.set(nodeId, (this.byNode.get(nodeId) ?? new Set()).add(run))
+    for (const nodeId of nodesUnder(run)) this.byNode.set(nodeId, [...this.runsOn(nodeId), run])
     this.move(run.placements, takeResources)
     this.countProbe(run, 1)
     this.countUnpreemptable(run, 1)
     this.countKinds(run, 1)
-    if (!run.leaving) this.accounts.change(run.lane.account, run.placements, 1)
+    if (!run.leaving) this.accounts.change(sharePath(run.lane), run.placements, 1)
     return this.count(run, 1)
   }
 
@@ -105,12 +114,16 @@ export class Machines {
   }
 
   private withdraw(run: Running): readonly string[] {
-    for (const { nodeId } of run.placements) this.byNode.get(nodeId)?.delete(run)
+    for (const nodeId of nodesUnder(run))
+      this.byNode.set(
+        nodeId,
+        this.runsOn(nodeId).filter((one) => one !== run),
+      )
     this.move(run.placements, giveBack)
     this.countProbe(run, -1)
     this.countUnpreemptable(run, -1)
     this.countKinds(run, -1)
-    if (!run.leaving) this.accounts.change(run.lane.account, run.placements, -1)
+    if (!run.leaving) this.accounts.change(sharePath(run.lane), run.placements, -1)
     const scopes = this.count(run, -1)
     this.models.delete(run.runId)
     return scopes
@@ -133,8 +146,9 @@ export class Machines {
     return hold
   }
 
-  runsOn(nodeId: string): Iterable<Running> {
-    return this.byNode.get(nodeId) ?? []
+  /** Another list after each change. */
+  runsOn(nodeId: string): readonly Running[] {
+    return this.byNode.get(nodeId) ?? noRuns
   }
 
   modelsOf(placements: readonly Placement[]): string[] {
@@ -165,21 +179,23 @@ export class Machines {
       if (backOff && sinceMs >= backOff.untilMs && (others || on.has(id))) backOff.probes += one
   }
 
-  private countKinds({ lane, wonTier, run }: Running, one: 1 | -1): void {
-    const { account } = lane
-    const runs = (this.runsOf.get(account) ?? 0) + one
-    if (runs > 0) this.runsOf.set(account, runs)
-    else this.runsOf.delete(account)
+  private countKinds({ lane, wonTier, run, backfilledOn }: Running, one: 1 | -1): void {
+    for (const node of sharePath(lane).filter(isAccount)) {
+      const runs = (this.runsOf.get(node) ?? 0) + one
+      if (runs > 0) this.runsOf.set(node, runs)
+      else this.runsOf.delete(node)
+    }
     if (wonTier !== null) this.won += one
     if (run > 1) this.hurt += one
+    if (backfilledOn !== null) this.backfilled += one
     if (lane.preemptable || lane.restartable) this.preemptable += one
   }
 
   /** The resources of victims count as used by the job that evicted them. */
-  private promise({ jobId, kind, placements }: Hold, sign: 1 | -1): void {
+  private promise({ jobId, placements }: Hold, sign: 1 | -1): void {
     const lane = this.owners.get(jobId)
-    if (kind !== 'PREEMPTION' || !lane) return
-    this.accounts.change(lane.account, placements, sign)
+    if (!lane) return
+    this.accounts.change(sharePath(lane), placements, sign)
     this.countUnpreemptable({ lane, placements }, sign)
   }
 
@@ -221,6 +237,10 @@ export function makeRun({ lane, entry, placements, wonTier, backfilledOn }: Star
     lostMs: 0,
   }
 }
+
+const noRuns: readonly Running[] = []
+
+const nodesUnder = ({ placements }: Running): Iterable<string> => new Set(placements.map(({ nodeId }) => nodeId))
 
 /** Ignores `provisional`, the mark that the backend has not confirmed the node. */
 export const isSamePlacement = (a: Running, b: Running): boolean =>

@@ -12,13 +12,6 @@ import type { HoldingState } from '../../domain/state.ts'
  * `Decisions` under the epoch of the leader. This directory contains no I/O and reads no clock.
  */
 
-/**
- * A head that cannot start blocks the other jobs of its class. Interactive jobs belong to no class and do not block
- * others.
- */
-export const jobClasses = ['CPU', 'CPU_PREEMPTABLE', 'GPU1', 'GPU1_PREEMPTABLE', 'GPUN', 'GPUN_PREEMPTABLE'] as const
-export type JobClass = (typeof jobClasses)[number]
-
 /** A waiting job. Inside a lane, entries are ordered by descending bid, then by sequence. */
 export interface Waiting {
   jobId: string
@@ -42,7 +35,7 @@ export interface Running {
   /** null: the command has not begun. */
   startedMs: number | null
   leaving: boolean
-  /** The owner of the drain hold whose nodes the run uses until the owner needs them. */
+  /** The job whose planned nodes the run uses until that job needs them. */
   backfilledOn: string | null
   /** The tier of the preemption that freed the placements; null: the placements were free. */
   wonTier: Tier | null
@@ -51,19 +44,26 @@ export interface Running {
 }
 
 /** Causes of evictions; the numbers are stored. */
-export const tiers = { interactive: 0, strict: 1, rotation: 2, drain: 3 } as const
+export const tiers = { interactive: 0, strict: 1, rotation: 2, backfilled: 3 } as const
 export type Tier = (typeof tiers)[keyof typeof tiers]
 
+/** Resources of victims, which exactly this job gets. */
 export interface Hold {
   id: string
   jobId: string
-  kind: 'PREEMPTION' | 'DRAIN'
-  class: JobClass | 'INTERACTIVE'
-  /** PREEMPTION: exactly the placements that the job gets. DRAIN: the job may get other devices of these nodes. */
   placements: readonly Placement[]
   sinceMs: number
-  /** Expected time at which all placements are free; null: unknown. */
-  expectedMs: number | null
+  /** The job on whose planned nodes the job will be backfilled; null: none. */
+  backfilledOn: string | null
+}
+
+/** The resources that a waiting job is to get, and the time at which they are expected to be free (expected-ends.ts). */
+export interface PlannedStart {
+  lane: Lane
+  entry: Waiting
+  /** The job may get other devices of these nodes. */
+  placements: readonly Placement[]
+  atMs: number
 }
 
 export interface Reservation {
@@ -81,6 +81,7 @@ export interface PastPreemption {
   tier: Tier
   claimantJobId: string
   victimJobId: string
+  /** The leaves of both jobs. */
   claimant: string
   victim: string
 }
@@ -107,7 +108,8 @@ export interface LaneState {
 }
 
 export interface Served {
-  account: string
+  /** A person in an account (share-tree.ts). */
+  leaf: string
   amounts: ResourceAmounts
 }
 
@@ -119,8 +121,9 @@ export interface Snapshot {
   running: readonly Running[]
   holds: readonly Hold[]
   preemptions: readonly PastPreemption[]
-  /** Accounts by their last start, oldest first. */
+  /** By the last start, oldest first. */
   served: readonly Served[]
+  /** The keys are leaves. */
   decayedUse: ReadonlyMap<string, ResourceAmounts>
 }
 
@@ -158,7 +161,8 @@ export interface Eviction {
 export interface Decisions {
   starts: Start[]
   evictions: Eviction[]
-  holds: { put: Hold[]; drop: string[] }
+  /** Jobs whose holds are dropped. */
+  dropped: string[]
   /** Interactive jobs whose user already has another interactive run. */
   refused: { entry: Waiting; info: string }[]
   /** Lanes whose next entries must be read before planning can continue. */
@@ -183,18 +187,15 @@ export interface WorldView {
   readonly running: ReadonlyMap<string, Running>
   /** Keys are ids of jobs. */
   readonly holds: ReadonlyMap<string, Hold>
+  /** Keys are ids of jobs. */
+  readonly plans: ReadonlyMap<string, PlannedStart>
   readonly preemptions: readonly PastPreemption[]
-  runsOn(nodeId: string): Iterable<Running>
-  /** The share of the pool that the account holds (accounts.ts); `extra` is added and `without` subtracted first. */
-  occupancy(account: string, change?: { extra?: ResourceAmounts; without?: ResourceAmounts }): Fraction
-  /**
-   * true: the job stays before the owner of this hold in the order. Only under PRIORITY, because shares change with
-   * every start.
-   */
-  precedes(job: { lane: Lane; entry: Waiting }, holdOf: string): boolean
-  /** Under PRIORITY, true: the configured priority of the lane is higher than that of the owner of this hold. */
-  outranks(lane: Lane, holdOf: string): boolean
-  share(account: string): Fraction
+  runsOn(nodeId: string): readonly Running[]
+  /** The share of the pool that the node holds (accounts.ts); `extra` is added and `without` subtracted first. */
+  occupancy(node: string, change?: { extra?: ResourceAmounts; without?: ResourceAmounts }): Fraction
+  /** Under PRIORITY, true: the configured priority of the lane is higher than that of the job with the planned start. */
+  outranks(lane: Lane, plan: PlannedStart): boolean
+  share(node: string): Fraction
 }
 
 export type Verdict =

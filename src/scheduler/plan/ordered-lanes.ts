@@ -2,63 +2,101 @@ import { Heap } from './heap.ts'
 import type { LaneWindow } from './lane-window.ts'
 import type { OrderingPolicy } from './policy.ts'
 
-interface Group {
-  name: string
-  lanes: Heap<LaneWindow>
-}
-
-/**
- * Lanes sorted by the policy in two levels: groups, and lanes inside a group. When the use of an account changes, its
- * group moves as a whole.
- */
-export class OrderedLanes {
+/** Lanes of one node of the tree of shares, sorted by the policy: lanes of the node itself, or the nodes below it. */
+class Branch {
+  readonly lanes: Heap<LaneWindow>
+  readonly below: Heap<Branch>
+  readonly byName = new Map<string, Branch>()
+  readonly name: string
   private readonly policy: OrderingPolicy
-  private readonly groups: Heap<Group>
-  private readonly byName = new Map<string, Group>()
 
-  constructor(policy: OrderingPolicy) {
+  constructor(name: string, policy: OrderingPolicy) {
+    this.name = name
     this.policy = policy
-    this.groups = new Heap((a, b) => this.isBefore(a, b))
+    this.lanes = new Heap((a, b) => policy.compare(a, b) < 0)
+    this.below = new Heap((a, b) => {
+      const [left, right] = [a.first, b.first]
+      return left !== undefined && right !== undefined && policy.compare(left, right) < 0
+    })
   }
 
   get first(): LaneWindow | undefined {
-    return this.groups.first?.lanes.first
+    return this.lanes.first ?? this.below.first?.first
+  }
+
+  get all(): LaneWindow[] {
+    return [...this.lanes.all(), ...this.below.all().flatMap(({ all }) => all)]
+  }
+
+  /** The branches along the path, this one first, as far as they exist or if `adds`. */
+  along(path: readonly string[], adds = false): Branch[] {
+    const found: Branch[] = [this]
+    for (const name of path) {
+      const above = found[found.length - 1] ?? this
+      const known = above.byName.get(name)
+      if (!known && !adds) break
+      const branch = known ?? new Branch(name, this.policy)
+      above.byName.set(name, branch)
+      found.push(branch)
+    }
+    return found
+  }
+
+  /** Moves the branch to its place, or removes it if it is empty. */
+  settle(branch: Branch): void {
+    if (branch.first) this.below.put(branch)
+    else {
+      this.below.remove(branch)
+      this.byName.delete(branch.name)
+    }
+  }
+}
+
+/** Lanes sorted by the policy, in a tree: when the share of a node changes, the node moves as a whole. */
+export class OrderedLanes {
+  private readonly policy: OrderingPolicy
+  private readonly root: Branch
+
+  constructor(policy: OrderingPolicy) {
+    this.policy = policy
+    this.root = new Branch('', policy)
+  }
+
+  get first(): LaneWindow | undefined {
+    return this.root.first
   }
 
   hasGroup(name: string): boolean {
-    return this.byName.has(name)
+    return this.root.byName.has(name)
   }
 
   all(): LaneWindow[] {
-    return this.groups.all().flatMap(({ lanes }) => [...lanes.all()])
+    return this.root.all
   }
 
   put(lane: LaneWindow): void {
-    const name = this.policy.groupOf(lane)
-    const group = this.byName.get(name) ?? { name, lanes: new Heap((a, b) => this.policy.compare(a, b) < 0) }
-    group.lanes.put(lane)
-    this.byName.set(name, group)
-    this.groups.put(group)
+    const branches = this.root.along(this.policy.pathOf(lane), true)
+    branches.at(-1)?.lanes.put(lane)
+    settleUpwards(branches)
   }
 
   remove(lane: LaneWindow): void {
-    const group = this.byName.get(this.policy.groupOf(lane))
-    if (!group) return
-    group.lanes.remove(lane)
-    if (group.lanes.size > 0) this.groups.put(group)
-    else {
-      this.groups.remove(group)
-      this.byName.delete(group.name)
-    }
+    const path = this.policy.pathOf(lane)
+    const branches = this.root.along(path)
+    if (branches.length <= path.length) return
+    branches.at(-1)?.lanes.remove(lane)
+    settleUpwards(branches)
   }
 
-  move(name: string): void {
-    const group = this.byName.get(name)
-    if (group) this.groups.put(group)
+  /** Call when the shares of nodes of the path changed. */
+  move(path: readonly string[]): void {
+    settleUpwards(this.root.along(path))
   }
+}
 
-  private isBefore(a: Group, b: Group): boolean {
-    const [left, right] = [a.lanes.first, b.lanes.first]
-    return left !== undefined && right !== undefined && this.policy.compare(left, right) < 0
+function settleUpwards(branches: readonly Branch[]): void {
+  for (let at = branches.length - 1; at > 0; at--) {
+    const [above, branch] = [branches[at - 1], branches[at]]
+    if (above && branch) above.settle(branch)
   }
 }

@@ -1,12 +1,15 @@
+import { limitReached } from '../../domain/limits/in-use.ts'
 import { makeReason } from '../../domain/reason.ts'
-import { blockJob, evictForOutrankingJobs, hasUntriedBackfills } from './block.ts'
-import { considerJob, type JobOutcome, waitingForPreemption } from './consider.ts'
-import { parkLane, parkOnLimit } from './findings.ts'
-import { holdsPassed, isVoid } from './holds.ts'
+import { blockJob } from './block.ts'
+import { considerJob, type JobOutcome, mayStartNow, waitingForPreemption } from './consider.ts'
+import { isAlone, parkForCapacity, parkLane, parkOnLimit } from './findings.ts'
+import { isVoid } from './holds.ts'
 import type { LaneWindow, QueuedJob } from './lane-window.ts'
-import type { Decisions, Start } from './model.ts'
+import type { Decisions } from './model.ts'
 import { lots } from './order.ts'
+import { mayPlan } from './planned-starts.ts'
 import { newRound, type Planned, type Round } from './round.ts'
+import type { PoolState } from './state.ts'
 import { lookAgainMs, soonest } from './timing.ts'
 
 /**
@@ -18,20 +21,21 @@ export function planPass(planned: Planned, { startsMax }: { startsMax: number })
   const round = newRound(planned, false)
   const { state } = round
   state.age()
-  state.order.reopen()
+  state.order.reopen(state.nowMs)
   dropOverHolds(round)
   for (const job of state.takeOwnersDue()) settle(round, job, considerJob(state, job))
   return run(round, { startsMax, before: null })
 }
 
 /**
- * Plans the jobs before a lane like `planPass`, but without evictions, drains and refusals. The caller undoes the
- * decisions.
+ * Plans the jobs before a lane like `planPass`, but without evictions and refusals. The caller undoes the decisions, and
+ * then calls `freed`.
  */
 export function rehearse(
   planned: Planned,
   { startsMax, before }: { startsMax: number; before: LaneWindow },
 ): Decisions {
+  planned.state.order.replan()
   return run(newRound(planned, true), { startsMax, before })
 }
 
@@ -40,16 +44,31 @@ function run(round: Round, { startsMax, before }: { startsMax: number; before: L
   while (decisions.starts.length < startsMax && state.order.dry.size === 0) {
     const window = state.order.next()
     if (!window?.head || (before && state.order.isBefore(before, window))) break
+    if (isKnownToWait(state, window)) continue
     decisions.considered++
     const job = { window, entry: window.head }
     settle(round, job, considerJob(state, job))
   }
-  if (!round.isRehearsal && state.order.dry.size === 0) evictForOutrankingJobs(round)
+  if (!state.order.next()) state.order.settle()
   decisions.needs = state.order.needs
   state.lookAgainMs = lookAgainMs(state)
   const tickMs = state.lanes.size > 0 ? state.machines.accounts.nextTickMs : null
-  decisions.nextMs = hasUntriedBackfills(round) ? state.nowMs : soonest([state.order.nextMs, state.lookAgainMs, tickMs])
+  decisions.nextMs = soonest([state.order.nextMs, state.order.searches.nextMs, state.lookAgainMs, tickMs])
   return decisions
+}
+
+/** Parks a lane without considering it if a lane like it does not fit, or if nothing changed for it. */
+function isKnownToWait(state: PoolState, window: LaneWindow): boolean {
+  if (state.order.isWoken(window)) {
+    if (mayStartNow(state, window)) return false
+    state.order.park(window, lots.alike(window))
+    return true
+  }
+  const isOther = state.holds.has(window.head?.jobId ?? '') || limitReached(state.ceilings, window.counted)
+  const alike = isOther || isAlone(state, window) ? undefined : state.order.alikeAsleep(window)
+  if (!alike?.reason || mayPlan(state, window.lane.shape)) return false
+  parkLane(state, window, { lot: lots.alike(window), reason: alike.reason })
+  return true
 }
 
 function settle(round: Round, job: QueuedJob, outcome: JobOutcome): void {
@@ -57,14 +76,14 @@ function settle(round: Round, job: QueuedJob, outcome: JobOutcome): void {
   const { window } = job
   switch (outcome.kind) {
     case 'start':
-      start(round, job, outcome.start)
+      ledger.start(decisions, job, outcome.start)
       return
     case 'claiming':
-      parkLane(state, window, { lot: lots.capacity, reason: waitingForPreemption })
+      parkForCapacity(state, window, { reason: waitingForPreemption, alone: true })
       return
     case 'refused':
       if (round.isRehearsal)
-        parkLane(state, window, { lot: lots.capacity, reason: makeReason('INTERACTIVE_QUOTA', outcome.info) })
+        parkForCapacity(state, window, { reason: makeReason('INTERACTIVE_QUOTA', outcome.info), alone: true })
       else ledger.refuse(decisions, job, outcome.info)
       return
     case 'limited':
@@ -74,25 +93,14 @@ function settle(round: Round, job: QueuedJob, outcome: JobOutcome): void {
       if (!giveUpHold(round, job)) parkLane(state, window, { lot: lots.unsatisfiable, reason: outcome.reason })
       return
     case 'waiting':
-      if (!giveUpHold(round, job)) parkLane(state, window, { lot: lots.capacity, reason: outcome.reason })
+      if (!giveUpHold(round, job)) parkForCapacity(state, window, { reason: outcome.reason, alone: false })
       return
-    case 'part':
     case 'capacity':
-      blockJob(round, job, outcome)
+      blockJob(round, job, outcome.reason)
       return
     default:
       outcome satisfies never
   }
-}
-
-/** Under PRIORITY a job may start on nodes that are drained for jobs behind it; those jobs get other nodes. */
-function start({ state, ledger, decisions }: Round, job: QueuedJob, given: Omit<Start, 'lane' | 'entry'>): void {
-  const on = new Set(given.placements.map(({ nodeId }) => nodeId))
-  const evicted = state.holds.get(job.entry.jobId)?.kind === 'PREEMPTION'
-  const passed = holdsPassed(state, { lane: job.window.lane, entry: job.entry }, evicted)
-  ledger.start(decisions, job, given)
-  for (const { jobId, placements } of passed)
-    if (placements.some(({ nodeId }) => on.has(nodeId))) ledger.dropHold(decisions, jobId)
 }
 
 /**
@@ -109,7 +117,6 @@ function giveUpHold({ state, ledger, decisions }: Round, { entry: { jobId } }: Q
 
 function dropOverHolds({ state, ledger, decisions }: Round): void {
   const over = new Set(state.overHolds)
-  for (const [jobId, hold] of state.holds)
-    if (hold.kind === 'PREEMPTION' && isVoid(state, hold, state.machines.owners.get(jobId))) over.add(jobId)
+  for (const [jobId, hold] of state.holds) if (isVoid(state, hold, state.machines.owners.get(jobId))) over.add(jobId)
   for (const jobId of over) ledger.dropHold(decisions, jobId)
 }

@@ -1,17 +1,21 @@
+import type { LaterArrival } from './arrivals.ts'
 import { Heap } from './heap.ts'
 import type { Change, Decisions, Running, Snapshot, Waiting } from './model.ts'
 import { planPass } from './plan.ts'
 import { buildWorld, type World } from './world.ts'
 
 /**
- * Simulates a pool: the planner decides over a copy, time jumps to the next event, and runs end after `runMs`. No new
- * jobs are submitted. An evicted job ends after the grace period and is queued again if it is restartable.
+ * Simulates a pool: the planner decides over a copy, time jumps to the next event, and runs end after `runMs`. Other jobs
+ * join as `arriving` says. An evicted job ends after the grace period and is queued again if it is restartable.
  */
 export interface Play {
   /** Remaining run time; null: the run has no known end. */
   runMs(job: { jobId: string; ranMs: number }): number | null
   graceMs: number
   startsMax: number
+  arriving?: Iterator<LaterArrival, undefined>
+  /** The simulation ends if no job of the copy started for this long, while others join. */
+  idleMsMax?: number
 }
 
 interface Ending {
@@ -45,12 +49,17 @@ class Playing {
   private readonly again = new Map<string, Waiting>()
   private nowMs: number
   private requeued = 0
+  private readonly later = new Map<string, LaterArrival>()
+  private next: LaterArrival | undefined
+  private lastStartMs: number
 
   constructor(world: World, how: Play, startsAt: Map<string, number>) {
     this.how = how
     this.startsAt = startsAt
     this.world = world
     this.nowMs = Math.ceil(world.state.nowMs)
+    this.lastStartMs = this.nowMs
+    this.next = how.arriving?.next().value
   }
 
   goOn(running: Running): void {
@@ -65,16 +74,16 @@ class Playing {
   /** false: the simulation ends, because no further event is known. */
   step(): boolean {
     const decisions = planPass(this.world, { startsMax: startsPerRound })
-    const { starts, evictions, holds, refused, needs, considered, nextMs } = decisions
-    if (starts.length + evictions.length + holds.put.length + holds.drop.length + refused.length > 0) {
+    const { starts, evictions, dropped, refused, needs, considered, nextMs } = decisions
+    if (starts.length + evictions.length + dropped.length + refused.length > 0) {
       this.follow(decisions)
       return true
     }
     // Later entries of a lane are not in the snapshot.
     if (needs.length > 0) return false
     const dueMs = nextMs !== null && (nextMs > this.nowMs || considered > 0) ? nextMs : null
-    const next = Math.min(this.endings.first?.atMs ?? Infinity, dueMs ?? Infinity)
-    if (next === Infinity) return false
+    const next = Math.min(this.endings.first?.atMs ?? Infinity, dueMs ?? Infinity, this.next?.atMs ?? Infinity)
+    if (next === Infinity || (this.next && next - this.lastStartMs > (this.how.idleMsMax ?? Infinity))) return false
     this.advance(Math.max(next, this.nowMs))
     return true
   }
@@ -91,11 +100,13 @@ class Playing {
     const changes: Change[] = []
     for (const { entry } of starts) {
       const { jobId, runId, laneId } = entry
-      if (!this.startsAt.has(jobId)) this.startsAt.set(jobId, this.nowMs)
+      const later = this.later.get(jobId)
+      if (!later) this.lastStartMs = this.nowMs
+      if (!later && !this.startsAt.has(jobId)) this.startsAt.set(jobId, this.nowMs)
       const started = this.world.state.running.get(runId)
       if (!started) continue
       const running: Running = { ...started, state: 'RUNNING', startedMs: this.nowMs }
-      this.end(running, this.how.runMs({ jobId, ranMs: 0 }))
+      this.end(running, later ? later.runMs : this.how.runMs({ jobId, ranMs: 0 }))
       changes.push({ kind: 'LEFT', jobId, laneId }, { kind: 'RUN', runId, running })
     }
     for (const { entry } of refused) changes.push({ kind: 'LEFT', jobId: entry.jobId, laneId: entry.laneId })
@@ -128,6 +139,15 @@ class Playing {
       this.again.delete(runId)
       lanes.set(lane.id, lane)
       changes.push({ kind: 'JOINED', entry: { ...entry, sinceMs: this.nowMs } })
+    }
+    for (; this.next && this.next.atMs <= this.nowMs; this.next = this.how.arriving?.next().value) {
+      const { lane } = this.next
+      const jobId = `later ${this.later.size}`
+      this.later.set(jobId, this.next)
+      lanes.set(lane.id, lane)
+      const sequence = Number.MAX_SAFE_INTEGER / 2 + this.later.size
+      const entry = { jobId, runId: jobId, laneId: lane.id, run: 1, bid: 0, sequence, sinceMs: this.nowMs }
+      changes.push({ kind: 'JOINED', entry })
     }
     this.hear(changes, lanes)
   }

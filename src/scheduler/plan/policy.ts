@@ -1,12 +1,12 @@
 import { effectivePriority, nextRiseMs } from '../../domain/ageing.ts'
 import type { Accounts } from './accounts.ts'
-import { compareFractions } from './fractions.ts'
 import { compareHeads, type LaneWindow } from './lane-window.ts'
+import { partingNodes } from './share-tree.ts'
 
 /** Orders lanes by their heads. The order inside a lane never changes. */
 export interface OrderingPolicy {
-  /** The group of the lane. Lanes of one group keep their order when the use of other groups changes. */
-  groupOf(lane: LaneWindow): string
+  /** The nodes of the tree in which the lane is sorted. Lanes of one node keep their order when other nodes change. */
+  pathOf(lane: LaneWindow): readonly string[]
   /** Returns a negative number if `a` comes before `b`. Both lanes have a head. */
   compare(a: LaneWindow, b: LaneWindow): number
   /** Updates the priority of the head. Returns the time at which waiting raises the priority again; null: never. */
@@ -14,29 +14,25 @@ export interface OrderingPolicy {
 }
 
 /** Orders interactive jobs, under every policy. */
-export const interactivePolicy: OrderingPolicy = { groupOf: () => '', compare: compareHeads, age: () => null }
+export const interactivePolicy: OrderingPolicy = { pathOf: () => [], compare: compareHeads, age: () => null }
 
 /**
- * The account with the smallest share comes first. Among equal shares, the account whose last start is longest ago
- * comes first.
+ * At the first nodes of the tree that differ, the one with the smallest share comes first. Among equal shares, the one
+ * whose last start is longest ago comes first. Bids order the jobs of one person, and nodes that have never been served.
  */
 export const fairShare = (accounts: Accounts): OrderingPolicy => ({
-  groupOf: ({ lane }) => lane.account,
+  pathOf: ({ path }) => path,
   compare(a, b) {
-    const [one, other] = [a.lane.account, b.lane.account]
-    if (one === other) return compareHeads(a, b)
-    return (
-      compareFractions(accounts.share(one), accounts.share(other)) ||
-      accounts.service.compare(one, other) ||
-      compareHeads(a, b)
-    )
+    const parting = partingNodes(a.path, b.path)
+    if (!parting) return compareHeads(a, b)
+    return accounts.compare(...parting) || compareHeads(a, b)
   },
   age: () => null,
 })
 
 /** The highest priority comes first, where waiting raises priorities (domain/ageing.ts). */
 export const priority = (thresholdMs: number): OrderingPolicy => ({
-  groupOf: () => '',
+  pathOf: () => [],
   compare: (a, b) => b.effective - a.effective || compareHeads(a, b),
   age(window, nowMs) {
     const { lane, head } = window

@@ -1,12 +1,14 @@
+import type { Lane } from '../../domain/lanes.ts'
 import { added, none, type ResourceAmounts, requestedAmounts, sumAmounts } from '../../domain/machines/amounts.ts'
 import type { Placement } from '../../domain/machines/placement.ts'
 import { fewestFor } from './fewest.ts'
 import { compareFractions, toNumber } from './fractions.ts'
 import { Heap } from './heap.ts'
 import { type Claim, usableFor } from './holds.ts'
-import { type Eviction, type Fraction, type JobClass, type Running, tiers, type WorldView } from './model.ts'
+import { type Eviction, type Fraction, type Running, tiers, type WorldView } from './model.ts'
 import { RemovalTrial } from './removal-trial.ts'
-import { type Claiming, compareVictims, type PreemptionRule, rulesFor } from './victims.ts'
+import { partingNodes, sharePath, toLeaf } from './share-tree.ts'
+import { type Claiming, compareVictims, isPreemptable, type PreemptionRule, remembered, rulesFor } from './victims.ts'
 
 /**
  * Chooses the runs to evict for a job that does not fit. Tries the rules (victims.ts) one after the other. For each
@@ -15,16 +17,12 @@ import { type Claiming, compareVictims, type PreemptionRule, rulesFor } from './
  * use. The world is restored afterwards.
  */
 
-export interface Claimant extends Claim {
-  class: JobClass | 'INTERACTIVE'
-}
-
 export interface EvictionPlan {
   placements: Placement[]
   victims: Eviction['victims']
 }
 
-export function evictionFor(world: WorldView, claimant: Claimant): EvictionPlan | null {
+export function evictionFor(world: WorldView, claimant: Claim): EvictionPlan | null {
   const { lane, entry } = claimant
   const claiming: Claiming = { lane, jobId: entry.jobId, asked: requestedAmounts(lane.shape) }
   const { view, budget } = usableFor(world, claimant, { evicts: true })
@@ -56,17 +54,17 @@ interface Attempt {
   eager: readonly Running[]
 }
 
-/** Checks whole groups before runs, because a group of thousands of runs often has none that may be evicted. */
+/** Checks lanes before runs: often none of thousands of runs may be evicted. */
 function eagerFor(world: WorldView, rule: PreemptionRule): Running[] {
-  const eager = new Map<string, boolean>()
-  const isEager = (group: string) => {
-    const known = eager.get(group) ?? rule.eagerness(group, none) !== null
-    eager.set(group, known)
-    return known
-  }
+  const groups = new Map<string, boolean>()
+  const lanes = new Map<Lane, boolean>()
+  const isEager = (group: string) => remembered(groups, group, () => rule.eagerness(group, none) !== null)
   const all: Running[] = []
-  for (const running of world.running.values())
-    if (isEager(rule.groupOf(running)) && rule.mayLeave(running)) all.push(running)
+  for (const running of world.running.values()) {
+    if (!isPreemptable(running)) continue
+    const known = remembered(lanes, running.lane, () => isEager(rule.groupOf(running)))
+    if (known && rule.mayLeave(running)) all.push(running)
+  }
   return all
 }
 
@@ -164,8 +162,8 @@ function settled(
   const asked = sumAmounts(placements)
   const final = rule.tier === tiers.strict ? (rulesFor(world, { ...claiming, asked })[0] ?? rule) : rule
   const share = (...of: Parameters<WorldView['occupancy']>) => toNumber(world.occupancy(...of))
-  const { account } = claiming.lane
-  const claimant: [number, number] = [share(account), share(account, { extra: asked })]
+  const own = sharePath(claiming.lane)
+  if (rule.tier === tiers.strict && raisesAbove(world, own, { asked, leaving })) return null
   const lost = new Map<string, ResourceAmounts>()
   const victims: EvictionPlan['victims'][number][] = []
   for (const running of leaving) {
@@ -174,9 +172,27 @@ function settled(
     if (final.eagerness(group, before) === null) return null
     const after = added(before, sumAmounts(running.placements), 1)
     lost.set(group, after)
-    const owner = running.lane.account
-    const victim: [number, number] = [share(owner, { without: before }), share(owner, { without: after })]
+    const [mine, theirs] = partingNodes(own, sharePath(running.lane)) ?? [toLeaf(running.lane), toLeaf(running.lane)]
+    const claimant: [number, number] = [share(mine), share(mine, { extra: asked })]
+    const victim: [number, number] = [share(theirs, { without: before }), share(theirs, { without: after })]
     victims.push({ running, tier: rule.tier, shares: { claimant, victim } })
   }
   return { placements, victims }
+}
+
+/**
+ * true: people of one account, or accounts below one, would exchange a run for a larger one, so the share of the account
+ * above rises. Then other accounts could evict in turn, without end.
+ */
+function raisesAbove(
+  world: WorldView,
+  own: readonly string[],
+  { asked, leaving }: { asked: ResourceAmounts; leaving: readonly Running[] },
+): boolean {
+  if (world.settings.policy !== 'FAIR_SHARE') return false
+  const above = own.filter((node, depth) => leaving.every(({ lane }) => sharePath(lane)[depth] === node))
+  const without = sumAmounts(leaving.flatMap(({ placements }) => placements))
+  return above.some(
+    (node) => compareFractions(world.occupancy(node, { extra: asked, without }), world.occupancy(node)) > 0,
+  )
 }

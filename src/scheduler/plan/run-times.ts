@@ -1,19 +1,34 @@
 /**
- * Run times for the forecast. If enough earlier runs of the same kind are known, the run time is drawn from them;
- * otherwise it is the maximum run time, or unlimited. A draw depends only on the job and the number of the simulation,
- * so two forecasts of the same queue agree.
+ * Run times for the forecast. The first of these that is known counts: earlier runs of the same kind; the parts of
+ * their stated maxima that earlier runs took; the stated maximum. A maximum that is a default is never used. A draw
+ * depends only on the job and the number of the simulation, so two forecasts of the same queue agree.
  */
 export interface RunTime {
   kind: string
   history: readonly number[]
-  limitMs: number | null
+  /** Earlier run times as parts of stated maximum run times, of the same user or of the pool. */
+  parts: readonly number[]
+  /** The maximum run time that the submitter stated; null: none. */
+  statedMs: number | null
 }
 
 export const historyMax = 20
-/** With fewer earlier runs, the maximum run time is the better estimate. */
-const historyMin = 3
+/** With fewer earlier runs, the stated maximum is the better estimate. */
+export const historyMin = 3
 
-export const hasHistory = ({ history }: RunTime): boolean => history.length >= historyMin
+const partsMax = 200
+
+/** The latest parts of the user, or with fewer than three, of all users of the pool. Both lists begin with the oldest. */
+export const chooseParts = (ofUser: readonly number[], ofPool: readonly number[]): readonly number[] =>
+  ofUser.length >= historyMin ? ofUser.slice(-historyMax) : ofPool.slice(-partsMax)
+
+export type Source = 'history' | 'parts' | 'stated' | 'unknown'
+
+export function findSource({ history, parts, statedMs }: RunTime): Source {
+  if (history.length >= historyMin) return 'history'
+  if (statedMs !== null) return parts.length > 0 ? 'parts' : 'stated'
+  return history.length > 0 ? 'history' : 'unknown'
+}
 
 export class Draws {
   private readonly play: number
@@ -25,9 +40,10 @@ export class Draws {
 
   /** Remaining run time of a job that ran `ranMs`; null: without a known end. */
   moreMs(of: RunTime, { jobId, ranMs }: { jobId: string; ranMs: number }): number | null {
-    const leftMs = of.limitMs === null ? null : Math.max(0, of.limitMs - ranMs)
-    if (!hasHistory(of)) return leftMs
-    const sample = this.sampleOf(of)
+    const leftMs = of.statedMs === null ? null : Math.max(0, of.statedMs - ranMs)
+    const source = findSource(of)
+    if (source === 'stated' || source === 'unknown') return leftMs
+    const sample = this.sampleOf(of, source)
     const longer = ranMs > 0 ? sample.filter((ms) => ms > ranMs) : sample
     const drawn = longer[Math.floor(chance(jobId, this.play) * longer.length)]
     // The job has run longer than all earlier ones: assume as long again.
@@ -36,19 +52,19 @@ export class Draws {
   }
 
   /** A few runs are a rough estimate, so each simulation uses another sample of them (bootstrap). */
-  private sampleOf({ kind, history }: RunTime): readonly number[] {
-    const known = this.samples.get(kind)
+  private sampleOf({ kind, history, parts, statedMs }: RunTime, source: Source): readonly number[] {
+    const key = source === 'history' ? kind : `${kind}/${statedMs}`
+    const known = this.samples.get(key)
     if (known) return known
-    const sample = history.map(
-      (ms, at) => history[Math.floor(chance(`${kind}/${at}`, this.play) * history.length)] ?? ms,
-    )
-    this.samples.set(kind, sample)
+    const from = source === 'history' ? history : parts.map((part) => part * (statedMs ?? 0))
+    const sample = from.map((ms, at) => from[Math.floor(chance(`${key}/${at}`, this.play) * from.length)] ?? ms)
+    this.samples.set(key, sample)
     return sample
   }
 }
 
 /** A pseudo-random number in [0, 1). */
-function chance(text: string, play: number): number {
+export function chance(text: string, play: number): number {
   let hash = Math.imul(play + 1, 0x9e3779b1)
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)

@@ -1,49 +1,56 @@
 /**
- * Orders accounts with equal shares by virtual time: the account that was served longest ago comes first. Each start
- * advances its account by the size of the job divided by the weight of the account, so accounts get equal parts even if
- * the sizes of their jobs differ. An idle account falls behind by at most the largest start.
+ * Orders nodes below one node of the tree of shares by virtual time, if their shares are equal: the node that was served
+ * longest ago comes first. Each start advances its nodes by the size of the job divided by the weight, so nodes get equal
+ * parts even if the sizes of their jobs differ. An idle node falls behind by at most the largest start.
  */
 interface Served {
-  /** Virtual time of the account after its last start. */
+  /** Virtual time of the node after its last start. */
   turn: number
   start: number
+}
+
+/** The nodes below one node. */
+interface Siblings {
+  turn: number
+  starts: number
+  largest: number
 }
 
 const never: Served = { turn: 0, start: 0 }
 
 export class ServiceOrder {
   private readonly served = new Map<string, Served>()
-  private turn = 0
-  private starts = 0
-  private largest = 0
+  private readonly siblings = new Map<string, Siblings>()
 
-  /** Negative: `a` was served longer ago. */
+  /** Compares siblings. Negative: `a` was served longer ago. */
   compare(a: string, b: string): number {
     const [one, other] = [this.served.get(a) ?? never, this.served.get(b) ?? never]
     return one.turn - other.turn || one.start - other.start
   }
 
-  get accounts(): string[] {
-    return [...this.served.keys()].toSorted((a, b) => this.compare(a, b))
+  get nodes(): string[] {
+    return [...this.served.keys()]
   }
 
-  /** Advances the account. Returns the function that undoes this, unless the account was served again since. */
-  serve(account: string, { size, weight }: { size: number; weight: number }): () => void {
-    const before = { served: this.served.get(account), turn: this.turn, starts: this.starts }
-    this.largest = Math.max(this.largest, size)
-    const from = Math.max(this.turn - this.largest, before.served?.turn ?? 0)
-    this.turn = Math.max(this.turn, from)
-    this.starts += 1
-    const start = this.starts
-    this.served.set(account, { turn: from + size / weight, start })
+  /** Advances the node. Returns the function that undoes this, unless the node was served again since. */
+  serve(node: string, { above, size, weight }: { above: string; size: number; weight: number }): () => void {
+    const siblings = this.siblings.get(above) ?? { turn: 0, starts: 0, largest: 0 }
+    this.siblings.set(above, siblings)
+    const before = { served: this.served.get(node), turn: siblings.turn, starts: siblings.starts }
+    siblings.largest = Math.max(siblings.largest, size)
+    const from = Math.max(siblings.turn - siblings.largest, before.served?.turn ?? 0)
+    siblings.turn = Math.max(siblings.turn, from)
+    siblings.starts += 1
+    const start = siblings.starts
+    this.served.set(node, { turn: from + size / weight, start })
     return () => {
-      if (this.served.get(account)?.start === start) {
-        if (before.served) this.served.set(account, before.served)
-        else this.served.delete(account)
+      if (this.served.get(node)?.start === start) {
+        if (before.served) this.served.set(node, before.served)
+        else this.served.delete(node)
       }
-      if (this.starts !== start) return
-      this.turn = before.turn
-      this.starts = before.starts
+      if (siblings.starts !== start) return
+      siblings.turn = before.turn
+      siblings.starts = before.starts
     }
   }
 }

@@ -1,4 +1,3 @@
-import { effectivePriority } from '../../domain/ageing.ts'
 import type { Lane } from '../../domain/lanes.ts'
 import type { Ceilings } from '../../domain/limits/in-use.ts'
 import { none, sumAmounts } from '../../domain/machines/amounts.ts'
@@ -6,8 +5,8 @@ import { untouched } from '../../domain/machines/machines.ts'
 import type { FreeNode } from '../../domain/machines/placement.ts'
 import { preemptionMemoryMs } from '../../domain/scheduling.ts'
 import { startsLate } from './early.ts'
-import { type Claim, isDue } from './holds.ts'
-import { compareEntries, LaneWindow, type QueuedJob } from './lane-window.ts'
+import { toNumber } from './fractions.ts'
+import { LaneWindow, type QueuedJob } from './lane-window.ts'
 import { LanesByAccount } from './lanes-by-account.ts'
 import { Machines, type RunMove } from './machines.ts'
 import type {
@@ -15,14 +14,15 @@ import type {
   Hold,
   LaneState,
   PastPreemption,
+  PlannedStart,
   PoolSettings,
   Running,
   Snapshot,
-  Waiting,
   WorldView,
 } from './model.ts'
 import { Order } from './order.ts'
 import { budgetMs } from './preemption.ts'
+import { pathTo, sharePath, toLeaf } from './share-tree.ts'
 import { Touched } from './touched.ts'
 import { isPreemptable, ripeMs } from './victims.ts'
 
@@ -49,10 +49,10 @@ export class PoolState implements WorldView {
     accounts.setWeights(snapshot.settings.weights)
     accounts.setHalfLife(snapshot.settings.shareHalfLifeMs)
     accounts.past.nowMs = snapshot.nowMs
-    for (const [account, use] of snapshot.decayedUse) accounts.past.put(account, use)
+    for (const [leaf, use] of snapshot.decayedUse) accounts.putPast(leaf, use)
     this.machines.setRules(snapshot.settings.rules)
     this.machines.setNodes(snapshot.nodes, snapshot.nowMs)
-    for (const { account, amounts } of snapshot.served) accounts.serve(account, amounts)
+    for (const { leaf, amounts } of snapshot.served) accounts.serve(pathTo(leaf), amounts)
     this.order = orderOf(this)
   }
 
@@ -83,8 +83,8 @@ export class PoolState implements WorldView {
       running: [...this.running.values()],
       holds: [...this.holds.values()],
       preemptions: this.preemptions,
-      // A copy needs only the relative order of the accounts.
-      served: accounts.service.accounts.map((account) => ({ account, amounts: none })),
+      // A copy needs only the relative order.
+      served: accounts.served.map((leaf) => ({ leaf, amounts: none })),
       decayedUse: accounts.decayedUses,
     }
   }
@@ -93,6 +93,10 @@ export class PoolState implements WorldView {
 
   get holds(): ReadonlyMap<string, Hold> {
     return this.machines.holds
+  }
+
+  get plans(): ReadonlyMap<string, PlannedStart> {
+    return this.order.plans
   }
 
   get nodes(): readonly FreeNode[] {
@@ -107,36 +111,34 @@ export class PoolState implements WorldView {
     return { pool: this.settings.pool, rules: this.settings.rules, tally: this.machines.tally }
   }
 
-  runsOn(nodeId: string): Iterable<Running> {
+  runsOn(nodeId: string): readonly Running[] {
     return this.machines.runsOn(nodeId)
   }
 
-  occupancy(account: string, change: Parameters<WorldView['occupancy']>[1] = {}): Fraction {
-    return this.machines.accounts.occupancy(account, change.extra ?? none, change.without ?? none)
+  occupancy(node: string, change: Parameters<WorldView['occupancy']>[1] = {}): Fraction {
+    return this.machines.accounts.occupancy(node, change.extra ?? none, change.without ?? none)
   }
 
-  precedes({ lane, entry }: Pick<Claim, 'lane' | 'entry'>, holdOf: string): boolean {
-    const owner = this.lanes.get(this.machines.owners.get(holdOf)?.id ?? '')
-    const other = owner?.find(holdOf)
-    if (this.settings.policy !== 'PRIORITY' || !owner || !other) return false
-    if (lane.interactive !== owner.lane.interactive) return lane.interactive
-    const ahead = this.priorityOf(lane, entry) - this.priorityOf(owner.lane, other)
-    return ahead > 0 || (ahead === 0 && compareEntries(entry, other) < 0)
+  outranks({ priority }: Lane, { lane }: PlannedStart): boolean {
+    return this.settings.policy === 'PRIORITY' && priority > lane.priority
   }
 
-  /** Priority of this entry, which need not be the head of its lane. */
-  private priorityOf({ priority: band, overridden }: Lane, { sinceMs }: Waiting): number {
-    const thresholdMs = this.settings.starvationThresholdMs
-    return effectivePriority({ band, overridden, open: true, sinceMs }, { nowMs: this.nowMs, thresholdMs })
+  /** true: a node of the path holds more than its part by the weights of the nodes beside it that have waiting jobs. */
+  isOverShare(path: readonly string[]): boolean {
+    const { accounts } = this.machines
+    let part = 1
+    return path.some((node, depth) => {
+      const held = toNumber(this.occupancy(node)) * accounts.weightOf(node)
+      if (held === 0) return false
+      let weights = 0
+      for (const beside of this.lanes.below.get(path[depth - 1] ?? '') ?? []) weights += accounts.weightOf(beside)
+      part *= accounts.weightOf(node) / weights
+      return held > part + tolerance
+    })
   }
 
-  outranks({ priority }: Lane, holdOf: string): boolean {
-    const owner = this.machines.owners.get(holdOf)
-    return this.settings.policy === 'PRIORITY' && owner !== undefined && priority > owner.priority
-  }
-
-  share(account: string): Fraction {
-    return this.machines.accounts.share(account)
+  share(node: string): Fraction {
+    return this.machines.accounts.share(node)
   }
 
   // ── lanes ──
@@ -162,48 +164,56 @@ export class PoolState implements WorldView {
   // ── runs ──
 
   addRun(run: Running): void {
-    this.changeRuns(run.lane.account, () => this.machines.add(run))
+    this.order.moving(sharePath(run.lane), () => this.machines.add(run))
     this.tookResources(run)
   }
 
   /** Counts the run as a start of its account. Returns the function that undoes this count after the end of the run. */
   startRun(run: Running): () => void {
-    const { account } = run.lane
+    const path = sharePath(run.lane)
     const { accounts } = this.machines
-    const takeBack = this.changeRuns(account, () => {
+    const takeBack = this.order.moving(path, () => {
       this.machines.add(run)
-      return accounts.serve(account, sumAmounts(run.placements))
+      return accounts.serve(path, sumAmounts(run.placements))
     })
     this.tookResources(run)
-    return () => this.order.moving(account, takeBack)
-  }
-
-  /** A hold that is no longer due admits preemptable jobs to its nodes again. */
-  private changeRuns<T>(account: string, change: () => T): T {
-    const due = [...this.holds.values()].filter((hold) => hold.kind === 'DRAIN' && isDue(this, hold))
-    const result = this.order.moving(account, change)
-    if (due.some((hold) => !isDue(this, hold))) this.order.freed([])
-    return result
+    return () => this.order.moving(path, takeBack)
   }
 
   private tookResources(run: Running): void {
     const isPart = this.settings.nonPreemptableFraction < 1 && !run.lane.preemptable
     this.order.taken({ ceilings: this.ceilings, isPart })
+    this.forgetPlansOf(run)
     this.weigh()
+  }
+
+  /** Under FAIR_SHARE each start of an account moves its jobs behind others. */
+  private forgetPlansOf({ jobId, lane }: Running): void {
+    const isFair = this.settings.policy === 'FAIR_SHARE'
+    for (const [owner, plan] of this.plans)
+      if (owner === jobId || (isFair && sharePath(plan.lane)[0] === sharePath(lane)[0])) {
+        this.order.replan()
+        return
+      }
   }
 
   endRun(runId: string): void {
     const run = this.machines.running.get(runId)
-    if (run) this.order.freed(this.order.moving(run.lane.account, () => this.machines.remove(run)))
+    if (run)
+      this.order.freed(
+        this.order.moving(sharePath(run.lane), () => this.machines.remove(run)),
+        run.placements,
+      )
   }
 
   /** Replaces the data of a run; its placement stays. */
   replaceRun(known: Running | undefined, running: Running): void {
-    this.changeRuns(running.lane.account, () => {
+    this.order.moving(sharePath(running.lane), () => {
       if (known) this.machines.replace(known, running)
       else this.machines.add(running)
     })
     if (known && startsLate(this, known) && !startsLate(this, running)) this.order.freed([]) // Jobs may be early again.
+    if (known?.leaving !== running.leaving && this.plans.size > 0) this.order.replan()
     const isVictim = known && isPreemptable(known)
     if (known?.leaving !== running.leaving || ripeMs(known) !== ripeMs(running) || isVictim !== isPreemptable(running))
       this.weigh()
@@ -211,9 +221,9 @@ export class PoolState implements WorldView {
 
   moveRuns(moves: readonly RunMove[]): void {
     if (moves.length === 0) return
-    const accounts = new Set(moves.map(({ running }) => running.lane.account))
-    const exchange = [...accounts].reduce<() => void>(
-      (change, account) => () => this.order.moving(account, change),
+    const leaves = new Set(moves.map(({ running }) => toLeaf(running.lane)))
+    const exchange = [...leaves].reduce<() => void>(
+      (change, leaf) => () => this.order.moving(pathTo(leaf), change),
       () => this.machines.exchange(moves),
     )
     exchange()
@@ -223,20 +233,20 @@ export class PoolState implements WorldView {
   private weigh(): void {
     this.order.hasMoved = true
     const { policy, preemptLowerPriority } = this.settings
-    if (this.machines.preemptable > 0 && (policy === 'FAIR_SHARE' || preemptLowerPriority))
+    const { preemptable, backfilled } = this.machines
+    if (preemptable > 0 && (policy === 'FAIR_SHARE' || preemptLowerPriority || backfilled > 0))
       this.order.reconsiderForPreemption()
   }
 
   // ── holds ──
 
   putHold(hold: Hold, lane: Lane | undefined): void {
-    const account = lane?.account ?? ''
-    this.order.moving(account, () => this.machines.putHold(hold, lane))
+    this.order.moving(lane ? sharePath(lane) : [], () => this.machines.putHold(hold, lane))
   }
 
   dropHold(jobId: string): Hold | undefined {
     const lane = this.machines.owners.get(jobId)
-    const hold = this.order.moving(lane?.account ?? '', () => this.machines.dropHold(jobId))
+    const hold = this.order.moving(lane ? sharePath(lane) : [], () => this.machines.dropHold(jobId))
     if (hold) this.order.freed([])
     return hold
   }
@@ -274,7 +284,10 @@ export class PoolState implements WorldView {
   age(): void {
     const { accounts } = this.machines
     accounts.past.nowMs = this.nowMs
-    for (const account of accounts.due()) this.order.moving(account, () => accounts.renew(account))
+    const due = accounts.due(() => this.machines.meanAgeMs(this.nowMs))
+    for (const node of due) this.order.moving(pathTo(node), () => accounts.renew(node))
+    if (due.length > 0) this.order.hasMoved = true
+    if (due.length > 0 && this.plans.size > 0) this.order.replan()
     if (this.machines.tryAgain(this.nowMs)) this.rebuild()
     this.order.age(this.nowMs)
     if (this.lookAgainMs !== null && this.nowMs >= this.lookAgainMs) this.order.freed([])
@@ -290,6 +303,8 @@ export class PoolState implements WorldView {
   }
 }
 
+/** Shares are compared as numbers with rounding errors. */
+const tolerance = 1e-6
 const entriesPerStep = 250
 
 const orderOf = ({ settings, machines: { accounts }, touched }: PoolState) => new Order(settings, { accounts, touched })

@@ -1,13 +1,12 @@
-import { drainDueMs } from './drains.ts'
-import type { JobClass } from './model.ts'
+import { isKnown } from './expected-ends.ts'
 import { budgetMs } from './preemption.ts'
 import { nextWindowMs } from './reservations.ts'
 import type { PoolState } from './state.ts'
 import { ripeMs } from './victims.ts'
 
-/** Next time at which a closed class may open without any change of data; null: never. */
+/** Next time at which a job may start without any change of data; null: never. */
 export function lookAgainMs(state: PoolState): number | null {
-  const moments = [nextWindowMs(state), state.machines.nextTryMs, ...drains(state), ...preemptions(state)]
+  const moments = [nextWindowMs(state), state.machines.nextTryMs, ...plannedStarts(state), ...preemptions(state)]
   return soonest(moments.filter((moment) => moment !== null && moment > state.nowMs))
 }
 
@@ -16,15 +15,9 @@ export function soonest(moments: readonly (number | null)[]): number | null {
   return known.length > 0 ? Math.min(...known) : null
 }
 
-function drains(state: PoolState): (number | null)[] {
-  const due = [...state.order.closures].map(([jobClass, { lane, forCapacity }]) =>
-    forCapacity && lane.head
-      ? drainDueMs(state, { lane: lane.lane, entry: lane.head, class: jobClass as JobClass })
-      : null,
-  )
-  const overdue = [...state.holds.values()].map(({ kind, expectedMs }) => (kind === 'DRAIN' ? expectedMs : null))
-  return [...due, ...overdue]
-}
+/** A planned start that is late is planned again. */
+const plannedStarts = ({ order: { plans } }: PoolState): number[] =>
+  [...plans.values()].flatMap(({ atMs }) => (isKnown(atMs) ? [atMs] : []))
 
 function preemptions({ lanes, machines, preemptions: past, settings, nowMs }: PoolState): number[] {
   if (lanes.size === 0 || machines.preemptable === 0) return []

@@ -1,4 +1,5 @@
 import type { LaneWindow } from './lane-window.ts'
+import { isAccount } from './share-tree.ts'
 
 /** Collects the rows that may differ from the published ones, including removed rows; at first all rows. */
 export class Touched {
@@ -6,14 +7,14 @@ export class Touched {
   private lanes = new Set<string>()
   private accounts = new Set<string>()
 
-  lane({ lane: { id, account } }: LaneWindow): void {
+  lane({ lane: { id }, path }: LaneWindow): void {
     if (this.isAll) return
     this.lanes.add(id)
-    this.accounts.add(account)
+    this.nodes(path)
   }
 
-  account(name: string): void {
-    if (!this.isAll) this.accounts.add(name)
+  nodes(path: readonly string[]): void {
+    if (!this.isAll) for (const node of path) if (isAccount(node)) this.accounts.add(node)
   }
 
   everything(): void {

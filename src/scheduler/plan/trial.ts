@@ -1,4 +1,4 @@
-import { blockedBy, makeReason, type Reason } from '../../domain/reason.ts'
+import { makeReason, type Reason } from '../../domain/reason.ts'
 import { planEviction } from './block.ts'
 import { considerJob, waitingForPreemption } from './consider.ts'
 import { LaneWindow } from './lane-window.ts'
@@ -26,23 +26,20 @@ export function tryOut({ state, ledger }: Planned, { entry, ...of }: Candidate):
   const verdict = isBeyond ? waits(moreAhead(starts.length)) : verdictOn(state, window, entry)
   ledger.undo(decisions)
   // Findings about other jobs hold only in the round that was undone.
-  if (decisions.considered > 0) state.order.freed([])
+  state.order.freed([])
   return verdict
 }
 
 /** Jobs that are not loaded yet are ahead of the job. */
-const moreAhead = (starts: number) => makeReason('CLASS_BLOCKED', `More than ${starts} jobs that can start are ahead`)
+const moreAhead = (starts: number) => makeReason('NO_CAPACITY', `More than ${starts} jobs that can start are ahead`)
 
 function verdictOn(state: PoolState, window: LaneWindow, entry: Waiting): Verdict {
-  const ahead = state.order.closedBy(window)
   const outcome = considerJob(state, { window, entry }, { early: false })
   switch (outcome.kind) {
     case 'start':
-      return ahead ? waitsFor(ahead.jobId) : { start: outcome.start }
+      return { start: outcome.start }
     case 'capacity':
-      return ahead ? waitsFor(ahead.jobId) : { ...waits(outcome.reason), preempts: listVictims(state, window, entry) }
-    case 'part':
-      return ahead ? waitsFor(ahead.jobId) : waits(outcome.reason)
+      return { ...waits(outcome.reason), preempts: listVictims(state, window, entry) }
     case 'limited':
     case 'waiting':
     case 'unsatisfiable':
@@ -57,9 +54,8 @@ function verdictOn(state: PoolState, window: LaneWindow, entry: Waiting): Verdic
 }
 
 function listVictims(state: PoolState, window: LaneWindow, entry: Waiting): string[] {
-  const plan = planEviction({ state, evicting: new Set() }, { window, entry })
+  const plan = planEviction(state, { window, entry })
   return plan?.victims.map(({ running }) => running.jobId) ?? []
 }
 
 const waits = (reason: Reason): Verdict & { start: null } => ({ start: null, reason, becomes: 'QUEUED' })
-const waitsFor = (jobId: string): Verdict => waits(blockedBy(jobId))

@@ -3,6 +3,7 @@ import type { ResourceAmounts } from '../../domain/machines/amounts.ts'
 import { preemptionMemoryMs } from '../../domain/scheduling.ts'
 import { compareFractions } from './fractions.ts'
 import { type Fraction, type Running, type Tier, tiers, type WorldView } from './model.ts'
+import { partingNodes, pathTo, sharePath, toLeaf } from './share-tree.ts'
 
 /**
  * Rules of preemption. A rule sorts candidates into groups (accounts or priorities) and ranks the groups by their
@@ -36,43 +37,69 @@ export const isPreemptable = ({ lane, state, leaving }: Running): boolean =>
 
 // ── FAIR_SHARE ──
 
-/** Strict rule: the share of the claimant's account, including the job, is smaller than the victim's share now. */
-function strict(world: WorldView, { lane, asked }: Claiming, past: () => Past): PreemptionRule {
-  const after = world.occupancy(lane.account, { extra: asked })
+/**
+ * The nodes that both rules compare: those at which the paths of the claimant and of the victim part, two accounts or
+ * two people of one account. The node of the victim is its group.
+ */
+function partingFrom({ lane }: Claiming) {
+  const own = sharePath(lane)
+  const groups = new Map<readonly string[], string>()
+  const besides = new Map<string, string>()
+  const partFrom = (path: readonly string[]) => partingNodes(own, path)?.[1] ?? toLeaf(lane)
+  return {
+    groupOf: ({ lane: victim }: Running): string => remembered(groups, sharePath(victim), partFrom),
+    beside: (group: string): string => remembered(besides, group, () => own[pathTo(group).length - 1] ?? toLeaf(lane)),
+  }
+}
+
+/** A pool has thousands of runs, and few accounts and people. */
+export function remembered<Key, Value>(known: Map<Key, Value>, key: Key, find: (key: Key) => Value): Value {
+  const found = known.get(key) ?? find(key)
+  known.set(key, found)
+  return found
+}
+
+/** Strict rule: the share of the claimant's node, including the job, is smaller than that of the victim's node now. */
+function strict(world: WorldView, claiming: Claiming, past: () => Past): PreemptionRule {
+  const { groupOf, beside } = partingFrom(claiming)
+  const known = new Map<string, boolean>()
+  const hasMore = (group: string) => remembered(known, group, () => isBehind(world, group, beside(group)))
   return {
     tier: tiers.strict,
-    mayLeave: (running) => isBatchVictim(world, running, past) && hasMore(world, running.lane.account, lane.account),
-    groupOf: (running) => running.lane.account,
-    eagerness: (account, lost) => more(world.occupancy(account, { without: lost }), after),
+    mayLeave: (running) => isBatchVictim(world, running, past) && hasMore(groupOf(running)),
+    groupOf,
+    eagerness: (group, lost) =>
+      more(world.occupancy(group, { without: lost }), world.occupancy(beside(group), { extra: claiming.asked })),
   }
 }
 
 /**
- * Slow rotation between accounts: the account with the greater share loses a run even if the claimant's share is
- * greater afterwards. A job takes part at most once per quantum, unless the two jobs could not swap back. Within a
- * quantum an account either only loses or only gains: otherwise two accounts could evict each other in turn.
+ * Slow rotation: the node with the greater share loses a run even if the claimant's share is greater afterwards. A job
+ * takes part at most once per quantum, unless the two jobs could not swap back. Within a quantum a node either only loses
+ * or only gains: otherwise two accounts could evict each other in turn.
  */
-function rotation(world: WorldView, { lane, jobId }: Claiming, past: () => Past): PreemptionRule {
-  const now = world.occupancy(lane.account)
+function rotation(world: WorldView, claiming: Claiming, past: () => Past): PreemptionRule {
+  const { lane, jobId } = claiming
+  const { groupOf, beside } = partingFrom(claiming)
   const mayClaim = () => !past().rotated.has(jobId)
-  const changesHoldings = (victim: string) => !past().gave.has(lane.account) && !past().took.has(victim)
+  const changesHoldings = (group: string) => !past().gave.has(beside(group)) && !past().took.has(group)
   const cannotSwapBack = ({ lane: victim }: Running) => !(lane.preemptable || lane.restartable) || !victim.restartable
   const isFresh = (running: Running) => mayClaim() && !past().rotated.has(running.jobId)
   return {
     tier: tiers.rotation,
     mayLeave: (running) =>
-      hasMore(world, running.lane.account, lane.account) &&
+      isBehind(world, groupOf(running), beside(groupOf(running))) &&
       isBatchVictim(world, running, past) &&
-      changesHoldings(running.lane.account) &&
+      changesHoldings(groupOf(running)) &&
       !(running.wonTier !== null && isRecent(world, running.sinceMs)) &&
       (cannotSwapBack(running) || isFresh(running)),
-    groupOf: (running) => running.lane.account,
-    eagerness: (account, lost) => more(world.occupancy(account, { without: lost }), now),
+    groupOf,
+    eagerness: (group, lost) => more(world.occupancy(group, { without: lost }), world.occupancy(beside(group))),
   }
 }
 
-/** With a half-life, an account does not take runs from one with a smaller share, which is still owed resources. */
-const hasMore = (world: WorldView, victim: string, claimant: string): boolean =>
+/** With a half-life, no node takes runs from one with a smaller share, which is still owed resources. */
+const isBehind = (world: WorldView, victim: string, claimant: string): boolean =>
   victim !== claimant &&
   (world.settings.shareHalfLifeMs === null || compareFractions(world.share(victim), world.share(claimant)) > 0)
 
@@ -157,8 +184,9 @@ function findPast({ preemptions, nowMs, settings }: WorldView): Past {
     if (tier !== tiers.interactive) evictions.set(victimJobId, (evictions.get(victimJobId) ?? 0) + 1)
     if (tier !== tiers.rotation) continue
     rotated.add(claimantJobId).add(victimJobId)
-    gave.add(victim)
-    took.add(claimant)
+    const [giving, taking] = partingNodes(pathTo(victim), pathTo(claimant)) ?? [victim, claimant]
+    gave.add(giving)
+    took.add(taking)
   }
   return { rotated, gave, took, evictions }
 }

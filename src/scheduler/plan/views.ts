@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
+import { isKnown } from './expected-ends.ts'
 import { toNumber } from './fractions.ts'
-import type { AccountRow, ClassRow, LaneRow, ViewChanges } from './leader-store.ts'
-import { type JobClass, jobClasses } from './model.ts'
+import type { AccountRow, LaneRow, PlanRow, ViewChanges } from './leader-store.ts'
+import { isAccount } from './share-tree.ts'
 import type { PoolState } from './state.ts'
 
 /** The rows that readers see; finds those that changed. */
 export class Shown {
   private readonly lanes = new Map<string, LaneRow>()
-  private readonly classes = new Map<string, ClassRow>()
+  private readonly plans = new Map<string, PlanRow>()
   private readonly accounts = new Map<string, AccountRow>()
 
   changes(state: PoolState): ViewChanges {
@@ -16,15 +17,17 @@ export class Shown {
     const lanes = touched?.lanes ?? new Set([...this.lanes.keys(), ...state.lanes.keys()])
     const accounts =
       touched?.accounts ??
-      new Set([...this.accounts.keys(), ...state.lanes.ofAccount.keys(), ...state.machines.runsOf.keys()])
+      new Set(
+        [...this.accounts.keys(), ...state.lanes.ofAccount.keys(), ...state.machines.runsOf.keys()].filter(isAccount),
+      )
     const changes = {
       lanes: changed(this.lanes, lanes, (id) => laneRow(state, id)),
-      classes: changed(this.classes, jobClasses, (name) => classRow(state, name)),
+      plans: changed(this.plans, new Set([...this.plans.keys(), ...state.plans.keys()]), (id) => planRow(state, id)),
       accounts: changed(this.accounts, accounts, (account) => accountRow(state, account)),
     }
     return {
       lanes: changes.lanes.rows,
-      classes: changes.classes.rows,
+      plans: changes.plans.rows,
       accounts: changes.accounts.rows,
       isNews: Object.values(changes).some(({ isNews }) => isNews),
     }
@@ -61,10 +64,10 @@ const saysTheSame = (one: object, other: object) =>
 
 function isSame<T extends object>(a: T | undefined, b: T): boolean {
   const known: Partial<T> = a ?? {}
-  return (Object.keys(b) as (keyof T)[]).every((key) => known[key] === b[key])
+  return (Object.keys(b) as (keyof T)[]).every((key) => isDeepStrictEqual(known[key], b[key]))
 }
 
-/** Hides an outdated reason: the lane now waits for the head of its class. */
+/** Hides an outdated reason: the lane is considered again. */
 function laneRow({ order, lanes }: PoolState, id: string): LaneRow | null {
   const window = lanes.get(id)
   if (!window?.head) return null
@@ -74,9 +77,9 @@ function laneRow({ order, lanes }: PoolState, id: string): LaneRow | null {
   return { waiting, headJobId: jobId, headBid: bid, headSequence: sequence, priority: effective, reason, consideredMs }
 }
 
-function classRow({ order }: PoolState, name: JobClass): ClassRow | null {
-  const closure = order.closures.get(name)
-  return closure ? { blockedBy: closure.jobId, reason: closure.reason, consideredMs: closure.consideredMs } : null
+function planRow({ plans }: PoolState, jobId: string): PlanRow | null {
+  const plan = plans.get(jobId)
+  return plan ? { placements: plan.placements, expectedMs: isKnown(plan.atMs) ? plan.atMs : null } : null
 }
 
 function accountRow(state: PoolState, account: string): AccountRow | null {

@@ -1,6 +1,6 @@
 import { tellRuns } from '../../domain/changes.ts'
 import type { Domain } from '../../domain/domain.ts'
-import { dropHolds, putHolds, requestEvictions } from '../../domain/jobs/holds.ts'
+import { dropHolds, requestEvictions } from '../../domain/jobs/holds.ts'
 import { findInteractiveElsewhere, postponeInteractive } from '../../domain/jobs/one-interactive.ts'
 import { markHowStarted } from '../../domain/jobs/runs.ts'
 import { type Move, transition } from '../../domain/jobs/transition.ts'
@@ -58,15 +58,14 @@ SELECT EXISTS (SELECT FROM led) AS leads, revision FROM pool WHERE name = $1 FOR
 async function write(
   sql: Sql,
   { domain, leader: { pool, epoch } }: { domain: Domain; leader: Leader },
-  { starts, refused, evictions, holds }: Decisions,
+  { starts, refused, evictions, dropped }: Decisions,
 ): Promise<Committed> {
   const nowMs = domain.time.nowMs()
   const elsewhere = await settleElsewhere(sql, starts)
   const kept = starts.filter(({ entry: { jobId } }) => !elsewhere.has(jobId))
   const sinceMs = await startRuns(sql, kept, nowMs)
   await refuse(sql, [...refused, ...starts.flatMap(({ entry }) => refusalOf(entry, elsewhere))], nowMs)
-  await dropHolds(sql, holds.drop)
-  await putHolds(sql, pool, holds.put)
+  await dropHolds(sql, dropped)
   const waiting = await requestEvictions(sql, { pool, epoch, evictions })
   const lost = starts.flatMap(({ entry }) => (sinceMs.has(entry.jobId) ? [] : [entry.jobId]))
   const lostClaims = evictions.filter(({ claimant }) => !waiting.has(claimant.jobId))
@@ -137,8 +136,8 @@ const startMove = ({ entry, placements }: Start): Move => ({
   ...listChosen(placements),
 })
 
-function tell({ wakeups }: Domain, { starts, evictions, holds, refused }: Decisions): void {
+function tell({ wakeups }: Domain, { starts, evictions, dropped, refused }: Decisions): void {
   if (starts.length + evictions.length + refused.length > 0) wakeups.poke('event')
   if (starts.length > 0) wakeups.poke('start')
-  if (evictions.length + holds.drop.length > 0) wakeups.poke('run')
+  if (evictions.length + dropped.length > 0) wakeups.poke('run')
 }

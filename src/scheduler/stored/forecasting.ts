@@ -1,13 +1,25 @@
 import type { Domain } from '../../domain/domain.ts'
+import { statedRunSecondsSql } from '../../domain/lanes.ts'
 import { asLeader, type Leader } from '../../domain/leadership.ts'
 import { relaxed, type Sql } from '../../platform/tx.ts'
 import type { Forecast } from '../plan/forecast.ts'
-import { historyMax } from '../plan/run-times.ts'
+import { historyMax, type Source } from '../plan/run-times.ts'
 
-const runsMax = 10_000
+const runsMax = 5_000
 
-/** The kind of a job: jobs with the same user, name and size take about the same time. */
-const kindSql = `json_build_array(j.user_id, j.name, j.cpu_millis, j.memory_bytes, j.gpu)::text`
+/**
+ * The kinds of a job, the most precise first. Jobs of the same user and size take about the same time if they belong to
+ * one sweep, have the same name, or run the same command.
+ */
+const kindsSql = `array_remove(ARRAY[
+  CASE WHEN j.labels ? 'sweep' THEN json_build_array('sweep', j.labels->>'sweep', j.user_id, j.cpu_millis, j.memory_bytes, j.gpu)::text END,
+  CASE WHEN j.name IS NOT NULL THEN json_build_array('name', j.name, j.user_id, j.cpu_millis, j.memory_bytes, j.gpu)::text END,
+  json_build_array('command', md5(concat_ws(' ', j.spec->>'command', j.spec->>'executable', j.spec->>'arguments', j.spec->>'handler',
+    j.spec->>'image')), j.user_id, j.cpu_millis, j.memory_bytes, j.gpu)::text], NULL)`
+
+const ranMsSql = '(extract(epoch FROM r.finished_at - r.started_at) * 1000)::float8'
+/** The run was not ended by Berth. */
+const endedSql = `r.state IN ('SUCCEEDED', 'FAILED') AND r.started_at IS NOT NULL AND r.finished_at IS NOT NULL`
 
 /** Run times in milliseconds, by kind, of the latest runs that were not ended by Berth. */
 export async function readHistories(sql: Sql, pool: string): Promise<ReadonlyMap<string, readonly number[]>> {
@@ -22,44 +34,78 @@ export async function readHistories(sql: Sql, pool: string): Promise<ReadonlyMap
 const historySql = `
 SELECT kind, array_agg(ms) AS history FROM (
   SELECT kind, ms, row_number() OVER (PARTITION BY kind ORDER BY scheduled_at DESC) AS place FROM (
-    SELECT ${kindSql} AS kind, r.scheduled_at, (extract(epoch FROM r.finished_at - r.started_at) * 1000)::float8 AS ms
+    SELECT unnest(${kindsSql}) AS kind, r.scheduled_at, ${ranMsSql} AS ms
     FROM (SELECT * FROM run WHERE pool = $1 AND scheduled_at IS NOT NULL ORDER BY scheduled_at DESC LIMIT $2) r
-    JOIN job j ON j.id = r.job_id
-    WHERE r.state IN ('SUCCEEDED', 'FAILED') AND r.started_at IS NOT NULL AND r.finished_at IS NOT NULL
+    JOIN job j ON j.id = r.job_id WHERE ${endedSql}
   ) run
 ) latest WHERE place <= $3 GROUP BY kind`
 
-export async function readKinds(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+export async function readKinds(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
   if (jobIds.length === 0) return new Map()
-  const rows = await sql.query<{ id: string; kind: string }>(
-    `SELECT j.id, ${kindSql} AS kind FROM job j WHERE j.id = ANY($1::text[])`,
+  const rows = await sql.query<{ id: string; kinds: string[] }>(
+    `SELECT j.id, ${kindsSql} AS kinds FROM job j WHERE j.id = ANY($1::text[])`,
     [jobIds],
     'kinds_of_jobs',
   )
-  return new Map(rows.map(({ id, kind }) => [id, kind]))
+  return new Map(rows.map(({ id, kinds }) => [id, kinds]))
 }
 
-export function storeForecast(domain: Domain, leader: Leader, { starts, ...of }: Forecast): Promise<void> {
+/** A job that started in the past day. */
+export interface PastStart {
+  laneId: string
+  userId: string
+  eligibleMs: number
+  /** null: the run has not ended. */
+  ranMs: number | null
+  /** The run time as a part of the stated maximum; null: no maximum was stated, or Berth ended the run. */
+  part: number | null
+}
+
+const startsMax = 2_000
+
+/** The latest starts of the past day, and the time since which all of them are known. */
+export async function readPastStarts(sql: Sql, pool: string): Promise<{ sinceMs: number; starts: PastStart[] }> {
+  const starts = await sql.query<PastStart & { sinceMs: number }>(startsSql, [pool, startsMax], 'past_starts')
+  return { sinceMs: starts[0]?.sinceMs ?? Number.POSITIVE_INFINITY, starts }
+}
+
+/** The first start of the pool, a day ago, or the oldest of the rows if there are more. */
+const startsSql = `
+SELECT j.lane_id AS "laneId", j.user_id AS "userId", (extract(epoch FROM j.eligible_at) * 1000)::float8 AS "eligibleMs",
+  ${ranMsSql} AS "ranMs", CASE WHEN ${endedSql} THEN ${ranMsSql} / 1000 / nullif(${statedRunSecondsSql}, 0) END AS part,
+  (extract(epoch FROM CASE WHEN count(*) OVER () = $2 THEN min(r.scheduled_at) OVER ()
+    ELSE greatest((SELECT berth_now()) - interval '1 day', (SELECT min(scheduled_at) FROM run WHERE pool = $1)) END) * 1000)::float8 AS "sinceMs"
+FROM (SELECT * FROM run WHERE pool = $1 AND number = 1 AND scheduled_at > (SELECT berth_now()) - interval '1 day'
+  ORDER BY scheduled_at DESC LIMIT $2) r
+JOIN job j ON j.id = r.job_id JOIN lane l ON l.id = j.lane_id ORDER BY r.scheduled_at`
+
+export function storeForecast(domain: Domain, leader: Leader, { starts, unknown, ...of }: Forecast): Promise<void> {
   const rows = Object.fromEntries([...starts].map(([jobId, { p50Ms, p90Ms }]) => [jobId, [p50Ms, p90Ms]]))
   const work = async (sql: Sql) => {
-    await sql.query(storeSql, [leader.pool, basisText(of), JSON.stringify(rows)], 'store_forecast')
+    await sql.query(storeSql, [leader.pool, basisText(of), JSON.stringify(rows), unknown], 'store_forecast')
   }
   return asLeader(domain, leader, work, relaxed)
 }
 
 const storeSql = `
-INSERT INTO pool_forecast (pool, at, basis, starts) VALUES ($1, berth_now(), $2, $3::text::jsonb)
-ON CONFLICT (pool) DO UPDATE SET at = excluded.at, basis = excluded.basis, starts = excluded.starts`
+INSERT INTO pool_forecast (pool, at, basis, starts, unknown) VALUES ($1, berth_now(), $2, $3::text::jsonb, $4::text[])
+ON CONFLICT (pool) DO UPDATE SET at = excluded.at, basis = excluded.basis, starts = excluded.starts, unknown = excluded.unknown`
 
-function basisText({ plays, basis: { history, limit, unknown } }: Omit<Forecast, 'starts'>): string {
-  const parts = [
-    ...(history > 0
-      ? [
-          `${history} ${history === 1 ? 'job runs' : 'jobs run'} as long as earlier runs like ${history === 1 ? 'it' : 'them'}`,
-        ]
-      : []),
-    ...(limit > 0 ? [`${limit} ${limit === 1 ? 'job runs until its' : 'jobs run until their'} maximum run time`] : []),
-    ...(unknown > 0 ? [`${unknown} ${unknown === 1 ? 'job has' : 'jobs have'} no known run time`] : []),
-  ]
+/** The text for one job, and for several. */
+const sourceTexts: Readonly<Record<Source, readonly [one: string, several: string]>> = {
+  history: ['job runs as long as earlier runs like it', 'jobs run as long as earlier runs like them'],
+  parts: [
+    'job takes the part of its maximum run time that earlier jobs took',
+    'jobs take the part of their maximum run time that earlier jobs took',
+  ],
+  stated: ['job runs until its maximum run time', 'jobs run until their maximum run time'],
+  unknown: ['job has no known run time', 'jobs have no known run time'],
+}
+
+function basisText({ plays, basis, hasLater }: Pick<Forecast, 'plays' | 'basis' | 'hasLater'>): string {
+  const parts = (Object.keys(sourceTexts) as Source[])
+    .filter((source) => basis[source] > 0)
+    .map((source) => `${basis[source]} ${sourceTexts[source][basis[source] === 1 ? 0 : 1]}`)
+  if (hasLater) parts.push('others join as in the past day')
   return `The queue simulated ${plays === 1 ? 'once' : `${plays} times`}: ${parts.join(', ')}`
 }

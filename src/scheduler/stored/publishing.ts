@@ -14,12 +14,12 @@ interface Publication {
 
 /** Writes changed rows. If only the time of a finding changed, servers that show the queue are not notified. */
 export async function publish(domain: Domain, leader: Leader, { changes, replaces }: Publication): Promise<void> {
-  const { lanes, classes, accounts } = changes
+  const { lanes, plans, accounts } = changes
   const isNews = changes.isNews || replaces
-  if (!replaces && lanes.size + classes.size + accounts.size === 0) return
+  if (!replaces && lanes.size + plans.size + accounts.size === 0) return
   const views = [
     [laneView, lanes],
-    [classView, classes],
+    [planView, plans],
     [accountView, accounts],
   ] as const
   const work = async (sql: Sql) => {
@@ -38,6 +38,8 @@ interface Table {
   name: string
   key: string
   upsert: string
+  /** Only these rows are published. */
+  where?: string
 }
 
 const consideredAt = `to_timestamp(r."consideredMs" / 1000)`
@@ -55,15 +57,19 @@ const laneView: Table = {
       reason = excluded.reason, considered_at = excluded.considered_at`,
 }
 
-const classView: Table = {
-  name: 'class_view',
-  key: 'class',
+/** Planned starts of jobs that still wait and have no hold. */
+const planView: Table = {
+  name: 'hold',
+  key: 'job_id',
+  where: `kind = 'PLANNED'`,
   upsert: `
-    INSERT INTO class_view (pool, class, blocked_by, reason, considered_at)
-    SELECT $1, r.key, r."blockedBy", nullif(r.reason, 'null'), ${consideredAt}
-    FROM jsonb_to_recordset($2::text::jsonb) AS r(key text, "blockedBy" text, reason jsonb, "consideredMs" float8)
-    ON CONFLICT (pool, class) DO UPDATE SET blocked_by = excluded.blocked_by, reason = excluded.reason,
-      considered_at = excluded.considered_at`,
+    INSERT INTO hold (id, pool, job_id, kind, placements, expected_at)
+    SELECT 'hold_' || substring(r.key FROM position('_' IN r.key) + 1), $1, r.key, 'PLANNED', r.placements,
+      to_timestamp(r."expectedMs" / 1000)
+    FROM jsonb_to_recordset($2::text::jsonb) AS r(key text, placements jsonb, "expectedMs" float8)
+    WHERE r.key IN (SELECT job_id FROM queue_entry WHERE job_id = r.key FOR KEY SHARE)
+    ON CONFLICT (job_id) DO UPDATE SET placements = excluded.placements, expected_at = excluded.expected_at
+      WHERE hold.kind = 'PLANNED'`,
 }
 
 const accountView: Table = {
@@ -85,10 +91,14 @@ interface Write {
 }
 
 async function write(sql: Sql, pool: string, { table, rows, replaces }: Write): Promise<void> {
+  const { where = 'true' } = table
   const here = [...rows].flatMap(([key, row]) => (row ? [{ key, ...row }] : []))
   const gone = [...rows].flatMap(([key, row]) => (row ? [] : [key]))
   const [which, keys] = replaces ? ['<> ALL', here.map(({ key }) => key)] : ['= ANY', gone]
   if (replaces || gone.length > 0)
-    await sql.query(`DELETE FROM ${table.name} WHERE pool = $1 AND ${table.key} ${which}($2::text[])`, [pool, keys])
+    await sql.query(`DELETE FROM ${table.name} WHERE pool = $1 AND ${where} AND ${table.key} ${which}($2::text[])`, [
+      pool,
+      keys,
+    ])
   if (here.length > 0) await sql.query(table.upsert, [pool, JSON.stringify(here)])
 }

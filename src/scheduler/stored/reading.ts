@@ -144,23 +144,26 @@ function runningOf({ gpuIds, placements, ...run }: RunRow): Running {
   }
 }
 
-// ── past use of accounts ──
+// ── past use of accounts and people ──
 
-/** Only the latest starts are read; accounts without any of them count as never served. */
+/** As plan/share-tree.ts names it. */
+const leafSql = `l.account || '/' || l.user_id`
+
+/** Only the latest starts are read; people without any of them count as never served. */
 const servedMax = 10_000
 
 const requested = (amount: string) => `(l.shape->>'copies')::float8 * (l.shape->>'${amount}')::float8`
 
 /** The latest starts with their requested amounts, in order. */
 export async function readServed(sql: Sql, pool: string): Promise<Served[]> {
-  const rows = await sql.query<ResourceAmounts & { account: string }>(
-    `SELECT l.account, ${requested('cpuMillis')} AS cpu, ${requested('memoryBytes')} AS memory, ${requested('gpu')} AS gpu FROM (
+  const rows = await sql.query<ResourceAmounts & { leaf: string }>(
+    `SELECT ${leafSql} AS leaf, ${requested('cpuMillis')} AS cpu, ${requested('memoryBytes')} AS memory, ${requested('gpu')} AS gpu FROM (
        SELECT job_id, scheduled_at FROM run WHERE pool = $1 AND scheduled_at IS NOT NULL
        ORDER BY scheduled_at DESC LIMIT ${servedMax}) r
      JOIN job j ON j.id = r.job_id JOIN lane l ON l.id = j.lane_id ORDER BY r.scheduled_at`,
     [pool],
   )
-  return rows.map(({ account, ...amounts }) => ({ account, amounts }))
+  return rows.map(({ leaf, ...amounts }) => ({ leaf, amounts }))
 }
 
 /** Use older than this is ignored: less than a thousandth of it remains. */
@@ -177,7 +180,7 @@ export async function readDecayedUse(
   if (halfLifeMs === null) return new Map()
   const weightAt = (moment: string) => `exp(ln(2) * (${ms(moment)} - ${ms('clock.now')}) / $2)`
   const sum = (amount: string) => `sum(${requested(amount)} * greatest(r.until - r.since, 0))`
-  const rows = await sql.query<ResourceAmounts & { account: string }>(
+  const rows = await sql.query<ResourceAmounts & { leaf: string }>(
     `WITH clock AS MATERIALIZED (SELECT berth_now() AS now),
      used AS (
        SELECT run.job_id, ${weightAt('run.scheduled_at')} AS since,
@@ -186,11 +189,11 @@ export async function readDecayedUse(
          AND run.scheduled_at > clock.now - ${halfLivesMax} * $2::float8 * interval '1 millisecond'
        ORDER BY run.scheduled_at DESC LIMIT ${usedMax}
      )
-     SELECT l.account, ${sum('cpuMillis')} AS cpu, ${sum('memoryBytes')} AS memory, ${sum('gpu')} AS gpu
-     FROM used r JOIN job j ON j.id = r.job_id JOIN lane l ON l.id = j.lane_id GROUP BY l.account`,
+     SELECT ${leafSql} AS leaf, ${sum('cpuMillis')} AS cpu, ${sum('memoryBytes')} AS memory, ${sum('gpu')} AS gpu
+     FROM used r JOIN job j ON j.id = r.job_id JOIN lane l ON l.id = j.lane_id GROUP BY 1`,
     [pool, halfLifeMs],
   )
-  return new Map(rows.map(({ account, ...use }) => [account, use]))
+  return new Map(rows.map(({ leaf, ...use }) => [leaf, use]))
 }
 
 // ── settings, holds, past preemptions ──
@@ -218,7 +221,7 @@ export async function readSettings(sql: Sql, pool: string, singleUser: boolean):
     pool,
     policy,
     revision,
-    starvationThresholdMs: limits.starvationThresholdSeconds * 1_000,
+    starvationThresholdMs: (limits.starvationThresholdSeconds ?? 0) * 1_000,
     rules: await readLimitRules(sql, { pool, limits, singleUser }),
     weights: new Map(Object.entries(weights)),
     reservations: await readPoolReservations(sql, pool, null),
@@ -227,8 +230,8 @@ export async function readSettings(sql: Sql, pool: string, singleUser: boolean):
 
 export const readHolds = (sql: Sql, pool: string): Promise<Hold[]> =>
   sql.query<Hold>(
-    `SELECT id, job_id AS "jobId", kind, class, placements, ${ms('since')} AS "sinceMs", ${ms('expected_at')} AS "expectedMs"
-     FROM hold WHERE pool = $1 ORDER BY since, id`,
+    `SELECT id, job_id AS "jobId", placements, ${ms('since')} AS "sinceMs", backfilled_on AS "backfilledOn"
+     FROM hold WHERE pool = $1 AND kind = 'PREEMPTION' ORDER BY since, id`,
     [pool],
   )
 
@@ -237,7 +240,9 @@ const rememberedMsMin = 60_000
 
 export const readPreemptions = (sql: Sql, pool: string, quantumMs: number): Promise<PastPreemption[]> =>
   sql.query<PastPreemption>(
-    `SELECT ${ms('at')} AS "atMs", tier, claimant_job_id AS "claimantJobId", victim_job_id AS "victimJobId", claimant, victim
-     FROM preemption WHERE pool = $1 AND at > (SELECT berth_now()) - $2 * interval '1 millisecond' ORDER BY at, id`,
+    `SELECT ${ms('p.at')} AS "atMs", p.tier, p.claimant_job_id AS "claimantJobId", p.victim_job_id AS "victimJobId",
+       concat(p.claimant, '/', c.user_id) AS claimant, concat(p.victim, '/', v.user_id) AS victim
+     FROM preemption p LEFT JOIN job c ON c.id = p.claimant_job_id LEFT JOIN job v ON v.id = p.victim_job_id
+     WHERE p.pool = $1 AND p.at > (SELECT berth_now()) - $2 * interval '1 millisecond' ORDER BY p.at, p.id`,
     [pool, Math.max(quantumMs, rememberedMsMin)],
   )

@@ -7,6 +7,7 @@ import { explainWaiting } from '../../../src/domain/queue/why-waiting.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../../support/domain.ts'
 import { createLeader, type TestLeader } from '../../support/leader.ts'
+import { nodeIds } from '../../support/node-ids.ts'
 
 /** Six V100 and two H100. A job says "now" only if nothing but its position keeps it from starting. */
 const device = (index: number, model: string) => ({ index, model, memoryGib: 32, tensorCores: true, cuda: [] })
@@ -121,7 +122,7 @@ test('nodes reserved for other jobs are not free', async () => {
     name: 'night',
     pool: 'sim',
     project: 'apollo',
-    nodes: ['n1'],
+    nodeIds: await nodeIds(it.domain.db, 'n1'),
     startsAt: new Date(it.time.nowMs() + 60_000).toISOString(),
     endsAt: new Date(it.time.nowMs() + 120_000).toISOString(),
   })
@@ -129,7 +130,33 @@ test('nodes reserved for other jobs are not free', async () => {
   expect((await told(long)).fit).toMatchObject({
     freeNow: false,
     couldEverFit: true,
-    missing: ['The free resources are reserved for other projects'],
+    missing: [expect.stringMatching(/^The free resources are reserved for other projects from 20.* less than \d\d s:/)],
   })
   expect((await told(short)).fit).toMatchObject({ freeNow: true })
+})
+
+test('a job without a stated limit learns which run time lets it start before a maintenance window', async () => {
+  const [hour, nowMs] = [3_600_000, it.time.nowMs()]
+  const ids = await nodeIds(it.domain.db, 'n1')
+  const window = (name: string, startsMs: number) =>
+    createCapacityReservation(it.domain, it.admin, {
+      name,
+      pool: 'sim',
+      project: 'maintenance',
+      nodeIds: ids,
+      startsAt: new Date(startsMs).toISOString(),
+      endsAt: new Date(startsMs + hour).toISOString(),
+    })
+  await window('tonight', nowMs + 2 * hour + 30_000)
+  await window('tomorrow', nowMs + 24 * hour)
+  const id = await it.submit()
+  await leader.tick()
+  const { fit, reason } = await told(id)
+  expect(reason?.code).toBe('RESERVED_NODES')
+  const from = new Date(nowMs + 2 * hour + 30_000).toISOString()
+  expect(fit?.missing).toEqual([
+    `The free resources are reserved for other projects from ${from} on. To start before, name a run time of less than 2 h 0 min: --max-run-time, maxRunTimeSeconds`,
+  ])
+  const told2h = await it.submit({ maxRunTimeSeconds: 2 * 3_600 })
+  expect((await told(told2h)).fit?.missing).toEqual([])
 })

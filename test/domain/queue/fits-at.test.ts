@@ -6,6 +6,7 @@ import { node, shape } from '../../support/machines.ts'
 const nodes = ['n1', 'n2'].map((name) => node(name, { cpuMillis: 1_000, freeCpu: 0 }))
 const at = (seconds: number) => new Date(seconds * 1_000)
 const ending = (nodeId: string, endsAt: Date | null): ExpectedEnd => ({
+  jobId: 'job_1',
   endsAt,
   placements: [
     {

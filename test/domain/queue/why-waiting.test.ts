@@ -39,49 +39,40 @@ async function showLane(jobId: string, reason: unknown) {
   )
 }
 
-const showClass = (name: string, head: string) =>
-  sql(
-    `INSERT INTO class_view VALUES ('sim', $1, $2, $3, berth_now())
-    ON CONFLICT (pool, class) DO UPDATE SET blocked_by = excluded.blocked_by`,
-    [name, head, JSON.stringify(makeReason('NO_CAPACITY', 'Waits for 2 cpu'))],
-  )
-
 const clear = async () => {
-  for (const table of ['queue_entry', 'lane_view', 'class_view', 'pool_change']) await sql(`DELETE FROM ${table}`)
+  for (const table of ['queue_entry', 'lane_view', 'pool_change']) await sql(`DELETE FROM ${table}`)
 }
 
-test('a job that can never run shows that and all of its requirements, also behind the head of its class', async () => {
-  const head = await it.submit({ resources: { cpu: 2 } })
+test('a job that can never run shows that and all of its requirements', async () => {
   const never = await it.submit({ resources: { gpu: 1, gpuMemoryGib: 24, gpuModel: ['a100'], infiniband: true } })
-  for (const id of [head, never]) await showLane(id, null)
-  await showClass('GPU1', head)
+  await showLane(never, null)
   const [reason] = (await about(never))?.reasons ?? []
   expect(reason?.code).toBe('UNSATISFIABLE')
   expect(reason?.message).toContain('1 GPU (24 GiB each; model a100) on one node, InfiniBand')
   await clear()
 })
 
-test('a reason of a lane applies to all of its jobs; otherwise jobs wait behind the head of their class', async () => {
+test('a reason of a lane applies to all of its jobs; without one the tables decide', async () => {
   const head = await it.submit({ resources: { cpu: 2 } })
-  const behind = await it.submit()
+  const behind = await it.submit({ resources: { cpu: 2 } })
   const limited = await it.submit({ project: 'apollo' })
   const withGpu = await it.submit({ resources: { gpu: 1 } })
-  for (const id of [head, behind, withGpu]) await showLane(id, null)
+  const kept = makeReason('HOLD', `The free resources are kept for job ${limited}`, limited)
+  await showLane(head, kept)
+  await showLane(withGpu, null)
   await showLane(limited, {
     ...makeReason('PROJECT_LIMIT', 'The limit is reached'),
     scope: 'project:apollo',
     limit: 1,
     used: 1,
   })
-  await showClass('CPU', head)
-  expect((await about(head))?.reasons).toEqual([makeReason('NO_CAPACITY', 'Waits for 2 cpu')])
-  expect((await about(behind))?.reasons).toMatchObject([{ code: 'CLASS_BLOCKED', jobId: head }])
+  for (const id of [head, behind]) expect((await about(id))?.reasons).toEqual([kept])
   expect((await about(limited))?.reasons).toMatchObject([
     { code: 'PROJECT_LIMIT', scope: 'project:apollo', limit: 1, used: 1 },
   ])
   expect((await about(behind))?.lastConsideredAt).toBeInstanceOf(Date)
-  expect(await counts()).toEqual({ NO_CAPACITY: 1, CLASS_BLOCKED: 2, PROJECT_LIMIT: 1 })
-  // Of a class that nobody closed the leader has found nothing yet; the tables say that no node has a GPU.
+  expect(await counts()).toEqual({ HOLD: 1, NO_CAPACITY: 2, PROJECT_LIMIT: 1 })
+  // The leader has found nothing yet; the tables say that no node has a GPU.
   expect(await codes(withGpu)).toEqual(['UNSATISFIABLE'])
   await clear()
 })
@@ -130,10 +121,9 @@ test('the window of a reservation is a gate, before and after the window', async
 test('a job that waits for preemption shows that and its hold', async () => {
   const id = await it.submit()
   await showLane(id, null)
-  await sql(
-    "INSERT INTO hold (id, pool, job_id, kind, class, placements) VALUES ('hold_1', 'sim', $1, 'PREEMPTION', 'CPU', '[]')",
-    [id],
-  )
+  await sql("INSERT INTO hold (id, pool, job_id, kind, placements) VALUES ('hold_1', 'sim', $1, 'PREEMPTION', '[]')", [
+    id,
+  ])
   expect(await about(id)).toMatchObject({ holdId: 'hold_1', reasons: [{ code: 'WAITING_FOR_PREEMPTION' }] })
   await clear()
 })
@@ -146,11 +136,9 @@ test('without a leader, reasons of the last leader are hidden; closed gates, lim
   const never = await it.submit({ resources: { gpu: 1 } })
   for (const id of [head, behind, later, never]) await showLane(id, null)
   await showLane(limited, makeReason('PROJECT_LIMIT', 'The limit is reached'))
-  await showClass('CPU', head)
-  await sql(
-    "INSERT INTO hold (id, pool, job_id, kind, class, placements) VALUES ('hold_2', 'sim', $1, 'PREEMPTION', 'CPU', '[]')",
-    [limited],
-  )
+  await sql("INSERT INTO hold (id, pool, job_id, kind, placements) VALUES ('hold_2', 'sim', $1, 'PREEMPTION', '[]')", [
+    limited,
+  ])
   await sql("UPDATE scheduler_lease SET renewed_at = berth_now() - interval '1 minute'")
   const noLeader = makeReason('NO_CAPACITY', 'Pool sim has no scheduler right now')
   for (const id of [head, behind, limited]) expect((await about(id))?.reasons).toEqual([noLeader])

@@ -58,7 +58,12 @@ describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
   })
 
   test('turns: among accounts with equal usage the least recently served starts first', async () => {
-    await using it = await startCluster({ mode, ...S, scheduling: { nonPreemptableFraction: 1 }, nodes: [N8()] })
+    await using it = await startCluster({
+      mode,
+      ...S,
+      scheduling: { nonPreemptableFraction: 1, shareHalfLifeMs: null },
+      nodes: [N8()],
+    })
     const whole = (account: string) => ({ gpu: 8, seconds: 10, account })
     const [first = '', ...later] = await it.together(...times(3, whole('a')), whole('b'))
     const second = await it.submit(whole('c'))
@@ -76,7 +81,12 @@ describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
     ['two', { a: 12, b: 12 }, 'ab'.repeat(6)],
     ['three', { a: 4, b: 4, c: 4 }, 'abc'.repeat(4)],
   ])('turns: whole-node jobs of %s accounts alternate', async (_, jobs, order) => {
-    await using it = await startCluster({ mode, ...S, scheduling: { nonPreemptableFraction: 1 }, nodes: [N8()] })
+    await using it = await startCluster({
+      mode,
+      ...S,
+      scheduling: { nonPreemptableFraction: 1, shareHalfLifeMs: null },
+      nodes: [N8()],
+    })
     await it.together(...Object.entries(jobs).flatMap(([account, count]) => whole(count, account, 10)))
     expect(await turns(it, { a: 10, b: 10, c: 10 }, order.length)).toBe(order)
   })
@@ -122,16 +132,20 @@ describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
     expect(await it.holding(a ?? '', c ?? '')).toEqual([first === 'a' ? a : c])
   })
 
-  test('52: a blocked head blocks only its own class', async () => {
-    await using it = await startCluster({ mode, ...S, nodes: [node('n', { gpus: [v100] })] })
-    await it.submit({ cpu: 6, pre: true, ...of('b') })
+  test('52: a blocked head keeps its node, and jobs behind it start on others', async () => {
+    const scheduling = { nonPreemptableFraction: 1 }
+    const nodes = [node('n'), node('g', { cpuMillis: 4_000, gpus: [v100] })]
+    await using it = await startCluster({ mode, ...S, scheduling, nodes })
+    await it.submit({ cpu: 6, ...of('b') })
     await it.settle()
-    const head = await it.submit({ cpu: 16, pre: true, ...of('b') })
-    const behind = await it.submit({ cpu: 1, pre: true, ...of('b') })
-    const gpu = await it.submit({ gpu: 1, pre: true, ...of('b') })
+    const head = await it.submit({ cpu: 16, ...of('b') })
+    const behind = await it.submit({ cpu: 8, ...of('b') })
+    const elsewhere = await it.submit({ cpu: 1, ...of('b') })
+    const gpu = await it.submit({ gpu: 1, ...of('b') })
     await it.settle()
-    expect(await it.states(head, behind, gpu)).toEqual(['QUEUED', 'QUEUED', 'RUNNING'])
-    expect(await it.why(behind)).toMatchObject({ code: 'CLASS_BLOCKED', job: { id: head } })
+    expect(await it.states(head, behind, elsewhere, gpu)).toEqual(['QUEUED', 'QUEUED', 'RUNNING', 'RUNNING'])
+    expect(await it.why(behind)).toMatchObject({ code: 'HOLD', job: { id: head } })
+    expect((await it.job(behind)).scheduling?.fit).toMatchObject({ freeNow: false, couldEverFit: true })
   })
 
   test('54: a non-preemptable head at its limit does not block the preemptable class', async () => {
@@ -191,10 +205,10 @@ describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
     await it.settle()
     expect(await it.states(never, other)).toEqual(['QUEUED', 'RUNNING'])
     expect([await it.reason(never), await it.reason(bound)]).toEqual(['UNSATISFIABLE', 'UNSATISFIABLE'])
-    const gpus = [{ model: 'Tesla V100-SXM2-32GB', memoryGib: 32, count: 16 }]
+    const gpus = [{ model: 'Tesla V100-SXM2-32GB', memoryBytes: 32 * 2 ** 30, count: 16 }]
     await it.admin.data(
       `mutation ($input: AddNodeInput!) { addNode(input: $input) { ... on AddNodeSuccess { node { id } } ... on Problem { message } } }`,
-      { input: { pool: 'sim', name: 'big', cpu: 16, memoryGib: 64, gpus } },
+      { input: { pool: 'sim', name: 'big', cpu: 16, memoryBytes: 64 * 2 ** 30, gpus } },
     )
     await it.settle()
     expect(await it.states(never)).toEqual(['RUNNING'])
@@ -204,7 +218,7 @@ describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
     await using it = await startCluster({
       mode,
       ...S,
-      scheduling: { holdAfterMs: 20_000, nonPreemptableFraction: 1 },
+      scheduling: { nonPreemptableFraction: 1 },
       nodes: [N8()],
     })
     const ends = { maxRunTimeSeconds: 80, seconds: 80 }

@@ -91,7 +91,7 @@ describe.each(modes)('examples of placement (scheduling mode: %s)', (mode) => {
 
   test('68: noWait does not jump the queue; a preview writes no rows', async () => {
     await using it = await fourGpus()
-    const older = await it.submit({ gpu: 3, cpu: 0.1 })
+    const older = await it.submit({ gpu: 4, cpu: 0.1 })
     await it.settle()
     const count = async () =>
       (await it.sql('SELECT (SELECT count(*) FROM job) AS j, (SELECT count(*) FROM event) AS e'))[0]
@@ -133,10 +133,12 @@ describe.each(modes)('examples of placement (scheduling mode: %s)', (mode) => {
     await using it = await startCluster({ mode, ...P, nodes: [node('n1'), node('n2')] })
     const [{ now } = { now: new Date(0) }] = await it.sql<{ now: Date }>('SELECT berth_now() AS now')
     const at = (seconds: number) => new Date(now.getTime() + seconds * 1000).toISOString()
+    const { pool } = await it.admin.data('{ pool(name: "sim") { nodes { nodes { id name } } } }')
+    const n2 = pool.nodes.nodes.find(({ name }: { name: string }) => name === 'n2')
     const { createCapacityReservation: made } = await it.admin.data(
       `mutation ($input: CreateCapacityReservationInput!) { createCapacityReservation(input: $input) {
         ... on CreateCapacityReservationSuccess { capacityReservation { id } } ... on Problem { message } } }`,
-      { input: { name: 'demo', pool: 'sim', project: 'show', nodes: ['n2'], startsAt: at(100), endsAt: at(1000) } },
+      { input: { name: 'demo', pool: 'sim', project: 'show', nodeIds: [n2.id], startsAt: at(100), endsAt: at(1000) } },
     )
     const { id: capacityReservationId } = (made as unknown as { capacityReservation: { id: string } })
       .capacityReservation

@@ -160,11 +160,13 @@ describe.each(modes)('examples of priorities (scheduling mode: %s)', (mode) => {
     const later = await it.submit()
     await it.cancel(later)
     await it.advance(1.1 * 86_400)
-    const cleanup = (olderThanDays: number) =>
-      mutate(it.admin, 'cleanupJobs', { input: { olderThanDays }, wanted: 'deletedCount' })
-    expect(await cleanup(0)).toMatchObject({ code: 'INVALID_INPUT' })
-    expect(await cleanup(366)).toMatchObject({ code: 'INVALID_INPUT' })
-    expect(await cleanup(7)).toMatchObject({ deletedCount: 1 })
+    const [week] = await it.sql<{ ago: Date }>("SELECT berth_now() - interval '7 days' AS ago")
+    const matching = { filter: { finishedBefore: week?.ago }, expectedCount: 1 }
+    const wanted = 'remaining results { jobId }'
+    expect(await mutate(it.admin, 'deleteJobs', { input: { selection: { matching } }, wanted })).toMatchObject({
+      remaining: 0,
+      results: [{ jobId: done }],
+    })
     const left = (await it.sql<{ id: string }>('SELECT id FROM job')).map(({ id }) => id)
     expect(left.sort()).toEqual([running, queued, blocked, later].sort())
   })
@@ -212,7 +214,7 @@ describe.each(modes)('examples of priorities (scheduling mode: %s)', (mode) => {
   })
 
   test('holds: a job ahead of the hold’s owner starts on held nodes, a job behind it does not', async () => {
-    const scheduling = { holdAfterMs: 2_000 }
+    const scheduling = {}
     await using it = await startCluster({ mode, ...P, ...limits({}), nodes: [N8()], scheduling })
     await it.user('vera', 'VIEWER', ['job.submit'])
     await it.submit({ gpu: 4 })
@@ -224,13 +226,13 @@ describe.each(modes)('examples of priorities (scheduling mode: %s)', (mode) => {
     await it.settle()
     expect(await it.reason(behind)).toBe('HOLD')
     const allow = (maxJobs: number) =>
-      mutate(it.admin, 'setScopeLimit', { input: { scope: 'PROJECT', name: 'k', maxJobs } })
+      mutate(it.admin, 'setScopeLimit', { input: { scope: { project: 'k' }, maxJobs } })
     await allow(0)
     const before = await it.submit({ gpu: 4, project: 'k' })
     await mutate(it.admin, 'setJobPriority', { input: { jobId: before, priority: 50 } })
     await it.settle()
     const jobs = await Promise.all([before, owner, behind].map((id) => it.job(id)))
-    expect(jobs.map(({ priority, queuePosition }) => [priority, queuePosition])).toEqual([
+    expect(jobs.map(({ priority, position }) => [priority, position])).toEqual([
       [50, 1],
       [0, 2],
       [0, 3],
@@ -242,7 +244,7 @@ describe.each(modes)('examples of priorities (scheduling mode: %s)', (mode) => {
   })
 
   test('holds: a hold moves to a new head', async () => {
-    const scheduling = { holdAfterMs: 2_000 }
+    const scheduling = {}
     await using it = await startCluster({ mode, ...P, ...limits({}), nodes: [N8()], scheduling })
     await it.user('rosa', 'RESEARCHER')
     const busy = await it.submit({ gpu: 4 })
@@ -264,7 +266,7 @@ describe.each(modes)('examples of priorities (scheduling mode: %s)', (mode) => {
       ...P,
       limits: { ...limits({}).limits, starvationThresholdSeconds: 10 },
       nodes: [N8()],
-      scheduling: { preemptLowerPriority: true, holdAfterMs: 3_600_000 },
+      scheduling: { preemptLowerPriority: true },
     })
     await it.user('vera', 'VIEWER', ['job.submit'])
     await it.user('lena', 'LEAD')

@@ -36,9 +36,9 @@ describe('a node in back-off', () => {
     expect(pass(of)).toMatchObject({ starts: [], nextMs: 1_000 })
     expect(at(of, 1_000)).toEqual(['j1'])
     expect(at(of, 5_000)).toEqual([])
-    expect(of.state.order.closures.get('CPU')?.reason.message).toBe(
-      'Node n1 could not start a run, and another one is tried there first: no space',
-    )
+    expect(of.views().lanes.get('a')?.reason).toMatchObject({
+      message: 'Node n1 could not start a run, and another one is tried there first: no space',
+    })
   })
 
   it('takes all runs once its probe runs, and another probe if the first ended before', () => {
@@ -61,7 +61,7 @@ describe('a node in back-off', () => {
   })
 
   it('keeps resources freed by preemption for their claimant until the probe has started', () => {
-    const hold = { id: 'h', jobId: 'j7', kind: 'PREEMPTION', class: 'CPU', sinceMs: 0, expectedMs: null } as const
+    const hold = { id: 'h', jobId: 'j7', sinceMs: 0, backfilledOn: null }
     const holder = laneOf(lane('holder'), [7])
     const of = world({
       settings: settings(),
@@ -79,7 +79,7 @@ describe('a node in back-off', () => {
       ],
       lanes: [holder],
     })
-    expect(pass(of)).toMatchObject({ starts: [], holds: { drop: [] } })
+    expect(pass(of)).toMatchObject({ starts: [], dropped: [] })
     of.hear(heard([{ kind: 'NODES', nodes: [n8()] }]))
     expect(startedJobs(pass(of))).toEqual(['j7'])
   })

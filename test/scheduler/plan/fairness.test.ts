@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { type Contest, type Contestant, contest, type Got } from '../../../simulate/fairness.ts'
+import { mergeSettings } from '../../../src/domain/scheduling.ts'
+import type { LaneState } from '../../../src/scheduler/plan/model.ts'
+import { playForward } from '../../../src/scheduler/plan/play.ts'
+import { lane, laneOf, settings, snapshot } from '../../support/planning.ts'
 import { range } from '../../support/pool.ts'
 import { isWhole } from '../../support/whole.ts'
 
@@ -7,16 +11,21 @@ import { isWhole } from '../../support/whole.ts'
  * Accounts that always have jobs waiting. `npm run test:whole` has 500 of them where one contest takes half a minute. A part may be off by `within` of the fair one, or by one job.
  */
 const alike = (count: number): Contestant[] => range(0, count).map((at) => ({ name: `a${at}` }))
-const never = 1e12
 const many = isWhole ? 500 : 100
 
-function unfair(asked: Contest, amountOf: (got: Got) => number, { within, job }: { within: number; job: number }) {
+/** `parts`: the parts that are due; default: by weight. */
+function unfair(
+  asked: Contest,
+  amountOf: (got: Got) => number,
+  { within, job, parts }: { within: number; job: number; parts?: readonly number[] },
+) {
   const got = contest(asked)
-  const weights = asked.accounts.reduce((sum, { weight = 1 }) => sum + weight, 0)
+  const due = parts ?? asked.accounts.map(({ weight = 1 }) => weight)
+  const dues = due.reduce((sum, part) => sum + part, 0)
   const all = [...got.values()].reduce((sum, each) => sum + amountOf(each), 0)
-  return asked.accounts.flatMap(({ name, weight = 1 }) => {
-    const amount = amountOf(got.get(name) ?? { starts: 0, gpuSeconds: 0, decayed: 0 })
-    const fair = (all * weight) / weights
+  return asked.accounts.flatMap(({ name }, at) => {
+    const amount = amountOf(got.get(name) ?? { starts: 0, waitsMs: [], gpuSeconds: 0, decayed: 0 })
+    const fair = (all * (due[at] ?? 0)) / dues
     return Math.abs(amount - fair) <= Math.max(within * fair, job) ? [] : [`${name} has ${amount}, and not ${fair}`]
   })
 }
@@ -26,7 +35,7 @@ describe('accounts with equal weights', () => {
   const cases = [1, 8, 128].flatMap((nodes) => [3, 8, 500].map((accounts) => ({ nodes, accounts })))
 
   test.each(cases)('get equal use of whole nodes: $accounts accounts on $nodes nodes', ({ nodes, accounts }) => {
-    const asked = { nodes, accounts: alike(accounts), sizes: [8], starts: 1_000, jitter: 0.001, holdAfterMs: never }
+    const asked = { nodes, accounts: alike(accounts), sizes: [8], starts: 1_000, jitter: 0.001 }
     expect(unfair(asked, ({ gpuSeconds }) => gpuSeconds, wholeNode)).toEqual([])
   })
 
@@ -47,7 +56,7 @@ describe('accounts with equal weights', () => {
   })
 
   test('get equal starts of single GPUs: 500 accounts with 20 jobs each on 128 GPUs', () => {
-    const asked = { nodes: 16, accounts: alike(500), sizes: [1], starts: 2_456, jitter: 0.1, holdAfterMs: never }
+    const asked = { nodes: 16, accounts: alike(500), sizes: [1], starts: 2_456, jitter: 0.1 }
     expect(unfair(asked, ({ starts }) => starts, { within: 0, job: 1 })).toEqual([])
   })
 })
@@ -58,6 +67,63 @@ describe('accounts with weights 1 : 1 : 2', () => {
   test.each([1, 8, 128])('use whole nodes in that ratio on %i nodes', (nodes) => {
     const asked = { nodes, accounts, sizes: [8], starts: 1_000 }
     expect(unfair(asked, ({ gpuSeconds }) => gpuSeconds, { within: 0.02, job: 8 * 60 })).toEqual([])
+  })
+})
+
+describe('people of an account and its sub-accounts', () => {
+  const one = { name: 'zoe', account: 'bio' }
+  const people = ['ann', 'bob', 'cyd'].map((name) => ({ name, account: 'ml' }))
+  const trees: [string, readonly Contestant[], readonly number[]][] = [
+    ['three people of an account get what one of another gets', [...people, one], [1, 1, 1, 3]],
+    [
+      'a sub-account of weight 2 gets as much as two people of the account above it',
+      [...people.slice(0, 2), { name: 'dan', account: 'ml.nlp', weight: 2 }, one],
+      [1, 1, 2, 4],
+    ],
+    [
+      'sub-accounts two levels below share the part of the account between them',
+      [
+        { name: 'ann', account: 'org.ml.x' },
+        { name: 'bob', account: 'org.ml.y' },
+        { name: 'cyd', account: 'org.bio' },
+        { name: 'zoe', account: 'lab' },
+      ],
+      [1, 1, 2, 4],
+    ],
+  ]
+
+  test.each(trees)('%s', (_, accounts, parts) => {
+    const asked = { nodes: 2, accounts, sizes: [1, 2, 4], starts: 3_000, jitter: 0.1, halfLifeMs: 3_600_000 }
+    expect(unfair(asked, ({ gpuSeconds }) => gpuSeconds, { within: 0.03, job: 4 * 60, parts })).toEqual([])
+  })
+
+  const order = (lanes: readonly LaneState[], shareHalfLifeMs: number | null) => {
+    const startsAt = new Map<string, number>()
+    const of = settings({ policy: 'FAIR_SHARE', nonPreemptableFraction: 1, shareHalfLifeMs })
+    const steps = playForward(
+      snapshot({ settings: of, lanes }),
+      { runMs: () => 60_000, graceMs: 1_000, startsMax: 100 },
+      startsAt,
+    )
+    while (!steps.next().done);
+    return [...startsAt].toSorted(([, a], [, b]) => a - b).map(([jobId]) => jobId)
+  }
+  const whole = (userId: string, account: string) =>
+    lane(`${userId}/${account}`, { userId, account, shape: { gpu: 8 } })
+
+  test.each([null, 86_400_000])(
+    'one job behind 40 of another person of the account starts second (half-life: %s)',
+    (half) => {
+      const lanes = [laneOf(whole('ann', 'ml'), range(1, 41)), laneOf(whole('bob', 'ml'), [41])]
+      expect(order(lanes, half).slice(0, 3)).toEqual(['j1', 'j41', 'j2'])
+    },
+  )
+
+  test('a bid does not bring a person another turn', () => {
+    const ann = laneOf(whole('ann', 'ml'), [1, 2])
+    const bids = { ...ann, first: ann.first.map((entry) => ({ ...entry, bid: 10 * entry.sequence })).toReversed() }
+    const lanes = [bids, laneOf(whole('bob', 'ml'), [3]), laneOf(whole('zoe', 'bio'), [4])]
+    expect(order(lanes, null)).toEqual(['j2', 'j4', 'j3', 'j1'])
   })
 })
 
@@ -78,11 +144,25 @@ describe('accounts with a half-life of usage', () => {
       starts: 600 * nodes,
       jitter: 0.5,
       halfLifeMs: 2 * hour,
-      holdAfterMs: never,
     }
     expect(unfair(asked, ({ decayed }) => decayed, fivePercent)).toEqual([])
     const { halfLifeMs: _, ...forgetting } = asked
     expect(unfair(forgetting, ({ gpuSeconds }) => gpuSeconds, fivePercent)).not.toEqual([])
+  })
+
+  test('a person with one short job at a time waits for one end of a run, beside seven with long queues', () => {
+    const accounts = [
+      ...alike(7).map((one) => ({ ...one, seconds: 1_200 })),
+      { name: 'light', seconds: 60, oneAtATime: true },
+    ]
+    const shareHalfLifeMs = mergeSettings('FAIR_SHARE', {}).shareHalfLifeMs
+    const median = (halfLifeMs: number | null) => {
+      const asked = { nodes: 1, accounts, sizes: [1], starts: 2_000, jitter: 0.3, halfLifeMs }
+      const waitsMs = contest(asked).get('light')?.waitsMs ?? []
+      return (waitsMs.toSorted((a, b) => a - b)[waitsMs.length >> 1] ?? Number.NaN) / 1_000
+    }
+    // Eight runs of 1,200 s: one of them ends every 150 s.
+    for (const halfLifeMs of [shareHalfLifeMs, null]) expect(median(halfLifeMs)).toBeLessThan(150)
   })
 
   test('get equal use with mixed sizes, where the current share alone is further off: 8 accounts on 8 nodes', () => {
@@ -108,4 +188,59 @@ describe('accounts with a half-life of usage', () => {
     const asked = { nodes: 8, accounts, sizes: [8], starts: 3_000, jitter: 0.1, halfLifeMs: hour }
     expect(unfair(asked, ({ decayed }) => decayed, fivePercent)).toEqual([])
   })
+})
+
+describe('any mix of sizes', () => {
+  const mixes: Readonly<Record<string, (at: number) => readonly number[]>> = {
+    'all whole nodes': () => [8],
+    'all single GPUs': () => [1],
+    'one whole nodes, the others single GPUs': (at) => [at === 0 ? 8 : 1],
+    '1, 2, 4 and 8 GPUs': () => [1, 2, 4, 8],
+  }
+  const weightings = { equal: [1, 1, 1], '1 : 1 : 2': [1, 1, 2] }
+  const pools = [
+    { count: 2, nodes: 2 },
+    { count: 3, nodes: 2 },
+    { count: 8, nodes: 4 },
+    { count: 50, nodes: 16 },
+  ]
+  const cases = pools
+    .filter(({ count }) => isWhole || count === 8)
+    .flatMap((pool) =>
+      Object.entries(weightings).flatMap(([name, weights]) =>
+        Object.keys(mixes).map((mix) => ({ ...pool, mix, name, weights })),
+      ),
+    )
+  const shares = ({ nodes, count, mix, weights }: (typeof cases)[number], halfLifeMs: number | null) => {
+    const accounts = range(0, count).map((at) => ({
+      name: `a${at}`,
+      sizes: mixes[mix]?.(at) ?? [],
+      weight: weights[at % weights.length] ?? 1,
+    }))
+    const got = contest({ nodes, accounts, sizes: [], starts: 1_000, jitter: 0.3, halfLifeMs })
+    const all = [...got.values()].reduce((sum, { gpuSeconds }) => sum + gpuSeconds, 0)
+    const weight = accounts.reduce((sum, each) => sum + each.weight, 0)
+    return accounts.map((account) => {
+      const due = (all * account.weight) / weight
+      const gpuSeconds = got.get(account.name)?.gpuSeconds ?? 0
+      return { ...account, due, off: Math.abs(gpuSeconds - due), gpuSeconds, all, largest: Math.max(...account.sizes) }
+    })
+  }
+
+  test.each(cases)('$count accounts, $name weights, $mix: each gets its share with the default half-life', (asked) => {
+    const far = shares(asked, 24 * 3_600_000).filter(
+      ({ due, off, largest }) => off > Math.max(0.05 * due, largest * 60),
+    )
+    expect(far).toEqual([])
+  })
+
+  test.each(cases)(
+    '$count accounts, $name weights, $mix: without a half-life the largest job decides how far accounts are off',
+    (asked) => {
+      const got = shares(asked, null)
+      const largest = Math.max(...got.map((one) => one.largest))
+      const far = got.filter(({ off, all }) => off > (largest * all) / (asked.nodes * 8))
+      expect(far).toEqual([])
+    },
+  )
 })

@@ -50,11 +50,9 @@ describe('resources that victims would free', () => {
     const hold: Hold = {
       id: 'hold_1',
       jobId: 'j1',
-      kind: 'PREEMPTION',
-      class: 'GPUN',
       placements: (victim?.placements ?? []).map((placement) => ({ ...placement, gpuIds: [0, 1] })),
       sinceMs: 0,
-      expectedMs: null,
+      backfilledOn: null,
     }
     const window = { id: 'r', project: 'apollo', nodes: [n8().name], startsMs: 0, endsMs: 60_000, hard: false }
     const of = (reservations: (typeof window)[]) =>
@@ -62,7 +60,7 @@ describe('resources that victims would free', () => {
         startsMax: 10,
       })
     expect(of([]).starts).toHaveLength(1)
-    expect(of([window])).toMatchObject({ starts: [], holds: { drop: ['j1'] } })
+    expect(of([window])).toMatchObject({ starts: [], dropped: ['j1'] })
   })
 })
 

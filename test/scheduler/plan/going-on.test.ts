@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Lane } from '../../../src/domain/lanes.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import type { Store } from '../../../src/scheduler/plan/leader-store.ts'
-import type { Decisions, Hold, Snapshot } from '../../../src/scheduler/plan/model.ts'
+import type { Decisions, Snapshot } from '../../../src/scheduler/plan/model.ts'
 import { planPass } from '../../../src/scheduler/plan/plan.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'
 import { Planner } from '../../../src/scheduler/planner.ts'
@@ -19,39 +19,27 @@ import {
   startedJobs,
   waiting,
 } from '../../support/planning.ts'
+import { range } from '../../support/pool.ts'
 
 /** Work that one round cannot finish continues by itself. */
 
-test('all lanes of a class are tried when jobs do not fit beside a hold', () => {
-  const held = lane('held', { shape: { gpu: 8 } })
-  const others = Array.from({ length: 250 }, (_, at) => laneOf(lane(`l${at}`, { shape: { gpu: 4 } }), [at + 2]))
-  const runs = lane('runs', { shape: { gpu: 4 } })
-  const nowMs = 10_000_000
+test('all lanes are tried behind a job with a planned start', () => {
+  const planned = lane('planned', { shape: { gpu: 8 } })
+  const others = Array.from({ length: 250 }, (_, at) =>
+    laneOf(lane(`l${at}`, { shape: { gpu: 4, cpuMillis: 1_000 + at } }), [at + 2]),
+  )
   const of = createWorld(
     snapshot({
-      nowMs,
       settings: settings({ policy: 'FAIR_SHARE', nonPreemptableFraction: 1 }),
       nodes: [n8('n1'), node('n2', { devices: gpus(v100).slice(0, 3) })],
       running: [
-        {
-          ...runOf({ ...startOf(runs, 9999), placements: [placed(1_000, [0, 1, 2, 3])] }),
-          state: 'RUNNING',
-          startedMs: 0,
-        },
+        runOf({ ...startOf(lane('runs', { shape: { gpu: 4 } }), 9999), placements: [placed(1_000, [0, 1, 2, 3])] }),
       ],
-      lanes: [laneOf(held, [1]), ...others, laneOf(lane('small', { shape: { gpu: 2 } }), [1000])],
+      lanes: [laneOf(planned, [1]), ...others, laneOf(lane('small', { shape: { gpu: 2 } }), [1000])],
     }),
   )
-  const passes = Array.from({ length: 6 }, () => planPass(of, { startsMax: 10 }))
-  expect(passes[0]?.holds.put).toMatchObject([{ jobId: 'j1', kind: 'DRAIN' }])
-  const unfinished = passes.findLastIndex(({ nextMs }) => nextMs === nowMs)
-  expect(
-    passes
-      .map(startedJobs)
-      .map((jobs) => jobs.includes('j1000'))
-      .indexOf(true),
-  ).toBe(unfinished + 1)
-  expect(passes.at(-1)?.considered).toBe(0)
+  expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual(['j1000'])
+  expect(planPass(of, { startsMax: 10 }).considered).toBe(0)
 })
 
 test('a planner without starts refills an exhausted lane window', async () => {
@@ -72,16 +60,25 @@ test('a planner without starts refills an exhausted lane window', async () => {
   expect(world.tryOut({ ...candidate, lane: lane('c') })).toMatchObject({ start: { placements: [{ gpuIds: [] }] } })
 })
 
-test('a head that reaches a limit reopens the class that it had closed', () => {
-  const rules = [{ code: 'USER_LIMIT', on: 'user:ada', each: false, counts: 'jobs', max: 1, model: null }] as const
-  const great = { ...laneOf(lane('great', { userId: 'ada', shape: { cpuMillis: 4_000 } }), [2]), userName: 'ada' }
-  const other = laneOf(lane('other'), [3])
-  const long = lane('long')
+test('a job that waits for the part of non-preemptable jobs keeps nothing', () => {
   const of = createWorld(
     snapshot({
-      settings: settings({ nonPreemptableFraction: 0.5, rules }),
-      lanes: [great, other],
-      running: [runOf({ ...startOf(long, 1), placements: [placed(6_000)] })],
+      settings: settings({ nonPreemptableFraction: 0.5 }),
+      lanes: [laneOf(lane('great', { shape: { cpuMillis: 4_000 } }), [2]), laneOf(lane('other'), [3])],
+      running: [runOf({ ...startOf(lane('long'), 1), placements: [placed(6_000)] })],
+    }),
+  )
+  expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual(['j3'])
+})
+
+test('a job that reaches a limit gives up its planned start', () => {
+  const rules = [{ code: 'USER_LIMIT', on: 'user:ada', each: false, counts: 'jobs', max: 1, model: null }] as const
+  const great = { ...laneOf(lane('great', { userId: 'ada', shape: { gpu: 8 } }), [2]), userName: 'ada' }
+  const of = createWorld(
+    snapshot({
+      settings: settings({ rules }),
+      lanes: [great, laneOf(lane('other', { shape: { gpu: 1 } }), [3])],
+      running: [runOf({ ...startOf(lane('long'), 1), placements: [placed(1_000, [2, 3, 4, 5, 6, 7])] })],
     }),
   )
   expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual([])
@@ -101,6 +98,50 @@ test('a job that can never fit does not block others, also when its part of the 
   )
   expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual(['j3'])
   expect(of.views().lanes.get('never')?.reason).toMatchObject({ code: 'UNSATISFIABLE' })
+})
+
+test('two jobs evict the runs that were backfilled on their nodes one after the other', () => {
+  const backfilled = (at: number, account: string) => ({
+    ...runOf({
+      ...startOf(lane(account, { account, preemptable: true, restartable: true, shape: { gpu: 8 } }), 20 + at),
+      placements: [placedOn(`n${at}`, { cpuMillis: 1_000, gpuIds: all })],
+    }),
+    backfilledOn: `j${at}`,
+  })
+  const of = createWorld(
+    snapshot({
+      settings: settings({ nonPreemptableFraction: 1 }),
+      nodes: [n8('n1'), n8('n2')],
+      lanes: [1, 2].map((at) => laneOf(lane(`l${at}`, { shape: { gpu: 8, cpuMillis: at * 1_000 } }), [at])),
+      running: [backfilled(1, 'x'), backfilled(2, 'y')],
+    }),
+  )
+  const evicted = () => planPass(of, { startsMax: 10 }).evictions.map(({ claimant }) => claimant.jobId)
+  expect([evicted(), evicted(), evicted()]).toEqual([['j1'], ['j2'], []])
+})
+
+test('a job evicts runs although many jobs before it look for runs in vain', () => {
+  const busy = (name: string, of: Lane, sequence: number) =>
+    runOf({ ...startOf(of, sequence), placements: [placedOn(name, { cpuMillis: 1_000, gpuIds: all })] })
+  const vain = range(1, 21).map((at) =>
+    laneOf(lane(`l${at}`, { priority: 30, shape: { gpu: 8, gpuModel: ['h100'], cpuMillis: at * 100 } }), [at]),
+  )
+  const of = createWorld(
+    snapshot({
+      settings: settings({ nonPreemptableFraction: 1, preemptLowerPriority: true }),
+      nodes: [node('n1', { devices: gpus(h100) }), n8('n2')],
+      lanes: [...vain, laneOf(lane('able', { shape: { gpu: 8, gpuModel: ['v100'] } }), [21])],
+      running: [busy('n1', lane('safe'), 31), busy('n2', lane('low', { priority: 0, preemptable: true }), 32)],
+    }),
+  )
+  const rounds = range(0, 4).map(() => {
+    const { evictions, nextMs } = planPass(of, { startsMax: 10 })
+    const { nowMs } = of.state
+    of.hear(heard([], { nowMs: nextMs ?? nowMs }))
+    return { nowMs, evicting: evictions.map(({ claimant }) => claimant.jobId) }
+  })
+  expect(rounds).toMatchObject([{ evicting: [] }, { evicting: [] }, { evicting: [] }, { evicting: ['j21'] }])
+  expect(rounds.at(-1)?.nowMs).toBeLessThan(1_000)
 })
 
 test('jobs behind a job that changes its lane together with its hold are considered', () => {
@@ -144,7 +185,7 @@ test('under PRIORITY a run whose eviction was withdrawn may be evicted for anoth
   const of = createWorld(
     snapshot({
       nowMs: 1_000_000,
-      settings: settings({ preemptLowerPriority: true, holdAfterMs: 10_000_000 }),
+      settings: settings({ preemptLowerPriority: true }),
       lanes: [laneOf(high, [2])],
       running: [victim],
     }),
@@ -155,29 +196,28 @@ test('under PRIORITY a run whose eviction was withdrawn may be evicted for anoth
 })
 
 describe('a job is considered at once when a time or an end lets it start', () => {
-  /** j1 waits for drained nodes of which two GPUs are free; j0 came before it and has a lower level. */
+  /** j1 waits for a node of which two GPUs are free; j0 came before it and has a lower level. */
   const beside = (more: Partial<Snapshot> = {}) =>
     createWorld(
       snapshot({
-        settings: settings({ starvationThresholdMs: 1_000, holdAfterMs: 500 }),
-        lanes: [laneOf(lane('great', { priority: 30, shape: { gpu: 4 } }), [1])],
+        settings: settings({ starvationThresholdMs: 1_000 }),
+        lanes: [laneOf(lane('great', { priority: 30, shape: { gpu: 8 } }), [1])],
         running: [runOf({ ...startOf(lane('busy'), 9), placements: [placed(1_000, [2, 3, 4, 5, 6, 7])] })],
-        holds: [drain('j1', [0, 1, 2, 3])],
         ...more,
       }),
     )
   const small = lane('small', { priority: 20, shape: { gpu: 2 } })
 
-  test('a job that overtakes the owner of a hold by waiting', () => {
-    const great = laneOf(lane('great', { priority: 30, shape: { gpu: 4 } }), [1])
+  test('a job that overtakes a job with a planned start by waiting', () => {
+    const great = laneOf(lane('great', { priority: 30, shape: { gpu: 8 } }), [1])
     const of = beside({ lanes: [great, laneOf(small, [0])] })
     expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual([])
     of.hear(heard([], { nowMs: 1_000 }))
     expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual(['j0'])
   })
 
-  test('a job that returns to the front of its lane, before the owner of a hold', () => {
-    const great = laneOf(lane('great', { priority: 30, shape: { gpu: 4 } }), [1])
+  test('a job that returns to the front of its lane, before a job with a planned start', () => {
+    const great = laneOf(lane('great', { priority: 30, shape: { gpu: 8 } }), [1])
     const of = beside({ lanes: [great, laneOf({ ...small, priority: 30 }, [2])] })
     expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual([])
     of.hear(heard([{ kind: 'JOINED', entry: waiting('small', 0) }]))
@@ -196,11 +236,11 @@ describe('a job is considered at once when a time or an end lets it start', () =
         running: [
           runOf({ ...startOf(lane('busy', { shape: { gpu: 4 } }), 9), placements: [placed(1_000, [4, 5, 6, 7])] }),
         ],
-        holds: [{ ...drain('j1', [0, 1]), kind: 'PREEMPTION' }],
+        holds: [{ id: 'hold_1', jobId: 'j1', placements: [placed(1_000, [0, 1])], sinceMs: 0, backfilledOn: null }],
       }),
     )
-    const { starts, holds } = planPass(of, { startsMax: 10 })
-    expect(holds.drop).toEqual(['j1'])
+    const { starts, dropped } = planPass(of, { startsMax: 10 })
+    expect(dropped).toEqual(['j1'])
     expect(starts).toMatchObject([{ entry: { jobId: 'j1' }, placements: [{ nodeId: 'n2' }] }])
   })
 
@@ -235,74 +275,7 @@ describe('a job is considered at once when a time or an end lets it start', () =
   })
 })
 
-describe('a job beside drained nodes starts when the owner of the nodes can no longer start next', () => {
-  const nodeOf = (nodeId: string, cpuMillis: number, gpuIds: readonly number[] = []) =>
-    placedOn(nodeId, { cpuMillis, gpuIds })
-  const leavesOn = (nodeId: string) => ({
-    ...runOf({ ...startOf(lane('leaves'), 7), placements: [nodeOf(nodeId, 0, [7])] }),
-    leaving: true,
-  })
-  const owner = laneOf(lane('owner', { priority: 30, shape: { gpu: 8 } }), [1])
-  const borrower = lane('borrower', { priority: 20, runSeconds: 60, shape: { gpu: 6 } })
-  const backfill = laneOf(lane('backfill', { preemptable: true, shape: { gpu: 1 } }), [3])
-  const inTime = { ...drain('j1', all), expectedMs: 60_000 }
-
-  test('because a run that should end in time was committed late', async () => {
-    const started: string[][] = []
-    const lanes = [owner, laneOf(borrower, [2]), backfill]
-    const store: Store = {
-      load: async () => snapshot({ lanes, holds: [inTime], running: [leavesOn('n1')] }),
-      changes: async () => heard([]),
-      first: async () => new Map(),
-      async commit(decisions) {
-        const jobs = startedJobs(decisions)
-        started.push(jobs)
-        return { kind: 'committed', lost: [], sinceMs: new Map(jobs.map((job) => [job, 10])) }
-      },
-      publish: async () => {},
-    }
-    await new Planner(store, { log: createLog('silent'), pool: 'p' }).pass(10)
-    expect(started).toEqual([['j2'], ['j3']])
-  })
-
-  test('because a run that should end in time started late', () => {
-    const borrows = runOf({ ...startOf(borrower, 2), placements: [placed(1_000, all.slice(0, 6))] })
-    const of = createWorld(snapshot({ lanes: [owner, backfill], holds: [inTime], running: [borrows] }))
-    expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual([])
-    of.hear(heard([{ kind: 'RUN', runId: 'r2', running: { ...borrows, sinceMs: 10 } }]))
-    expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual(['j3'])
-  })
-
-  test('because a start beside the hold takes cores of a held node', () => {
-    const two = laneOf(lane('two', { priority: 30, shape: { gpu: 8, copies: 2, cpuMillis: 12_000 } }), [1])
-    const ends = runOf({ ...startOf(lane('ends', { runSeconds: 60 }), 8), placements: [nodeOf('n1', 4_000)] })
-    const evictable = lane('evictable', { preemptable: true, shape: { gpu: 8 } })
-    const backfilled = runOf({ ...startOf(evictable, 9), placements: [nodeOf('n1', 2_000, all)], backfilledOn: 'j1' })
-    const placements = [nodeOf('n1', 12_000, all), nodeOf('n2', 12_000, all)]
-    const of = createWorld(
-      snapshot({
-        nodes: [n8('n1'), { ...n8('n2'), cpuMillis: 12_000, freeCpu: 12_000 }],
-        lanes: [two, backfill, laneOf(lane('beside', { priority: 0, shape: { cpuMillis: 4_000 } }), [4])],
-        holds: [{ ...drain('j1', []), placements, sinceMs: 1, expectedMs: 60_000 }],
-        running: [ends, backfilled, leavesOn('n2')],
-        nowMs: 1,
-      }),
-    )
-    expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual(['j4', 'j3'])
-  })
-})
-
 const all = [0, 1, 2, 3, 4, 5, 6, 7]
-
-const drain = (jobId: string, gpuIds: readonly number[]): Hold => ({
-  id: `hold_${jobId}`,
-  jobId,
-  kind: 'DRAIN',
-  class: 'GPUN',
-  placements: [placed(1_000, gpuIds)],
-  sinceMs: 0,
-  expectedMs: null,
-})
 
 const startOf = (of: Lane, sequence: number) => ({
   lane: of,

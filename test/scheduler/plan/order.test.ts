@@ -59,21 +59,38 @@ const rules = fc
 
 function naive(all: readonly Job[], { policy, rules: [pool, user] }: PoolSettings, nowMs: number): string[] {
   const started: Job[] = []
-  const cpu = (account: string) =>
-    started.filter(({ of }) => of.account === account).reduce((sum, { of }) => sum + of.shape.cpuMillis, 0)
-  const lastServed = (account: string) => started.findLastIndex(({ of }) => of.account === account)
+  type Node = (job: Job) => string
+  const account: Node = ({ of }) => of.account
+  const person: Node = ({ of }) => `${of.account}/${of.userId}`
+  const shareKey = (node: Node, job: Job) => {
+    const own = started.filter((other) => node(other) === node(job))
+    return [
+      own.reduce((sum, { of }) => sum + of.shape.cpuMillis, 0),
+      started.findLastIndex((other) => own.includes(other)),
+    ]
+  }
   const effective = ({ of, entry }: Job) =>
     of.priority >= 30 ? of.priority : Math.min(30, of.priority + 10 * Math.floor((nowMs - entry.sinceMs) / 4000))
-  const key = (job: Job): number[] => {
-    if (job.of.interactive) return [0, -job.entry.bid, job.entry.sequence]
-    const tail = [-job.entry.bid, job.entry.sequence]
-    return policy === 'PRIORITY'
-      ? [1, -effective(job), ...tail]
-      : [1, cpu(job.of.account), lastServed(job.of.account), ...tail]
+  const first = (among: readonly Job[], key: (job: Job) => number[]) =>
+    among.toSorted((a, b) => {
+      const right = key(b)
+      return (
+        key(a)
+          .map((value, at) => value - (right[at] ?? 0))
+          .find((difference) => difference !== 0) ?? 0
+      )
+    })[0]
+  const inTurn = ({ entry }: Job) => [-entry.bid, entry.sequence]
+  /** The first job of each node, then the node whose turn it is. */
+  const ofNodes = (among: readonly Job[], node: Node, choose: (ofNode: readonly Job[]) => Job | undefined) => {
+    const firsts = [...Map.groupBy(among, node).values()].flatMap((ofNode) => choose(ofNode) ?? [])
+    return first(firsts, (job) => [...shareKey(node, job), ...inTurn(job)])
   }
-  const compare = (a: Job, b: Job) => {
-    const [left, right] = [key(a), key(b)]
-    return left.map((value, at) => value - (right[at] ?? 0)).find((difference) => difference !== 0) ?? 0
+  const choose = (among: readonly Job[]): Job | undefined => {
+    const interactive = among.filter(({ of }) => of.interactive)
+    if (interactive.length > 0) return first(interactive, inTurn)
+    if (policy === 'PRIORITY') return first(among, (job) => [-effective(job), ...inTurn(job)])
+    return ofNodes(among, account, (ofAccount) => ofNodes(ofAccount, person, (ofPerson) => first(ofPerson, inTurn)))
   }
   const isFree = ({ of }: Job) =>
     started.length < (pool?.max ?? 0) &&
@@ -85,7 +102,7 @@ function naive(all: readonly Job[], { policy, rules: [pool, user] }: PoolSetting
           .filter((job) => !started.includes(job))
           .sort((a, b) => b.entry.bid - a.entry.bid || a.entry.sequence - b.entry.sequence)[0] ?? [],
     )
-    const next = heads.filter(isFree).sort(compare)[0]
+    const next = choose(heads.filter(isFree))
     if (!next) return started.map(({ entry }) => entry.jobId)
     started.push(next)
   }

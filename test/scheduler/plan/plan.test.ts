@@ -62,14 +62,14 @@ describe('under PRIORITY the planner', () => {
     expect(started(of)).toEqual(['j1', 'j2', 'j3'])
   })
 
-  it('blocks GPU jobs, and only those, behind a head that waits for GPUs', () => {
+  it('keeps for a head that waits for GPUs what it will need, and nothing else', () => {
     const of = world([
       laneOf(lane('first', { priority: 30, shape: { gpu: 6 } }), [1, 2]),
       laneOf(lane('small', { shape: { gpu: 1 }, preemptable: true }), [3]),
       laneOf(lane('cpu'), [4]),
     ])
-    expect(started(of)).toEqual(['j1', 'j4'])
-    expect(of.state.order.closures.get('GPUN')).toMatchObject({ jobId: 'j2', reason: { code: 'NO_CAPACITY' } })
+    expect(started(of)).toEqual(['j1', 'j3', 'j4'])
+    expect(of.views().lanes.get('first')).toMatchObject({ headJobId: 'j2', reason: { code: 'NO_CAPACITY' } })
     expect(planPass(of, { startsMax: 10 }).considered).toBe(0)
   })
 })
@@ -107,7 +107,7 @@ describe('under FAIR_SHARE the planner', () => {
     expect(started(state(new Map([['a', 2]])), 1)).toEqual(['j1'])
   })
 
-  it('closes only the class of a head that does not fit (52)', () => {
+  it('starts jobs behind a head that does not fit on other nodes (52)', () => {
     const of = world(
       [
         laneOf(lane('big', { shape: { cpuMillis: 16_000 } }), [2]),
@@ -120,16 +120,16 @@ describe('under FAIR_SHARE the planner', () => {
         running: [busy(placedOn('n2'))],
       },
     )
-    expect(started(of)).toEqual(['j4'])
-    expect(of.views().classes.get('CPU')).toMatchObject({ blockedBy: 'j2' })
+    expect(started(of)).toEqual(['j3', 'j4'])
+    expect([...of.views().plans]).toMatchObject([['j2', { placements: [{ node: 'n2' }] }]])
   })
 
-  it('closes only the whole-node class, and starts a one-GPU job behind an eight-GPU job', () => {
+  it('starts a one-GPU job behind an eight-GPU job on a node that the latter cannot use', () => {
     const lanes = [laneOf(lane('wide', { shape: { gpu: 8 } }), [2]), laneOf(lane('one', { shape: { gpu: 1 } }), [3])]
     const nodes = [{ ...n8(), devices: n8().devices.slice(0, 7) }, n8('n2')]
     const running = [busy(placedOn('n2', { gpuIds: [0, 1, 2, 3, 4, 5, 6, 7] }))]
     expect(started(world(lanes, { settings: fair(), nodes, running }))).toEqual(['j3'])
-    expect(started(world(lanes, { nodes, running }))).toEqual([])
+    expect(started(world(lanes, { nodes, running }))).toEqual(['j3'])
   })
 
   it('lets preemptable jobs pass a head that waits for the non-preemptable part (54)', () => {
@@ -141,7 +141,7 @@ describe('under FAIR_SHARE the planner', () => {
       { settings: fair({ nonPreemptableFraction: 0.25 }) },
     )
     expect(started(of)).toEqual(['j1', 'j4', 'j2'])
-    expect(of.state.order.closures.get('GPU1')).toMatchObject({ jobId: 'j3', reason: { code: 'NON_PREEMPTABLE_POOL' } })
+    expect(of.views().lanes.get('a')).toMatchObject({ headJobId: 'j3', reason: { code: 'NON_PREEMPTABLE_POOL' } })
   })
 
   it('passes over jobs that can never fit (55)', () => {
@@ -208,9 +208,12 @@ describe('a start that was planned but not committed', () => {
 })
 
 it('the planner tries out a job at its position without changing the queue', () => {
-  const of = world([laneOf(lane('a', { priority: 20, shape: { gpu: 6 } }), [1, 2])])
+  const of = world([
+    laneOf(lane('a', { priority: 20, shape: { gpu: 6 } }), [1]),
+    laneOf(lane('c', { priority: 20, shape: { gpu: 8 } }), [2]),
+  ])
   const candidate = { lane: lane('b', { shape: { gpu: 1 } }), userName: 'b', team: null, entry: waiting('b', 9) }
-  expect(of.tryOut(candidate)).toMatchObject({ start: null, reason: { code: 'CLASS_BLOCKED', jobId: 'j2' } })
+  expect(of.tryOut(candidate)).toMatchObject({ start: null, reason: { code: 'HOLD', jobId: 'j2' } })
   const higher = { ...candidate, lane: lane('b', { priority: 30, shape: { gpu: 1 } }) }
   expect(of.tryOut(higher)).toMatchObject({ start: { placements: [{ gpuIds: [0] }] } })
   expect(started(of)).toEqual(['j1'])

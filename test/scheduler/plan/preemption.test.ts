@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { place } from '../../../src/domain/machines/placement.ts'
 import type { Running } from '../../../src/scheduler/plan/model.ts'
 import type { EvictionPlan } from '../../../src/scheduler/plan/preemption.ts'
+import { pathTo } from '../../../src/scheduler/plan/share-tree.ts'
 import { gpus, node, v100 } from '../../support/machines.ts'
 import { type LaneAsks, lane, range, TestPool } from '../../support/pool.ts'
 
@@ -284,7 +285,7 @@ describe('rotation preemption: the account with the larger share yields for a qu
   test('does not happen between equal shares', () => {
     const { pool } = full()
     pool.machines.accounts.change(
-      'y',
+      pathTo('y'),
       [...pool.running.values()].flatMap(({ placements }) => placements),
       1,
     )
@@ -297,7 +298,7 @@ describe('interactive claimants', () => {
     const pool = new TestPool([N8()])
     for (const gpu of range(0, 8)) pool.run(lane('light', { gpu: 1, ...pre }), [['n1', [gpu]]])
     pool.machines.accounts.change(
-      'heavy',
+      pathTo('heavy'),
       [...pool.running.values()].flatMap(({ placements }) => placements),
       1,
     )

@@ -36,7 +36,7 @@ describe('limits of a GPU model', () => {
     expect(nodesOf(planPass(of(0), { startsMax: 10 }))).toEqual([])
   })
 
-  it('let a job at its limit wait for another model in order, with a drain hold', () => {
+  it('let a job at its limit wait for another model in order, with a planned start', () => {
     const world = createWorld(
       snapshot({
         nowMs: 10_000_000,
@@ -46,13 +46,12 @@ describe('limits of a GPU model', () => {
         settings: settings({ nonPreemptableFraction: 1, rules: atMost(1) }),
       }),
     )
-    const { starts, holds } = planPass(world, { startsMax: 10 })
-    expect(starts).toEqual([])
-    expect(holds.put).toMatchObject([{ jobId: 'j1', placements: [{ node: 'b', gpuIds: [0, 1] }] }])
+    expect(planPass(world, { startsMax: 10 }).starts).toEqual([])
+    expect([...world.state.plans]).toMatchObject([['j1', { placements: [{ node: 'b', gpuIds: [0, 1] }] }]])
     expect(world.views().lanes.get('first')?.reason).toMatchObject({ code: 'GPU_LIMIT' })
   })
 
-  it('move a drain hold to other nodes when its job may no longer use the held devices', () => {
+  it('move a planned start to other nodes when its job may no longer use the devices', () => {
     const other = { queue: 'other' }
     const world = createWorld(
       snapshot({
@@ -67,7 +66,11 @@ describe('limits of a GPU model', () => {
         settings: settings({ nonPreemptableFraction: 1, rules: atMost(4) }),
       }),
     )
-    expect(planPass(world, { startsMax: 10 }).holds.put).toMatchObject([{ jobId: 'j1', placements: [{ node: 'a' }] }])
+    const planned = () => {
+      expect(planPass(world, { startsMax: 10 }).starts).toEqual([])
+      return [...world.state.plans]
+    }
+    expect(planned()).toMatchObject([['j1', { placements: [{ node: 'a' }] }]])
     const begun = { ...on('c', [0, 1, 2, 3]), runId: 'begun' }
     world.hear(
       heard([
@@ -75,9 +78,7 @@ describe('limits of a GPU model', () => {
         { kind: 'RUN', runId: 'begun', running: begun },
       ]),
     )
-    const { holds, starts } = planPass(world, { startsMax: 10 })
-    expect(starts).toEqual([])
-    expect(holds).toMatchObject({ drop: ['j1'], put: [{ jobId: 'j1', placements: [{ node: 'b' }] }] })
+    expect(planned()).toMatchObject([['j1', { placements: [{ node: 'b' }] }]])
   })
 
   it('do not block others behind a job that exceeds the limit by itself', () => {

@@ -65,8 +65,8 @@ describe('a capacity reservation', () => {
       }),
     )
     expect(startedJobs(planPass(world, { startsMax: 50 }))).toEqual(['j2'])
-    const { classes, lanes } = world.views()
-    expect(classes.get('CPU')).toBeUndefined()
+    const { lanes } = world.views()
+    expect(world.state.plans.size).toBe(0)
     expect(lanes.get(outside.id)).toMatchObject({ reason: { code: 'RESERVED_NODES' } })
   })
 

@@ -47,7 +47,7 @@ class Watched {
   readonly world: World
   readonly shown: { [kind in keyof Views]: Map<string, unknown> } = {
     lanes: new Map(),
-    classes: new Map(),
+    plans: new Map(),
     accounts: new Map(),
   }
   private nowMs = 0
@@ -63,7 +63,7 @@ class Watched {
   show(): void {
     const before = said(this.shown)
     const views = this.world.views()
-    for (const kind of ['lanes', 'classes', 'accounts'] as const)
+    for (const kind of ['lanes', 'plans', 'accounts'] as const)
       for (const [key, row] of views[kind])
         if (row) this.shown[kind].set(key, row)
         else this.shown[kind].delete(key)
@@ -107,7 +107,13 @@ class Watched {
   }
 
   private settings(max: number) {
-    return settings({ policy: this.policy, rules: rules(max), nonPreemptableFraction: 1, starvationThresholdMs: 5000 })
+    return settings({
+      policy: this.policy,
+      rules: rules(max),
+      nonPreemptableFraction: 1,
+      starvationThresholdMs: 5000,
+      shareHalfLifeMs: null,
+    })
   }
 
   private join(at: number): void {
@@ -160,7 +166,7 @@ test.each(['PRIORITY', 'FAIR_SHARE'] as const)(
         of.show()
         of.world.state.touched.everything()
         const anew = new Shown().changes(of.world.state)
-        expect(of.shown).toEqual({ lanes: anew.lanes, classes: anew.classes, accounts: anew.accounts })
+        expect(of.shown).toEqual({ lanes: anew.lanes, plans: anew.plans, accounts: anew.accounts })
       }),
       { numRuns: 400 },
     )

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { applyPools } from '../../src/domain/machines/pools.ts'
-import { processQueue } from '../../src/domain/queue/process-queue.ts'
+import { planPools } from '../../src/domain/queue/plan-pools.ts'
 import { askMsMax, openQuestions, passMsMax } from '../../src/domain/queue/questions.ts'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { Unavailable } from '../../src/platform/tx.ts'
@@ -44,19 +44,19 @@ async function answered<T>(asked: Promise<T>, leaders: readonly { tick(): Promis
   return asked
 }
 
-test('a pool without automatic scheduling starts jobs only on processQueue, and then all that fit', async () => {
+test('a pool without automatic scheduling starts jobs only on planPools, and then all that fit', async () => {
   const leader = await createLeader(it.domain, 'sim')
   for (let i = 0; i < 120; i++) await it.submit({ resources: { cpu: 0.1, memoryBytes: 1 } })
   await leader.tick()
   expect(new Set(await states())).toEqual(new Set(['QUEUED']))
-  expect(await answered(processQueue(it.domain, it.admin), [leader])).toEqual({
+  expect(await answered(planPools(it.domain, it.admin), [leader])).toEqual({
     considered: 120,
     started: 120,
     preempted: 0,
   })
   expect(new Set(await states())).toEqual(new Set(['STARTING']))
   expect(
-    await database.db.sql.query("SELECT actor_name, object_id FROM audit_entry WHERE action = 'queue.process'"),
+    await database.db.sql.query("SELECT actor_name, object_id FROM audit_entry WHERE action = 'pool.plan'"),
   ).toEqual([{ actor_name: 'local', object_id: 'pool_sim' }])
 })
 
@@ -76,23 +76,23 @@ async function leadTwoPools() {
   return leaders
 }
 
-test('processQueue asks the leader of every pool and returns the sum', async () => {
+test('planPools asks the leader of every pool and returns the sum', async () => {
   const leaders = await leadTwoPools()
-  expect(await answered(processQueue(it.domain, it.admin), leaders)).toMatchObject({ started: 2 })
+  expect(await answered(planPools(it.domain, it.admin), leaders)).toMatchObject({ started: 2 })
 })
 
-test('processQueue for one pool asks only its leader; an unknown pool is not found', async () => {
+test('planPools for one pool asks only its leader; an unknown pool is not found', async () => {
   const leaders = await leadTwoPools()
-  expect(await answered(processQueue(it.domain, it.admin, { pool: 'other' }), leaders)).toMatchObject({ started: 1 })
+  expect(await answered(planPools(it.domain, it.admin, { pool: 'other' }), leaders)).toMatchObject({ started: 1 })
   expect(await states()).toEqual(['QUEUED', 'STARTING'])
-  await expect(processQueue(it.domain, it.admin, { pool: 'moon' })).rejects.toThrow('Pool moon not found')
+  await expect(planPools(it.domain, it.admin, { pool: 'moon' })).rejects.toThrow('Pool moon not found')
 })
 
 /** A pass is asked for, of a leader that is in the midst of something long; the clock goes on by so much. */
 async function askedFor(ms: number, whoLeads = async () => {}) {
   const leader = await createLeader(it.domain, 'sim')
   await it.submit()
-  const asked = processQueue(it.domain, it.admin)
+  const asked = planPools(it.domain, it.admin)
   asked.catch(() => {})
   await until(async () => (await openQuestions(it.domain, 'sim')).length > 0, { what: 'the leader is asked' })
   await whoLeads()
@@ -100,25 +100,25 @@ async function askedFor(ms: number, whoLeads = async () => {}) {
   return { asked, leader }
 }
 
-test('processQueue waits for a leader that is busy with a long pass', async () => {
+test('planPools waits for a leader that is busy with a long pass', async () => {
   const { asked, leader } = await askedFor(passMsMax - 1_000)
   await leader.tick()
   expect(await asked).toMatchObject({ started: 1 })
 })
 
-test('processQueue reports a timeout of a long pass, which continues', async () => {
+test('planPools reports a timeout of a long pass, which continues', async () => {
   const { asked } = await askedFor(passMsMax + 1)
   await expect(asked).rejects.toThrow('The scheduler of pool sim is busy and did not answer within 25 s')
 })
 
-test('processQueue fails sooner if the leader is gone', async () => {
+test('planPools fails sooner if the leader is gone', async () => {
   const gone = () => sql('UPDATE scheduler_leader SET holder = NULL')
   const { asked } = await askedFor(askMsMax + 1, async () => void (await gone()))
   await expect(asked).rejects.toThrow('Pool sim has no scheduler right now')
   expect(await sql('SELECT id FROM question')).toEqual([])
 })
 
-test('processQueue without a leader is UNAVAILABLE, and requires the permission queue.process', async () => {
-  await expect(processQueue(it.domain, it.admin)).rejects.toThrow(Unavailable)
-  await expect(processQueue(it.domain, await it.user('vera', 'VIEWER'))).rejects.toThrow('queue.process')
+test('planPools without a leader is UNAVAILABLE, and requires the permission pool.plan', async () => {
+  await expect(planPools(it.domain, it.admin)).rejects.toThrow(Unavailable)
+  await expect(planPools(it.domain, await it.user('vera', 'VIEWER'))).rejects.toThrow('pool.plan')
 })

@@ -9,19 +9,19 @@ import { askLeader, askMsMax, passMsMax, pollMs } from './questions.ts'
 export type Processed = Record<'considered' | 'started' | 'preempted', number>
 
 /** Requests one pass of a pool, or of every pool with a leader. Returns when all decisions are committed. */
-export async function processQueue(
+export async function planPools(
   domain: Domain,
   viewer: Viewer,
   { pool = null }: { pool?: string | null | undefined } = {},
 ): Promise<Processed> {
-  demand(viewer, 'queue.process')
+  demand(viewer, 'pool.plan')
   if (pool !== null) await demandPool(domain, pool)
   const pools = pool === null ? await led(domain) : [pool]
   await domain.db.transaction((tx) =>
     audit(
       tx,
       viewer,
-      pools.map((pool) => ({ action: 'queue.process', objectId: `pool_${pool}`, detail: {} })),
+      pools.map((pool) => ({ action: 'pool.plan', objectId: `pool_${pool}`, detail: {} })),
       domain.time.nowMs(),
     ),
   )

@@ -4,7 +4,7 @@ import { OrderedLanes } from './ordered-lanes.ts'
 import type { OrderingPolicy } from './policy.ts'
 
 /**
- * The lanes of one class. Lanes that are blocked by the same cause (a limit, missing capacity) are parked in the *lot*
+ * Lanes in order. Lanes that are blocked by the same cause (a limit, missing capacity) are parked in the *lot*
  * of that cause, in order. When the cause changes, the lot wakes: its first lane competes with the other lanes. If that
  * lane still cannot start, no lane of the lot can, and the lot sleeps again.
  */
@@ -16,7 +16,7 @@ interface Lot {
   slept: boolean
 }
 
-export class ClassQueue {
+export class LaneQueue {
   private readonly policy: OrderingPolicy
   private readonly main: OrderedLanes
   private readonly lots = new Map<string, Lot>()
@@ -35,10 +35,6 @@ export class ClassQueue {
 
   get first(): LaneWindow | undefined {
     return this.awake.first?.first
-  }
-
-  get lanes(): Iterable<LaneWindow> {
-    return this.where.keys()
   }
 
   /** Moves the lane to the position of its head; removes a lane without a head. */
@@ -88,13 +84,28 @@ export class ClassQueue {
     return lot != null && !this.awake.has(lot.line)
   }
 
+  isIn(lane: LaneWindow, key: string): boolean {
+    return this.where.get(lane)?.key === key
+  }
+
+  /** A lane of the lot while that sleeps. */
+  sleeper(key: string): LaneWindow | undefined {
+    const lot = this.lots.get(key)
+    return lot && !this.awake.has(lot.line) ? lot.line.first : undefined
+  }
+
   wake(key: string): void {
     const lot = this.lots.get(key)
     if (lot) this.awake.put(lot.line)
   }
 
-  leaveLot(lane: LaneWindow, key: string): void {
-    if (this.where.get(lane)?.key === key) this.remove(lane)
+  /** Wakes the lots whose keys begin with this text. */
+  wakeAll(prefix: string): void {
+    for (const lot of this.lots.values()) if (lot.key.startsWith(prefix)) this.awake.put(lot.line)
+  }
+
+  leaveLot(lane: LaneWindow, keys: readonly string[]): void {
+    if (keys.includes(this.where.get(lane)?.key ?? '')) this.remove(lane)
   }
 
   /** Moves the lanes of the lot back to the main queue, so that each is considered. */
@@ -118,29 +129,29 @@ export class ClassQueue {
   }
 
   /**
-   * Removes the queues that contain the group from the heap before its use changes; returns the function that puts them
-   * back.
+   * Removes the queues that contain lanes below the first node from the heap before shares of the path change; returns
+   * the function that puts them back.
    */
-  setAside(group: string): () => void {
-    const lines = [...(this.byGroup.get(group) ?? [])]
+  setAside(path: readonly string[]): () => void {
+    const lines = [...(this.byGroup.get(path[0] ?? '') ?? [])]
     const offered = lines.filter((line) => this.awake.has(line))
     for (const line of offered) this.awake.remove(line)
     return () => {
-      for (const line of lines) line.move(group)
+      for (const line of lines) line.move(path)
       for (const line of offered) this.awake.put(line)
     }
   }
 
   private enter(line: OrderedLanes, lane: LaneWindow): void {
     line.put(lane)
-    const group = this.policy.groupOf(lane)
+    const [group = ''] = this.policy.pathOf(lane)
     const lines = this.byGroup.get(group) ?? new Set()
     this.byGroup.set(group, lines.add(line))
   }
 
   private quit(line: OrderedLanes, lane: LaneWindow): void {
     line.remove(lane)
-    const group = this.policy.groupOf(lane)
+    const [group = ''] = this.policy.pathOf(lane)
     const lines = this.byGroup.get(group)
     if (!lines || line.hasGroup(group)) return
     lines.delete(line)

@@ -1,0 +1,269 @@
+import { sumAmounts } from '../../domain/machines/amounts.ts'
+import { serves } from '../../domain/machines/machines.ts'
+import {
+  countFree,
+  createFitting,
+  type FreeDevice,
+  type FreeNode,
+  giveBack,
+  indexMachines,
+  type Placement,
+  type PlaceOptions,
+  place,
+  takeResources,
+} from '../../domain/machines/placement.ts'
+import { closedNodes } from '../../domain/machines/reservation-window.ts'
+import type { Shape } from '../../domain/shape.ts'
+import { atOnceMs, expectedEndMs, isKnown } from './expected-ends.ts'
+import { byNode, type Claim, keepFree, keptFrom, subtract } from './holds.ts'
+import type { PlannedStart, Running, WorldView } from './model.ts'
+import { within } from './rations.ts'
+import { reservedNodes } from './reservations.ts'
+
+/**
+ * A job that does not fit gets a planned start: the nodes on which it fits soonest if runs end as expected
+ * (expected-ends.ts). Planned starts are made in the order of the jobs, and no two of them need the same resources:
+ * otherwise two jobs with several copies could each keep nodes that the other needs. They live in memory and are made
+ * again after each end of a run, so a new leader makes the same ones.
+ */
+
+/** Planned starts on the nodes of one kind. */
+const perKindMax = 1
+
+export function planStart(world: WorldView, claim: Claim): PlannedStart | null {
+  const { lane, entry, ration } = claim
+  if (!mayPlan(world, lane.shape)) return null
+  const isUsed = kindsInUse(world)
+  const { view, budget } = within(ration, freeLater(world, claim, isUsed))
+  const soonest = findSoonest(world, claim, { view, budget })
+  for (let count = lane.shape.copies; count <= soonest.length; count++) {
+    const atMs = soonest[count - 1]?.atMs ?? atOnceMs
+    // Copies that fit at the same time are tried together.
+    if (count < soonest.length && soonest[count]?.atMs === atMs) continue
+    const on = new Set(soonest.slice(0, count).map(({ node }) => node))
+    const ended = endsOn(world, on, { atMs, owner: entry.jobId })
+    const placements = withEnds(ended, () => {
+      const found = place(lane.shape, world.nodes, { view: (node) => (on.has(node) ? view(node) : null), budget })
+      return found && busyFirst(lane.shape, found, { view, ended })
+    })
+    if (!placements) continue
+    return isOverBefore(world, claim, { placements, atMs }) ? { lane, entry, placements, atMs } : null
+  }
+  return null
+}
+
+// ── where and when ──
+
+interface Fitting {
+  node: FreeNode
+  atMs: number
+}
+
+/** The times at which one copy more fits on a node, the soonest first. Without a budget, only as many as are needed. */
+function findSoonest(
+  world: WorldView,
+  { lane: { shape }, entry }: Claim,
+  { view, budget }: Pick<PlaceOptions, 'view' | 'budget'>,
+): Fitting[] {
+  const fitting = createFitting(shape, world.nodes, { view })
+  const found: Fitting[] = []
+  let untilMs = Number.POSITIVE_INFINITY
+  for (const [at, node] of fitting.nodes.entries()) {
+    if (!mayFit(world, shape, { node, beforeMs: untilMs }) || !view?.(node)) continue
+    const ends = endsOn(world, [node], { atMs: untilMs, owner: entry.jobId }).sort((a, b) => a.endMs - b.endMs)
+    const gone: Ending[] = []
+    let copies = 0
+    const look = (atMs: number) => {
+      const fit = fitting.copiesAt(at)
+      for (; copies < fit; copies++) found.push({ node, atMs })
+    }
+    look(atOnceMs)
+    for (const [index, end] of ends.entries()) {
+      if (copies >= shape.copies) break
+      giveBack(node, end.placement)
+      gone.push(end)
+      if (ends[index + 1]?.endMs !== end.endMs) look(end.endMs)
+    }
+    for (const { placement } of gone) takeResources(node, placement)
+    if (budget || copies === 0) continue
+    found.sort((a, b) => a.atMs - b.atMs).splice(shape.copies)
+    untilMs = found[shape.copies - 1]?.atMs ?? untilMs
+  }
+  return found.sort((a, b) => a.atMs - b.atMs)
+}
+
+/** A quick test: false if a copy does not fit when the runs that end before then have ended. */
+function mayFit(
+  world: WorldView,
+  { gpu, cpuMillis, memoryBytes }: Shape,
+  { node, beforeMs }: { node: FreeNode; beforeMs: number },
+): boolean {
+  let gpus = countFree(node) - gpu
+  let cpu = node.freeCpu - cpuMillis
+  let memory = node.freeMemory - memoryBytes
+  for (const end of earliestEnds(world, world.runsOn(node.id), node.id)) {
+    if ((gpus >= 0 && cpu >= 0 && memory >= 0) || end.ms >= beforeMs) break
+    gpus += end.gpus
+    cpu += end.cpu
+    memory += end.memory
+  }
+  return gpus >= 0 && cpu >= 0 && memory >= 0
+}
+
+interface EarliestEnd {
+  ms: number
+  gpus: number
+  cpu: number
+  memory: number
+}
+
+const knownEnds = new WeakMap<readonly Running[], readonly EarliestEnd[]>()
+
+/** The runs of a node by the earliest times at which they may be expected to end, for any owner and at any later time. */
+function earliestEnds(world: WorldView, runs: readonly Running[], nodeId: string): readonly EarliestEnd[] {
+  const known = knownEnds.get(runs)
+  if (known) return known
+  const ends = runs.flatMap((running) => {
+    const ms = running.backfilledOn === null ? expectedEndMs(world, running, '') : atOnceMs
+    const here = sumAmounts(running.placements.filter((placement) => placement.nodeId === nodeId))
+    return { ms, gpus: here.gpu, cpu: here.cpu, memory: here.memory }
+  })
+  ends.sort((a, b) => a.ms - b.ms)
+  knownEnds.set(runs, ends)
+  return ends
+}
+
+interface Ending {
+  node: FreeNode
+  placement: Placement
+  endMs: number
+}
+
+function endsOn(
+  world: WorldView,
+  nodes: Iterable<FreeNode>,
+  { atMs, owner }: { atMs: number; owner: string },
+): Ending[] {
+  const ends: Ending[] = []
+  for (const node of nodes)
+    for (const running of world.runsOn(node.id)) {
+      const endMs = expectedEndMs(world, running, owner)
+      if (endMs > atMs) continue
+      for (const placement of running.placements)
+        if (placement.nodeId === node.id) ends.push({ node, placement, endMs })
+    }
+  return ends
+}
+
+/** Changes the nodes in place and restores them: the cache of the machines belongs to these objects. */
+function withEnds<T>(ends: readonly Ending[], look: () => T): T {
+  for (const { node, placement } of ends) giveBack(node, placement)
+  try {
+    return look()
+  } finally {
+    for (const { node, placement } of ends) takeResources(node, placement)
+  }
+}
+
+/** The part of a node that others leave to the job, now and when runs on it end. */
+function freeLater(
+  world: WorldView,
+  claim: Claim,
+  isUsed: (node: FreeNode) => boolean,
+): (node: FreeNode) => FreeNode | null {
+  const mayUse = reservedNodes(world, claim.lane)
+  const kept = byNode(
+    keptFrom(world, claim).filter(({ owner }) => world.holds.get(owner)?.backfilledOn !== claim.entry.jobId),
+  )
+  return (node) => {
+    if (isUsed(node) || (mayUse && !mayUse(node))) return null
+    const here = kept.get(node.id)
+    if (!here) return node
+    const left = { cpu: node.freeCpu, memory: node.freeMemory }
+    for (const { placement } of here) subtract(left, placement)
+    return keepFree(node, here, left)
+  }
+}
+
+/** false: the job would not end before a reservation of its nodes, if it starts then. */
+function isOverBefore(
+  { settings }: WorldView,
+  { lane }: Claim,
+  { placements, atMs }: Pick<PlannedStart, 'placements' | 'atMs'>,
+): boolean {
+  if (lane.reservationId !== null || settings.reservations.length === 0 || !isKnown(atMs)) return true
+  const closed = closedNodes(settings.reservations, { atMs, runSeconds: lane.runSeconds })
+  return placements.every(({ node }) => !closed.has(node))
+}
+
+/** Takes devices that are in use now rather than free ones, which other jobs can use until then and longer. */
+function busyFirst(
+  shape: Shape,
+  placements: readonly Placement[],
+  { view, ended }: { view(node: FreeNode): FreeNode | null; ended: readonly Ending[] },
+): readonly Placement[] {
+  if (shape.gpu === 0 || shape.gpuIds !== null || shape.exclusive) return placements
+  const spare = new Map<string, number[]>()
+  for (const [node, ends] of Map.groupBy(ended, (end) => end.node)) {
+    const busy = new Set(ends.flatMap(({ placement }) => placement.gpuIds))
+    const chosen = placements.flatMap(({ nodeId, gpuIds }) => (nodeId === node.id ? gpuIds : []))
+    const suits = (device: FreeDevice) => device.free && serves(shape, device) && !chosen.includes(device.index)
+    const late = (view(node)?.devices ?? []).filter((device) => busy.has(device.index) && suits(device))
+    const kept = chosen.filter((id) => busy.has(id))
+    spare.set(node.id, [...kept, ...late.map(({ index }) => index), ...chosen.filter((id) => !busy.has(id))])
+  }
+  return placements.map((placement) => {
+    const ids = spare.get(placement.nodeId)
+    return ids ? { ...placement, gpuIds: ids.splice(0, shape.gpu) } : placement
+  })
+}
+
+// ── how many ──
+
+/** false: as many starts are planned on each kind of node that the job could use as may be planned at once. */
+export function mayPlan(world: WorldView, shape: Shape): boolean {
+  const isUsed = kindsInUse(world)
+  if (examplesOf(world.nodes).every(isUsed)) return false
+  return kindsFor(world.nodes, shape).some((node) => !isUsed(node))
+}
+
+const examples = new WeakMap<readonly FreeNode[], readonly FreeNode[]>()
+
+/** One node of each kind. */
+function examplesOf(nodes: readonly FreeNode[]): readonly FreeNode[] {
+  const known = examples.get(nodes) ?? [...new Map(nodes.map((node) => [kindOf(node), node])).values()]
+  examples.set(nodes, known)
+  return known
+}
+
+const kinds = new WeakMap<FreeNode, string>()
+
+function kindOf(node: FreeNode): string {
+  const known = kinds.get(node) ?? JSON.stringify([node.cpuModel, node.devices.map(({ model }) => model)])
+  kinds.set(node, known)
+  return known
+}
+
+/** One node of each kind that suits a shape. */
+const kindsByShape = new WeakMap<Shape, { nodes: readonly FreeNode[]; examples: readonly FreeNode[] }>()
+
+function kindsFor(nodes: readonly FreeNode[], shape: Shape): readonly FreeNode[] {
+  const known = kindsByShape.get(shape)
+  if (known?.nodes === nodes) return known.examples
+  const { nodes: inOrder, suits } = indexMachines(nodes)
+  const suited = suits(shape)
+  const examples = new Map(inOrder.flatMap((node, at) => (suited[at] ? [[kindOf(node), node] as const] : [])))
+  kindsByShape.set(shape, { nodes, examples: [...examples.values()] })
+  return [...examples.values()]
+}
+
+function kindsInUse({ plans, nodes }: WorldView): (node: FreeNode) => boolean {
+  if (plans.size === 0) return () => false
+  const machines = indexMachines(nodes)
+  const counts = new Map<string, number>()
+  for (const { placements } of plans.values()) {
+    const on = placements.flatMap(({ nodeId }) => machines.nodes[machines.indexOf(nodeId) ?? -1] ?? [])
+    for (const kind of new Set(on.map(kindOf))) counts.set(kind, (counts.get(kind) ?? 0) + 1)
+  }
+  return (node) => (counts.get(kindOf(node)) ?? 0) >= perKindMax
+}
