@@ -52,7 +52,7 @@ import type { TextOutput } from './platform/output.ts'
 import { endAll, type Parts, startLoop } from './platform/parts.ts'
 import { dataDirMode } from './platform/postgres/place.ts'
 import { type Postgres, startPostgres } from './platform/postgres/postgres.ts'
-import { GaugeMeter } from './platform/server-gauges.ts'
+import { GaugeMeter, isReadableToAll } from './platform/server-gauges.ts'
 import { isUnavailable, Unavailable } from './platform/tx.ts'
 import { Wakeups } from './platform/wakeup.ts'
 import { startSchedulers } from './schedulers.ts'
@@ -163,7 +163,12 @@ async function build(start: Start): Promise<string> {
   if (webhooks.length > 0)
     startLoop(createWebhookSender(domain, { webhooks, publicUrl: config.server.publicUrl }), down)
   const server = { id, host: machine.host, pid: process.pid, version, pools: hashPools(config) }
-  const meter = new GaugeMeter({ ...domain, dataDir: config.dataDir, stalled: schedulers })
+  const meter = new GaugeMeter({
+    ...domain,
+    dataDir: config.dataDir,
+    secretsFile: config.secretsFile,
+    stalled: schedulers,
+  })
   startLoop(createConditionWatch(domain, { server, meter }).loop, down)
   // Node would hold it in memory until the process exits.
   flushCompileCache()
@@ -321,9 +326,9 @@ export interface ServerHost {
 /** Runs a server until it is stopped or cannot start. Returns the exit code. */
 export function runBerth(config: Config, { stdout, stderr, log, signal }: ServerHost): Promise<number> {
   showVersion(version)
-  if (config.exposedFile !== null)
+  if (config.secretsFile !== null && isReadableToAll(config.secretsFile))
     log.warn(
-      { file: config.exposedFile },
+      { file: config.secretsFile },
       'every account of this machine can read the secrets of the file; chmod o-r it',
     )
   const running: Running = { parts: [], startAgain }

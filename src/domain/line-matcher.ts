@@ -10,11 +10,13 @@ import { countUnits, type PatternStep, StepRunner, type StepSet } from './patter
 const statesMax = 512
 /** Maximum cached transitions by characters that are not ASCII, over all states. */
 const wideMax = 65_536
-/** Work of a step that is looked at, of a transition that is computed, and of looking up one that is not ASCII. */
+/** Work of a step that is looked at, of a call, of a transition that is computed, and of looking up one that is not ASCII. */
 const stepWork = 2
 const callWork = 20
 const transitionWork = 100
 const wideWork = 10
+/** Work of a character of a string, which costs more than a byte. */
+const characterWork = 6
 /** Maximum work to find the ranges of the matches in one line. */
 const rangesWorkMax = 100_000
 const ascii = 128
@@ -164,12 +166,13 @@ class Automaton {
    * does, null if that takes too much work.
    */
   findLongest(line: string, from: number, workMax: number): number | null {
+    this.#work += callWork
     this.reset(from === 0)
     let end = this.state.matches ? from : -1
     for (let at = from; at < line.length && !this.state.isDead; ) {
       if (this.work > workMax) return null
       const code = line.codePointAt(at) ?? 0
-      this.#work++
+      this.#work += characterWork
       this.#at = this.#follow(this.#at, code) >> 1
       at += countUnits(code)
       if (this.state.matches || (at === line.length && this.matchesAtEnd)) end = at

@@ -41,11 +41,11 @@ export const limits = {
   aliasesMax: 50,
   rootFieldsMax: 20,
 
-  // Cost
-  costMax: 50_000,
+  // Cost: a unit is about 10 µs of processor time, measured by `npm run bench -- prices`.
+  costMax: 100_000,
   /** Enough for the fields of serverInfo that a log-in page reads. */
-  anonymousCostMax: 20,
-  costInFlightMax: 50_000,
+  anonymousCostMax: 250,
+  costInFlightMax: 100_000,
   listsInFlightMax: 2,
   listMsMax: 5_000,
   /** A request that waits longer for other requests of its user is refused. */
@@ -64,18 +64,29 @@ export const limits = {
   specBytesMax: 1024 * 1024,
 } as const
 
-/** Cost of a statement that reads all jobs, which takes about half a second. */
-export const scanCost = 10_000
+/** Cost of a field without a weight of its own. */
+export const fieldCost = 0.5
+/** Expected entries of a list that has no page and no maximum. */
+export const listMultiplier = 4
+/** Additional cost of a field with a selection, once per document: its objects are read together. */
+export const readCost = 100
+/** Cost of a statement that reads all jobs. */
+export const scanCost = 30_000
 /** Cost of counting the waiting jobs of a pool by reason: up to 20,000 jobs with closed gates are read. */
-export const reasonsCost = 400
+export const reasonsCost = 1_000
 /** Cost of the numbers of a queue or of quotas, for which up to 20,000 rows are counted. */
-export const numbersCost = 50
+export const numbersCost = 250
 /** Cost of a count that reads up to 100,000 jobs. */
-export const countedJobsCost = scanCost / 4
+export const countedJobsCost = 20_000
 /** Cost of reading every table or the whole audit log. A user can run two at the same time. */
-export const checkCost = 25_000
+export const checkCost = 50_000
+/** Costs for each waiting job: its position, its reasons, whether it fits, and when it starts. */
+export const positionCost = 8
+export const reasonCost = 10
+export const fitCost = 8
+export const estimateCost = 30
 /** Cost of a question to the pool's leader. */
-export const questionCost = 400
+export const questionCost = 2_000
 /**
  * Cost per KiB of text in the arguments of a field beyond the first, because text is parsed, validated, hashed and
  * stored.
@@ -83,19 +94,19 @@ export const questionCost = 400
 export const argumentKibCost = 8
 
 /** Cost of sending 1 MiB of text; one request can get forty. */
-const mebibyteCost = 1_250
+const mebibyteCost = 2_500
 /** Cost of a page of output, which has at most 1 MiB. */
 export const logPageCost = mebibyteCost
 export const logTextCost = mebibyteCost
 /** Cost of a log search, which takes at most a quarter of a second of processor time. */
-export const logSearchCost = scanCost / 2
+export const logSearchCost = 25_000
 /** Cost of up to 5,000 lines, with at most 1 MiB of text. */
-export const logLinesCost = { field: mebibyteCost, multiplier: mebibyteCost }
+export const logLinesCost = { field: mebibyteCost, multiplier: 2 * mebibyteCost }
 /** Cost of finding the gaps of a log among its chunks. */
-export const logGapsCost = { field: questionCost, multiplier: 1 }
+export const logGapsCost = { field: 400, multiplier: 1 }
 /** Cost per 64 KiB of a batch of `tail` (at most 384 KiB as JSON), or per `batchLinesMax` lines. */
-export const batchTextCost = 400
-export const batchLinesCost = { field: batchTextCost, multiplier: 250 }
+export const batchTextCost = 800
+export const batchLinesCost = { field: batchTextCost, multiplier: 1_000 }
 export const batchLinesMax = 1_000
 /** Costs by maximum size: a closure has 256 KiB, the body of an artifact 64 KiB, its metadata 16 KiB. */
 export const closureCost = mebibyteCost / 2

@@ -2,6 +2,11 @@ import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { afterBytes, endLines, type LineState, type LogStream, streamCode } from './lines.ts'
 
 export const logChunkBytesMax = 262_144
+/** Segments of a chunk are read at once: more of them would delay other requests. */
+const segmentsMax = 1_024
+
+export const hasTooManySegments = (chunks: readonly Pick<BytesChunk, 'segments'>[]): boolean =>
+  chunks.reduce((sum, { segments }) => sum + segments.length, 0) > 2 * segmentsMax
 
 export type GapReason = 'LOST' | 'OVER_LIMIT' | 'NOT_VISIBLE' | 'DISK_FULL'
 
@@ -161,6 +166,7 @@ export function packChunks(from: LogEnd, pieces: readonly LogPiece[]): { chunks:
       continue
     }
     if (open && open.size >= wellFilledBytes && open.size + piece.bytes.length > logChunkBytesMax) close()
+    if (open?.segments.length === 2 * segmentsMax) close()
     for (let at = 0; at < piece.bytes.length; ) {
       const room = logChunkBytesMax - (open?.size ?? 0)
       const bytes = piece.bytes.subarray(at, at + room)

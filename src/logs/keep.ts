@@ -6,6 +6,7 @@ import {
   type Chunk,
   type ChunkRow,
   chunkColumns,
+  hasTooManySegments,
   logChunkBytesMax,
   mergedLevel,
   pack,
@@ -74,7 +75,9 @@ function fits(group: readonly BytesChunk[], chunk: BytesChunk): boolean {
   const [first] = group
   return (
     first === undefined ||
-    (chunk.end - first.start <= logChunkBytesMax && chunk.at.getTime() - first.at.getTime() < mergedSpanMs)
+    (chunk.end - first.start <= logChunkBytesMax &&
+      chunk.at.getTime() - first.at.getTime() < mergedSpanMs &&
+      !hasTooManySegments([...group, chunk]))
   )
 }
 

@@ -49,6 +49,9 @@ export interface LineRange {
 const hitBytesMax = 8_000
 /** Work of a slice, in bytes: about a millisecond. */
 const sliceWork = 100_000
+/** Work around a call of the matcher, beside what the matcher counts: the clock, and buffers and texts that are made. */
+const callWork = 500
+const hitWork = 200
 /** Processor time to find lines, and in all: ranges are found in the rest. */
 const findMsMax = 200
 const scanMsMax = 250
@@ -58,7 +61,9 @@ const newline = 10
 export class LineScan {
   readonly #matcher: Matcher
   readonly #processorMs: () => number
-  /** The slice ends when the matcher has done so much work. */
+  /** Work outside the matcher. */
+  #ownWork = 0
+  /** The slice ends at so much work. */
   #sliceEnd = 0
   #sliceBegan = 0
   #spentMs = 0
@@ -66,6 +71,10 @@ export class LineScan {
   constructor(matcher: Matcher, processorMs: () => number) {
     this.#matcher = matcher
     this.#processorMs = processorMs
+  }
+
+  get #work(): number {
+    return this.#matcher.work + this.#ownWork
   }
 
   /** Whether the time to find lines is used up. */
@@ -81,13 +90,16 @@ export class LineScan {
   /** Adds the lines that match, until there are `hitsMax`. Returns the first line that is not searched; null: all are. */
   async scan({ begin, code, parts }: Lines, hits: Hit[], hitsMax: number): Promise<number | null> {
     this.#beginSlice()
+    this.#ownWork += callWork
     const bytes = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)
-    const take = (at: number, end: number) =>
+    const take = (at: number, end: number) => {
+      this.#ownWork += hitWork
       hits.push({ begin: begin + at, code, bytes: bytes.subarray(at, Math.min(end, at + hitBytesMax)) })
+    }
     this.#matcher.reset()
     let at = 0
     while (at < bytes.length && hits.length < hitsMax && !this.isSpent) {
-      const workMax = this.#sliceEnd - this.#matcher.work
+      const workMax = Math.max(1, this.#sliceEnd - this.#work)
       const to = findCharacter(bytes, Math.min(bytes.length, at + workMax))
       const found = this.#matcher.find(bytes, at, to, workMax)
       at = found.at
@@ -96,7 +108,7 @@ export class LineScan {
         take(findBegin(bytes, at), end)
         at = end + 1
       }
-      if (this.#matcher.work >= this.#sliceEnd) await this.#endFullSlice()
+      if (this.#work >= this.#sliceEnd) await this.#endFullSlice()
     }
     if (at === bytes.length && bytes.at(-1) !== newline && this.#matcher.matchesAtEnd()) take(findBegin(bytes, at), at)
     this.#endSlice()
@@ -106,8 +118,9 @@ export class LineScan {
   /** Does a small piece of work as a part of the scan. */
   async run<Result>(work: () => Result): Promise<Result> {
     this.#beginSlice()
+    this.#ownWork += callWork
     const result = work()
-    if (this.#matcher.work >= this.#sliceEnd) await this.#endFullSlice()
+    if (this.#work >= this.#sliceEnd) await this.#endFullSlice()
     this.#endSlice()
     return result
   }
@@ -115,7 +128,7 @@ export class LineScan {
   /** Lets other work run. */
   async nextSlice(): Promise<void> {
     await yieldAlone()
-    this.#sliceEnd = this.#matcher.work + sliceWork
+    this.#sliceEnd = this.#work + sliceWork
   }
 
   async #endFullSlice(): Promise<void> {

@@ -37,8 +37,6 @@ export interface PageStart extends LogStart {
   at?: Date | undefined
   /** The page ends here. */
   before?: LogCursor | undefined
-  /** The page has this number of last lines. */
-  last?: number | undefined
 }
 
 export interface LogGap {
@@ -75,8 +73,6 @@ const pageTextBytesMax = 1_048_576
 export const pageGapsMax = 1_000
 /** A page with less room than this left is full. */
 const roomBytesMin = 8_192
-/** Lines of a page before a cursor, unless the caller says how many. */
-const defaultLast = 500
 
 /** Lines of one page at most. */
 export const pageLinesMax = 5_000
@@ -189,19 +185,21 @@ const findUntil = ({ run }: LogCursor, end: LogCursor | undefined): number | und
   end && run >= end.run ? end.offset : undefined
 
 /** Where the page starts, and where it ends if it is read backwards. */
-async function findRange(sql: Sql, options: PageStart): Promise<{ start: LogCursor; end?: LogCursor }> {
-  const { jobId, run, fromLine, at, before, last } = options
+async function findRange(
+  sql: Sql,
+  options: PageStart & { linesMax: number },
+): Promise<{ start: LogCursor; end?: LogCursor }> {
+  const { jobId, run, fromLine, at, before } = options
   if (fromLine !== undefined) return { start: await findLine(sql, { jobId, run: run ?? 1, line: fromLine }) }
   if (at !== undefined) return { start: await findMoment(sql, { jobId, run, at }) }
-  if (before === undefined && last === undefined) return { start: await toStart(sql, options) }
-  const end = before ?? (await findEnd(sql, jobId, run))
-  if (before) await readStateAt(sql, jobId, before)
+  if (before === undefined) return { start: await toStart(sql, options) }
+  await readStateAt(sql, jobId, before)
   const codes = encodeStreams(options.streams)
   // Lines of the other streams may go on in the page, and begin before it.
-  const linesMax = Math.min(last ?? defaultLast, pageLinesMax - codes.size + 1)
-  const only = run === undefined ? undefined : end.run
+  const linesMax = Math.min(options.linesMax, pageLinesMax - codes.size + 1)
+  const only = run === undefined ? undefined : before.run
   const limits = { linesMax, textBytesMax: pageTextBytesMax - roomBytesMin, gapsMax: pageGapsMax - 1 }
-  return { start: await findPageStart(sql, { jobId, run: only, codes, before: end, ...limits }), end }
+  return { start: await findPageStart(sql, { jobId, run: only, codes, before, ...limits }), end: before }
 }
 
 /** The end of the output of a job, or of one run. */

@@ -243,7 +243,8 @@ class Search {
 
   /** Adds hits of a chunk in their order until the search is spent. Returns where the next one begins; null: all are added. */
   async #take(run: number, chunk: BytesChunk, hits: readonly Hit[]): Promise<number | null> {
-    const numbers = await this.#scan.run(() => numberLines(chunk, hits))
+    const wanted = hits.slice(0, this.#first - this.#matches.length)
+    const numbers = await this.#scan.run(() => numberLines(chunk, wanted))
     for (const [index, { begin, code, bytes }] of hits.entries()) {
       if (this.#matches.length >= this.#first || (index > 0 && this.#scan.isOver)) return begin
       const text = bytes

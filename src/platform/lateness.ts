@@ -33,11 +33,17 @@ export function createLateness(nowMs: () => number) {
 /** Undefined until `watchLateness`: the process counts as on time. */
 let own: Lateness | undefined
 
-export function watchLateness(): void {
-  if (own) return
+/** Disposing stops the watch. */
+export function watchLateness(): Disposable {
   const lateness = createLateness(() => performance.now())
   own = lateness
-  setInterval(() => lateness.tick(), tickMs).unref()
+  const timer = setInterval(() => lateness.tick(), tickMs).unref()
+  return {
+    [Symbol.dispose]() {
+      clearInterval(timer)
+      if (own === lateness) own = undefined
+    },
+  }
 }
 
 export const isLate = (): boolean => own?.isLate() ?? false

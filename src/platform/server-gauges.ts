@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { readdir, statfs } from 'node:fs/promises'
 import type { Clock, Time } from './clock.ts'
 import type { Db } from './db.ts'
@@ -25,6 +26,8 @@ export interface ServerGauges {
   connectionWaitMs: number
   /** Lines of the log that were dropped in the last half minute. */
   droppedLines: number
+  /** The configuration file, if every account of the machine can read the secrets in it; null: none can. */
+  exposedFile: string | null
   /** For each pool that this process leads: the time since its last completed pass. */
   stalledMs: Readonly<Record<string, number>>
 }
@@ -34,6 +37,8 @@ interface MeterOptions {
   clock: Clock
   time: Time
   dataDir: string
+  /** The configuration file, if one of its values is a secret; else null. */
+  secretsFile: string | null
   /** Measures, for each pool that this process leads, the time since its last completed pass; null: another leads. */
   stalled: ReadonlyMap<string, { readStalledMs(): number | null }>
 }
@@ -61,7 +66,7 @@ export class GaugeMeter {
   }
 
   async read(): Promise<ServerGauges> {
-    const { time, dataDir, stalled } = this.#options
+    const { time, dataDir, secretsFile, stalled } = this.#options
     this.#waitsMs = keepNewest(this.#waitsMs, await this.#measureWait())
     const dropped = countDroppedTexts()
     this.#dropped = keepNewest(this.#dropped, dropped - this.#droppedBefore)
@@ -74,6 +79,7 @@ export class GaugeMeter {
       databaseMs: this.#writesMs.toSorted((a, b) => a - b)[Math.floor(this.#writesMs.length / 2)] ?? 0,
       connectionWaitMs: this.#waitsMs.length < remembered ? 0 : Math.min(...this.#waitsMs),
       droppedLines: this.#dropped.reduce((sum, count) => sum + count, 0),
+      exposedFile: secretsFile !== null && isReadableToAll(secretsFile) ? secretsFile : null,
       stalledMs: Object.fromEntries(
         [...stalled].flatMap(([pool, { readStalledMs }]) => {
           const stalledMs = readStalledMs()
@@ -111,3 +117,9 @@ async function readDisk(path: string): Promise<Pick<ServerGauges, 'diskFreeBytes
     return { diskFreeBytes: null, diskBytes: null }
   }
 }
+
+const othersRead = 0o004
+
+/** Whether every account of the machine may read a file; its folders do not count. */
+export const isReadableToAll = (path: string): boolean =>
+  ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & othersRead) !== 0

@@ -21,7 +21,7 @@ describe('accounts', () => {
     expect(ownAccount('john.doe')).toBe('users.john~doe')
   })
 
-  test('accounts of a user or team share one fair share, except accounts with a weight of their own', () => {
+  test('accounts of a user or team share one fair share, except accounts with a weight, and those above them', () => {
     const teams = ['ml', 'lab.one']
     const owner = fc.oneof(name.map(ownAccount), fc.constantFrom(...teams))
     fc.assert(
@@ -30,7 +30,8 @@ describe('accounts', () => {
         const share = (of: string) => toShareAccount(of, findRootAccount(of, teams), weights)
         expect(share(under(account, one))).toBe(weighs ? under(account, one) : account)
         const else_ = under(account, other)
-        expect(share(else_)).toBe(weighs && isAtOrBelow(else_, under(account, one)) ? under(account, one) : account)
+        const shared = accountsAbove(else_).filter((above) => isAtOrBelow(under(account, one), above))
+        expect(share(else_)).toBe(weighs ? shared.at(-1) : account)
         expect(accountsAbove(else_)).toContain(share(else_))
       }),
     )

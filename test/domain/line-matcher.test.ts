@@ -180,3 +180,12 @@ test('the work to locate matches in a line is limited', () => {
   expect(matcher.ranges(bits.slice(0, 2_000), 100)).toEqual([])
   expect(matcher.work).toBeLessThan(105_000)
 })
+
+test('locating matches in a line counts as work at each place where one may begin, and for each character', () => {
+  const nowhere = new LineMatcher('y{3,80}', exact)
+  expect(nowhere.ranges('x'.repeat(1_000), 100)).toEqual([])
+  expect(nowhere.work).toBeGreaterThan(20_000)
+  const longLine = new LineMatcher('^.*y', exact)
+  expect(longLine.ranges('x'.repeat(1_000), 100)).toEqual([])
+  expect(longLine.work).toBeGreaterThan(5_000)
+})

@@ -5,12 +5,12 @@ import {
   updateApprovalRule,
 } from '../../src/domain/control/approval-rule-changes.ts'
 import { VersionConflict } from '../../src/domain/errors.ts'
-import { readLimitsVersion, setScopeLimit, updateLimits } from '../../src/domain/limits/limits.ts'
+import { readLimitsVersions, setScopeLimit, updateLimits } from '../../src/domain/limits/limits.ts'
 import { createQuota, deleteQuota, updateQuota } from '../../src/domain/limits/quotas.ts'
 import { addNode, deleteNode, updateNode } from '../../src/domain/machines/node-changes.ts'
 import { deleteView, saveView } from '../../src/domain/people/saved-views.ts'
 import { createTeam, deleteTeam, updateTeam } from '../../src/domain/people/teams.ts'
-import { createUser, deleteUser, updateUser } from '../../src/domain/people/users.ts'
+import { createUser, disableUser, updateUser } from '../../src/domain/people/users.ts'
 import { openTestDomain } from '../support/domain.ts'
 
 const { database, it } = await openTestDomain()
@@ -28,7 +28,7 @@ interface Edited {
   remove: (target: { id: string; expectedVersion?: number }) => Promise<unknown>
 }
 
-const view = { name: 'v', page: '/jobs', search: '', scope: 'USER', pinned: false }
+const view = { name: 'v', page: '/jobs', search: '', visibility: 'USER', pinned: false }
 const condition = { costAbove: 1 }
 
 /** Each change differs from the state before. */
@@ -38,7 +38,7 @@ const edited: Record<string, Edited> = {
     table: '"user"',
     create: () => createUser(domain, admin, { name: 'ann', level: 'RESEARCHER' }),
     change: (target) => updateUser(domain, admin, { ...target, displayName: `Ann ${++count}` }),
-    remove: (target) => deleteUser(domain, admin, target),
+    remove: (target) => disableUser(domain, admin, target),
   },
   team: {
     table: 'team',
@@ -62,7 +62,7 @@ const edited: Record<string, Edited> = {
   },
   node: {
     table: 'node',
-    create: () => addNode(domain, admin, { pool: 'sim', name: 'n9', cpu: 1, memoryGib: 1 }),
+    create: () => addNode(domain, admin, { pool: 'sim', name: 'n9', cpu: 1, memoryBytes: 2 ** 30 }),
     change: (target) => updateNode(domain, admin, { ...target, state: ++count % 2 === 0 ? 'CORDONED' : 'DRAINING' }),
     remove: (target) => deleteNode(domain, admin, target),
   },
@@ -104,7 +104,7 @@ describe.each(Object.entries(edited))('a change of the %s', (kind, { table, crea
 
 test('a change of members raises the versions of the team and of the user', async () => {
   const { id: team } = await createTeam(domain, admin, { name: 'both' })
-  const { id: user } = await createUser(domain, admin, { name: 'eve', level: 'VIEWER', teams: ['both'] })
+  const { id: user } = await createUser(domain, admin, { name: 'eve', level: 'VIEWER', teams: [{ name: 'both' }] })
   const read = async () => [await readVersion('team', team), await readVersion('"user"', user)]
   expect(await read()).toEqual([2, 2])
   await updateTeam(domain, admin, { id: team, removeMembers: [user] })
@@ -123,7 +123,7 @@ test('a node keeps its version while only its free amounts change', async () => 
 })
 
 test('the limits of a pool and of its scopes have one version', async () => {
-  const read = () => readLimitsVersion(database.db.sql, 'sim')
+  const read = async () => (await readLimitsVersions(database.db.sql, ['sim'])).get('sim')
   expect(await read()).toBe(1)
   const scope = { pool: 'sim', scope: 'PROJECT', name: 'p' }
   await setScopeLimit(domain, admin, { ...scope, maxJobs: 1, expectedVersion: 1 })

@@ -199,8 +199,10 @@ test('jobStatus opened before the server has noticed a failover shows no lost ev
   await next(status)
   await failOver(position)
   const later = await feed.jobStatus({ viewer: ada, jobId })
-  expect(await next(later)).toMatchObject({ kind: 'reset', reason: 'RETENTION' })
-  expect(await next(later)).toMatchObject({ events: [{ seq: 1 }], job: { version: 1 } })
+  const first = await next(later)
+  // The ring looks once a second, so the server may have noticed just now.
+  const shown = first.kind === 'reset' ? await next(later) : first
+  expect(shown).toMatchObject({ events: [{ seq: 1 }], job: { version: 1 } })
   await Promise.all([stream.return(), status.return(), later.return()])
 })
 

@@ -20,7 +20,8 @@ async function next(stream: Stream): Promise<Json> {
   return value.data['nodeUpdates']
 }
 
-const add = (name: string) => addNode(server.domain, server.admin, { pool: 'sim', name, cpu: 8, memoryGib: 16 })
+const add = (name: string) =>
+  addNode(server.domain, server.admin, { pool: 'sim', name, cpu: 8, memoryBytes: 16 * 2 ** 30 })
 const namesOf = ({ nodes }: Json) => nodes.map(({ name }: { name: string }) => name)
 
 it.each([

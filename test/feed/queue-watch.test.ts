@@ -106,13 +106,13 @@ it('a snapshot is sent when only a waiting reason has changed', async () => {
   await leader.tick()
   const stream = streamSocket(
     server.url,
-    `subscription { queueStatus(pool: "sim") { depth running entries { nodes { id scheduling { reasons { code } } } } } }`,
+    `subscription { workloadStatus(pool: "sim") { depth running entries { nodes { id scheduling { reasons { code } } } } } }`,
   )
   const reasons = async () => {
     const { data } = (await stream.next()).value as Result
-    const queueStatus = data?.['queueStatus']
-    expect(queueStatus).toMatchObject({ depth: 1, running: 0, entries: { nodes: [{ id: jobId }] } })
-    return queueStatus.entries.nodes[0].scheduling.reasons.map(({ code }: { code: string }) => code)
+    const workloadStatus = data?.['workloadStatus']
+    expect(workloadStatus).toMatchObject({ depth: 1, running: 0, entries: { nodes: [{ id: jobId }] } })
+    return workloadStatus.entries.nodes[0].scheduling.reasons.map(({ code }: { code: string }) => code)
   }
   expect(await reasons()).toEqual(['UNSATISFIABLE'])
   await setScopeLimit(domain, admin, { scope: 'PROJECT', name: 'x', maxJobs: 0 })
@@ -134,7 +134,7 @@ it('a stream closed before its first snapshot releases all resources', async () 
   expect([watch.openWatchers(), clock.sleeping]).toEqual([0, 0])
 })
 
-it('queueStatus without a pool sends each pool', async () => {
+it('workloadStatus without a pool sends each pool', async () => {
   const { sql } = server.domain.db
   await sql.query(
     'INSERT INTO pool SELECT (jsonb_populate_record(p, \'{"name": "other"}\')).* FROM pool p WHERE name = \'sim\'',
@@ -149,7 +149,7 @@ it('queueStatus without a pool sends each pool', async () => {
   await sql.query("DELETE FROM pool WHERE name = 'other'")
 })
 
-const query = 'subscription { queueStatus { pool { name } depth byUser { user { name } count } } }'
+const query = 'subscription { workloadStatus { pool { name } depth byUser { user { name } count } } }'
 
 it.each([
   ['a socket that says complete', streamSocket, 'leave'],

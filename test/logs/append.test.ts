@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { LogMoved, openLog, sealLog } from '../../src/logs/append.ts'
 import { logChunkBytesMax } from '../../src/logs/chunk.ts'
+import { mergeChunks } from '../../src/logs/keep.ts'
 import { readLog } from '../../src/logs/read.ts'
 import { addJob, addRun, endRun, openUserDatabase } from '../support/factories.ts'
 import { append, err, out } from '../support/log.ts'
@@ -70,6 +71,25 @@ test('large pieces are split into chunks, and small ones share a chunk', async (
     { size: logChunkBytesMax, segments: [1, logChunkBytesMax] },
     { size: 8, segments: [1, 5, 2, 1, 1, 2] },
   ])
+})
+
+test('a chunk has at most 1,024 segments, also after chunks are merged', async () => {
+  const { sql, runId, head, read } = await newLog()
+  const pieces = Array.from({ length: 2_000 }, () => [out('a\n'), err('b\n')]).flat()
+  const half = pieces.length / 2 + 1
+  const next = await append(sql, head, { pieces: pieces.slice(0, half), position: null, bytesMax })
+  await append(sql, next, { pieces: pieces.slice(half), position: null, bytesMax })
+  await sealLog(sql, [runId])
+  for (const merge of [false, true]) {
+    if (merge) await mergeChunks(database.db, runId)
+    const chunks = await sql.query<{ count: number }>(
+      'SELECT cardinality(segments) / 2 AS count FROM log_chunk WHERE run_id = $1',
+      [runId],
+    )
+    expect(Math.max(...chunks.map(({ count }) => count))).toBe(1_024)
+    expect(chunks.reduce((sum, { count }) => sum + count, 0)).toBe(pieces.length)
+    expect((await read()).lines.map(({ text }) => text).join('')).toBe('ab'.repeat(2_000))
+  }
 })
 
 test('a log over its limit continues with one growing gap', async () => {

@@ -4,6 +4,7 @@ import { encodeStreams, type Passage, passage, passageOfLines } from '../../src/
 import { type BytesChunk, type LogPiece, packChunks, readChunk } from '../../src/logs/chunk.ts'
 import type { CutOptions } from '../../src/logs/cut.ts'
 import { type LogStream, noLines } from '../../src/logs/lines.ts'
+import { isWhole } from '../support/whole.ts'
 
 /** Text, line ends, beginnings of characters and escape sequences, invalid UTF-8. */
 const units = [
@@ -74,7 +75,7 @@ test.for<[string, Cutter]>([
       // Not toBe: it would print both.
       expect(text === written).toBe(true)
     }),
-    { numRuns: 100 },
+    { numRuns: isWhole ? 100 : 30 },
   )
 })
 

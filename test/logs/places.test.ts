@@ -4,7 +4,7 @@ import type { LogPiece } from '../../src/logs/chunk.ts'
 import { readLogGaps } from '../../src/logs/gaps.ts'
 import { expireLogs, mergeChunks } from '../../src/logs/keep.ts'
 import type { LogStream } from '../../src/logs/lines.ts'
-import { type LogPage, type PageStart, readLog } from '../../src/logs/read.ts'
+import { findEnd, type LogPage, type PageStart, readLog } from '../../src/logs/read.ts'
 import type { Sql } from '../../src/platform/tx.ts'
 import { addJob, addRun, endRun, finishJob, openUserDatabase } from '../support/factories.ts'
 import { append, err, out } from '../support/log.ts'
@@ -47,11 +47,15 @@ async function readAll(jobId: string, streams = allStreams): Promise<LogPage[]> 
 const textOf = (pages: readonly LogPage[]) => pages.map(({ text }) => text).join('')
 
 /** Pages from the end to the beginning, in the order of the log. */
-async function readBack(place: Omit<PageStart, 'streams'> & { streams?: readonly LogStream[] }): Promise<LogPage[]> {
+async function readBack(
+  place: Omit<PageStart, 'streams'> & { streams?: readonly LogStream[] },
+  linesMax: number,
+): Promise<LogPage[]> {
   const pages: LogPage[] = []
-  for (let before: LogPage['cursor'] | undefined; ; before = pages[0]?.start) {
-    const next = await page({ ...place, ...(before && { before }) })
-    if (before) expect(next.cursor).toEqual(before)
+  const end = await findEnd(sql, place.jobId, undefined)
+  for (let before: LogPage['cursor'] = end; ; before = pages[0]?.start ?? end) {
+    const next = await page({ ...place, before }, linesMax)
+    expect(next.cursor).toMatchObject({ run: before.run, offset: before.offset })
     if (next.text === '' && next.gaps.length === 0) return pages
     pages.unshift(next)
   }
@@ -120,7 +124,7 @@ test('a page far into a log reads few chunks', async () => {
   const found = await readLog(counter, { ...place, run: 1, fromLine: 150_000 })
   expect(found.text).toBe('line 150000 of a long log\nline 150001 of a long log\n')
   expect(counted.chunks).toBeLessThan(10)
-  const back = await readLog(counter, { ...place, before: found.start, last: 2 })
+  const back = await readLog(counter, { ...place, before: found.start })
   expect(back.text).toBe('line 149998 of a long log\nline 149999 of a long log\n')
   expect(counted.chunks).toBeLessThan(40)
 })
@@ -175,7 +179,7 @@ test.each([4, 5, 6])('pages read backwards contain every byte and gap once (seed
   const { jobId } = await storedLog([randomAppends(seed, 15), [], randomAppends(seed + 100, 15)])
   for (const streams of [allStreams, ['STDERR'] as const]) {
     const forward = await readAll(jobId, streams)
-    const back = await readBack({ jobId, streams, last: 7 })
+    const back = await readBack({ jobId, streams }, 7)
     expect(textOf(back)).toBe(textOf(forward))
     expect(back.flatMap(({ gaps }) => gaps).map(({ run, startOffset }) => [run, startOffset])).toEqual(
       forward.flatMap(({ gaps }) => gaps).map(({ run, startOffset }) => [run, startOffset]),
@@ -185,20 +189,24 @@ test.each([4, 5, 6])('pages read backwards contain every byte and gap once (seed
   }
 })
 
-test('the last lines are a page that ends at the end of the output', async () => {
+test('the last lines end at the end of the output', async () => {
   const { jobId } = await storedLog([[[out('a\nb\n')]], [[out('c\n'), err('d\ne')]]])
-  expect(await page({ jobId, last: 2 })).toMatchObject({ text: 'd\ne', isFinal: true, start: { run: 2, offset: 2 } })
-  expect(await page({ jobId, last: 4 })).toMatchObject({ text: 'b\nc\nd\ne', start: { run: 1, offset: 2 } })
-  expect(await page({ jobId, last: 9 })).toMatchObject({ text: 'a\nb\nc\nd\ne', start: { run: 1, offset: 0 } })
-  expect(await page({ jobId, last: 9, run: 1 })).toMatchObject({ text: 'a\nb\n', cursor: { run: 1, offset: 4 } })
-  expect(await page({ jobId, last: 9, run: 2 })).toMatchObject({ text: 'c\nd\ne', start: { run: 2, offset: 0 } })
+  expect(await page({ jobId, lastLines: 2 })).toMatchObject({
+    text: 'd\ne',
+    isFinal: true,
+    start: { run: 2, offset: 2 },
+  })
+  expect(await page({ jobId, lastLines: 4 })).toMatchObject({ text: 'b\nc\nd\ne', start: { run: 1, offset: 2 } })
+  expect(await page({ jobId, lastLines: 9 })).toMatchObject({ text: 'a\nb\nc\nd\ne', start: { run: 1, offset: 0 } })
+  expect(await page({ jobId, lastLines: 9, run: 1 })).toMatchObject({ text: 'a\nb\n', cursor: { run: 1, offset: 4 } })
+  expect(await page({ jobId, lastLines: 9, run: 2 })).toMatchObject({ text: 'c\nd\ne', start: { run: 2, offset: 0 } })
 })
 
 test.each(['x', 'ü', '\u0001'])('a line longer than a page is read backwards in parts (%j)', async (character) => {
   const long = character.repeat(2 ** 21 / Buffer.byteLength(character))
   const appends = [[out('first\n')], ...[long, '\nnext\n'].map((text) => [out(text)])]
   const { jobId } = await storedLog([appends])
-  const back = await readBack({ jobId, last: 5_000 })
+  const back = await readBack({ jobId }, 5_000)
   expect(textOf(back) === `first\n${long}\nnext\n`).toBe(true)
   for (const { text } of back) expect(Buffer.byteLength(JSON.stringify(text))).toBeLessThanOrEqual(2 ** 20)
   expect(back.length).toBeLessThan(20)
@@ -208,7 +216,7 @@ test('a page read backwards has at most 1 MiB as JSON and begins at the start of
   const lines = Array.from({ length: 4_000 }, (_, index) => `${index} ${'y"\\'.repeat(200)}\n`)
   const appends = Array.from({ length: 100 }, (_, at) => [out(lines.slice(at * 40, (at + 1) * 40).join(''))])
   const { jobId } = await storedLog([appends])
-  const back = await readBack({ jobId, last: 5_000 })
+  const back = await readBack({ jobId }, 5_000)
   expect(textOf(back)).toBe(lines.join(''))
   for (const { text, lines: parts } of back) {
     expect(Buffer.byteLength(JSON.stringify(text))).toBeLessThanOrEqual(2 ** 20)
@@ -220,7 +228,7 @@ test('a page read backwards has at most 1 MiB as JSON and begins at the start of
 test('more gaps than fit on a page are read backwards', async () => {
   const gaps = Array.from({ length: 1_500 }, (): LogPiece => ({ gap: 'LOST', bytes: 1 }))
   const { jobId } = await storedLog([[[out('a\n'), ...gaps, out('b\n')]]])
-  const back = await readBack({ jobId, last: 10 })
+  const back = await readBack({ jobId }, 10)
   expect(textOf(back)).toBe('a\nb\n')
   expect(back.flatMap((each) => each.gaps)).toHaveLength(1_500)
 })
@@ -228,11 +236,11 @@ test('more gaps than fit on a page are read backwards', async () => {
 test('a page read backwards ends before later output', async () => {
   const { jobId, runId } = await addJob(sql, userId)
   const head = await append(sql, await openLog(sql, runId), { pieces: [out('a\nb')], position: null, bytesMax })
-  const first = await page({ jobId, last: 5 })
+  const first = await page({ jobId, lastLines: 5 })
   expect(first).toMatchObject({ text: 'a\nb', isFinal: false })
   await append(sql, head, { pieces: [out('c\n')], position: null, bytesMax })
-  expect(await page({ jobId, before: first.cursor, last: 1 })).toMatchObject({ text: 'b', cursor: first.cursor })
-  expect(await page({ jobId, last: 1 })).toMatchObject({ text: 'bc\n' })
+  expect(await page({ jobId, before: first.cursor }, 1)).toMatchObject({ text: 'b', cursor: first.cursor })
+  expect(await page({ jobId, lastLines: 1 })).toMatchObject({ text: 'bc\n' })
 })
 
 test('gaps are listed with the line behind each', async () => {

@@ -5,6 +5,7 @@ import { LineMatcher } from '../../src/domain/line-matcher.ts'
 import { openLog, sealLog } from '../../src/logs/append.ts'
 import type { LogPiece } from '../../src/logs/chunk.ts'
 import { mergeChunks } from '../../src/logs/keep.ts'
+import type { Matcher } from '../../src/logs/line-scan.ts'
 import type { LogStream } from '../../src/logs/lines.ts'
 import { LineTooCostly, type LogMatch, type LogSearch, searchedBytesMax, searchLog } from '../../src/logs/search.ts'
 import { processorMs } from '../../src/platform/slices.ts'
@@ -37,7 +38,7 @@ interface Wish {
   first?: number
   run?: number
   after?: LogSearch['cursor']
-  matcher?: LineMatcher
+  matcher?: Matcher
   processorMs?: () => number
 }
 
@@ -232,6 +233,22 @@ function randomLines(count: number, matchEvery = 50): string[] {
   })
 }
 
+/** The most that a count grows within one turn of the event loop, while something works. */
+async function growthInTurn(count: () => number, work: () => Promise<unknown>): Promise<number> {
+  let isOver = false
+  let [last, longest] = [count(), 0]
+  const watching = (async () => {
+    for (; !isOver; await otherTurn()) {
+      longest = Math.max(longest, count() - last)
+      last = count()
+    }
+  })()
+  await work()
+  isOver = true
+  await watching
+  return Math.max(longest, count() - last)
+}
+
 test('searches let other work run after each slice of work, also when many run at once', async () => {
   const { jobId } = await storedLog([[[out(randomLines(400).join('\n'))]]])
   const empty = await storedLog([[[out('\n'.repeat(200_000))]]])
@@ -241,20 +258,42 @@ test('searches let other work run after each slice of work, also when many run a
     { jobId: empty.jobId, query: '^$', regex: true, backwards: true },
   ].map((wish) => ({ ...wish, matcher: new LineMatcher(wish.query, { regex: true, ignoreCase: false }) }))
   const workOf = () => wishes.reduce((sum, { matcher }) => sum + matcher.work, 0)
-  let isOver = false
-  let [last, longest] = [workOf(), 0]
-  const watching = (async () => {
-    for (; !isOver; await otherTurn()) {
-      longest = Math.max(longest, workOf() - last)
-      last = workOf()
-    }
-  })()
-  await Promise.all(wishes.map(({ jobId, ...wish }) => search(jobId, wish)))
-  isOver = true
-  await watching
+  const longest = await growthInTurn(workOf, () => Promise.all(wishes.map(({ jobId, ...wish }) => search(jobId, wish))))
   expect(workOf()).toBeGreaterThan(4_000_000)
   // A slice, and the ranges of a line.
   expect(longest).toBeLessThan(210_000)
+})
+
+test.each([
+  ['many matches', [out('x\n'.repeat(50_000))], { matches: true, backwards: true, calls: 24_000, callsMax: 1_000 }],
+  [
+    'many short pieces of two streams',
+    Array.from({ length: 10_000 }, () => [out('x\n'), err('y\n')]).flat(),
+    { matches: false, backwards: false, calls: 20_000, callsMax: 250 },
+  ],
+])('a search of %s lets other work run, even if the pattern costs nothing', async (_what, pieces, wish) => {
+  const { jobId } = await storedLog([[pieces]])
+  const { matches, backwards, calls, callsMax } = wish
+  let count = 0
+  const matcher = {
+    work: 0,
+    reset: () => undefined,
+    find: (_bytes: Uint8Array, at: number, to: number) => {
+      count++
+      return { at: matches ? at : to, matches }
+    },
+    matchesAtEnd: () => false,
+    ranges: () => {
+      count++
+      return []
+    },
+  }
+  const longest = await growthInTurn(
+    () => count,
+    () => search(jobId, { query: 'x', matcher, backwards, first: 10_000, processorMs: () => 0 }),
+  )
+  expect(count).toBeGreaterThanOrEqual(calls)
+  expect(longest).toBeLessThan(callsMax)
 })
 
 test('a search ends within a chunk when its processor time is used, and continues there', async () => {

@@ -57,7 +57,7 @@ describe('an overloaded server', () => {
 
   it('reports that it runs late, except when PostgreSQL refuses', () => {
     expect(whyUnavailable(new Error('Query read timeout'))).toBe('The database did not answer')
-    watchLateness()
+    using _watch = watchLateness()
     const beganMs = performance.now()
     while (performance.now() - beganMs < 1_000) Math.random()
     expect(whyUnavailable(new Error('Query read timeout'))).toMatch(/^This server is overloaded and runs late/)

@@ -37,8 +37,8 @@ const needs = {
     'SELECT run_id FROM allocation WHERE node_id = $1 GROUP BY run_id',
   ),
   api_token_user_id_idx: need(
-    'SELECT * FROM api_token WHERE api_token.user_id = parent.id',
-    'SELECT * FROM api_token WHERE api_token.user_id = $1',
+    'revokeTokens(tx, { userId: id })',
+    'UPDATE api_token SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL',
   ),
   approval_requested_at_id_idx: need('a.requested_at', newest('approval', 'requested_at')),
   approval_status_expires_at_idx: need(
@@ -128,8 +128,8 @@ const needs = {
   pool_change_pool_xact_idx: need('SELECT id FROM pool_change WHERE pool = $1 AND xact >= $2'),
   pool_use_minute: need('const mergeSql = ', 'DELETE FROM pool_use WHERE seconds = 60 AND at < $1'),
   preemption_pool_at_idx: need(
-    'FROM preemption WHERE pool = $1 AND at > (SELECT berth_now())',
-    'SELECT * FROM preemption WHERE pool = $1 AND at > (SELECT berth_now())',
+    'WHERE p.pool = $1 AND p.at > (SELECT berth_now())',
+    'SELECT * FROM preemption p WHERE p.pool = $1 AND p.at > (SELECT berth_now())',
   ),
   question_pool_deadline_idx: need(
     'WHERE pool = $1 AND deadline > (SELECT berth_now()) AND answer IS NULL',

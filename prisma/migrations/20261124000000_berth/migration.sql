@@ -46,7 +46,7 @@ CREATE TYPE "question_kind" AS ENUM ('PREVIEW', 'NO_WAIT', 'PASS');
 CREATE TYPE "pool_change_kind" AS ENUM ('JOINED', 'LEFT', 'GATED', 'RUN', 'NODES', 'SETTINGS');
 
 -- CreateEnum
-CREATE TYPE "hold_kind" AS ENUM ('PREEMPTION', 'DRAIN');
+CREATE TYPE "hold_kind" AS ENUM ('PREEMPTION', 'PLANNED');
 
 -- CreateEnum
 CREATE TYPE "view_scope" AS ENUM ('USER', 'TEAM', 'ALL');
@@ -339,10 +339,10 @@ CREATE TABLE "hold" (
     "pool" TEXT NOT NULL,
     "job_id" TEXT NOT NULL,
     "kind" "hold_kind" NOT NULL,
-    "class" TEXT NOT NULL,
     "placements" JSONB NOT NULL,
     "since" TIMESTAMPTZ(3) NOT NULL DEFAULT berth_now(),
     "expected_at" TIMESTAMPTZ(3),
+    "backfilled_on" TEXT,
 
     CONSTRAINT "hold_pkey" PRIMARY KEY ("id")
 );
@@ -396,17 +396,6 @@ CREATE TABLE "lane_view" (
 );
 
 -- CreateTable
-CREATE TABLE "class_view" (
-    "pool" TEXT NOT NULL,
-    "class" TEXT NOT NULL,
-    "blocked_by" TEXT,
-    "reason" JSONB,
-    "considered_at" TIMESTAMPTZ(3) NOT NULL,
-
-    CONSTRAINT "class_view_pkey" PRIMARY KEY ("pool","class")
-);
-
--- CreateTable
 CREATE TABLE "account_view" (
     "pool" TEXT NOT NULL,
     "account" TEXT NOT NULL,
@@ -433,6 +422,7 @@ CREATE TABLE "pool_forecast" (
     "pool" TEXT NOT NULL,
     "at" TIMESTAMPTZ(3) NOT NULL,
     "basis" TEXT NOT NULL,
+    "unknown" TEXT[],
     "starts" JSONB NOT NULL,
 
     CONSTRAINT "pool_forecast_pkey" PRIMARY KEY ("pool")

@@ -110,7 +110,7 @@ const noPriority = (pool: string) =>
   InvalidInput.at(
     'priority',
     `Has no effect: pool ${pool} orders by fair share, the account with the smallest share first. ` +
-      'Submit the job with a higher bid to pass other jobs of its account, or give the account a weight in the pool',
+      'Submit the job with a higher bid to pass your other jobs of its account, or give the account a weight in the pool',
   )
 
 interface Before extends LaneOf {

@@ -3,18 +3,16 @@ import { jobChangeSql } from './job-change.ts'
 import { lockMoves } from './job-head.ts'
 
 /**
- * Holds reserve placements for waiting jobs until the job starts or leaves the queue; preemption requests free the
+ * Holds keep placements for waiting jobs until the job starts or leaves the queue; preemption requests free the
  * placements. Called by the leader in its open transaction; after the commit the caller wakes `event` and `run`.
  */
 
 interface StoredHold {
   id: string
   jobId: string
-  kind: 'PREEMPTION' | 'DRAIN'
-  class: string
   placements: readonly unknown[]
   sinceMs: number
-  expectedMs: number | null
+  backfilledOn: string | null
 }
 
 export interface EvictionRequest {
@@ -27,17 +25,16 @@ export interface EvictionRequest {
   }[]
 }
 
-/** Stores or replaces holds of jobs that still wait. Returns these jobs. */
-export async function putHolds(sql: Sql, pool: string, holds: readonly StoredHold[]): Promise<ReadonlySet<string>> {
+/** Stores holds of jobs that still wait, also in place of their planned starts. Returns these jobs. */
+async function putHolds(sql: Sql, pool: string, holds: readonly StoredHold[]): Promise<ReadonlySet<string>> {
   if (holds.length === 0) return new Set()
   const rows = await sql.query<{ jobId: string }>(
-    `INSERT INTO hold (id, pool, job_id, kind, class, placements, since, expected_at)
-     SELECT h.id, $1, h."jobId", h.kind, h.class, h.placements, to_timestamp(h."sinceMs" / 1000), to_timestamp(h."expectedMs" / 1000)
-     FROM jsonb_to_recordset($2::text::jsonb) AS h(id text, "jobId" text, kind hold_kind, class text, placements jsonb,
-       "sinceMs" float8, "expectedMs" float8)
+    `INSERT INTO hold (id, pool, job_id, kind, placements, since, backfilled_on)
+     SELECT h.id, $1, h."jobId", 'PREEMPTION', h.placements, to_timestamp(h."sinceMs" / 1000), h."backfilledOn"
+     FROM jsonb_to_recordset($2::text::jsonb) AS h(id text, "jobId" text, placements jsonb, "sinceMs" float8, "backfilledOn" text)
      WHERE h."jobId" IN (SELECT job_id FROM queue_entry WHERE job_id = h."jobId" FOR KEY SHARE)
-     ON CONFLICT (job_id) DO UPDATE SET kind = excluded.kind, class = excluded.class, placements = excluded.placements,
-       since = excluded.since, expected_at = excluded.expected_at RETURNING job_id AS "jobId"`,
+     ON CONFLICT (job_id) DO UPDATE SET kind = excluded.kind, placements = excluded.placements, since = excluded.since,
+       backfilled_on = excluded.backfilled_on, expected_at = NULL RETURNING job_id AS "jobId"`,
     [pool, JSON.stringify(holds)],
     'put_holds',
   )

@@ -3,7 +3,7 @@ import { demandToRead, seesAll, type Viewer } from '../access.ts'
 import type { Domain } from '../domain.ts'
 import type { LimitCode } from '../reason.ts'
 import { holdingSql } from '../state.ts'
-import { findPool, type Limits, readLimits, readLimitsVersion, readScopeLimits, type ScopeLimit } from './limits.ts'
+import { type Limits, readLimits, readLimitsVersions, readScopeLimits, type ScopeLimit } from './limits.ts'
 
 /**
  * Usage of running jobs against the limits of their pool, computed from the runs that hold resources. A job counts in
@@ -243,7 +243,7 @@ export const withoutUsage = (ceilings: Ceilings): Ceilings => ({ ...ceilings, ta
 export async function readCeilings(sql: Sql, pool: string, singleUser: boolean): Promise<Ceilings> {
   const limits = (await readLimits(sql, [pool], singleUser)).get(pool)
   const rules = limits ? await readLimitRules(sql, { pool, limits, singleUser }) : []
-  return { pool, rules, tally: rules.length > 0 ? tallyHoldings(rules, await readHoldings(sql, pool)) : new Map() }
+  return { pool, rules, tally: rules.length > 0 ? tallyHoldings(rules, await readHoldings(sql, [pool])) : new Map() }
 }
 
 export async function readLimitRules(
@@ -251,7 +251,7 @@ export async function readLimitRules(
   { pool, limits, singleUser }: { pool: string; limits: Limits; singleUser: boolean },
 ): Promise<LimitRule[]> {
   const disabled = singleUser ? [] : await readDisabled(sql, pool)
-  return [...disabled.map(disabledRule), ...listLimitRules(limits, await readScopeLimits(sql, pool))]
+  return [...disabled.map(disabledRule), ...listLimitRules(limits, await readScopeLimits(sql, [pool]))]
 }
 
 const disabledRule = (userId: string): LimitRule => ({
@@ -274,21 +274,22 @@ async function readDisabled(sql: Sql, pool: string): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-const readHoldings = (sql: Sql, pool: string): Promise<Holding[]> => sql.query<Holding>(holdingsSql, [pool], 'holdings')
+const readHoldings = (sql: Sql, pools: readonly string[]): Promise<(Holding & { pool: string })[]> =>
+  sql.query<Holding & { pool: string }>(holdingsSql, [pools], 'holdings')
 
 /** Groups equal runs into one row with their number, so there are few rows for any number of runs. */
 const holdingsSql = `
-SELECT h.user_id AS "userId", u.name AS "userName", h.team_id AS "teamId", t.name AS team, h.queue, h.project, h.gpu,
+SELECT h.pool, h.user_id AS "userId", u.name AS "userName", h.team_id AS "teamId", t.name AS team, h.queue, h.project, h.gpu,
   h.models, h.jobs
 FROM (
-  SELECT j.user_id, j.team_id, j.queue, j.project, g.gpu, m.models, count(*) AS jobs
+  SELECT r.pool, j.user_id, j.team_id, j.queue, j.project, g.gpu, m.models, count(*) AS jobs
   FROM run r JOIN job j ON j.id = r.job_id
   CROSS JOIN LATERAL (SELECT CASE WHEN j.gpu_most IS NULL THEN j.gpu ELSE greatest(j.gpu,
     (SELECT count(*) FROM held_device h WHERE h.run_id = r.id)::int) END AS gpu) g
   CROSS JOIN LATERAL (SELECT coalesce(array_agg(d.model ORDER BY d.model), '{}') AS models
     FROM device_claim c JOIN device d ON d.node_id = c.node_id AND d.device = c.device WHERE c.run_id = r.id) m
-  WHERE r.pool = $1 AND r.state IN ${holdingSql}
-  GROUP BY 1, 2, 3, 4, 5, 6
+  WHERE r.pool = ANY($1::text[]) AND r.state IN ${holdingSql}
+  GROUP BY 1, 2, 3, 4, 5, 6, 7
 ) h JOIN "user" u ON u.id = h.user_id LEFT JOIN team t ON t.id = h.team_id`
 
 export interface ScopeInUse extends ScopeLimit {
@@ -302,28 +303,48 @@ export interface LimitsInUse extends Limits {
   scopes: ScopeInUse[]
 }
 
-/** `pool` null: the pool of the default queue. Omits scopes that the viewer may not see. */
+/** Without pools that do not exist, and without scopes that the viewer may not see. */
 export async function readLimitsInUse(
   { db: { sql }, singleUser }: Domain,
   viewer: Viewer,
-  asked: string | null,
-): Promise<LimitsInUse> {
+  pools: readonly string[],
+): Promise<ReadonlyMap<string, LimitsInUse>> {
   demandToRead(viewer, 'job.view.own')
-  const pool = await findPool(sql, asked)
-  const limits = (await readLimits(sql, [pool], singleUser)).get(pool)
-  if (!limits) throw new Error(`The pool ${pool} was removed`)
-  const all = await readScopeLimits(sql, pool)
-  const tally = tallyHoldings(listLimitRules(limits, all), all.length > 0 ? await readHoldings(sql, pool) : [])
-  const scopes = (await filterVisible(sql, viewer, all)).map((limit) => {
-    const { counted, gpuModel } = limit
-    const used = tally.get(counted === null || gpuModel === '' ? (counted ?? '') : modelKey(counted, gpuModel))
-    return { ...limit, jobsInUse: used?.jobs ?? 0, gpusInUse: used?.gpus ?? 0 }
+  const [limits, versions, scopes] = await Promise.all([
+    readLimits(sql, pools, singleUser),
+    readLimitsVersions(sql, pools),
+    readScopeLimits(sql, pools),
+  ])
+  const limited = new Set(scopes.map(({ pool }) => pool))
+  const holdings = limited.size > 0 ? await readHoldings(sql, [...limited]) : []
+  const visible = Map.groupBy(await filterVisible(sql, viewer, scopes), ({ pool }) => pool)
+  const inUse = [...limits].map(([pool, own]) => {
+    const rules = listLimitRules(
+      own,
+      scopes.filter((each) => each.pool === pool),
+    )
+    const tally = tallyHoldings(
+      rules,
+      holdings.filter((each) => each.pool === pool),
+    )
+    const shown = (visible.get(pool) ?? []).map((limit) => addUse(limit, tally))
+    return { pool, ...own, version: versions.get(pool) ?? 1, scopes: shown }
   })
-  return { pool, ...limits, version: await readLimitsVersion(sql, pool), scopes }
+  return new Map(inUse.map((each) => [each.pool, each]))
+}
+
+function addUse(limit: ScopeLimit, tally: Tally): ScopeInUse {
+  const { counted, gpuModel } = limit
+  const used = tally.get(counted === null || gpuModel === '' ? (counted ?? '') : modelKey(counted, gpuModel))
+  return { ...limit, jobsInUse: used?.jobs ?? 0, gpusInUse: used?.gpus ?? 0 }
 }
 
 /** Removes the limits of other users, teams and projects unless the viewer may see all jobs. */
-async function filterVisible(sql: Sql, viewer: Viewer, all: readonly ScopeLimit[]): Promise<readonly ScopeLimit[]> {
+async function filterVisible<Limit extends ScopeLimit>(
+  sql: Sql,
+  viewer: Viewer,
+  all: readonly Limit[],
+): Promise<readonly Limit[]> {
   if (seesAll(viewer) || viewer.granted.has('limits.write') || all.length === 0) return all
   const own = await sql.query<{ scope: string; name: string }>(ownScopesSql, [viewer.userId])
   const known = new Set(own.map(({ scope, name }) => `${scope} ${name}`))

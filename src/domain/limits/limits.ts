@@ -5,7 +5,7 @@ import { rememberApplied } from '../applied.ts'
 import { audit } from '../audit/audit.ts'
 import { tellLimits } from '../changes.ts'
 import type { Domain } from '../domain.ts'
-import { InvalidInput, NotFound, type Violation } from '../errors.ts'
+import { InvalidInput, NotFound } from '../errors.ts'
 import { isDelegated, isOneMachine } from '../executors.ts'
 import { parseInput } from '../parse.ts'
 import { demandUnchanged, type ExpectedVersion, versionInput } from '../versions.ts'
@@ -27,7 +27,7 @@ export interface Limits {
   /** This limit and the next are checked at submission. */
   userMaxActive: number | null
   userMaxBlocked: number | null
-  starvationThresholdSeconds: number
+  starvationThresholdSeconds: number | null
 }
 
 /** A change of limits; a missing key keeps its value. */
@@ -89,9 +89,8 @@ async function poolBy(sql: Sql, pool: string | null, text: string, name: string)
 const poolSql = 'SELECT name FROM pool WHERE name = coalesce($1, (SELECT pool FROM submission_queue WHERE is_default))'
 
 const countMax = 1_000_000_000
-const yearMinutes = 527_040
 const count = z.int().min(0, 'must not be negative').max(countMax, `must be at most ${countMax}`).nullish()
-const amount = (max: number) => z.number().min(0, 'must not be negative').max(max, 'must be at most a year').nullish()
+const yearSeconds = 31_622_400
 
 const limitsInput = z.strictObject({
   pool: z.string().nullish(),
@@ -103,7 +102,11 @@ const limitsInput = z.strictObject({
   localJobMaxConcurrent: count,
   userMaxActive: count,
   userMaxBlocked: count,
-  starvationThresholdSeconds: amount(yearMinutes * 60),
+  starvationThresholdSeconds: z
+    .number()
+    .positive('must be above 0; null means never')
+    .max(yearSeconds, 'must be at most a year')
+    .nullish(),
   expectedVersion: versionInput,
 })
 
@@ -123,20 +126,12 @@ export async function updateLimits(domain: Domain, viewer: Viewer, raw: unknown)
 }
 
 function parseChange(raw: unknown): { pool: string | null; change: LimitChange; expectedVersion: ExpectedVersion } {
-  const { pool, expectedVersion, enableFairShare, starvationThresholdSeconds, ...counts } = parseInput(limitsInput, raw)
-  const violations: Violation[] = []
-  if (starvationThresholdSeconds === null)
-    violations.push({ path: ['starvationThresholdSeconds'], message: 'Must be a number; 0 disables it' })
-  if (enableFairShare === null) violations.push({ path: ['enableFairShare'], message: 'Must be true or false' })
-  if (violations.length > 0) throw new InvalidInput(violations)
+  const { pool, expectedVersion, enableFairShare, ...values } = parseInput(limitsInput, raw)
+  if (enableFairShare === null) throw InvalidInput.at('enableFairShare', 'Must be true or false')
   return {
     pool: pool ?? null,
     expectedVersion,
-    change: present({
-      ...counts,
-      enableFairShare: enableFairShare ?? undefined,
-      starvationThresholdSeconds: starvationThresholdSeconds ?? undefined,
-    }),
+    change: present({ ...values, enableFairShare }),
   }
 }
 
@@ -176,13 +171,15 @@ export async function applyLimits(tx: Tx, pool: string, declared: LimitChange, n
 }
 
 async function demandLimitsUnchanged(tx: Tx, pool: string, expected: ExpectedVersion): Promise<void> {
-  demandUnchanged('limits of the pool', { version: await readLimitsVersion(tx, pool) }, expected)
+  demandUnchanged('limits of the pool', { version: (await readLimitsVersions(tx, [pool])).get(pool) ?? 1 }, expected)
 }
 
-/** Version of the limits of a pool and of its scopes. */
-export async function readLimitsVersion(sql: Sql, pool: string): Promise<number> {
-  const [row] = await sql.query<{ version: number }>('SELECT version FROM pool_limits WHERE pool = $1', [pool])
-  return row?.version ?? 1
+/** Versions of the limits of pools and of their scopes. A pool without stored limits has 1. */
+export async function readLimitsVersions(sql: Sql, pools: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const text = `SELECT w.pool, coalesce(l.version, 1) AS version
+    FROM unnest($1::text[]) AS w(pool) LEFT JOIN pool_limits l ON l.pool = w.pool`
+  const rows = await sql.query<{ pool: string; version: number }>(text, [pools], 'limits_versions')
+  return new Map(rows.map(({ pool, version }) => [pool, version]))
 }
 
 async function storedLimits({ prisma }: Tx, poolName: string): Promise<Record<string, unknown>> {
@@ -206,17 +203,17 @@ export interface ScopeLimit {
 
 const scopesMax = 500
 
-export const readScopeLimits = (sql: Sql, pool: string): Promise<ScopeLimit[]> =>
-  sql.query<ScopeLimit>(scopesSql, [pool], 'scope_limits')
+export const readScopeLimits = (sql: Sql, pools: readonly string[]): Promise<(ScopeLimit & { pool: string })[]> =>
+  sql.query<ScopeLimit & { pool: string }>(scopesSql, [pools], 'scope_limits')
 
 const scopesSql = `
-SELECT l.scope::text AS scope, l.name, l.gpu_model AS "gpuModel", l.max_jobs AS "maxJobs", l.max_gpus AS "maxGpus",
+SELECT l.pool, l.scope::text AS scope, l.name, l.gpu_model AS "gpuModel", l.max_jobs AS "maxJobs", l.max_gpus AS "maxGpus",
   CASE l.scope WHEN 'USER' THEN 'user:' || u.id WHEN 'TEAM' THEN 'team:' || t.id
     WHEN 'QUEUE' THEN 'queue:' || l.name ELSE 'project:' || l.name END AS counted
 FROM scope_limit l
 LEFT JOIN "user" u ON l.scope = 'USER' AND u.name = l.name
 LEFT JOIN team t ON l.scope = 'TEAM' AND t.name = l.name
-WHERE l.pool = $1 ORDER BY l.scope, l.name, l.gpu_model LIMIT ${scopesMax}`
+WHERE l.pool = ANY($1::text[]) ORDER BY l.scope, l.name, l.gpu_model`
 
 const scopeInput = z.strictObject({
   pool: z.string().nullish(),
@@ -228,21 +225,22 @@ const scopeInput = z.strictObject({
   expectedVersion: versionInput,
 })
 
-/** Removes the limit if both numbers are null. */
+/** Omitted numbers stay. Removes the limit if both numbers are null then. */
 export async function setScopeLimit(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
   demand(viewer, 'limits.write')
-  const {
-    pool: asked,
-    gpuModel,
-    maxJobs = null,
-    maxGpus = null,
-    expectedVersion,
-    ...named
-  } = parseInput(scopeInput, raw)
-  const limit = { ...named, gpuModel: gpuModel?.toLowerCase() ?? '', maxJobs, maxGpus }
+  const { pool: asked, gpuModel, maxJobs, maxGpus, expectedVersion, ...named } = parseInput(scopeInput, raw)
+  const key = { ...named, gpuModel: gpuModel?.toLowerCase() ?? '' }
   const pool = await domain.db.serializable(async (tx) => {
     const name = await lockPool(tx, asked ?? null)
     await demandLimitsUnchanged(tx, name, expectedVersion)
+    const before = await tx.prisma.scopeLimit.findUnique({
+      where: { poolName_scope_name_gpuModel: { poolName: name, ...key } },
+    })
+    const limit = {
+      ...key,
+      maxJobs: maxJobs === undefined ? (before?.maxJobs ?? null) : maxJobs,
+      maxGpus: maxGpus === undefined ? (before?.maxGpus ?? null) : maxGpus,
+    }
     await demandModels(tx, name, limit)
     await writeScopeLimit(tx, name, limit)
     await writeLimits(tx, name, {})
@@ -283,7 +281,7 @@ async function writeScopeLimit(tx: Tx, poolName: string, limit: WrittenScope): P
     update: { maxJobs, maxGpus },
   })
   if ((await scopeLimit.count({ where: { poolName } })) > scopesMax)
-    throw InvalidInput.at('name', `A pool can have at most ${scopesMax} scope limits; remove one first`)
+    throw InvalidInput.at('scope', `A pool can have at most ${scopesMax} scope limits; remove one first`)
 }
 
 /** Refuses unknown users and teams, because the limit would have no effect. Projects are free text. */
@@ -296,5 +294,5 @@ async function demandNamed({ prisma }: Tx, { scope, name }: Pick<WrittenScope, '
     PROJECT: () => ({ name }),
   } as const satisfies Record<LimitScope, unknown>
   if (!(await find[scope]()))
-    throw InvalidInput.at('name', `The ${scope.toLowerCase()} ${name.slice(0, 64)} does not exist`)
+    throw InvalidInput.at('scope', `The ${scope.toLowerCase()} ${name.slice(0, 64)} does not exist`)
 }

@@ -94,13 +94,15 @@ const updateInput = z.strictObject({
   expectedVersion: versionInput,
 })
 
+/** `path`: of a quota in the configuration, which writes the name of the scope as `key`. */
 function demandSense({ type, scope, key, limit: value }: QuotaRule, path: readonly string[] = []): void {
+  const named = path.length > 0 ? 'key' : 'scope'
   const refuse = (field: string, message: string) => InvalidInput.at([...path, field].join('.'), message)
-  if (scope === 'GLOBAL' && key !== null) throw refuse('key', 'Must be omitted: a GLOBAL quota applies to all users')
-  if (scope !== 'GLOBAL' && key === null) throw refuse('key', `Must name the ${scope.toLowerCase()} that it limits`)
+  if (scope === 'GLOBAL' && key !== null) throw refuse(named, 'Must be omitted: a GLOBAL quota applies to all users')
+  if (scope !== 'GLOBAL' && key === null) throw refuse(named, `Must name the ${scope.toLowerCase()} that it limits`)
   if (scope === 'LEVEL' && !userLevels.some((level) => level === key))
-    throw refuse('key', `Must be ${userLevels.join(', ')}`)
-  if (scope === 'ACCOUNT' && !accountForm.test(key ?? '')) throw refuse('key', withCapital(accountRule))
+    throw refuse(named, `Must be ${userLevels.join(', ')}`)
+  if (scope === 'ACCOUNT' && !accountForm.test(key ?? '')) throw refuse(named, withCapital(accountRule))
   if (!isCost({ type }) && !Number.isInteger(value)) throw refuse('limit', 'Must be a whole number')
 }
 

@@ -102,7 +102,7 @@ async function keepPerson({ time }: Domain, tx: Tx, claims: Claims): Promise<boo
   if (claims.teams) {
     const data = claims.teams.toSorted().map((name) => ({ id: newId('team', time.nowMs()), name, account: name }))
     await tx.prisma.team.createMany({ data, skipDuplicates: true })
-    await setTeams(tx, row.id, { teams: claims.teams })
+    await setTeams(tx, row.id, { teams: claims.teams.map((name) => ({ name })) })
   }
   const { name, level, teams, issuer, subject } = claims
   const detail = { name, level, teams, issuer, subject, by: 'oidc' }

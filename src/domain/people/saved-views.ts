@@ -24,7 +24,7 @@ const viewInput = z.strictObject({
     .max(200, 'must have at most 200 characters')
     .regex(/^\/([\w-][\w.-]*(\/[\w-][\w.-]*)*)?$/, 'must be the path of a page, such as /jobs'),
   search: z.string().max(2_048, 'must have at most 2,048 characters'),
-  scope: z.enum(['USER', 'TEAM', 'ALL']),
+  visibility: z.enum(['USER', 'TEAM', 'ALL']),
   teamId: z.string().nullish(),
   pinned: z.boolean(),
   expectedVersion: versionInput,
@@ -33,10 +33,11 @@ const viewInput = z.strictObject({
 /** Creates a view, or replaces the one with this id. */
 export async function saveView(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
   demand(viewer, 'view.write')
-  const { id, teamId = null, expectedVersion, ...view } = parseInput(viewInput, raw)
-  if (view.scope === 'ALL') demandAdmin(viewer)
-  if ((view.scope === 'TEAM') !== (teamId !== null))
-    throw InvalidInput.at('teamId', 'Give a team with the scope TEAM, and only there')
+  const { id, teamId = null, visibility: scope, expectedVersion, ...named } = parseInput(viewInput, raw)
+  const view = { ...named, scope }
+  if (scope === 'ALL') demandAdmin(viewer)
+  if ((scope === 'TEAM') !== (teamId !== null))
+    throw InvalidInput.at('teamId', 'Give a team with the visibility TEAM, and only there')
   return domain.db.serializable(async (tx) => {
     if (teamId !== null) await demandMember(tx, viewer, teamId)
     if (id == null)

@@ -192,11 +192,18 @@ async function addMembersTo({ prisma }: Tx, id: string, userIds: readonly string
   await prisma.teamMember.createMany({ data: members, skipDuplicates: true })
 }
 
+/** Exactly one of the two is set. */
+export const nameOrId = z.strictObject({ id: z.string().nullish(), name: z.string().nullish() })
+type NameOrId = z.output<typeof nameOrId>
+
+const whereTeam = ({ id, name }: NameOrId) => (id == null ? { name: name ?? '' } : { id })
+const describeTeam = ({ id, name }: NameOrId) => (id ?? name ?? '').slice(0, 64)
+
 interface TeamChoice {
-  /** Names of all teams of the user; undefined: no change. */
-  teams?: readonly string[] | undefined
+  /** All teams of the user; undefined: no change. */
+  teams?: readonly NameOrId[] | undefined
   /** undefined: no change, except that a default team that the user left is cleared. */
-  defaultTeam?: string | null | undefined
+  defaultTeam?: NameOrId | null | undefined
 }
 
 /** Throws InvalidInput for an unknown team. */
@@ -210,17 +217,20 @@ export async function setTeams(tx: Tx, userId: string, { teams, defaultTeam }: T
     return
   }
   const chosen =
-    defaultTeam === null ? null : await team.findFirst({ where: { name: defaultTeam, members: { some: { userId } } } })
+    defaultTeam === null
+      ? null
+      : await team.findFirst({ where: { ...whereTeam(defaultTeam), members: { some: { userId } } } })
   if (defaultTeam !== null && !chosen)
-    throw InvalidInput.at('defaultTeam', `${defaultTeam.slice(0, 64)} is not a team of the user`)
+    throw InvalidInput.at('defaultTeam', `${describeTeam(defaultTeam)} is not a team of the user`)
   await user.update({ where: { id: userId }, data: { defaultTeamId: chosen?.id ?? null } })
 }
 
-async function replaceTeams({ prisma }: Tx, userId: string, names: readonly string[]): Promise<void> {
-  const rows = await prisma.team.findMany({ where: { name: { in: [...names] } } })
-  const known = new Set(rows.map(({ name }) => name))
-  const unknown = names.findIndex((name) => !known.has(name))
-  if (unknown >= 0) throw InvalidInput.at(`teams.${unknown}`, `Team ${names[unknown]?.slice(0, 64)} not found`)
+async function replaceTeams({ prisma }: Tx, userId: string, wanted: readonly NameOrId[]): Promise<void> {
+  const rows = wanted.length === 0 ? [] : await prisma.team.findMany({ where: { OR: wanted.map(whereTeam) } })
+  const known = new Set(rows.flatMap(({ id, name }) => [`id ${id}`, `name ${name}`]))
+  for (const [index, team] of wanted.entries())
+    if (!known.has(team.id == null ? `name ${team.name}` : `id ${team.id}`))
+      throw InvalidInput.at(`teams.${index}`, `Team ${describeTeam(team)} not found`)
   const ids = rows.map(({ id }) => id)
   await prisma.teamMember.deleteMany({ where: { userId, teamId: { notIn: ids } } })
   await prisma.teamMember.createMany({ data: ids.map((teamId) => ({ teamId, userId })), skipDuplicates: true })

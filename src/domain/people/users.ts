@@ -19,7 +19,7 @@ import { parseInput } from '../parse.ts'
 import { withSubmissionsLocked } from '../submission-lock.ts'
 import { demandUnchanged, type Target, versionInput } from '../versions.ts'
 import { localUser } from './access-mode.ts'
-import { setTeams } from './teams.ts'
+import { nameOrId, setTeams } from './teams.ts'
 import { revokeTokens } from './tokens.ts'
 import { demandUnixUser } from './unix-users.ts'
 
@@ -33,9 +33,9 @@ const permissions = z.array(z.string().refine(isPermission, 'is not a known perm
 const fields = {
   displayName: optionalText,
   email: optionalText,
-  teams: z.array(z.string()).optional(),
-  /** Name of a team; null clears it. */
-  defaultTeam: z.string().nullish(),
+  teams: z.array(nameOrId).optional(),
+  /** null clears it. */
+  defaultTeam: nameOrId.nullish(),
   allow: permissions,
   deny: permissions,
   unixUser: z
@@ -134,7 +134,7 @@ async function linkIdentity({ prisma }: Tx, id: string, identity: Identity | nul
  * Disables the user: tokens are revoked, running jobs continue, waiting jobs are held back, and all jobs keep their
  * user.
  */
-export async function deleteUser(
+export async function disableUser(
   domain: Domain,
   viewer: Viewer,
   { id, expectedVersion }: Target,
@@ -149,7 +149,7 @@ export async function deleteUser(
     await tx.prisma.user.update({ where: { id }, data: { disabled: true } })
     if (!before.disabled) await tellLimitsOfAllPools(tx)
     await revokeTokens(tx, { userId: id })
-    await audit(tx, viewer, [{ action: 'user.delete', objectId: id }], domain.time.nowMs())
+    await audit(tx, viewer, [{ action: 'user.disable', objectId: id }], domain.time.nowMs())
   })
   for (const topic of ['access', 'queue'] as const) domain.wakeups.poke(topic)
   return { id }

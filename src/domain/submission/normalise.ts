@@ -1,5 +1,6 @@
 import type { SpecInput } from '../input.ts'
 import { internalDnsName } from '../internal-dns.ts'
+import { defaultRunSeconds } from '../lanes.ts'
 import { type FreeNode, indexMachines } from '../machines/machines.ts'
 import { GiB, toShape } from '../shape.ts'
 import type { JobSpec, Resources } from '../spec.ts'
@@ -10,8 +11,6 @@ export interface Normalised {
   spec: JobSpec
   warnings: string[]
 }
-
-const nonPreemptableRunTimeSeconds = 172_800
 
 const resourceDefaults: Resources = {
   cpu: 1,
@@ -108,7 +107,7 @@ export function normaliseSpec(input: SpecInput, { route, account, destination }:
     maxRunTimeSeconds:
       input.maxRunTimeSeconds ??
       input.durationSeconds ??
-      (flags.preemptable || flags.interactive ? 0 : nonPreemptableRunTimeSeconds),
+      (flags.preemptable || flags.interactive ? 0 : defaultRunSeconds),
     notBefore: input.notBefore ? new Date(input.notBefore).toISOString() : null,
     dependsOn: (input.dependsOn ?? []).map(({ jobId, on }) => ({ jobId, on: on ?? 'SUCCEEDED' })),
     retry: input.retry ? { maxAttempts: input.retry.maxAttempts, onExitCodes: input.retry.onExitCodes ?? null } : null,

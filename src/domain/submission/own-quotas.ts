@@ -23,7 +23,6 @@ export interface QuotaUsage {
   limit: number
   used: number
   warning: boolean
-  ceiling: string | null
 }
 
 /** For each type and action, the lowest of the quotas of the viewer, of the viewer's teams, and of their accounts. */
@@ -37,10 +36,10 @@ export async function readQuotaUsage({ db: { sql }, singleUser }: Domain, viewer
   const wanted = deciding.map(({ subject, type }) => ({ subject, hours: windowHours[type] }))
   const usage = await readUsage(sql, mergeMeasured(wanted))
   return deciding.map((quota) => {
-    const { type, action, limit, subject, ceiling } = quota
+    const { type, action, limit, subject } = quota
     const used = (usage.get(subjectKey(subject)) ?? noUsage).amounts[type]
     const scope = scopeText(subject)
-    return { type, action, scope, limit, used, warning: isNear(used, limit), ceiling: ceiling ? scope : null }
+    return { type, action, scope, limit, used, warning: isNear(used, limit) }
   })
 }
 

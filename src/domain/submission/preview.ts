@@ -4,7 +4,7 @@ import type { Domain } from '../domain.ts'
 import { InvalidInput } from '../errors.ts'
 import { makeLane } from '../lanes.ts'
 import { type Estimate, estimateUnstored } from '../queue/estimate.ts'
-import { computeFit, type Fit, type FitSubject, isThere } from '../queue/fit.ts'
+import { computeFit, type Fit, type FitSubject, isThere, judgedByLeader } from '../queue/fit.ts'
 import { gatesOfSpec } from '../queue/gates.ts'
 import { askLeader } from '../queue/questions.ts'
 import type { Reason } from '../reason.ts'
@@ -74,8 +74,8 @@ export async function previewJob(domain: Domain, viewer: Viewer, raw: unknown): 
     preempts: [],
   }
   const found = { ...consequences, warnings, idempotentJobId: null, spec, fit: isThere }
-  const judgeFit = async () => {
-    const fit = await computeFit(domain, subject)
+  const judgeFit = async (reason: Reason | null = null) => {
+    const fit = judgedByLeader(await computeFit(domain, subject), reason)
     return { fit, warnings: [...warnings, ...lastingWarnings(fit)] }
   }
   if (job.approval) {
@@ -85,8 +85,8 @@ export async function previewJob(domain: Domain, viewer: Viewer, raw: unknown): 
   const answer = (await askLeader(domain, pool, { kind: 'PREVIEW', payload })) as PreviewAnswer
   if (answer.place) return { ...found, wouldBe: answer.wouldBe, ...startFields(answer.place) }
   const { wouldBe, position, preempts } = answer
-  const judged = { ...found, preempts, ...(await judgeFit()) }
   const reasons = await hideJobs(domain, viewer, answer.reasons)
+  const judged = { ...found, preempts, ...(await judgeFit(reasons[0])) }
   if (wouldBe === 'FAILED') return { ...judged, wouldBe, ...notStarted, reasons }
   const waiting = { ...(await gatesOfSpec(domain.db.sql, spec)), reasons, position }
   const estimatedStart = judged.fit.never ? null : await estimateUnstored(domain, { ...subject, ...waiting })
@@ -125,7 +125,8 @@ const notStarted = { nodes: [], gpuIds: [], position: null, estimatedStart: null
 
 function startFields({ nodes, gpuIds, atMs }: NonNullable<PreviewAnswer['place']>) {
   const at = new Date(atMs)
-  const estimatedStart: Estimate = { p50: at, p90: at, earliest: at, latest: at, basis: 'The job can start now' }
+  const basis = 'The job can start now'
+  const estimatedStart: Estimate = { p50: at, p90: at, earliest: at, latest: at, basis, unknown: [] }
   return { nodes, gpuIds, reasons: [], position: null, estimatedStart }
 }
 

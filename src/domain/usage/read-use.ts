@@ -20,7 +20,8 @@ export interface UsageRequest {
 
 export interface UsagePoint {
   at: Date
-  /** Name of the pool, account, team, user or queue; null: no team. */
+  by: UsageBy
+  /** Name of the pool, account or queue, id of the team or user; null: no team. */
   key: string | null
   running: number
   queued: number
@@ -30,7 +31,7 @@ export interface UsagePoint {
   memoryBytes: number
   cpuSeconds: number
   gpuSeconds: number
-  memoryGibSeconds: number
+  memoryByteSeconds: number
   cpuCapacity: number
   gpuCapacity: number
   memoryCapacityBytes: number
@@ -57,12 +58,12 @@ export async function readUse(sql: Sql, viewer: Viewer, request: UsageRequest): 
       'bucketSeconds',
       `The answer would have more than ${usagePointsMax} points; ask for longer buckets, a shorter time or one pool`,
     )
-  return rows.map(toPoint)
+  return rows.map((row) => ({ ...toPoint(row), by }))
 }
 
-type UsageRow = Omit<UsagePoint, 'waitP50Seconds' | 'waitP95Seconds'> & { waits: string }
+type UsageRow = Omit<UsagePoint, 'by' | 'waitP50Seconds' | 'waitP95Seconds'> & { waits: string }
 
-function toPoint({ waits, ...row }: UsageRow): UsagePoint {
+function toPoint({ waits, ...row }: UsageRow): Omit<UsagePoint, 'by'> {
   const counts = parseWaits(waits)
   return {
     ...row,
@@ -92,15 +93,6 @@ const keyColumns = {
   USER: 'user_id',
   QUEUE: 'queue',
 } as const satisfies Record<UsageBy, string>
-
-/** The name of a key; the id of a user or team that was deleted. */
-const keyNames: Readonly<Record<UsageBy, string>> = {
-  POOL: 'p.key',
-  ACCOUNT: 'p.key',
-  TEAM: `coalesce((SELECT name FROM team WHERE id = p.key), nullif(p.key, ''))`,
-  USER: `coalesce((SELECT name FROM "user" WHERE id = p.key), p.key)`,
-  QUEUE: 'p.key',
-}
 
 /** The capacity beside a point: of its pool, or of all pools of the answer. */
 const capacityPool = (by: UsageBy) => (by === 'POOL' ? 'pool' : "''")
@@ -136,15 +128,15 @@ point AS (
   SELECT u.bucket, u.key, ${capacityPool(by) === 'pool' ? 'u.pool' : "''"} AS pool, sum(u.running / p.seconds) AS running,
     sum(u.queued / p.seconds) AS queued, sum(u.blocked / p.seconds) AS blocked, sum(u.cpu / p.seconds) AS cpu,
     sum(u.gpu / p.seconds) AS gpu, sum(u.memory / p.seconds) AS memory,
-    sum(u.cpu) AS cpu_seconds, sum(u.gpu) AS gpu_seconds, sum(u.memory) / ${2 ** 30} AS memory_seconds,
+    sum(u.cpu) AS cpu_seconds, sum(u.gpu) AS gpu_seconds, sum(u.memory) AS memory_seconds,
     sum(u.started)::int AS started, sum(u.finished)::int AS finished, sum(u.failed)::int AS failed, sum(u.cost) AS cost, sum(u.waits) AS waits,
     CASE WHEN count(DISTINCT ${currencySql}) FILTER (WHERE u.cost > 0) <= 1 THEN min(u.pool) FILTER (WHERE u.cost > 0) END AS cost_pool
   FROM used u JOIN period p ON p.pool = u.pool AND p.bucket = u.bucket
   GROUP BY 1, 2, 3 ORDER BY 1, 2 LIMIT $6
 )
-SELECT $1::timestamptz + p.bucket * ($3::int * interval '1 second') AS at, ${keyNames[by]} AS key, p.running, p.queued, p.blocked,
+SELECT $1::timestamptz + p.bucket * ($3::int * interval '1 second') AS at, nullif(p.key, '') AS key, p.running, p.queued, p.blocked,
   p.cpu, p.gpu, p.memory AS "memoryBytes", p.cpu_seconds AS "cpuSeconds", p.gpu_seconds AS "gpuSeconds",
-  p.memory_seconds AS "memoryGibSeconds", c.cpu AS "cpuCapacity", c.gpu AS "gpuCapacity", c.memory AS "memoryCapacityBytes",
+  p.memory_seconds AS "memoryByteSeconds", c.cpu AS "cpuCapacity", c.gpu AS "gpuCapacity", c.memory AS "memoryCapacityBytes",
   p.started, p.finished, p.failed, p.cost, p.cost_pool AS "costPool", p.waits::text AS waits
 FROM point p JOIN capacity c ON c.pool = p.pool AND c.bucket = p.bucket
 ORDER BY p.bucket, key`

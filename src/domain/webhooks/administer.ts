@@ -23,7 +23,6 @@ export interface WebhookStatus extends Omit<WebhookEndpoint, 'position' | 'condi
 }
 
 export const resentMax = 1_000
-export const deliveriesShownMax = 50
 /** Dead deliveries are counted up to this number. */
 export const deadCountedMax = 10_000
 
@@ -40,17 +39,6 @@ SELECT e.name, e.target, e.events, e.filter, e.disabled_at AS "disabledAt", e.di
 FROM webhook_endpoint e CROSS JOIN feed_head h CROSS JOIN LATERAL (
   SELECT count(*) AS pending, min(created_at) AS since FROM webhook_delivery WHERE endpoint = e.name AND state = 'PENDING') p
 WHERE $1::text IS NULL OR e.name = $1 ORDER BY e.name`
-
-/** Deliveries of an endpoint in one state: pending ones by their next try, others with the newest first. */
-export function readDeliveries(
-  { db }: Domain,
-  viewer: Viewer,
-  { endpoint, state }: Pick<WebhookDelivery, 'endpoint' | 'state'>,
-): Promise<WebhookDelivery[]> {
-  demand(viewer, 'webhook.write')
-  const orderBy = state === 'PENDING' ? { dueAt: 'asc' as const } : { finishedAt: 'desc' as const }
-  return db.prisma.webhookDelivery.findMany({ where: { endpoint, state }, orderBy, take: deliveriesShownMax })
-}
 
 export function readDelivery({ db }: Domain, viewer: Viewer, id: string): Promise<WebhookDelivery | null> {
   demand(viewer, 'webhook.write')

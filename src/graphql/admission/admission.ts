@@ -19,6 +19,7 @@ import { collectRootFields } from '../operation.ts'
 import { countInvalidRequest, countSubscription, measureRequest } from '../request-metrics.ts'
 import type { RequestContext } from '../rows/context.ts'
 import { computeCost, countSubmissions } from './cost.ts'
+import type { ExistingCounts } from './existing.ts'
 import { logOperation } from './operation-log.ts'
 import { parseDocument } from './parsed-documents.ts'
 import type { RateLimits } from './rate-limits.ts'
@@ -29,6 +30,7 @@ export interface AdmissionRules {
   documents: TrustedDocuments
   rateLimits: RateLimits
   costInFlight: KeyedLimit
+  existing: Pick<ExistingCounts, 'counts'>
   /** Whether authenticated callers may introspect the schema. */
   introspection: boolean
 }
@@ -82,7 +84,7 @@ export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<Request
     },
     async onExecute({ args, setExecuteFn, setResultAndStopExecution }) {
       const measured = beginOperation(args, log)
-      const admitted = await admit(args, rules.rateLimits, present)
+      const admitted = await admit(args, rules, present)
       if (!('cost' in admitted)) return setResultAndStopExecution(measured(admitted))
       const { cost, values } = admitted
       const { viewer } = args.contextValue as RequestContext
@@ -103,9 +105,7 @@ export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<Request
     },
     async onSubscribe({ args, setResultAndStopExecution }) {
       const refusedFor = demandStream(args.contextValue)
-      const admitted = refusedFor
-        ? { errors: [presentError(refusedFor, log)] }
-        : await admit(args, rules.rateLimits, present)
+      const admitted = refusedFor ? { errors: [presentError(refusedFor, log)] } : await admit(args, rules, present)
       if (!('cost' in admitted)) return setResultAndStopExecution(countSubscription(admitted))
       const priced: StreamCost = args.contextValue
       priced.cost = admitted.cost
@@ -210,7 +210,7 @@ interface Admitted {
 
 async function admit(
   args: ExecutionArgs,
-  rateLimits: RateLimits,
+  { rateLimits, existing }: Pick<AdmissionRules, 'rateLimits' | 'existing'>,
   present: (error: GraphQLError, viewer: Viewer) => GraphQLError,
 ): Promise<Admitted | ExecutionResult> {
   const { schema, document, operationName, variableValues } = args
@@ -222,7 +222,7 @@ async function admit(
     if ('errors' in coerced) return refused(coerced.errors)
     const { values } = coerced
     const costMax = viewer === anonymous ? limits.anonymousCostMax : limits.costMax
-    const cost = computeCost({ schema, document, operation, values }, costMax)
+    const cost = computeCost({ schema, document, operation, values }, costMax, existing.counts)
     if (viewer === anonymous || facts.singleUser) return { cost, values }
     const fields = operation.operation === 'mutation' ? collectRootFields(document, operation) : []
     rateLimits.spend(viewer, { cost, submissions: countSubmissions({ schema, values }, fields) })

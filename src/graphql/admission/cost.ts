@@ -16,9 +16,10 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from 'graphql'
-import { argumentKibCost, limits } from '../caller-limits.ts'
+import { argumentKibCost, fieldCost, limits, listMultiplier, readCost } from '../caller-limits.ts'
 import { refusal } from '../errors.ts'
 import { collectFragments } from '../operation.ts'
+import { type Existing, uncounted } from './existing.ts'
 
 interface Operation {
   schema: GraphQLSchema
@@ -28,27 +29,29 @@ interface Operation {
   values: Record<string, unknown>
 }
 
-/** `once`: the cost counts once per list instead of once per node. */
-type Weights = { field?: number; multiplier?: number; once?: number }
+/**
+ * `once`: the cost counts once per list instead of once per node. `read`: it counts once per document, because objects
+ * of the same field are read together. `upTo`: the multiplier is at most the number of objects that exist.
+ */
+type Weights = { field?: number; multiplier?: number; once?: number; read?: number; upTo?: keyof Existing }
 type Complexity = number | Weights | ((args: Record<string, unknown>) => number | Weights)
 
 interface Cost {
   each: number
   once: number
+  read: number
 }
 
-const listMultiplier = 10
-
 /**
- * Computes the cost of an operation, and refuses one above `costMax`. A field costs 1 or its `complexity`, plus more
- * for long arguments. A selection below a list counts once per possible node. Each selection set is computed once per
+ * Computes the cost of an operation, and refuses one above `costMax`. A field costs `fieldCost` or its `complexity`,
+ * more for long arguments, and `readCost` more if it has a selection. A selection below a list counts once per possible node. Each selection set is computed once per
  * type, so nested fragments do not multiply the work. (The Pothos plugin is not used, because it would coerce the
  * variables again.)
  */
-export function computeCost(given: Operation, costMax: number = limits.costMax): number {
+export function computeCost(given: Operation, costMax: number = limits.costMax, existing = uncounted): number {
   const root = given.schema.getRootType(given.operation.operation)
-  const { each, once } = root ? createCostCounter(given)(given.operation.selectionSet, root) : noCost
-  const cost = each + once
+  const { each, once, read } = root ? createCostCounter(given, existing)(given.operation.selectionSet, root) : noCost
+  const cost = Math.ceil(each + once + read)
   if (cost > costMax)
     throw refusal(
       'QUERY_TOO_COMPLEX',
@@ -57,9 +60,9 @@ export function computeCost(given: Operation, costMax: number = limits.costMax):
   return cost
 }
 
-const noCost: Cost = { each: 0, once: 0 }
+const noCost: Cost = { each: 0, once: 0, read: 0 }
 
-function createCostCounter({ schema, document, values }: Operation) {
+function createCostCounter({ schema, document, values }: Operation, existing: Existing) {
   const fragments = collectFragments(document)
   const known = new Map<SelectionSetNode, Map<GraphQLCompositeType, Cost>>()
   const countCharacters = createCharacterCounter(values)
@@ -69,9 +72,10 @@ function createCostCounter({ schema, document, values }: Operation) {
     if (counted !== undefined) return counted
     const cost = { ...noCost }
     for (const selection of set.selections) {
-      const { each, once } = countSelection(selection, type)
+      const { each, once, read } = countSelection(selection, type)
       cost.each += each
       cost.once += once
+      cost.read += read
     }
     known.set(set, (known.get(set) ?? new Map()).set(type, cost))
     return cost
@@ -86,12 +90,16 @@ function createCostCounter({ schema, document, values }: Operation) {
 
   function countField(node: FieldNode, type: GraphQLCompositeType): Cost {
     const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[node.name.value] : undefined
-    if (!field) return { each: 1, once: 0 } // __typename, introspection
+    if (!field) return { ...noCost, each: fieldCost } // __typename, introspection
     const isList = isListType(getNullableType(field.type))
-    const { field: own = 1, multiplier = isList ? listMultiplier : 1, once = 0 } = readWeights(field, node, values)
+    const weights = readWeights(field, node, values)
+    const { field: own = fieldCost, multiplier: most = isList ? listMultiplier : 1, once = 0, upTo } = weights
+    const { read = node.selectionSet ? readCost : 0 } = weights
+    const multiplier = upTo === undefined ? most : Math.max(1, Math.min(most, existing[upTo]))
     const below = getNamedType(field.type)
     const inside = node.selectionSet && isCompositeType(below) ? countSet(node.selectionSet, below) : noCost
-    return { each: own + countText(node) + multiplier * inside.each + inside.once, once }
+    const each = own + countText(node) + multiplier * inside.each + inside.once
+    return { each, once, read: read + inside.read }
   }
 
   const countText = ({ arguments: given = [] }: FieldNode) =>

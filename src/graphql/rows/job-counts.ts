@@ -15,6 +15,7 @@ export type JobCountBy =
   | 'REASON'
 
 export interface JobCountRow {
+  by: JobCountBy
   /** null: the jobs without a value. */
   key: string | null
   count: number
@@ -37,7 +38,7 @@ const keys: Readonly<Record<Exclude<JobCountBy, 'LABEL'>, string>> = {
   PROJECT: 'j.project',
   QUEUE: 'j.queue',
   POOL: 'j.pool',
-  EXECUTOR: 'j.executor',
+  EXECUTOR: 'upper(j.executor)',
   REASON: 'j.state_reason',
 }
 
@@ -53,7 +54,7 @@ export async function readJobCounts(sql: Sql, { by, labelKey, first, where }: Jo
   const values: unknown[] = []
   const bind: Bind = (value) => `$${values.push(value)}`
   const key = by === 'LABEL' ? `j.labels ->> ${bind(labelKey)}::text` : keys[by]
-  const rows = await sql.query<JobCountRow & { isExact: boolean }>(
+  const rows = await sql.query<Omit<JobCountRow, 'by'> & { isExact: boolean }>(
     `WITH newest AS MATERIALIZED (
        SELECT ${key} AS key, j.state FROM job j WHERE ${where(bind)}
        ORDER BY j.created_at DESC, j.id DESC LIMIT ${countedJobsMax + 1}
@@ -68,7 +69,7 @@ export async function readJobCounts(sql: Sql, { by, labelKey, first, where }: Jo
     values,
   )
   return {
-    rows: rows.map((row) => ({ key: row.key, count: row.count, byState: row.byState })),
+    rows: rows.map((row) => ({ by, key: row.key, count: row.count, byState: row.byState })),
     isExact: rows[0]?.isExact ?? true,
   }
 }

@@ -77,13 +77,6 @@ export const artifactsListing: Listing = {
   keys: [{ sql: 'a.seq', type: 'bigint' }],
 }
 
-export const dependenciesListing: Listing = {
-  name: 'dependsOn',
-  from: '(SELECT * FROM dependency WHERE dependency.job_id = parent.id) d JOIN job j ON j.id = d.on_job_id',
-  id: 'j.id',
-  keys: [{ sql: 'd.position::bigint', type: 'bigint' }],
-}
-
 export const dependentsListing = listById(
   'dependents',
   '(SELECT DISTINCT job_id FROM dependency WHERE dependency.on_job_id = parent.id) d JOIN job j ON j.id = d.job_id',
@@ -146,6 +139,18 @@ export const auditListing: Listing = {
 
 export const poolNodesListing = listById('poolNodes', '(SELECT * FROM node WHERE node.pool = parent.id) n', 'n.id')
 
+export const poolsListing = listById('pools', 'pool p', 'p.name')
+
+export const gpusListing: Listing = {
+  name: 'gpus',
+  from: 'device d',
+  id: "'gpu_' || d.node_id || '_' || d.device",
+  keys: [
+    { sql: 'd.node_id', type: 'text' },
+    { sql: 'd.device::bigint', type: 'bigint' },
+  ],
+}
+
 export const nodeRunsListing = listById(
   'nodeRuns',
   `(SELECT DISTINCT run_id FROM allocation WHERE allocation.node_id = parent.id) a
@@ -173,7 +178,20 @@ export const teamMembersListing = listById(
 
 export const tokensListing = { ...listById('tokens', 'api_token t', 't.id'), descending: true }
 
-export const tokensOfUserListing = {
-  ...listById('tokensOfUser', '(SELECT * FROM api_token WHERE api_token.user_id = parent.id) t', 't.id'),
-  descending: true,
+const listDeliveries = (state: string, key: string, descending: boolean): Listing => ({
+  name: `deliveries/${state}`,
+  from: `(SELECT * FROM webhook_delivery w WHERE w.endpoint = parent.id AND w.state = '${state}') d`,
+  id: 'd.id',
+  keys: [
+    { sql: key, type: 'timestamptz' },
+    { sql: 'd.id', type: 'text' },
+  ],
+  descending,
+})
+
+/** Pending deliveries by their next try, others with the newest first. */
+export const deliveriesListings = {
+  PENDING: listDeliveries('PENDING', 'd.due_at', false),
+  DELIVERED: listDeliveries('DELIVERED', 'd.finished_at', true),
+  DEAD: listDeliveries('DEAD', 'd.finished_at', true),
 }

@@ -10,14 +10,14 @@ import { type JobRow, readJob } from '../../domain/submission/stored-job.ts'
 import { readSamples, type SamplePoint } from '../../domain/usage/run-samples.ts'
 import { eventColumns, type FeedEvent, markEntry } from '../../feed/event.ts'
 import { logEnds, logSizes } from '../../logs/stored.ts'
-import type { PoolNode, Run } from '../../platform/generated/client.ts'
+import type { Device, PoolNode, Run } from '../../platform/generated/client.ts'
 import type { Sql } from '../../platform/tx.ts'
 import { byId, byKey, byParent } from './batches.ts'
 import { NestedList } from './connection.ts'
 import type { Bind } from './keyset.ts'
 import {
   artifactsListing,
-  dependenciesListing,
+  deliveriesListings,
   dependentsListing,
   eventsListing,
   jobOfParent,
@@ -25,7 +25,6 @@ import {
   poolNodesListing,
   runsListing,
   teamMembersListing,
-  tokensOfUserListing,
 } from './listings.ts'
 import { parseEventId } from './typed-id.ts'
 import { createWaitingLoaders } from './waiting-loaders.ts'
@@ -85,7 +84,6 @@ function createJobLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
     runsOfJob: new NestedList(listSql, runsListing, always),
     eventsOfJob: new NestedList(listSql, eventsListing, always, jobOfParent),
     artifactsOfJob: new NestedList(listSql, artifactsListing, always),
-    dependsOn: new NestedList(listSql, dependenciesListing, visible),
     dependents: new NestedList(listSql, dependentsListing, visible),
   }
 }
@@ -129,6 +127,12 @@ function createMachineLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
     ),
     poolCapacity: new DataLoader<string, PoolCapacity>((names) => readPoolCapacities(domain, names)),
     leader: new DataLoader<string, Leader | null>((names) => readLeaders(domain, names)),
+    delivery: byId((ids) => prisma.webhookDelivery.findMany({ where: { id: { in: ids } } })),
+    deliveriesOfWebhook: {
+      PENDING: new NestedList(listSql, deliveriesListings.PENDING, always),
+      DELIVERED: new NestedList(listSql, deliveriesListings.DELIVERED, always),
+      DEAD: new NestedList(listSql, deliveriesListings.DEAD, always),
+    },
     capacityReservation: byId((ids) => prisma.capacityReservation.findMany({ where: { id: { in: ids } } })),
     nodesOfPool: new NestedList(listSql, poolNodesListing, always),
     runsOnNode: new NestedList(listSql, nodeRunsListing, visible),
@@ -157,11 +161,23 @@ export async function loadNodes({ nodeByName }: Loaders, pool: string, names: re
   return nodes.filter((node) => node !== null)
 }
 
+/** null: the GPU does not exist. */
+export const loadGpus = ({ devices }: Loaders, ids: readonly string[]): Promise<(Device | null)[]> =>
+  Promise.all(
+    ids.map(async (id) => {
+      const [, nodeId, index] = /^gpu_(.+)_(\d{1,4})$/.exec(id) ?? []
+      if (nodeId === undefined) return null
+      return (await devices.load(nodeId)).find((each) => each.index === Number(index)) ?? null
+    }),
+  )
+
 function createPeopleLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
   const { prisma } = domain.db
   return {
     user: byId((ids) => prisma.user.findMany({ where: { id: { in: ids } } })),
+    userByName: byKey('name', (names) => prisma.user.findMany({ where: { name: { in: names } } })),
     team: byId((ids) => prisma.team.findMany({ where: { id: { in: ids } } })),
+    teamByName: byKey('name', (names) => prisma.team.findMany({ where: { name: { in: names } } })),
     savedView: byId((ids) => prisma.savedView.findMany({ where: { id: { in: ids } } })),
     token: byId((ids) => prisma.apiToken.findMany({ where: { id: { in: ids } }, omit: { hash: true } })),
     teamsOfUser: byParent('userId', (userIds) =>
@@ -172,7 +188,6 @@ function createPeopleLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
       }),
     ),
     membersOfTeam: new NestedList(listSql, teamMembersListing, (bind) => visibleMembers(viewer, bind)),
-    tokensOfUser: new NestedList(listSql, tokensOfUserListing, always),
   }
 }
 
@@ -185,6 +200,7 @@ function createRuleLoaders(domain: Domain, viewer: Viewer) {
     approvalOfJob: byKey('jobId', (jobIds) => readApprovals(sql, 'job_id', jobIds)),
     leftOfJob: byKey('jobId', (jobIds) => readFactsOfFinalJobs(sql, jobIds)),
     approvalRule: byId((ids) => prisma.approvalRule.findMany({ where: { id: { in: ids } } })),
+    approvalRuleByName: byKey('name', (names) => prisma.approvalRule.findMany({ where: { name: { in: names } } })),
     auditEntry: byId((ids) => prisma.auditEntry.findMany({ where: { id: { in: ids }, seq: { not: null } } })),
   }
 }

@@ -1,3 +1,4 @@
+import type { MachineCounts } from '../../domain/machines/counts.ts'
 import { limits } from '../caller-limits.ts'
 import { refusal } from '../errors.ts'
 
@@ -24,3 +25,6 @@ export function pageCost({ first, last }: PageArgs): { field: number; multiplier
   const wanted = first ?? last ?? limits.pageSizeDefault
   return { field: 1, multiplier: Math.min(Math.max(wanted, 1), limits.pageSizeMax) }
 }
+
+/** Like `pageCost`, for a list of objects of which few exist. */
+export const pageCostUpTo = (upTo: keyof MachineCounts) => (args: PageArgs) => ({ ...pageCost(args), upTo })

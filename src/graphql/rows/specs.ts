@@ -19,6 +19,7 @@ export interface SpecWords {
   resources: JobSpec['resources'] | null
   /** 0: unlimited. */
   maxRunTimeSeconds: number
+  capacityReservationId: string | null
 }
 
 interface SpecText {
@@ -84,14 +85,22 @@ SELECT id, CASE WHEN before <= $2::bigint THEN text END AS text, bytes FROM (
     JOIN job j ON j.id = w.id) each
 ) counted ORDER BY place`
 
+const deletedWords: SpecWords = {
+  labels: [],
+  maxAttempts: null,
+  resources: null,
+  maxRunTimeSeconds: 0,
+  capacityReservationId: null,
+}
+
 async function readWords(sql: Sql, ids: readonly string[]): Promise<SpecWords[]> {
   const rows = await sql.query<SpecWords & { id: string }>(
     `SELECT id, spec->'labels' AS labels, (spec->'retry'->>'maxAttempts')::int AS "maxAttempts", spec->'resources' AS resources,
-       (spec->>'maxRunTimeSeconds')::float8 AS "maxRunTimeSeconds"
+       (spec->>'maxRunTimeSeconds')::float8 AS "maxRunTimeSeconds", spec->>'capacityReservationId' AS "capacityReservationId"
      FROM job WHERE id = ANY($1::text[])`,
     [ids],
     'spec_words',
   )
   const found = new Map(rows.map((row) => [row.id, row]))
-  return ids.map((id) => found.get(id) ?? { labels: [], maxAttempts: null, resources: null, maxRunTimeSeconds: 0 })
+  return ids.map((id) => found.get(id) ?? deletedWords)
 }

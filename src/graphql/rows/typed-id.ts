@@ -9,6 +9,7 @@ const types = {
   token: 'ApiToken',
   pool: 'Pool',
   node: 'PoolNode',
+  gpu: 'Gpu',
   hold: 'Hold',
   queue: 'SubmissionQueue',
   slot: 'SlotReservation',
@@ -18,6 +19,13 @@ const types = {
   audit: 'AuditEntry',
   reservation: 'CapacityReservation',
   view: 'SavedView',
+  limits: 'Limits',
+  viewer: 'Viewer',
+  system: 'System',
+  server: 'ServerInfo',
+  workload: 'Workload',
+  webhook: 'Webhook',
+  msg: 'WebhookDelivery',
 } as const
 
 type Prefix = keyof typeof types
@@ -25,15 +33,16 @@ export type NodeType = (typeof types)[Prefix]
 
 /** Returns the GraphQL type of an id; unknown ids count as jobs, which are then not found. */
 export function parseType(id: string): NodeType {
-  const prefix = id.slice(0, Math.max(0, id.indexOf('_')))
+  const [prefix = ''] = id.split('_', 1)
   return Object.hasOwn(types, prefix) ? types[prefix as Prefix] : 'Job'
 }
 
 export const poolId = (name: string) => `pool_${name}`
+export const webhookId = (name: string) => `webhook_${name}`
 export const queueId = (name: string) => `queue_${name}`
 
-/** Cache keys of objects that `node` cannot look up. */
-export const partId = (part: 'line' | 'limits' | 'viewer', of: string) => `${part}_${of}`
+/** Ids of objects that belong to a pool or a user. */
+export const partId = (part: 'workload' | 'limits' | 'viewer', of: string) => `${part}_${of}`
 export const parseName = (id: string) => id.slice(id.indexOf('_') + 1)
 
 export interface EventKey {

@@ -1,6 +1,7 @@
 import DataLoader from 'dataloader'
 import { seesAll, type Viewer } from '../../domain/access.ts'
 import type { Domain } from '../../domain/domain.ts'
+import { NotFound } from '../../domain/errors.ts'
 import { readLimitsInUse } from '../../domain/limits/in-use.ts'
 import { type Limits, readLimits } from '../../domain/limits/limits.ts'
 import { readOwnAccounts } from '../../domain/people/teams.ts'
@@ -26,15 +27,11 @@ export function createWaitingLoaders(domain: Domain, viewer: Viewer) {
     fairShare: byJob<FairShare>((ids) => readFairShares(sql, ids)),
     priorityNow: byJob<number>((ids) => readPriorities(sql, ids)),
     hold: byId((ids) => readHoldRows(sql, 'id', ids)),
-    limitsOfPool: new DataLoader<string, Limits>(async (pools) => {
-      const limits = await readLimits(sql, pools, domain.singleUser)
-      return pools.map((pool) => limits.get(pool) ?? new Error(`The pool ${pool} was removed`))
-    }),
-    limitsInUse: oncePerPool((pool) => readLimitsInUse(domain, viewer, pool)),
-    queueOfPool: oncePerPool((pool) => queueNumbers(domain, viewer, pool)),
+    limitsOfPool: byExistingPool<Limits>((pools) => readLimits(sql, pools, domain.singleUser)),
+    limitsInUse: byExistingPool((pools) => readLimitsInUse(domain, viewer, pools)),
+    queueOfPool: byExistingPool((pools) => queueNumbers(domain, viewer, pools)),
     holdsOfPool: byPool((pools) => readHoldRows(sql, 'pool', pools)),
     reasonsOfPool: byPool((pools) => countReasons(sql, pools)),
-    lostWorkOfPool: byPool((pools) => sql.query<LostWorkRow>(lostWorkSql, [pools], 'lost_work_of_pools')),
     accountsOfPool: byPool(async (pools) => {
       const known = seesAll(viewer) ? null : await readOwnAccounts(sql, viewer)
       return sql.query<AccountShareRow>(accountsSql, [pools, accountsMax, known], 'accounts_of_pools')
@@ -42,23 +39,12 @@ export function createWaitingLoaders(domain: Domain, viewer: Viewer) {
   }
 }
 
-/** Reads each pool alone: there are few, and a list has each of them many times. */
-const oncePerPool = <Value>(read: (pool: string) => Promise<Value>) =>
-  new DataLoader<string, Value>((pools) => Promise.all(pools.map(read)))
-
-export interface LostWorkRow {
-  pool: string
-  runs: number
-  seconds: number
-  gpuSeconds: number
-}
-
-const lostWorkSql = `
-SELECT p.pool, count(*) AS runs, coalesce(sum(r.lost_seconds), 0) AS seconds,
-  coalesce(sum(r.lost_seconds * (l.shape->>'copies')::float8 * (l.shape->>'gpu')::float8), 0) AS "gpuSeconds"
-FROM preemption p JOIN run r ON r.id = p.victim_run_id JOIN job j ON j.id = r.job_id JOIN lane l ON l.id = j.lane_id
-WHERE p.pool = ANY($1::text[]) AND p.at > (SELECT berth_now()) - interval '24 hours' AND r.state = 'INTERRUPTED'
-GROUP BY p.pool`
+/** An unknown pool fails alone. */
+const byExistingPool = <Value>(read: (pools: readonly string[]) => Promise<ReadonlyMap<string, Value>>) =>
+  new DataLoader<string, Value>(async (pools) => {
+    const found = await read(pools)
+    return pools.map((pool) => found.get(pool) ?? new NotFound(`Pool ${pool.slice(0, 64)} not found`))
+  })
 
 function byJob<Value>(read: (ids: readonly string[]) => Promise<ReadonlyMap<string, Value>>) {
   return new DataLoader<string, Value | null>(async (ids) => {

@@ -38,7 +38,7 @@ query List {
     nodes { id name state exitCode createdAt }
     totalCount
   }
-  queue { depth running pool { name } }
+  pool { name workload { depth running } }
 }
 
 # 3. Its output, live: its id goes to Variables
@@ -53,7 +53,7 @@ subscription Watch {
   jobUpdates {
     ... on JobTransitions {
       job { id name state }
-      transitions { seq from to reason }
+      transitions { seq from to stateReason }
     }
   }
 }

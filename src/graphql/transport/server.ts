@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream'
 import type { Viewer } from '../../domain/access.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Loop } from '../../platform/loop.ts'
+import { ExistingCounts } from '../admission/existing.ts'
 import { type RateLimitConfig, RateLimits } from '../admission/rate-limits.ts'
 import { TrustedDocuments, type TrustedDocumentsConfig } from '../admission/trusted-documents.ts'
 import { limits } from '../caller-limits.ts'
@@ -83,6 +84,7 @@ export class Server {
   readonly #checkReadiness: () => Promise<Readiness>
   readonly #drain: Drain
   readonly #accessExpiry: AccessExpiry
+  readonly #existing: ExistingCounts
   readonly #findAddress: FindAddress
   readonly #tls: Tls | null
   readonly #certificateWatch: Loop | undefined
@@ -106,11 +108,13 @@ export class Server {
     const checkPeer = config.singleUser ? createPeerCheck(log) : null
     this.#callers = new RequestCallers({ authenticate, checkPeer, log })
     this.#accessExpiry = new AccessExpiry(domain)
+    this.#existing = new ExistingCounts(domain)
     const documents = new TrustedDocuments(config.documents)
     const admission = {
       documents,
       rateLimits: new RateLimits(config.rateLimits, domain.clock),
       costInFlight: new KeyedLimit(limits.costInFlightMax, { msMax: limits.waitMsMax, refusal: tooMuchInFlight }),
+      existing: this.#existing,
       introspection: config.introspection,
     }
     const engine = createGraphqlEngine(rooms, admission)
@@ -151,6 +155,7 @@ export class Server {
       this.#http.listen(port, host, resolve)
     })
     this.#accessExpiry.start()
+    this.#existing.start()
     this.#certificateWatch?.start()
     return { url: formatUrl(this.#http.address() as AddressInfo, this.#tls ? 'https' : 'http') }
   }
@@ -174,6 +179,7 @@ export class Server {
       this.#sockets.close(),
       this.#drain.run(),
       this.#accessExpiry.stop(),
+      this.#existing.stop(),
       this.#certificateWatch?.stop(),
     ])
     const ended = new Promise((resolve) => this.#http.close(resolve))

@@ -8,6 +8,7 @@ import { createCapacityReservation } from '../../../src/domain/machines/reservat
 import { GiB } from '../../../src/domain/shape.ts'
 import { openTestDomain, simNode } from '../../support/domain.ts'
 import { gpus, h100, node, p100, shape, v100 } from '../../support/machines.ts'
+import { nodeIds } from '../../support/node-ids.ts'
 
 /** A rule on hardware asks which machines and devices a job may be given, not which words it uses. */
 const device = { memoryGib: 32, tensorCores: true, cuda: ['9.0', '11.8'] }
@@ -69,7 +70,14 @@ describe('an approval rule on *a100*', () => {
     const startsAt = new Date(Date.now() + 3_600_000).toISOString()
     const endsAt = new Date(Date.now() + 7_200_000).toISOString()
     const reserved = async (name: string) => {
-      const reservation = { name, pool: 'sim', project: 'x', nodes: [name], startsAt, endsAt }
+      const reservation = {
+        name,
+        pool: 'sim',
+        project: 'x',
+        nodeIds: await nodeIds(database.db, name),
+        startsAt,
+        endsAt,
+      }
       return (await createCapacityReservation(at.domain, at.admin, reservation)).id
     }
     const spec = { resources: { gpu: 1 }, project: 'x' }

@@ -5,7 +5,7 @@ import { expireApprovals, readApprovals } from '../../../src/domain/control/appr
 import { approveJob, approveJobs, rejectJob, rejectJobs } from '../../../src/domain/control/approve.ts'
 import { cancelJob } from '../../../src/domain/control/cancel.ts'
 import { Refusal } from '../../../src/domain/errors.ts'
-import { deleteUser, updateUser } from '../../../src/domain/people/users.ts'
+import { disableUser, updateUser } from '../../../src/domain/people/users.ts'
 import { findViolations } from '../../../src/domain/selfcheck/selfcheck.ts'
 import { submitBlocked } from '../../support/approvals.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
@@ -217,7 +217,7 @@ test('a job of a disabled user is rejected or waits, but is not approved', async
   await using scenery = await scene()
   const { database, it, researcher, lead, admin } = scenery
   const [first, second] = [await blockedIn(it, researcher), await blockedIn(it, researcher)]
-  await deleteUser(it.domain, admin, { id: researcher.userId })
+  await disableUser(it.domain, admin, { id: researcher.userId })
   await expect(approveJob(it.domain, lead, { jobId: first, expectedVersion: 2 })).rejects.toMatchObject({
     code: 'INVALID_STATE',
     message: expect.stringContaining('The user of the job is disabled'),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { confirmPreemption } from '../../../src/domain/jobs/confirm-preemption.ts'
-import { dropHolds, type EvictionRequest, putHolds, requestEvictions } from '../../../src/domain/jobs/holds.ts'
+import { dropHolds, type EvictionRequest, requestEvictions } from '../../../src/domain/jobs/holds.ts'
 import { transition } from '../../../src/domain/jobs/transition.ts'
 import { openTestDomain } from '../../support/domain.ts'
 
@@ -30,11 +30,9 @@ function evictionOf(claimant: string, victims: { jobId: string; runId: string }[
     hold: {
       id: `hold_${claimant}`,
       jobId: claimant,
-      kind: 'PREEMPTION',
-      class: 'CPU',
       placements: [placement],
       sinceMs: 1_000,
-      expectedMs: null,
+      backfilledOn: null,
     },
     claimant: { jobId: claimant, account: 'y' },
     victims: victims.map(({ jobId, runId }) => ({
@@ -136,12 +134,13 @@ describe('a preemption request', () => {
 })
 
 describe('a hold', () => {
-  test('exists once per job, is replaced, and is deleted when it is dropped or the job starts', async () => {
+  test('exists once per job, replaces a planned start, and is deleted when it is dropped or the job starts', async () => {
     const [first, second] = [await it.submit(), await it.submit()]
-    const hold = { ...evictionOf(first, []).hold, kind: 'DRAIN' as const, expectedMs: 60_000 }
-    await putHolds(database.db.sql, 'sim', [hold, { ...hold, id: 'hold_2', jobId: second }])
-    expect(await holdsOf(first)).toEqual([{ kind: 'DRAIN', expected_at: new Date(60_000) }])
-    await putHolds(database.db.sql, 'sim', [evictionOf(first, []).hold])
+    await database.db.sql.query(
+      `INSERT INTO hold (id, pool, job_id, kind, placements, expected_at) VALUES ('hold_p', 'sim', $1, 'PLANNED', '[]', berth_now())`,
+      [first],
+    )
+    await order([evictionOf(first, []), evictionOf(second, [])])
     expect(await holdsOf(first)).toEqual([{ kind: 'PREEMPTION', expected_at: null }])
     await dropHolds(database.db.sql, [first])
     expect(await holdsOf(first)).toEqual([])

@@ -5,6 +5,7 @@ import { applyPools } from '../../../src/domain/machines/pools.ts'
 import { createCapacityReservation } from '../../../src/domain/machines/reservations.ts'
 import { openTestDomain, simNode } from '../../support/domain.ts'
 import { createLeader } from '../../support/leader.ts'
+import { nodeIds } from '../../support/node-ids.ts'
 
 const { database, it } = await openTestDomain()
 
@@ -40,7 +41,7 @@ test('a new leader reads the runs of its pool with the ends of their hard reserv
     queues: names.map((name) => ({ name, pool: name, native: {} })),
   })
   const inHours = (hours: number) => new Date(it.domain.time.nowMs() + hours * 3_600_000)
-  const week = { pool: 'sim', project: 'genome', nodes: ['node of sim'] }
+  const week = { pool: 'sim', project: 'genome', nodeIds: await nodeIds(database.db, 'node of sim') }
   const endsAt = inHours(2)
   const reserve = (more: object) => createCapacityReservation(it.domain, it.admin, { ...week, ...more })
   const started = async (spec: Record<string, unknown>) => {

@@ -98,7 +98,7 @@ describe('updateLimits', () => {
     [{ maxConcurrent: -1 }, 'maxConcurrent'],
     [{ userMaxActive: 1.5 }, 'userMaxActive'],
     [{ enableFairShare: null }, 'enableFairShare'],
-    [{ starvationThresholdSeconds: null }, 'starvationThresholdSeconds'],
+    [{ starvationThresholdSeconds: 0 }, 'starvationThresholdSeconds'],
   ])('refuses %o', async (input, field) => {
     expect(await refusalOf(updateLimits(it.domain, it.admin, input))).toMatchObject([{ path: [field] }])
   })
@@ -111,17 +111,19 @@ describe('updateLimits', () => {
 })
 
 describe('setScopeLimit', () => {
-  const scopes = () => readScopeLimits(database.db.sql, 'sim')
+  const scopes = () => readScopeLimits(database.db.sql, ['sim'])
 
   test('sets, changes and removes limits; GPU models are compared case-insensitively', async () => {
     const name = { scope: 'PROJECT', name: 'apollo' }
     await setScopeLimit(it.domain, it.admin, { ...name, maxJobs: 3 })
     await setScopeLimit(it.domain, it.admin, { ...name, gpuModel: 'H100', maxGpus: 2 })
     expect(await scopes()).toEqual([
-      { ...name, gpuModel: '', maxJobs: 3, maxGpus: null, counted: 'project:apollo' },
-      { ...name, gpuModel: 'h100', maxJobs: null, maxGpus: 2, counted: 'project:apollo' },
+      { pool: 'sim', ...name, gpuModel: '', maxJobs: 3, maxGpus: null, counted: 'project:apollo' },
+      { pool: 'sim', ...name, gpuModel: 'h100', maxJobs: null, maxGpus: 2, counted: 'project:apollo' },
     ])
-    await setScopeLimit(it.domain, it.admin, { ...name, gpuModel: 'h100' })
+    await setScopeLimit(it.domain, it.admin, { ...name, gpuModel: 'h100', maxJobs: 5 })
+    expect(await scopes()).toMatchObject([{ maxJobs: 3 }, { maxJobs: 5, maxGpus: 2 }])
+    await setScopeLimit(it.domain, it.admin, { ...name, gpuModel: 'h100', maxJobs: null, maxGpus: null })
     expect(await scopes()).toHaveLength(1)
     expect(await lastAudit()).toMatchObject({ action: 'limits.scope', detail: { gpuModel: 'h100', maxGpus: null } })
   })
@@ -129,7 +131,7 @@ describe('setScopeLimit', () => {
   test('requires an existing user, team or queue to set a limit, but not to remove it', async () => {
     for (const scope of ['USER', 'TEAM', 'QUEUE'])
       expect(await refusalOf(setScopeLimit(it.domain, it.admin, { scope, name: 'nobody', maxJobs: 1 }))).toMatchObject([
-        { path: ['name'], message: `The ${scope.toLowerCase()} nobody does not exist` },
+        { path: ['scope'], message: `The ${scope.toLowerCase()} nobody does not exist` },
       ])
     expect(await setScopeLimit(it.domain, it.admin, { scope: 'USER', name: 'nobody' })).toBe('sim')
     await setScopeLimit(it.domain, it.admin, { scope: 'USER', name: 'local', maxGpus: 0 })

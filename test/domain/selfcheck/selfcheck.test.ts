@@ -68,8 +68,8 @@ const breaks: [string, () => [breaks: string, mends: string, object: string]][] 
   [
     'a hold belongs to a waiting job and names nodes of its pool',
     () => [
-      `INSERT INTO hold (id, pool, job_id, kind, class, placements)
-       VALUES ('hold_2', 'sim', '${queued}', 'DRAIN', 'CPU', '[{"nodeId": "node_gone"}]')`,
+      `INSERT INTO hold (id, pool, job_id, kind, placements)
+       VALUES ('hold_2', 'sim', '${queued}', 'PLANNED', '[{"nodeId": "node_gone"}]')`,
       'DELETE FROM hold',
       'hold_2',
     ],

@@ -31,16 +31,16 @@ describe('a job without an amount of memory', () => {
   })
 
   test('gets an amount that fits on each node that can serve it', async () => {
-    await addNode(it.domain, it.admin, { pool: 'sim', name: 'small', cpu: 4, memoryGib: 8 })
+    await addNode(it.domain, it.admin, { pool: 'sim', name: 'small', cpu: 4, memoryBytes: 8 * 2 ** 30 })
     expect(await memoryOf({})).toBe(2)
     expect(await memoryOf({ cpu: 8 })).toBe(32)
-    const gpus = [{ model: 'T4', memoryGib: 16, count: 4 }]
-    await addNode(it.domain, it.admin, { pool: 'sim', name: 'gpus', cpu: 32, memoryGib: 256, gpus })
+    const gpus = [{ model: 'T4', memoryBytes: 16 * 2 ** 30, count: 4 }]
+    await addNode(it.domain, it.admin, { pool: 'sim', name: 'gpus', cpu: 32, memoryBytes: 256 * 2 ** 30, gpus })
     expect(await memoryOf({ gpu: 1 })).toBe(8)
   })
 })
 
 test('a given amount of memory is kept', async () => {
-  expect(await memoryOf({ memoryGib: 3 })).toBe(3)
+  expect(await memoryOf({ memoryBytes: 3 * 2 ** 30 })).toBe(3)
   expect(await memoryOf({ memoryBytes: 5 * gib })).toBe(5)
 })

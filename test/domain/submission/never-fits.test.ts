@@ -3,6 +3,7 @@ import { addNode, deleteNode, updateNode } from '../../../src/domain/machines/no
 import { applyPools } from '../../../src/domain/machines/pools.ts'
 import { createCapacityReservation } from '../../../src/domain/machines/reservations.ts'
 import { openTestDomain, simNode } from '../../support/domain.ts'
+import { nodeIds } from '../../support/node-ids.ts'
 import { submitJobs } from '../../support/submit-jobs.ts'
 
 /** One node of 16 cores and 64 GiB. */
@@ -32,7 +33,7 @@ test('a job that only waits for other jobs or a drained node gets no warning', a
 })
 
 test('the check of the next submission includes added and removed nodes', async () => {
-  const { id } = await addNode(it.domain, it.admin, { pool: 'sim', name: 'big', cpu: 32, memoryGib: 64 })
+  const { id } = await addNode(it.domain, it.admin, { pool: 'sim', name: 'big', cpu: 32, memoryBytes: 64 * 2 ** 30 })
   expect(await warnings({ cpu: 17 })).toEqual([])
   await deleteNode(it.domain, it.admin, { id })
   expect(await warnings({ cpu: 17 })).toEqual(never('17 cpu, 1 GiB'))
@@ -49,12 +50,12 @@ test('the check of the next submission includes nodes of a changed configuration
 })
 
 test('only the nodes of its capacity reservation count for a job', async () => {
-  await addNode(it.domain, it.admin, { pool: 'sim', name: 'big', cpu: 32, memoryGib: 64 })
+  await addNode(it.domain, it.admin, { pool: 'sim', name: 'big', cpu: 32, memoryBytes: 64 * 2 ** 30 })
   const { id } = await createCapacityReservation(it.domain, it.admin, {
     name: 'small',
     pool: 'sim',
     project: 'p',
-    nodes: ['n1'],
+    nodeIds: await nodeIds(database.db, 'n1'),
     startsAt: new Date(it.time.nowMs() + 60_000).toISOString(),
     endsAt: new Date(it.time.nowMs() + 120_000).toISOString(),
   })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { anonymous, type Viewer } from '../../../src/domain/access.ts'
 import { bucketsMax, RateLimits } from '../../../src/graphql/admission/rate-limits.ts'
 import { type FreeText, hashDocument } from '../../../src/graphql/admission/trusted-documents.ts'
-import { questionCost } from '../../../src/graphql/caller-limits.ts'
+import { questionCost, readCost } from '../../../src/graphql/caller-limits.ts'
 import { type More, send, transports } from '../../support/client.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
@@ -81,7 +81,7 @@ describe('callers of a server with users', () => {
       config: {
         introspection: false,
         documents: { byId: new Map([['info', known]]), freeText: 'AUTHENTICATED' },
-        rateLimits: { costPerMinute: 1_000, submissionsPerMinute: 2 },
+        rateLimits: { costPerMinute: 4_400, submissionsPerMinute: 2 },
       },
     })
   })
@@ -89,7 +89,7 @@ describe('callers of a server with users', () => {
 
   it('may send only trusted documents without a token', async () => {
     expect((await transports.http(server.url, undefined, {}, { documentId: 'info' })).data).toBeTruthy()
-    const { errors } = await transports.http(server.url, '{ serverInfo { version } }')
+    const { errors } = await transports.http(server.url, '{ serverInfo { release } }')
     expect(errors?.[0]?.extensions.code).toBe('DOCUMENT_NOT_TRUSTED')
   })
 
@@ -111,14 +111,13 @@ describe('callers of a server with users', () => {
     const authorization = `cost ${name}`
     await server.user(authorization, 'ADMIN')
     const ask = (first: number) =>
-      transports[name](server.url, `{ jobs(first: ${first}) { nodes { id name } } }`, {}, { authorization })
-    // More than the amount of a minute: allowed, and leaves a debt.
-    expect((await ask(100)).extensions?.cost).toBe(301)
+      transports[name](server.url, `{ jobs(first: ${first}) { nodes { id name position } } }`, {}, { authorization })
+    expect((await ask(100)).extensions?.cost).toBe(1_151)
     expect((await ask(100)).errors).toBeUndefined()
     expect((await ask(100)).errors).toBeUndefined()
     const { errors } = await ask(100)
     expect(errors?.[0]?.extensions).toMatchObject({ code: 'RATE_LIMITED', retryAfterSeconds: expect.any(Number) })
-    expect(errors?.[0]?.message).toMatch(/^Your limit is a cost of 1000 per minute; try again in \d+ s$/)
+    expect(errors?.[0]?.message).toMatch(/^Your limit is a cost of 4400 per minute; try again in \d+ s$/)
   })
 
   it.each(names)('get RATE_LIMITED over %s above their submissions per minute', async (name) => {
@@ -148,7 +147,7 @@ describe('callers of a server with users', () => {
     for (let i = 0; i < 2; i++)
       expect(await ask(query)).toMatchObject({
         data: { previewJob: { wouldBe: 'BLOCKED' } },
-        extensions: { cost: questionCost + 2 },
+        extensions: { cost: questionCost + readCost + 2 },
       })
     expect((await ask(`mutation { submitJob(input: ${submit}) { __typename } }`)).errors).toBeUndefined()
   })
@@ -173,7 +172,7 @@ describe('a document with two operations', () => {
 
   it.each([
     'query A { __typename } query B { __typename }',
-    'subscription A { queueStatus { depth } } subscription B { queueStatus { depth } }',
+    'subscription A { workloadStatus { depth } } subscription B { workloadStatus { depth } }',
   ])('is BAD_REQUEST without an operation name and with an unknown one: %s', async (query) => {
     for (const more of [{}, { operationName: 'C' }]) {
       const said = await Promise.all(
@@ -187,8 +186,8 @@ describe('a document with two operations', () => {
   it.each(names)('a subscription over %s has its cost in the first message', async (name) => {
     if (name === 'http') return
     const stream = (await import('../../support/client.ts'))[name === 'sse' ? 'streamSse' : 'streamSocket']
-    const live = stream(server.url, 'subscription { queueStatus { depth } }')
-    expect((await live.next()).value).toMatchObject({ extensions: { cost: 2 } })
+    const live = stream(server.url, 'subscription { workloadStatus { depth } }')
+    expect((await live.next()).value).toMatchObject({ extensions: { cost: readCost + 1 } })
     live.cut()
   })
 })

@@ -8,9 +8,11 @@ import { TrustedDocuments } from '../../../src/graphql/admission/trusted-documen
 import {
   argumentKibCost,
   checkCost,
+  countedJobsCost,
   limits,
   numbersCost,
   questionCost,
+  readCost,
   scanCost,
 } from '../../../src/graphql/caller-limits.ts'
 import { createListReads } from '../../../src/graphql/rows/list-reads.ts'
@@ -39,55 +41,75 @@ const submit = 'mutation ($input: SubmitJobInput!) { submitJob(input: $input) { 
 const withText = (kib: number) => ({ input: { spec: { command: ['x'.repeat(kib * 1_024)] } } })
 
 describe('the cost of a document', () => {
-  it.each<[what: string, query: string, cost: number]>([
-    ['a page', '{ jobs(first: 1) { nodes { id } } }', 3],
-    ['a name', '{ jobs(first: 1, filter: { name: "no1" }) { nodes { id } } }', 3],
-    ['the beginning of a name', '{ jobs(first: 1, filter: { name: "no1*" }) { nodes { id } } }', 3],
-    ['the middle of a name', '{ jobs(first: 1, filter: { name: "*no1*" }) { nodes { id } } }', scanCost + 2],
-    ['the end of a name', '{ jobs(first: 1, filter: { name: "?no1" }) { nodes { id } } }', scanCost + 2],
-    ['a count, once for its list', '{ jobs(first: 100) { totalCount } }', 51],
-    ['a count of decisions', '{ viewer { pendingDecisions } }', 51],
-    ['counts below a list', '{ jobs(first: 100) { nodes { runs(first: 3) { totalCount } } } }', 1 + 100 * (1 + 51)],
+  it.each<[name: string, query: string, reads: number, cost: number]>([
+    ['a page', '{ jobs(first: 1) { nodes { id } } }', 2, 2],
+    ['a name', '{ jobs(first: 1, filter: { name: "no1" }) { nodes { id } } }', 2, 2],
+    ['the beginning of a name', '{ jobs(first: 1, filter: { name: "no1*" }) { nodes { id } } }', 2, 2],
+    ['the middle of a name', '{ jobs(first: 1, filter: { name: "*no1*" }) { nodes { id } } }', 2, scanCost + 1],
+    ['the end of a name', '{ jobs(first: 1, filter: { name: "?no1" }) { nodes { id } } }', 2, scanCost + 1],
+    ['a count, once for its list', '{ jobs(first: 100) { totalCount } }', 1, 1 + numbersCost],
+    ['a count of decisions', '{ viewer { pendingDecisions } }', 1, 0.5 + numbersCost],
+    [
+      'counts below a list',
+      '{ jobs(first: 100) { nodes { runs(first: 3) { totalCount } } } }',
+      3,
+      1 + 100 * (1.5 + numbersCost),
+    ],
     [
       'numbers by user',
       '{ jobCounts(by: USER, first: 10) { rows { key byState { count } } } }',
-      2_500 + 10 * (1 + 2 + 10),
+      3,
+      countedJobsCost + 10 * (0.5 + 1 + 4 * 0.5),
     ],
-    ['the end of a queue', '{ queue { entries(last: 1) { nodes { id } } } }', numbersCost + scanCost + 2],
-    ['saved views, as many as there may be', '{ savedViews { id search } }', 1 + 500 * 2],
+    [
+      'the end of a queue',
+      '{ pool { workload { entries(last: 1) { nodes { id } } } } }',
+      4,
+      numbersCost + scanCost + 1.5,
+    ],
+    ['saved views, as many as there may be', '{ savedViews { id search } }', 1, 1 + 500 * 2 * 0.5],
     [
       'the numbers of a queue',
-      '{ queue { byUser { count } } viewer { queue { pendingCount } } }',
-      2 * numbersCost + 1 + 100 + 2,
+      '{ pool { workload { byUser { count } } } viewer { workload { pendingCount } } }',
+      5,
+      2 * numbersCost + 1 + 0.5 + 100 * 0.5 + 0.5,
     ],
-    ['a check of the data', '{ selfCheck { ok } }', checkCost + 1],
-    ['a check of the audit log', '{ verifyAudit { ok } }', checkCost + 1],
-    ['previews', `{ ${aliases(20, `previewJob(input: { submit: ${one} }) { __typename }`)} }`, 20 * (questionCost + 2)],
+    ['a check of the data', '{ selfCheck { ok } }', 1, checkCost + 0.5],
+    ['a check of the audit log', '{ verifyAudit { ok } }', 1, checkCost + 0.5],
+    [
+      'previews',
+      `{ ${aliases(20, `previewJob(input: { submit: ${one} }) { __typename }`)} }`,
+      20,
+      20 * (questionCost + 1.5),
+    ],
     [
       'submissions that start now or never',
       `mutation { ${aliases(20, `submitJob(input: ${one}) { __typename }`)} }`,
-      20 * (questionCost + 2),
+      20,
+      20 * (questionCost + 1.5),
     ],
     [
       'many submissions that start now or never',
       `mutation { submitJobs(input: { submissions: [${one}, ${one}] }) { ... on SubmitJobsSuccess { results { __typename } } } }`,
-      2 * questionCost + 1 + 2 * 2,
+      2,
+      2 * questionCost + 1 + 2 * 2 * 0.5,
     ],
     [
       'retries that start now or never',
       'mutation { retryJob(input: { jobId: "job_1", noWait: true }) { __typename } }',
-      questionCost + 2,
+      1,
+      questionCost + 1.5,
     ],
-  ])('is right for %s', (_what, query, cost) => {
-    expect(costIn(query)).toBe(cost)
+  ])('is right for %s', (_name, query, reads, cost) => {
+    expect(costIn(query)).toBe(Math.ceil(reads * readCost + cost))
   })
 
   it('includes the text of an argument once per field', () => {
-    expect(costIn(submit, withText(0))).toBe(2)
-    expect(costIn(submit, withText(1_000))).toBe(2 + 1_000 * argumentKibCost)
+    expect(costIn(submit, withText(0))).toBe(readCost + 2)
+    expect(costIn(submit, withText(1_000))).toBe(readCost + 2 + 1_000 * argumentKibCost)
     const twice = submit.replace('submitJob', 'b: submitJob(input: $input) { __typename } submitJob')
-    expect(costIn(twice, withText(1_000))).toBe(2 * (2 + 1_000 * argumentKibCost))
-    expect(costIn(`{ job(id: "${'x'.repeat(2_048)}") { id } }`)).toBe(2 + 2 * argumentKibCost)
+    expect(costIn(twice, withText(1_000))).toBe(2 * (readCost + 1.5 + 1_000 * argumentKibCost))
+    expect(costIn(`{ job(id: "${'x'.repeat(2_048)}") { id } }`)).toBe(readCost + 1 + 2 * argumentKibCost)
   })
 
   it.each(Object.entries(transports))('exceeds the limit for twenty glob counts over %s', async (_name, transport) => {

@@ -318,7 +318,7 @@ describe('a caller without a token', () => {
 
   it('reads only the data of a log-in page', async () => {
     const query =
-      '{ serverInfo { name version title accent singleUser oidcIssuer oidcClientId oidcScopes } __typename }'
+      '{ serverInfo { name release title accent singleUser oidcIssuer oidcClientId oidcScopes } __typename }'
     expect(await nobody().data(query)).toMatchObject({ serverInfo: { name: 'Berth', singleUser: false } })
     for (const other of [
       '{ serverInfo { maxPageSize } }',

@@ -44,7 +44,7 @@ const ended = ({ of }: Awaited<ReturnType<typeof connect>>, id: string) =>
 it.each([
   ['NOT_FOUND', status, { jobId: 'job_none' }],
   ['NOT_FOUND', tail, { jobId: 'job_none' }],
-  ['NOT_FOUND', 'subscription { queueStatus(pool: "nowhere") { depth } }', {}],
+  ['NOT_FOUND', 'subscription { workloadStatus(pool: "nowhere") { depth } }', {}],
   ['NOT_FOUND', 'subscription { nodeUpdates(pool: "nowhere") { __typename } }', {}],
   ['INVALID_CURSOR', 'subscription { nodeUpdates(pool: "sim", after: "x") { __typename } }', {}],
   ['INVALID_CURSOR', 'subscription { jobUpdates(after: "x") { __typename } }', {}],
@@ -60,7 +60,7 @@ it.each([
 it.each([
   ['jobStatus', status],
   ['tail', tail],
-  ['queueStatus', 'subscription { queueStatus { depth } }'],
+  ['workloadStatus', 'subscription { workloadStatus { depth } }'],
   ['nodeUpdates', 'subscription { nodeUpdates(pool: "sim") { __typename } }'],
 ])('%s over a WebSocket waits while the database is unavailable', async (_name, query) => {
   const jobId = await server.submit()

@@ -49,7 +49,7 @@ const nobodyListens = () =>
   })
 
 const jobStatus = `subscription ($jobId: ID!, $after: Cursor) { jobStatus(jobId: $jobId, after: $after) {
-  __typename ... on JobTransitions { job { id state version } transitions { seq to } cursor phase isFinal } ... on StreamReset { resetReason } } }`
+  __typename ... on JobTransitions { job { id state version } transitions { seq to } cursor isFinal } ... on StreamReset { resetReason } } }`
 const tail = `subscription ($jobId: ID!, $after: Cursor) { tail(jobId: $jobId, after: $after) {
   __typename ... on LogBatch { text cursor isFinal lines { number text } } ... on RunChanged { run { number job { id } } } } }`
 
@@ -60,14 +60,12 @@ describe.each(Object.entries(live))('subscriptions over %s', (_name, open) => {
     expect(await next(stream)).toMatchObject({
       job: { state: 'QUEUED', version: 1 },
       transitions: [{ seq: 1, to: 'QUEUED' }],
-      phase: 'REPLAY',
       isFinal: false,
     })
     await cancel(jobId)
     expect(await next(stream)).toMatchObject({
       job: { state: 'CANCELLED', version: 2 },
       transitions: [{ seq: 2, to: 'CANCELLED' }],
-      phase: 'LIVE',
       isFinal: true,
     })
     expect((await stream.next()).done).toBe(true)
@@ -114,7 +112,7 @@ describe.each(Object.entries(live))('subscriptions over %s', (_name, open) => {
     expect((await rest(stream as Stream & AsyncIterable<Result>)).at(-1)).toMatchObject({ text: '', isFinal: true })
     const again = await data(
       server.url,
-      'query ($id: ID!, $c: Cursor) { job(id: $id) { logs(after: $c) { text isFinal } } }',
+      'query ($id: ID!, $c: Cursor!) { job(id: $id) { logs(from: { cursor: $c }) { text isFinal } } }',
       {
         id: jobId,
         c: first.cursor,
@@ -137,8 +135,8 @@ describe.each(Object.entries(live))('subscriptions over %s', (_name, open) => {
     })
   })
 
-  it('send a queueStatus snapshot at once and after each change', async () => {
-    const stream = open(server.url, 'subscription { queueStatus { depth pool { name } at } }')
+  it('send a workloadStatus snapshot at once and after each change', async () => {
+    const stream = open(server.url, 'subscription { workloadStatus { depth pool { name } at } }')
     const { depth } = await next(stream)
     const jobId = await server.submit()
     expect((await next(stream)).depth).toBe(depth + 1)
@@ -227,7 +225,7 @@ describe('a refused subscription', () => {
   const refused: [code: string, query: string, variables: object][] = [
     ['NOT_FOUND', jobStatus, { jobId: 'job_none' }],
     ['NOT_FOUND', tail, { jobId: 'job_none' }],
-    ['NOT_FOUND', 'subscription { queueStatus(pool: "nowhere") { depth } }', {}],
+    ['NOT_FOUND', 'subscription { workloadStatus(pool: "nowhere") { depth } }', {}],
     ['INVALID_CURSOR', jobStatus, { jobId: 'job_none', after: 'x' }],
     ['INVALID_CURSOR', 'subscription { jobUpdates(after: "x") { __typename } }', {}],
   ]

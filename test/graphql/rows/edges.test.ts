@@ -9,8 +9,10 @@ import {
   isRequiredArgument,
 } from 'graphql'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { applyPools } from '../../../src/domain/machines/pools.ts'
 import { schema } from '../../../src/graphql/schema/schema.ts'
 import { data } from '../../support/client.ts'
+import { simNode } from '../../support/domain.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { submitJobs } from '../../support/submit-jobs.ts'
 
@@ -18,6 +20,14 @@ import { submitJobs } from '../../support/submit-jobs.ts'
 let server: TestServer
 beforeAll(async () => {
   server = await startServer()
+  const pools = Array.from({ length: 100 }, (_, n) => ({
+    name: n === 0 ? 'sim' : `pool${n}`,
+    policy: 'PRIORITY' as const,
+    executors: ['simulated'],
+    relaxReplicas: true,
+    nodes: [{ ...simNode, name: `node${n}` }],
+  }))
+  await applyPools(server.domain, { pools, queues: [{ name: 'default', pool: 'sim', native: {} }] })
   await submitJobs(server.domain, server.admin, Array(20).fill({ spec: { command: ['true'] } }))
 })
 afterAll(() => server[Symbol.asyncDispose]())
@@ -65,13 +75,29 @@ function listEdges(): string[] {
   })
 }
 
+async function countStatements(list: 'jobs' | 'pools', first: number, edge: string): Promise<number> {
+  const statements = server.countStatements()
+  const { [list]: page } = await data(server.url, `{ ${list}(first: ${first}) { nodes { ${edge} } } }`)
+  expect(page.nodes).toHaveLength(first)
+  return statements.filter((text) => !/^(BEGIN|COMMIT)/.test(text)).length
+}
+
 it.each(listEdges())('%s needs as many statements for 20 jobs as for 5', async (edge) => {
-  const count = async (n: number) => {
-    const statements = server.countStatements()
-    const { jobs } = await data(server.url, `{ jobs(first: ${n}) { nodes { ${edge} } } }`)
-    expect(jobs.nodes).toHaveLength(n)
-    return statements.filter((text) => !/^(BEGIN|COMMIT)/.test(text)).length
-  }
-  const few = await count(5)
-  expect(await count(20)).toBeLessThan(few + 5)
+  const few = await countStatements('jobs', 5, edge)
+  expect(await countStatements('jobs', 20, edge)).toBeLessThan(few + 5)
+})
+
+/** A list of pools reads all of them together. */
+const poolEdges = fieldsOf(schema.getType('Pool') as GraphQLObjectType).flatMap((field) => selectLeaves(field) ?? [])
+
+it.each([
+  ...poolEdges,
+  'workload { byUser { user { name } count } }',
+  'workload { byReason { code count } }',
+  'limits { scopes { scope { name } jobsInUse } pool { name } }',
+  'nodes(first: 2) { nodes { name capacity { gpu } gpus { index } runs(first: 1) { nodes { id } } } }',
+])('%s needs as many statements for 100 pools as for 5', async (edge) => {
+  const few = await countStatements('pools', 5, edge)
+  expect(await countStatements('pools', 20, edge)).toBeLessThan(few + 5)
+  expect(await countStatements('pools', 100, edge)).toBeLessThan(few + 5)
 })

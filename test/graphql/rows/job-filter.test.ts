@@ -5,7 +5,7 @@ import { isFinal, type JobState, jobStates, stateCategory } from '../../../src/d
 import { readFacts, readJobsOnNode } from '../../../src/feed/facts.ts'
 import { compileFilter, type JobFilter, toMoment } from '../../../src/feed/filter.ts'
 import type { JobOrderField } from '../../../src/graphql/rows/listings.ts'
-import { filterSql } from '../../../src/graphql/schema/job-filter.ts'
+import { filterSql } from '../../../src/graphql/schema/jobs/job-filter.ts'
 import '../../../src/graphql/schema/schema.ts' // the module of the filter is a part of it
 import { cpuMs } from '../../support/cpu.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'

@@ -5,7 +5,7 @@ import type { JobFilter } from '../../../src/feed/filter.ts'
 import { parsePage, readPages } from '../../../src/graphql/rows/keyset.ts'
 import { type JobOrderField, jobsListing, queueEntriesListing } from '../../../src/graphql/rows/listings.ts'
 import { readEntries } from '../../../src/graphql/rows/queue-entries.ts'
-import { filterSql } from '../../../src/graphql/schema/job-filter.ts'
+import { filterSql } from '../../../src/graphql/schema/jobs/job-filter.ts'
 import '../../../src/graphql/schema/schema.ts' // the module of the filter is a part of it
 import type { Sql } from '../../../src/platform/tx.ts'
 import { createNewDatabase, type TestDatabase } from '../../support/database.ts'

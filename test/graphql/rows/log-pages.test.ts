@@ -23,7 +23,7 @@ const logs = (id: string, args: string) =>
     id,
   })
 
-it.each(['(first: 0)', '(first: -1)', '(first: 5001)', '(lastLines: 0)', '(lastLines: 5001)'])(
+it.each(['(first: 0)', '(first: -1)', '(first: 5001)', '(from: { lastLines: 0 })', '(from: { lastLines: 5001 })'])(
   'a page of output with %s is refused',
   async (args) => {
     const { errors } = await logs(await server.submit(), args)
@@ -46,12 +46,12 @@ it('a page has at most 1 MiB as JSON, even if some characters take six bytes', a
   const pieces = Array.from({ length: 40 }, () => out(`${'\u0001'.repeat(63)}\n`.repeat(600)))
   const id = await jobWith([...pieces, out('the end\n')])
   let text = ''
-  for (let after = 'null'; !text.endsWith('the end\n'); ) {
-    const { job } = (await logs(id, `(first: 5000, after: ${after})`)).data as Json
+  for (let from = 'null'; !text.endsWith('the end\n'); ) {
+    const { job } = (await logs(id, `(first: 5000, from: ${from})`)).data as Json
     expect(Buffer.byteLength(JSON.stringify(job.logs.text))).toBeLessThanOrEqual(2 ** 20 + 2)
     expect(job.logs.text).not.toBe('')
     text += job.logs.text
-    after = JSON.stringify(job.logs.cursor)
+    from = `{ cursor: ${JSON.stringify(job.logs.cursor)} }`
   }
   expect(text.length).toBe(40 * 600 * 64 + 'the end\n'.length)
 })
@@ -98,7 +98,7 @@ it('pages and tail work beyond 4 GiB of output', async () => {
   stream.cut()
 })
 
-const query = `query ($id: ID!, $after: Cursor) { job(id: $id) { logCursor logs(after: $after) { text cursor } } }`
+const query = `query ($id: ID!, $from: LogStart) { job(id: $id) { logCursor logs(from: $from) { text cursor } } }`
 const tail = `subscription ($id: ID!, $after: Cursor) { tail(jobId: $id, after: $after) { __typename
   ... on LogBatch { text } ... on StreamReset { resetReason jobIds } } }`
 
@@ -129,12 +129,12 @@ it('pages refuse a cursor from before a restore, beyond the end, or inside a run
   const content = JSON.parse(Buffer.from(job.logCursor, 'base64url').toString())
   const cursorOf = (fields: object) => Buffer.from(JSON.stringify({ ...content, ...fields })).toString('base64url')
   for (const cursor of [after, cursorOf({ o: 13 }), cursorOf({ m: undefined, o: 8 })]) {
-    const { errors } = await ask(server.url, query, { id, after: cursor })
+    const { errors } = await ask(server.url, query, { id, from: { cursor } })
     expect(errors?.[0]?.extensions.code).toBe('INVALID_CURSOR')
   }
   for (const [cursor, text] of [
     [cursorOf({ o: 8 }), 'run\n'],
     [cursorOf({ m: undefined, o: 0 }), 'another run\n'],
   ])
-    expect((await data(server.url, query, { id, after: cursor }))['job'].logs.text).toBe(text)
+    expect((await data(server.url, query, { id, from: { cursor } }))['job'].logs.text).toBe(text)
 })

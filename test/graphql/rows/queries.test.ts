@@ -36,10 +36,10 @@ describe('lists', () => {
     const [first = ''] = await submitMany(1)
     await submitMany(120, { dependsOn: [{ jobId: first }] })
     const query = `query ($n: Int) { jobs(first: $n) { totalCount asOf nodes {
-      id eventCursor logCursor user { name } currentRun { id placements { node { name } } logBytes } scheduling { reasons { code } } queuePosition nativeId
+      id eventCursor logCursor user { name } currentRun { id placements { node { name } } logBytes } scheduling { reasons { code } } position nativeId
       runs(first: 3) { nodes { id job { id } } totalCount } other: runs(last: 1) { nodes { number } } events(first: 2) { nodes { seq actor { name } } totalCount }
       artifacts(first: 1) { totalCount }
-      dependsOn(first: 2) { nodes { id } totalCount } dependencies { satisfied job { id } } dependents(first: 1) { nodes { id } }
+      dependencies { satisfied job { id } } dependents(first: 1) { nodes { id } }
     } } }`
     const count = async (n: number) => {
       const statements = server.countStatements()
@@ -100,7 +100,7 @@ describe('lists', () => {
       { labels: [{ key: 'k' }] },
       { labels: [{ key: 'k', value: 'v' }], projects: ['p'] },
       { states: ['QUEUED'] },
-      { stateCategories: ['WAITING'], users: [server.admin.userId], executors: ['simulated'] },
+      { stateCategories: ['WAITING'], users: [server.admin.userId], executors: ['SIMULATED'] },
       { pools: ['sim'], queues: ['default', 'other'] },
       { createdAfter: '2020-01-01T00:00:00Z', createdBefore: '2120-01-01T00:00:00Z' },
     ]
@@ -149,7 +149,7 @@ describe('lists', () => {
       ['jobs(orderBy: { field: PRIORITY, direction: DESC }, after: $c) { nodes { id } }', one.cursor],
       ['jobs(orderBy: { field: CREATED_AT, direction: ASC }, after: $c) { nodes { id } }', one.cursor],
       ['jobs(filter: { name: "x" }, after: $c) { nodes { id } }', one.cursor],
-      ['queue { entries(after: $c) { nodes { id } } }', one.cursor],
+      ['pool { workload { entries(after: $c) { nodes { id } } } }', one.cursor],
       ['jobs(after: $c) { nodes { id } }', jobs.asOf],
       ['jobs(after: $c) { nodes { id } }', one.node.eventCursor],
       ['jobs(after: $c) { nodes { id } }', one.node.runs.edges[0].cursor],
@@ -158,43 +158,16 @@ describe('lists', () => {
       ['jobs(after: $c) { nodes { id } }', forged(['2026-01-01 00:00:00+00', 'x\u0000'])],
       ['jobs(after: $c) { nodes { id } }', forged(['2026-99-99 00:00:00+00', 'x'])],
       ['jobs(after: $c) { nodes { id } }', forged(["'; DROP TABLE job", 'x'])],
-      [`job(id: "${one.node.id}") { logs(after: $c) { text } }`, one.node.eventCursor],
+      [`job(id: "${one.node.id}") { logs(from: { cursor: $c }) { text } }`, one.node.eventCursor],
     ]
     for (const [field, cursor] of attempts) {
-      const { errors } = await ask(server.url, `query ($c: Cursor) { ${field} }`, { c: cursor })
+      const { errors } = await ask(server.url, `query ($c: Cursor!) { ${field} }`, { c: cursor })
       expect([field, errors?.[0]?.extensions.code]).toEqual([field, 'INVALID_CURSOR'])
     }
   })
 })
 
-describe('nodes', () => {
-  it('of every type are found by id', async () => {
-    await server.submit()
-    const found = await data(
-      server.url,
-      '{ jobs(first: 1) { nodes { id currentRun { id } user { id } events { nodes { id } } } } pools { id nodes { nodes { id } } } submissionQueues { id } }',
-    )
-    const [job] = found['jobs'].nodes
-    const [pool] = found['pools']
-    const ids: [string, string][] = [
-      ['Job', job.id],
-      ['Run', job.currentRun.id],
-      ['User', job.user.id],
-      ['JobEvent', job.events.nodes[0].id],
-      ['Pool', pool.id],
-      ['PoolNode', pool.nodes.nodes[0].id],
-      ['SubmissionQueue', found['submissionQueues'][0].id],
-    ]
-    for (const [type, id] of ids) {
-      const { node } = await data(server.url, 'query ($id: ID!) { node(id: $id) { id __typename } }', { id })
-      expect(node).toEqual({ id, __typename: type })
-    }
-    const { nodes } = await data(server.url, 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', {
-      ids: ['job_none', ...ids.map(([, id]) => id), 'x', 'event_1', 'pool_'],
-    })
-    expect(nodes).toEqual([null, ...ids.map(([, id]) => ({ id })), null, null, null])
-  })
-
+describe('runs', () => {
   it('show the reported resource usage of a run', async () => {
     const jobId = await server.submit({ resources: { gpu: 0 } })
     const usage = { cpuSeconds: 0.25, maxMemoryBytes: 4_096 }
@@ -226,7 +199,7 @@ describe('nodes', () => {
 
   it('are null when missing', async () => {
     expect(
-      await data(server.url, '{ job(id: "job_x") { id } jobByNativeId(executor: "local", nativeId: "1") { id } }'),
+      await data(server.url, '{ job(id: "job_x") { id } jobByNativeId(executor: LOCAL, nativeId: "1") { id } }'),
     ).toEqual({
       job: null,
       jobByNativeId: null,
@@ -326,7 +299,7 @@ describe('viewers without job.view.all', () => {
       body: JSON.stringify({ query, variables }),
     }).then(({ text }) => JSON.parse(text))
   const everything = `query ($id: ID!, $run: ID!, $event: ID!) {
-    job(id: $id) { id } jobs { nodes { id } totalCount } queue { entries { nodes { id } } byUser { count } }
+    job(id: $id) { id } jobs { nodes { id } totalCount } pool { workload { entries { nodes { id } } byUser { count } } }
     nodes(ids: [$id, $run, $event]) { id } mine: viewer { user { name } }
   }`
 
@@ -341,7 +314,7 @@ describe('viewers without job.view.all', () => {
     expect((await as('eve', everything, ids)).data).toEqual({
       job: null,
       jobs: { nodes: [], totalCount: 0 },
-      queue: { entries: { nodes: [] }, byUser: [] },
+      pool: { workload: { entries: { nodes: [] }, byUser: [] } },
       nodes: [null, null, null],
       mine: { user: { name: eve.userName } },
     })

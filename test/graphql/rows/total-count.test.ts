@@ -19,7 +19,6 @@ beforeAll(async () => {
     await mutate('createQuota', 'CreateQuotaInput', {
       type: 'JOBS_PER_DAY',
       action: 'BLOCK',
-      scope: 'GLOBAL',
       limit: 1_000,
       ...more,
     })
@@ -32,7 +31,7 @@ beforeAll(async () => {
     name: 'night',
     pool: 'sim',
     project: 'p',
-    nodes: [(await data(server.url, '{ pools { nodes { nodes { name } } } }'))['pools'][0].nodes.nodes[0].name],
+    nodeIds: [(await data(server.url, '{ pool(name: "sim") { nodes { nodes { id } } } }'))['pool'].nodes.nodes[0].id],
     startsAt: '2100-01-01T00:00:00Z',
     endsAt: '2100-01-02T00:00:00Z',
   })
@@ -54,25 +53,24 @@ async function mutate(name: string, type: string, input: object) {
 /** Query text before the arguments and after the selection of each list. */
 const lists: Readonly<Record<string, [head: string, end: string, arguments?: string]>> = {
   jobs: ['{ jobs', '}'],
-  'queue entries': ['{ queue { entries', '} }'],
+  'entries of a workload': ['{ pool { workload { entries', '} } }'],
   users: ['{ users', '}'],
   teams: ['{ teams', '}'],
   'members of a team': ['{ teams { nodes { members', '} } }'],
   tokens: ['{ tokens', '}'],
-  'tokens of a user': ['{ viewer { user { tokens', '} } }'],
   quotas: ['{ quotas', '}'],
   'approval rules': ['{ approvalRules', '}'],
   approvals: ['{ approvals', '}'],
   'capacity reservations': ['{ capacityReservations', '}'],
   'slot reservations': ['{ slotReservations', '}'],
-  'own slot reservations': ['{ viewer { slotReservations', '} }'],
   'audit log': ['{ auditLog', '}'],
-  'nodes of a pool': ['{ pools { nodes', '} }'],
-  'runs on a node': ['{ pools { nodes(first: 1) { nodes { runs', '} } } }'],
+  pools: ['{ pools', '}'],
+  GPUs: ['{ system { gpus', '} }'],
+  'nodes of a pool': ['{ pool(name: "sim") { nodes', '} }'],
+  'runs on a node': ['{ pool(name: "sim") { nodes(first: 1) { nodes { runs', '} } } }'],
   'runs of a job': ['query ($id: ID!) { job(id: $id) { runs', '} }'],
   'events of a job': ['query ($id: ID!) { job(id: $id) { events', '} }'],
   'artifacts of a job': ['query ($id: ID!) { job(id: $id) { artifacts', '} }'],
-  dependencies: ['query ($id: ID!) { job(id: $id) { dependsOn', '} }'],
 }
 
 /** Finds the connections in a response. */
@@ -99,7 +97,7 @@ describe('totalCount', () => {
   it('counts visible rows that match the filter', async () => {
     const counted = await data(
       server.url,
-      '{ pending: approvals(filter: { statuses: [PENDING] }) { totalCount } audit: auditLog(filter: { actions: ["team.create"] }) { totalCount } }',
+      '{ pending: approvals(filter: { statuses: [PENDING] }) { totalCount } audit: auditLog(filter: { operations: ["team.create"] }) { totalCount } }',
     )
     expect(counted).toEqual({ pending: { totalCount: 1 }, audit: { totalCount: 2 } })
   })

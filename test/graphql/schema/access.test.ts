@@ -8,6 +8,7 @@ import {
   isInputObjectType,
   isListType,
   isNonNullType,
+  isObjectType,
   isUnionType,
 } from 'graphql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -50,16 +51,14 @@ const access: Record<string, Who> = {
   'Query.jobs': 'KNOWN',
   'Query.jobCounts': 'KNOWN',
   'Query.jobByNativeId': 'KNOWN',
-  'Query.jobByIdempotencyKey': 'KNOWN',
   'Query.idempotencyKey': 'KNOWN',
-  'Query.queue': 'KNOWN',
   'Query.savedViews': 'KNOWN',
   'Query.approvals': 'KNOWN',
   'Query.system': 'KNOWN',
+  'Query.pool': 'KNOWN',
   'Query.pools': 'KNOWN',
   'Query.submissionQueues': 'KNOWN',
   'Query.slotReservations': 'KNOWN',
-  'Query.limits': 'KNOWN',
   'Query.usage': 'KNOWN',
   'Query.quotas': 'KNOWN',
   'Query.approvalRules': 'KNOWN',
@@ -71,7 +70,6 @@ const access: Record<string, Who> = {
   'Query.verifyAudit': 'audit.read',
   'Query.selfCheck': 'job.view.all',
   'Query.webhooks': 'webhook.write',
-  'Query.webhookDelivery': 'webhook.write',
 
   'Mutation.submitJob': 'job.submit',
   'Mutation.submitJobs': 'job.submit',
@@ -89,8 +87,7 @@ const access: Record<string, Who> = {
   'Mutation.approveJobs': ['job.approve'],
   'Mutation.rejectJobs': ['job.approve'],
   'Mutation.setJobPriority': ['job.priority'],
-  'Mutation.processQueue': 'queue.process',
-  'Mutation.cleanupJobs': 'queue.cleanup',
+  'Mutation.planPools': 'pool.plan',
   'Mutation.addNode': 'node.write',
   'Mutation.updateNode': 'node.write',
   'Mutation.deleteNode': 'node.write',
@@ -109,7 +106,7 @@ const access: Record<string, Who> = {
   'Mutation.deleteApprovalRule': 'rule.write',
   'Mutation.createUser': 'user.write',
   'Mutation.updateUser': 'user.write',
-  'Mutation.deleteUser': 'user.write',
+  'Mutation.disableUser': 'user.write',
   'Mutation.saveView': 'view.write',
   'Mutation.deleteView': 'view.write',
   'Mutation.createTeam': 'user.write',
@@ -125,7 +122,7 @@ const access: Record<string, Who> = {
   'Subscription.jobStatus': 'KNOWN',
   'Subscription.jobUpdates': 'KNOWN',
   'Subscription.tail': 'KNOWN',
-  'Subscription.queueStatus': 'KNOWN',
+  'Subscription.workloadStatus': 'KNOWN',
   'Subscription.nodeUpdates': 'KNOWN',
 }
 
@@ -133,7 +130,7 @@ const access: Record<string, Who> = {
 const requiredScope = (permission: Permission): TokenScope => {
   if (/^(job\.view|audit\.read)/.test(permission)) return 'READ'
   if (/^job\.(submit|cancel\.own|delete\.own)$|^view\./.test(permission)) return 'SUBMIT'
-  if (/^(job\.(approve|priority|cancel\.all)|queue\.)/.test(permission)) return 'OPERATE'
+  if (/^(job\.(approve|priority|cancel\.all)|pool\.plan)/.test(permission)) return 'OPERATE'
   return 'ADMIN'
 }
 
@@ -167,7 +164,11 @@ function selection(type: GraphQLNamedType): string {
     const members = new Set(type.getTypes().map(({ name }) => name))
     const bulk = type.getTypes().flatMap((member) => {
       const results = member.getFields()['results']
-      return results ? `... on ${member.name} { results ${selection(getNamedType(results.type))} }` : []
+      if (!results) return []
+      const item = getNamedType(results.type)
+      const result = isObjectType(item) ? item.getFields()['result'] : undefined
+      const selected = result ? `{ result ${selection(getNamedType(result.type))} }` : selection(item)
+      return `... on ${member.name} { results ${selected} }`
     })
     const problem = [...members].some((name) => name.endsWith('Problem')) ? '... on Problem { code message }' : ''
     const forbidden = members.has('ForbiddenProblem')
@@ -229,7 +230,8 @@ async function callField(person: Person, kind: string, field: GraphQLField<unkno
   if (error?.extensions.code === 'GRAPHQL_VALIDATION_FAILED') throw new Error(error.message)
   if (error) return error.extensions.code === 'UNAUTHENTICATED' ? 'UNAUTHENTICATED' : 'allowed'
   const answer: Json = data?.[field.name]
-  const outcome: Json = answer?.results?.[0] ?? answer
+  const [first] = answer?.results ?? []
+  const outcome: Json = first?.result ?? first ?? answer
   if (outcome?.code === 'FORBIDDEN') return `FORBIDDEN ${requirementOf(outcome)}`
   return outcome?.code === 'NOT_FOUND' ? 'NOT_FOUND' : 'allowed'
 }

@@ -29,7 +29,7 @@ const createRule = async (input: object) =>
 
 async function submit(spec: object) {
   const query = `mutation ($input: SubmitJobInput!) { submitJob(input: $input) {
-    ... on SubmitJobSuccess { job { id state version allowedActions approval { id status reason ruleName requiredLevel
+    ... on SubmitJobSuccess { job { id state version allowedActions approval { id status reason rule { id name } requiredLevel
       requestedBy { name } decidedBy { name } job { id } } } } ... on Problem { code message } } }`
   const { submitJob } = await data(server.url, query, { input: { spec: { command: ['true'], ...spec } } })
   return submitJob.job
@@ -93,7 +93,12 @@ describe('approvals', () => {
       state: 'BLOCKED',
       version: 2,
       allowedActions: ['CANCEL', 'APPROVE', 'REJECT', 'SET_PRIORITY'],
-      approval: { status: 'PENDING', ruleName: 'expensive', requiredLevel: 'LEAD', requestedBy: { name: 'local' } },
+      approval: {
+        status: 'PENDING',
+        rule: { name: 'expensive' },
+        requiredLevel: 'LEAD',
+        requestedBy: { name: 'local' },
+      },
     })
     const cheap = await submit({ estimatedCost: 40 })
     expect(cheap).toMatchObject({ state: 'QUEUED', approval: null })
@@ -102,21 +107,24 @@ describe('approvals', () => {
     expect(await data(server.url, list)).toEqual({
       approvals: { nodes: [{ id: job.approval.id, job: { id: job.id } }] },
     })
-    const decide = `mutation ($decisions: [ApproveJobInput!]!) { approveJobs(input: { decisions: $decisions }) { ... on ApproveJobsSuccess { results {
+    const decide = `mutation ($decisions: [ApproveJobInput!]!) { approveJobs(input: { decisions: $decisions }) { ... on ApproveJobsSuccess { results { jobId result {
       ... on ApproveJobSuccess { job { state stateReason version } approval { status comment decidedBy { name } } }
-      ... on Problem { code } } } ${problem} } }`
+      ... on Problem { code } } } } ${problem} } }`
     const decisions = [job.id, cheap.id, 'job_none'].map((jobId) => ({ jobId, expectedVersion: 2, comment: 'ok' }))
     const { approveJobs } = await data(server.url, decide, { decisions })
     expect(approveJobs.results).toEqual([
       {
-        job: { state: 'QUEUED', stateReason: 'APPROVED', version: 4 },
-        approval: { status: 'APPROVED', comment: 'ok', decidedBy: { name: 'local' } },
+        jobId: job.id,
+        result: {
+          job: { state: 'QUEUED', stateReason: 'APPROVED', version: 4 },
+          approval: { status: 'APPROVED', comment: 'ok', decidedBy: { name: 'local' } },
+        },
       },
-      { code: 'INVALID_STATE' },
-      { code: 'NOT_FOUND' },
+      { jobId: cheap.id, result: { code: 'INVALID_STATE' } },
+      { jobId: 'job_none', result: { code: 'NOT_FOUND' } },
     ])
     expect(await data(server.url, list)).toEqual({ approvals: { nodes: [] } })
-    const filters = '{ statuses: [APPROVED, EXPIRED], ruleNames: ["expensive"], decidable: false }'
+    const filters = `{ statuses: [APPROVED, EXPIRED], rules: ["${job.approval.rule.id}"], decidable: false }`
     const decided = `{ approvals(filter: ${filters}) { nodes { status decidable } } viewer { pendingDecisions } }`
     expect(await data(server.url, decided)).toEqual({
       approvals: { nodes: [{ status: 'APPROVED', decidable: false }] },
@@ -222,8 +230,8 @@ describe('approvals', () => {
 
   it('show decider, rule and deadline in the reasons of the BLOCKED job', async () => {
     const { id, approval } = await submit({ estimatedCost: 60, resources: { cpu: 1_000 } })
-    const query = `query ($id: ID!, $approval: ID!) { job(id: $id) { stateReason stateInfo queuePosition scheduling {
-      reasons { code message } gates { code open detail } fit { freeNow couldEverFit } jobsAhead hold { id }
+    const query = `query ($id: ID!, $approval: ID!) { job(id: $id) { stateReason stateInfo position scheduling {
+      reasons { code message } gates { code open message job { id } } fit { freeNow couldEverFit } jobsAhead hold { id }
       estimatedStart { earliest } } } node(id: $approval) { ... on Approval { expiresAt } } }`
     const { job, node } = await data(server.url, query, { id, approval: approval.id })
     const until = node.expiresAt.replace(/\.\d+Z$/, 'Z')
@@ -231,10 +239,10 @@ describe('approvals', () => {
     expect(job).toEqual({
       stateReason: 'APPROVAL_PENDING',
       stateInfo: info,
-      queuePosition: null,
+      position: null,
       scheduling: {
         reasons: [{ code: 'APPROVAL_PENDING', message: info }],
-        gates: [{ code: 'APPROVAL', open: false, detail: info }],
+        gates: [{ code: 'APPROVAL', open: false, message: info, job: null }],
         fit: { freeNow: false, couldEverFit: false },
         jobsAhead: 0,
         hold: null,
@@ -245,36 +253,38 @@ describe('approvals', () => {
 
   it('can be requested by the submitter', async () => {
     const query = `mutation { submitJob(input: { spec: { command: ["true"] }, requiresApproval: true }) {
-      ... on SubmitJobSuccess { job { state approval { ruleName } } } } }`
+      ... on SubmitJobSuccess { job { state approval { rule { id } } } } } }`
     const { submitJob } = await data(server.url, query)
-    expect(submitJob.job).toEqual({ state: 'BLOCKED', approval: { ruleName: null } })
+    expect(submitJob.job).toEqual({ state: 'BLOCKED', approval: { rule: null } })
   })
 })
 
 describe('the audit log', () => {
   it('lists filtered pages of entries and verifies', async () => {
     await createChainer(server.domain).runOnce()
-    const entries = 'nodes { id seq at actor { name } actorName action objectId detail hash } pageInfo { endCursor }'
+    const entries = 'nodes { id seq at actor { name } actorName operation objectId detail hash } pageInfo { endCursor }'
     const { auditLog } = await data(server.url, `{ auditLog(first: 100) { ${entries} } }`)
     const seqs = auditLog.nodes.map(({ seq }: { seq: number }) => seq)
     expect(seqs).toEqual(Array.from({ length: seqs.length }, (_, i) => seqs.length - i))
-    const actions = new Set(auditLog.nodes.map(({ action }: { action: string }) => action))
-    for (const action of ['rule.create', 'rule.update', 'rule.delete', 'job.submit', 'job.approve', 'job.reject'])
-      expect(actions).toContain(action)
+    const operations = new Set(auditLog.nodes.map(({ operation }: { operation: string }) => operation))
+    for (const operation of ['rule.create', 'rule.update', 'rule.delete', 'job.submit', 'job.approve', 'job.reject'])
+      expect(operations).toContain(operation)
     const filtered = await data(
       server.url,
-      `{ auditLog(first: 1, filter: { actions: ["rule.create"] }) { ${entries} } }`,
+      `{ auditLog(first: 1, filter: { operations: ["rule.create"] }) { ${entries} } }`,
     )
     const [newest] = filtered['auditLog'].nodes
-    expect(newest).toMatchObject({ action: 'rule.create', actorName: 'local', detail: { name: 'spare' } })
+    expect(newest).toMatchObject({ operation: 'rule.create', actorName: 'local', detail: { name: 'spare' } })
     const next = await data(
       server.url,
-      `query ($after: Cursor) { auditLog(first: 1, after: $after, filter: { actions: ["rule.create"] }) { ${entries} } }`,
+      `query ($after: Cursor) { auditLog(first: 1, after: $after, filter: { operations: ["rule.create"] }) { ${entries} } }`,
       { after: filtered['auditLog'].pageInfo.endCursor },
     )
     expect(next['auditLog'].nodes[0].detail.name).toBe('first')
-    const prefix = '{ auditLog(filter: { actions: ["rule.*"] }) { nodes { action } } }'
-    const rules = (await data(server.url, prefix))['auditLog'].nodes.map(({ action }: { action: string }) => action)
+    const prefix = '{ auditLog(filter: { operations: ["rule.*"] }) { nodes { operation } } }'
+    const rules = (await data(server.url, prefix))['auditLog'].nodes.map(
+      ({ operation }: { operation: string }) => operation,
+    )
     expect(new Set(rules)).toEqual(new Set(['rule.create', 'rule.update', 'rule.delete']))
     expect(await data(server.url, 'query ($id: ID!) { node(id: $id) { id } }', { id: newest.id })).toEqual({
       node: { id: newest.id },

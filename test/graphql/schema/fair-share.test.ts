@@ -7,7 +7,9 @@ let server: TestServer
 let leader: TestLeader
 
 beforeAll(async () => {
-  server = await startServer({ pool: { policy: 'FAIR_SHARE', weights: { 'users.local': 2 } } })
+  server = await startServer({
+    pool: { policy: 'FAIR_SHARE', weights: { 'users.local': 2 }, scheduling: { shareHalfLifeMs: null } },
+  })
   leader = await createLeader(server.domain, 'sim')
 })
 afterAll(() => server[Symbol.asyncDispose]())

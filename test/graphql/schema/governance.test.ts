@@ -23,7 +23,7 @@ interface Answer {
 }
 
 const problem = '... on Problem { __typename code message retryable }'
-const exceeded = '... on QuotaExceededProblem { quota scope limit used }'
+const exceeded = '... on QuotaExceededProblem { quota scope { kind name } limit used }'
 const invalid = '... on InvalidInputProblem { violations { path message } }'
 
 async function mutate(name: string, type: string, input: object, wanted: string): Promise<Answer> {
@@ -42,19 +42,17 @@ const jobId = ({ job }: Answer) => job?.id ?? ''
 describe('idempotency keys', () => {
   it('are looked up, and a conflict returns a problem', async () => {
     const id = jobId(await submit({ idempotencyKey: 'gh-owner/repo-1', idempotencyTtlSeconds: 60 }))
-    const query = `query ($key: String!) { jobByIdempotencyKey(key: $key) { id }
+    const query = `query ($key: String!) {
       idempotencyKey(key: $key) { key createdAt expiresAt job { id } } }`
     const found = await api.ask<{
-      jobByIdempotencyKey: object | null
       idempotencyKey: { createdAt: string; expiresAt: string } | null
     }>(query, { key: 'gh-owner/repo-1' })
     expect(found).toMatchObject({
-      jobByIdempotencyKey: { id },
       idempotencyKey: { key: 'gh-owner/repo-1', job: { id } },
     })
     const { createdAt, expiresAt } = found.idempotencyKey ?? { createdAt: '', expiresAt: '' }
     expect(Date.parse(expiresAt) - Date.parse(createdAt)).toBe(60_000)
-    expect(await api.ask(query, { key: 'unused' })).toEqual({ jobByIdempotencyKey: null, idempotencyKey: null })
+    expect(await api.ask(query, { key: 'unused' })).toEqual({ idempotencyKey: null })
     expect(await submit({ idempotencyKey: 'gh-owner/repo-1', requiresApproval: true })).toMatchObject({
       __typename: 'IdempotencyConflictProblem',
       code: 'IDEMPOTENCY_CONFLICT',
@@ -73,8 +71,8 @@ describe('submission slots', () => {
     )
   const listed = async (states: string[]) => {
     const { slotReservations, viewer } = await api.ask<{ slotReservations: { nodes: object[] }; viewer: object }>(
-      `query ($states: [SlotReservationState!]) { slotReservations(first: 5, states: $states) { nodes { id state job { id } } }
-        viewer { activeSlots slotReservations(first: 1) { nodes { id user { name } } } } }`,
+      `query ($states: [SlotReservationState!]) { slotReservations(first: 5, states: $states) { nodes { id state user { name } job { id } } }
+        viewer { activeSlots } }`,
       { states },
     )
     return { nodes: slotReservations.nodes, viewer }
@@ -106,7 +104,7 @@ describe('submission slots', () => {
     expect(await reserve()).toMatchObject({
       __typename: 'QuotaExceededProblem',
       quota: 'MAX_ACTIVE',
-      scope: 'user:local',
+      scope: { kind: 'USER', name: 'local' },
       limit: 1,
       message: 'Quota exceeded: Maximum 1 concurrent jobs allowed',
     })
@@ -116,12 +114,15 @@ describe('submission slots', () => {
 })
 
 describe('quotas', () => {
-  const quota = 'quota { id type action scope key limit }'
+  const quota = 'quota { id type action scope { kind name user { name } team { name } } limit }'
 
   it('are created, enforced, shown, updated and deleted', async () => {
-    const input = { type: 'COST_PER_DAY', action: 'BLOCK', scope: 'USER', key: 'local', limit: 10 }
+    const input = { type: 'COST_PER_DAY', action: 'BLOCK', scope: { user: { name: 'local' } }, limit: 10 }
     const made = await mutate('createQuota', 'CreateQuotaInput', input, `... on CreateQuotaSuccess { ${quota} }`)
-    expect(made.quota).toMatchObject(input)
+    expect(made.quota).toMatchObject({
+      ...{ type: 'COST_PER_DAY', action: 'BLOCK', limit: 10 },
+      scope: { kind: 'USER', name: 'local', user: { name: 'local' }, team: null },
+    })
     const { id } = made.quota as { id: string }
     const cost = (estimatedCost: number) => submit({ spec: { command: ['true'], estimatedCost } })
     expect(await cost(8)).toMatchObject({ warnings: ['Cost warning: 8 of 10 per day used'] })
@@ -131,22 +132,21 @@ describe('quotas', () => {
       message: 'Cost limit exceeded: Maximum 10 per day allowed',
       retryable: false,
       quota: 'COST_PER_DAY',
-      scope: 'user:local',
+      scope: { kind: 'USER', name: 'local' },
       limit: 10,
       used: 8,
     })
-    const usage = `{ viewer { quotas { type action scope limit used warning ceiling } } quotas { nodes { id } } }`
+    const usage = `{ viewer { quotas { type action scope { kind name } limit used warning } } quotas { nodes { id } } }`
     expect(await api.ask(usage)).toEqual({
       viewer: {
         quotas: [
           {
             type: 'COST_PER_DAY',
             action: 'BLOCK',
-            scope: 'user:local',
+            scope: { kind: 'USER', name: 'local' },
             limit: 10,
             used: 8,
             warning: true,
-            ceiling: null,
           },
         ],
       },

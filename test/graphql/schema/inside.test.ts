@@ -61,10 +61,10 @@ async function act(by: Person, field: string, more: { input: object; wanted?: st
   if (answer.code) throw new Error(JSON.stringify(answer))
   return answer
 }
-const report = (by: Person, input: object) => act(by, 'reportProgress', { input, wanted: 'runId' })
+const report = (by: Person, input: object) => act(by, 'reportProgress', { input, wanted: 'run { id }' })
 const publish = async (by: Person, input: object) =>
   (await act(by, 'publishArtifact', { input, wanted: 'artifact { id run { number } sizeBytes }' })).artifact
-const save = (by: Person, closure: object) => act(by, 'saveClosure', { input: { closure }, wanted: 'runId' })
+const save = (by: Person, closure: object) => act(by, 'saveClosure', { input: { closure }, wanted: 'run { id }' })
 
 async function jobOf(jobId: string, fields: string): Promise<Json> {
   const { job } = await admin.data(`query ($id: ID!) { job(id: $id) { ${fields} } }`, { id: jobId })
@@ -84,13 +84,13 @@ async function problemOf(by: Person, field: string, input: object) {
 describe('the token of a run', () => {
   it('permits only the mutations for jobs, and no introspection', async () => {
     const { self, runId } = await runningJob()
-    expect(await report(self, { fraction: 0.5 })).toEqual({ __typename: 'ReportProgressSuccess', runId })
+    expect(await report(self, { fraction: 0.5 })).toEqual({ __typename: 'ReportProgressSuccess', run: { id: runId } })
     for (const query of [
       '{ viewer { user { id } } }',
       '{ serverInfo { name } }',
       '{ __schema { queryType { name } } }',
       'mutation { reserveSlot(input: {}) { __typename } }',
-      'mutation { reportProgress(input: { fraction: 1 }) { __typename } processQueue(input: {}) { __typename } }',
+      'mutation { reportProgress(input: { fraction: 1 }) { __typename } planPools(input: {}) { __typename } }',
     ])
       expect(await refused(self, query)).toEqual([expect.stringMatching(/^FORBIDDEN The token of a run permits only/)])
     const client = createClient({
@@ -98,7 +98,7 @@ describe('the token of a run', () => {
       webSocketImpl: WebSocket,
       connectionParams: bearer(self.token),
     })
-    const stream = client.iterate({ query: 'subscription { queueStatus { __typename } }' })
+    const stream = client.iterate({ query: 'subscription { workloadStatus { __typename } }' })
     const answer: unknown = await stream.next().catch((error: unknown) => error)
     expect(JSON.stringify(answer)).toContain('FORBIDDEN')
     await client.dispose()
@@ -308,7 +308,7 @@ describe('a closure', () => {
     const frame = JSON.stringify({ x: '' }).length
     expect(await save(self, { x: 'y'.repeat(262_144 - frame) })).toEqual({
       __typename: 'SaveClosureSuccess',
-      runId,
+      run: { id: runId },
     })
     expect(await problemOf(self, 'saveClosure', { closure: { x: 'y'.repeat(262_145 - frame) } })).toBe(
       'INVALID_INPUT closure: Must have at most 262,144 bytes as JSON, not 262,145',

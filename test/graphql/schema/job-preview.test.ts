@@ -25,23 +25,23 @@ afterAll(() => server[Symbol.asyncDispose]())
 
 async function preview(spec: object, more: object = {}): Promise<Json> {
   const query = `query ($input: PreviewJobInput!) { previewJob(input: $input) { __typename ... on Problem { code } ... on JobPreview {
-    wouldBe approval { ruleName requiredLevel reason expiresAfterSeconds } cost { amount currency }
-    quotas { type action scope limit used usedAfter } preempts { id } preemptedCount idempotentJob { id } } } }`
+    wouldBe approval { rule { name } requiredLevel reason expiresAfterSeconds } cost { amount currency }
+    quotas { type action scope { kind name } limit used usedAfter } preempts { id } preemptedCount idempotentJob { id } } } }`
   const input = { submit: { spec: { command: ['true'], ...spec }, ...more } }
   const { data, errors } = await transports.http(server.url, query, { input }, { authorization: 'rita' })
   if (errors) throw new Error(JSON.stringify(errors))
   return data?.['previewJob']
 }
 
-const jobs = { type: 'JOBS_PER_DAY', action: 'BLOCK', scope: 'user:rita', limit: 5 }
-const cost = { type: 'COST_PER_DAY', action: 'WARN', scope: 'user:rita', limit: 100 }
+const jobs = { type: 'JOBS_PER_DAY', action: 'BLOCK', scope: { kind: 'USER', name: 'rita' }, limit: 5 }
+const cost = { type: 'COST_PER_DAY', action: 'WARN', scope: { kind: 'USER', name: 'rita' }, limit: 100 }
 
 it('a preview has the approval, the cost and the quotas of the submission', async () => {
   const spec = { resources: { cpu: 2 }, maxRunTimeSeconds: 3_600 }
   const shown = {
     wouldBe: 'BLOCKED',
     approval: {
-      ruleName: 'dear',
+      rule: { name: 'dear' },
       requiredLevel: 'ADMIN',
       reason: expect.stringContaining('Costs EUR 4'),
       expiresAfterSeconds: 86_400,
@@ -69,5 +69,5 @@ it('a job without a bound on its cost has no cost, and no usage afterwards', asy
 
 it('an approval that the submitter requires has no rule', async () => {
   const shown = await preview({ maxRunTimeSeconds: 1 }, { requiresApproval: true })
-  expect(shown.approval).toMatchObject({ ruleName: null, requiredLevel: 'LEAD' })
+  expect(shown.approval).toMatchObject({ rule: null, requiredLevel: 'LEAD' })
 })

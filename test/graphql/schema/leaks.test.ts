@@ -19,15 +19,14 @@ beforeAll(async () => {
     ['vic', 'VIEWER'],
     ['lea', 'LEAD'],
   ] as const) {
-    const teams = name === 'ann' ? ['ml'] : []
+    const teams = name === 'ann' ? [{ name: 'ml' }] : []
     const { user } = await mutate(admin, 'createUser', { input: { name, level, teams }, wanted: 'user { id }' })
     const made = await mutate(admin, 'createToken', { input: { name, userId: user.id }, wanted: 'secret' })
     people[name] = personWith(server.url, made.secret)
   }
-  for (const [scope, name] of Object.entries({ USER: 'lea', TEAM: 'secret-team', PROJECT: 'secret-project' }))
-    await mutate(admin, 'setScopeLimit', { input: { scope, name, maxJobs: 1 } })
-  for (const [scope, name] of Object.entries({ USER: 'ann', TEAM: 'ml', PROJECT: 'mine', QUEUE: 'default' }))
-    await mutate(admin, 'setScopeLimit', { input: { scope, name, maxJobs: 1 } })
+  const hidden = [{ user: { name: 'lea' } }, { team: { name: 'secret-team' } }, { project: 'secret-project' }]
+  const shown = [{ user: { name: 'ann' } }, { team: { name: 'ml' } }, { project: 'mine' }, { queue: 'default' }]
+  for (const scope of [...hidden, ...shown]) await mutate(admin, 'setScopeLimit', { input: { scope, maxJobs: 1 } })
   const spec = { command: ['true'], project: 'mine' }
   await mutate(people['ann'] as Person, 'submitJob', { input: { spec } })
   const { sql } = server.domain.db
@@ -43,13 +42,13 @@ afterAll(() => server[Symbol.asyncDispose]())
 
 async function readPool(name: string) {
   const person = people[name] ?? admin
-  const { pools, limits } = await person.data(
-    '{ limits { scopes { name } } pools { leader { epoch process host } accounts { account } limits { scopes { name } } } }',
+  const { pools, pool } = await person.data(
+    '{ pool { limits { scopes { scope { name } } } } pools { nodes { leader { epoch process host } accounts { account } limits { scopes { scope { name } } } } } }',
   )
-  const names = (list: { name: string }[]) => list.map((each) => each.name).sort()
-  expect(names(pools[0].limits.scopes)).toEqual(names(limits.scopes))
-  const accounts = pools[0].accounts.map((each: { account: string }) => each.account).sort()
-  return { scopes: names(limits.scopes), accounts, leader: pools[0].leader }
+  const names = (list: { scope: { name: string } }[]) => list.map(({ scope }) => scope.name).sort()
+  expect(names(pools.nodes[0].limits.scopes)).toEqual(names(pool.limits.scopes))
+  const accounts = pools.nodes[0].accounts.map((each: { account: string }) => each.account).sort()
+  return { scopes: names(pool.limits.scopes), accounts, leader: pools.nodes[0].leader }
 }
 
 describe('a pool, for a viewer without job.view.all', () => {
@@ -61,9 +60,9 @@ describe('a pool, for a viewer without job.view.all', () => {
     )
     const read = async (name: string) => {
       const { pools } = await (people[name] ?? admin).data(
-        '{ pools { nodes { nodes { backsOffUntil backsOffBecause } } } }',
+        '{ pools { nodes { nodes { nodes { backsOffUntil backsOffBecause } } } } }',
       )
-      return pools[0].nodes.nodes[0]
+      return pools.nodes[0].nodes.nodes[0]
     }
     const backsOffUntil = expect.any(String)
     for (const name of ['vic', 'ann']) expect(await read(name)).toEqual({ backsOffUntil, backsOffBecause: null })

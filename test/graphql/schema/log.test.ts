@@ -18,53 +18,46 @@ async function jobWithLines(): Promise<string> {
 }
 
 const query = (args: string) =>
-  `query ($id: ID!${args.includes('$cursor') ? ', $cursor: Cursor' : ''}) { job(id: $id) { logs(${args}) {
+  `query ($id: ID!${args.includes('$cursor') ? ', $cursor: Cursor!' : ''}) { job(id: $id) { logs(${args}) {
      text firstLine startCursor cursor isFinal lines { number } } currentRun { logLines logBytes } } }`
 
 const logs = async (id: string, args: string, cursor?: string) =>
   (await data(server.url, query(args), { id, ...(cursor && { cursor }) }))['job'].logs as Json
 
-const withCursor = 'after: $cursor, '
+const withCursor = 'from: { cursor: $cursor }, '
 
 describe('the start of a page of output', () => {
   it('may be a line of a run', async () => {
     const id = await jobWithLines()
-    const page = await logs(id, 'run: 1, fromLine: 7, first: 2')
+    const page = await logs(id, 'run: 1, from: { line: 7 }, first: 2')
     expect(page).toMatchObject({ text: 'line 7\nline 8\n', firstLine: 7 })
     expect(await logs(id, `${withCursor}first: 1`, page.cursor)).toMatchObject({ text: 'line 9\n', firstLine: 9 })
     expect(await logs(id, `${withCursor}first: 1`, page.startCursor)).toMatchObject({ firstLine: 7 })
-    expect(await logs(id, 'run: 1, fromLine: 21')).toMatchObject({ text: '', firstLine: null })
+    expect(await logs(id, 'run: 1, from: { line: 21 }')).toMatchObject({ text: '', firstLine: null })
   })
 
   it('may be a time', async () => {
     const id = await jobWithLines()
-    expect(await logs(id, 'at: "2020-01-01T00:00:00Z", first: 1')).toMatchObject({ firstLine: 1 })
-    expect(await logs(id, 'at: "2999-01-01T00:00:00Z"')).toMatchObject({ text: '', firstLine: null })
+    expect(await logs(id, 'from: { time: "2020-01-01T00:00:00Z" }, first: 1')).toMatchObject({ firstLine: 1 })
+    expect(await logs(id, 'from: { time: "2999-01-01T00:00:00Z" }')).toMatchObject({ text: '', firstLine: null })
   })
 
-  it('follows from the end of a page with last and before', async () => {
+  it('follows from the end of a page with lastLines and before', async () => {
     const id = await jobWithLines()
-    const last = await logs(id, 'last: 3')
+    const last = await logs(id, 'from: { lastLines: 3 }')
     expect(last).toMatchObject({ text: 'line 18\nline 19\nline 20\n', firstLine: 18 })
-    const before = await logs(id, 'before: $cursor, last: 2', last.startCursor)
+    const before = await logs(id, 'from: { before: $cursor }, first: 2', last.startCursor)
     expect(before).toMatchObject({ text: 'line 16\nline 17\n', cursor: last.startCursor })
-    const rest = await logs(id, 'before: $cursor', before.startCursor)
+    const rest = await logs(id, 'from: { before: $cursor }', before.startCursor)
     expect(rest).toMatchObject({ firstLine: 1, cursor: before.startCursor })
-    expect(await logs(id, 'before: $cursor', rest.startCursor)).toMatchObject({ text: '', firstLine: null })
+    expect(await logs(id, 'from: { before: $cursor }', rest.startCursor)).toMatchObject({ text: '', firstLine: null })
   })
 
   it.each([
-    ['lastLines: 1, last: 1', 'A page starts in one way: give only one of `lastLines`, `last`'],
-    ['at: "2026-01-01T00:00:00Z", fromLine: 1, run: 1', 'A page starts in one way: give only one of `fromLine`, `at`'],
-    ['after: $cursor, before: $cursor', 'A page starts in one way: give only one of `after`, `before`'],
-    [
-      'before: $cursor, last: 1, at: "2026-01-01T00:00:00Z"',
-      'A page starts in one way: give only one of `at`, `before`, `last`',
-    ],
-    ['fromLine: 1', '`fromLine` needs `run`: every run counts its lines'],
-    ['fromLine: 0, run: 1', '`fromLine` must be 1 or more'],
-    ['last: 0', '`last` must be 1 … 5000, not 0'],
-    ['before: $cursor, last: 5001', '`last` must be 1 … 5000, not 5001'],
+    ['from: { line: 1 }', '`from.line` needs `run`: every run counts its lines'],
+    ['from: { line: 0 }, run: 1', '`from.line` must be 1 or more'],
+    ['from: { lastLines: 0 }', '`lastLines` must be 1 … 5000, not 0'],
+    ['from: { before: $cursor }, first: 5001', '`first` must be 1 … 5000, not 5001'],
   ])('is refused: %s', async (args, message) => {
     const id = await jobWithLines()
     const { cursor } = await logs(id, 'first: 1')
@@ -81,7 +74,7 @@ describe('the start of a page of output', () => {
       [other, cursor],
       [one, beyond],
     ]) {
-      const { errors } = await ask(server.url, query('before: $cursor'), { id, cursor: before })
+      const { errors } = await ask(server.url, query('from: { before: $cursor }'), { id, cursor: before })
       expect(errors?.[0]?.extensions.code).toBe('INVALID_CURSOR')
     }
   })
@@ -136,7 +129,7 @@ describe('a log search', () => {
     expect(first).toMatchObject({ isComplete: false })
     const next = await search(id, { query: 'line', first: 1, after: first.cursor })
     expect(next.matches).toMatchObject([{ line: 4 }])
-    const { startCursor } = await logs(id, 'run: 1, fromLine: 9')
+    const { startCursor } = await logs(id, 'run: 1, from: { line: 9 }')
     const before = await search(id, { query: 'line', first: 1, after: startCursor, backwards: true })
     expect(before.matches).toMatchObject([{ line: 8 }])
     const behind = await search(id, { query: 'line', first: 1, after: startCursor })
@@ -157,7 +150,7 @@ describe('a log search', () => {
 
   it('has the cost of a quarter of a second of processor time', async () => {
     const { extensions } = await ask(server.url, searchQuery, { id: await jobWithLines(), query: 'a', first: 10 })
-    expect(extensions?.cost).toBeGreaterThan(5_000)
-    expect(extensions?.cost).toBeLessThan(5_200)
+    expect(extensions?.cost).toBeGreaterThan(25_000)
+    expect(extensions?.cost).toBeLessThan(26_000)
   })
 })

@@ -59,9 +59,9 @@ it('setting the priority of a waiting job emits an event with the user', async (
 
 it('a node is added, drained and deleted', async () => {
   const wanted =
-    'node { id name pool { name } state capacity { cpu memoryBytes gpu } free { gpu } devices { index name cuda } }'
-  const gpus = [{ model: 'T4', memoryGib: 16, cuda: ['9.0', '11.8'], count: 2 }]
-  const added = await mutate('addNode', { pool: 'sim', name: 'n2', cpu: 8, memoryGib: 32, gpus }, wanted)
+    'node { id name pool { name } state capacity { cpu memoryBytes gpu } free { gpu } gpus { index model cuda } }'
+  const gpus = [{ model: 'T4', memoryBytes: 16 * 2 ** 30, cuda: ['9.0', '11.8'], count: 2 }]
+  const added = await mutate('addNode', { pool: 'sim', name: 'n2', cpu: 8, memoryBytes: 32 * 2 ** 30, gpus }, wanted)
   expect(added).toMatchObject({
     node: {
       name: 'n2',
@@ -69,40 +69,42 @@ it('a node is added, drained and deleted', async () => {
       state: 'READY',
       capacity: { cpu: 8, memoryBytes: 32 * 1024 ** 3, gpu: 2 },
       free: { gpu: 2 },
-      devices: [
-        { index: 0, name: 'T4', cuda: ['9.0', '11.8'] },
-        { index: 1, name: 'T4' },
+      gpus: [
+        { index: 0, model: 'T4', cuda: ['9.0', '11.8'] },
+        { index: 1, model: 'T4' },
       ],
     },
   })
   const { id: nodeId } = added['node'] as { id: string }
-  expect(await mutate('addNode', { pool: 'sim', name: 'n2', cpu: 8, memoryGib: 32 }, wanted)).toMatchObject({
-    violations: [{ path: ['name'] }],
-  })
-  const why = 'node { state stateReason stateBy { name } stateAt }'
+  expect(await mutate('addNode', { pool: 'sim', name: 'n2', cpu: 8, memoryBytes: 32 * 2 ** 30 }, wanted)).toMatchObject(
+    {
+      violations: [{ path: ['name'] }],
+    },
+  )
+  const why = 'node { state stateInfo stateBy { name } stateAt }'
   const { node: before } = await api.ask<{ node: { stateAt: string } }>(
     'query ($id: ID!) { node(id: $id) { ... on PoolNode { stateAt } } }',
     { id: nodeId },
   )
   const drained = await mutate('updateNode', { nodeId, state: 'DRAINING', reason: 'fan is loud' }, why)
   expect(drained).toMatchObject({
-    node: { state: 'DRAINING', stateReason: 'fan is loud', stateBy: { name: expect.any(String) } },
+    node: { state: 'DRAINING', stateInfo: 'fan is loud', stateBy: { name: expect.any(String) } },
   })
   const { stateAt } = drained['node'] as { stateAt: string }
   expect(stateAt > before.stateAt).toBe(true)
   expect(await mutate('updateNode', { nodeId, state: 'DRAINING', reason: 'fan is gone' }, why)).toMatchObject({
-    node: { stateReason: 'fan is gone', stateAt },
+    node: { stateInfo: 'fan is gone', stateAt },
   })
   await server.domain.db.sql.query("UPDATE node SET state_before = state, state = 'LOST' WHERE id = $1", [nodeId])
   expect(await mutate('updateNode', { nodeId, state: 'CORDONED', reason: 'new fan' }, why)).toMatchObject({
-    node: { state: 'LOST', stateReason: expect.stringMatching(/^No heartbeat since /), stateBy: null },
+    node: { state: 'LOST', stateInfo: expect.stringMatching(/^No heartbeat since /), stateBy: null },
   })
   await server.domain.db.sql.query('UPDATE node SET state = state_before, state_before = NULL WHERE id = $1', [nodeId])
   expect(await mutate('updateNode', { nodeId, state: 'READY', reason: 'x' }, why)).toMatchObject({
     violations: [{ path: ['reason'] }],
   })
   expect(await mutate('updateNode', { nodeId, state: 'READY' }, why)).toMatchObject({
-    node: { state: 'READY', stateReason: null },
+    node: { state: 'READY', stateInfo: null },
   })
   expect(await mutate('updateNode', { nodeId, state: 'LOST' }, 'node { state }')).toMatchObject({
     violations: [{ path: ['state'] }],
@@ -111,11 +113,11 @@ it('a node is added, drained and deleted', async () => {
   expect(await mutate('deleteNode', { nodeId }, 'deletedId')).toMatchObject({ code: 'NOT_FOUND' })
 })
 
-it('processQueue without a leader is UNAVAILABLE with the reason', async () => {
+it('planPools without a leader is UNAVAILABLE with the reason', async () => {
   const { sql } = server.domain.db
   const pass = async (pool?: string) => {
-    const query = `mutation ($input: ProcessQueueInput!) { processQueue(input: $input) { __typename ${problem} } }`
-    return (await personWith(server.url, '').data(query, { input: { pool } }))['processQueue']
+    const query = `mutation ($input: PlanPoolsInput!) { planPools(input: $input) { __typename ${problem} } }`
+    return (await personWith(server.url, '').data(query, { input: { pool } }))['planPools']
   }
   const unavailable = (message: string) => ({ __typename: 'UnavailableProblem', code: 'UNAVAILABLE', message })
   expect(await pass()).toMatchObject(unavailable('No pool has a scheduler right now; try again'))
@@ -140,14 +142,4 @@ it('selfCheck reports findings', async () => {
   expect(await api.ask(query)).toMatchObject({
     selfCheck: { ok: false, findings: [{ rule: 'a queue entry matches its job', objectId: jobId }] },
   })
-})
-
-it('cleanupJobs accepts 1 … 365 days, with a default of 30', async () => {
-  const cleanup = (input: object) => mutate('cleanupJobs', input, 'deletedCount')
-  const invalid = { code: 'INVALID_INPUT', violations: [{ path: ['olderThanDays'] }] }
-  expect(await cleanup({ olderThanDays: 0 })).toMatchObject(invalid)
-  expect(await cleanup({ olderThanDays: 366 })).toMatchObject(invalid)
-  expect(await cleanup({})).toEqual({ deletedCount: 0 })
-  await server.moveTime(31 * 86_400_000)
-  expect(await cleanup({})).toEqual({ deletedCount: 1 })
 })

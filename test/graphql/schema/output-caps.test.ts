@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { listPermissions } from '../../../src/domain/access.ts'
-import { ask, data } from '../../support/client.ts'
+import { ask, data, type Json } from '../../support/client.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
 let server: TestServer
@@ -19,25 +19,41 @@ it('a user shows all permissions that were granted and denied', async () => {
   expect(createUser.user.deny.toSorted()).toEqual(all)
 })
 
-it('all GPUs are listed; a list above its maximum is an error', async () => {
-  const add = 'mutation ($input: AddNodeInput!) { addNode(input: $input) { __typename ... on Problem { message } } }'
+it('all GPUs are listed by pages; a list above its maximum is an error', async () => {
+  const add = `mutation ($input: AddNodeInput!) { addNode(input: $input) { __typename
+    ... on AddNodeSuccess { node { id } } ... on Problem { message } } }`
   const addGpus = async (name: string, count: number) => {
-    const gpus = [{ model: 'T4', memoryGib: 16, count }]
-    const { addNode } = await data(server.url, add, { input: { pool: 'sim', name, cpu: 8, memoryGib: 32, gpus } })
-    expect(addNode.__typename).toBe('AddNodeSuccess')
+    const gpus = [{ model: 'T4', memoryBytes: 16 * 2 ** 30, count }]
+    const { addNode } = await data(server.url, add, {
+      input: { pool: 'sim', name, cpu: 8, memoryBytes: 32 * 2 ** 30, gpus },
+    })
+    expect(addNode.message).toBeUndefined()
+    return addNode.node.id as string
   }
-  const count = async () => (await data(server.url, '{ system { gpus { index } } }'))['system'].gpus.length
-  const before = await count()
-  await addGpus('a', 600)
+  const page = `query ($after: Cursor) { system { gpus(first: 100, after: $after) {
+    nodes { index node { id } } pageInfo { hasNextPage endCursor } totalCount } } }`
+  const list = async () => {
+    const found: string[] = []
+    for (let after: string | null = null; ; ) {
+      const gpus: Json = (await data(server.url, page, { after }))['system'].gpus
+      found.push(...gpus.nodes.map(({ index, node }: Json) => `${node.id}/${index}`))
+      if (!gpus.pageInfo.hasNextPage) return { found: new Set(found).size, total: gpus.totalCount as number }
+      after = gpus.pageInfo.endCursor
+    }
+  }
+  const before = await list()
+  const id = await addGpus('a', 600)
   await addGpus('b', 600)
-  expect(await count()).toBe(before + 1_200)
+  expect(await list()).toEqual({ found: before.found + 1_200, total: before.total + 1_200 })
+  expect((await data(server.url, '{ system { gpuModels } }'))['system'].gpuModels).toContain('T4')
   await server.domain.db.sql.query(
     `INSERT INTO device SELECT (jsonb_populate_record(d, jsonb_build_object('device', n))).*
-     FROM device d, generate_series(1000, 10000) n WHERE d.device = 0 AND d.node_id = (SELECT id FROM node WHERE name = 'a')`,
+     FROM device d, generate_series(1000, 2000) n WHERE d.device = 0 AND d.node_id = $1`,
+    [id],
   )
-  const { errors } = await ask(server.url, '{ system { gpus { index } } }')
+  const { errors } = await ask(server.url, `{ node(id: "${id}") { ... on PoolNode { gpus { index } } } }`)
   expect(errors?.[0]).toMatchObject({
-    message: 'System.gpus has more than 10,000 entries, the maximum',
+    message: 'PoolNode.gpus has more than 1,024 entries, the maximum',
     extensions: { code: 'BAD_REQUEST' },
   })
 })

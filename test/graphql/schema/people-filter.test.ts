@@ -64,9 +64,9 @@ it('users and teams are sorted by name on every page', async () => {
 })
 
 it('quotas are filtered by type, action, scope and key', async () => {
-  for (const filter of ['types: [JOBS_PER_DAY]', 'actions: [BLOCK]', 'scopes: [USER]', 'keys: ["zoe"]'])
+  for (const filter of ['types: [JOBS_PER_DAY]', 'actions: [BLOCK]', 'scopes: [USER]', 'names: ["zoe"]'])
     expect(await names(`quotas(filter: { ${filter} })`, 'id')).toEqual(['quota_1'])
-  expect(await names('quotas(filter: { keys: [] })', 'id')).toEqual([])
+  expect(await names('quotas(filter: { names: [] })', 'id')).toEqual([])
 })
 
 it('a filter shows nobody that the viewer may not see', async () => {

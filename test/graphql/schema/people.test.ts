@@ -33,9 +33,21 @@ const submit = (person: Person, spec: object = {}) =>
 describe('users', () => {
   it('are created with the given fields, once per name', async () => {
     await mutate(admin, 'createTeam', { input: { name: 'ml' } })
-    const input = { name: 'ann', level: 'RESEARCHER', displayName: 'Ann', email: 'ann@example.org', teams: ['ml'] }
+    const input = {
+      name: 'ann',
+      level: 'RESEARCHER',
+      displayName: 'Ann',
+      email: 'ann@example.org',
+      teams: [{ name: 'ml' }],
+    }
     const answer = await mutate(admin, 'createUser', {
-      input: { ...input, defaultTeam: 'ml', allow: ['JOB_APPROVE'], deny: ['JOB_DELETE_OWN'], unixUser: 'ann' },
+      input: {
+        ...input,
+        defaultTeam: { name: 'ml' },
+        allow: ['JOB_APPROVE'],
+        deny: ['JOB_DELETE_OWN'],
+        unixUser: 'ann',
+      },
       wanted:
         'user { name level displayName email teams { name account } defaultTeam { name } allow deny unixUser disabled }',
     })
@@ -60,8 +72,8 @@ describe('users', () => {
   it.each([
     [{ name: '', level: 'VIEWER' }, ['name']],
     [{ name: 'x y', level: 'VIEWER' }, ['name']],
-    [{ name: 'new', level: 'VIEWER', teams: ['no-such'] }, ['teams', '0']],
-    [{ name: 'new', level: 'VIEWER', defaultTeam: 'ml' }, ['defaultTeam']],
+    [{ name: 'new', level: 'VIEWER', teams: [{ name: 'no-such' }] }, ['teams', '0']],
+    [{ name: 'new', level: 'VIEWER', defaultTeam: { name: 'ml' } }, ['defaultTeam']],
     [{ name: 'new', level: 'VIEWER', unixUser: 'a b' }, ['unixUser']],
     [{ name: 'new', level: 'VIEWER', displayName: 'a\u0000b' }, ['displayName']],
   ])('are refused with the field: %j', async (input, path) => {
@@ -72,8 +84,9 @@ describe('users', () => {
   })
 
   it('keep omitted fields, and clear null fields, in an update', async () => {
-    const id = await createUser('bob', 'VIEWER', { displayName: 'Bob', teams: ['ml'], defaultTeam: 'ml' })
-    const wanted = 'user { level displayName teams { name } defaultTeam { name } }'
+    const ml = { name: 'ml' }
+    const id = await createUser('bob', 'VIEWER', { displayName: 'Bob', teams: [ml], defaultTeam: ml })
+    const wanted = 'user { level displayName teams { id name } defaultTeam { name } }'
     const one = await mutate(admin, 'updateUser', { input: { userId: id, level: 'RESEARCHER' }, wanted })
     expect(one.user).toMatchObject({ level: 'RESEARCHER', displayName: 'Bob', defaultTeam: { name: 'ml' } })
     const two = await mutate(admin, 'updateUser', {
@@ -81,7 +94,9 @@ describe('users', () => {
       wanted,
     })
     expect(two.user).toMatchObject({ displayName: null, defaultTeam: null, teams: [{ name: 'ml' }] })
-    const three = await mutate(admin, 'updateUser', { input: { userId: id, defaultTeam: 'ml' }, wanted })
+    const [{ id: team }] = two.user.teams
+    const byId = { userId: id, teams: [{ id: team }], defaultTeam: { id: team } }
+    const three = await mutate(admin, 'updateUser', { input: byId, wanted })
     expect(three.user).toMatchObject({ defaultTeam: { name: 'ml' } })
     const four = await mutate(admin, 'updateUser', { input: { userId: id, teams: [] }, wanted })
     expect(four.user).toMatchObject({ defaultTeam: null, teams: [] })
@@ -91,9 +106,11 @@ describe('users', () => {
     const id = await createUser('cyd', 'RESEARCHER')
     const cyd = await createTokenFor(id)
     const { job } = await submit(cyd)
-    expect(await mutate(admin, 'deleteUser', { input: { userId: id }, wanted: 'user { id disabled }' })).toMatchObject({
-      user: { id, disabled: true },
-    })
+    expect(await mutate(admin, 'disableUser', { input: { userId: id }, wanted: 'user { id disabled }' })).toMatchObject(
+      {
+        user: { id, disabled: true },
+      },
+    )
     expect(await cyd.ask('{ viewer { user { name } } }')).toMatchObject({
       status: 401,
       errors: [{ extensions: { code: 'UNAUTHENTICATED' } }],
@@ -107,7 +124,7 @@ describe('users', () => {
 
   it('cannot disable themselves or grant more permissions than they have', async () => {
     const { viewer } = await admin.data('{ viewer { user { id } } }')
-    expect(await mutate(admin, 'deleteUser', { input: { userId: viewer.user.id } })).toMatchObject({
+    expect(await mutate(admin, 'disableUser', { input: { userId: viewer.user.id } })).toMatchObject({
       code: 'INVALID_INPUT',
       violations: [{ path: ['userId'] }],
     })
@@ -134,15 +151,15 @@ describe('users', () => {
 
   it('get a new identity or team only from an ADMIN', async () => {
     const { team } = await mutate(admin, 'createTeam', { input: { name: 'rich' }, wanted: 'team { id }' })
-    const id = await createUser('climber', 'RESEARCHER', { allow: ['USER_WRITE'], teams: ['rich'] })
+    const id = await createUser('climber', 'RESEARCHER', { allow: ['USER_WRITE'], teams: [{ name: 'rich' }] })
     const climber = await createTokenFor(id)
     const victim = await createUser('victim', 'RESEARCHER')
     const identity = { issuer: 'https://login.example.org', subject: 'of-climber' }
     const denied = { code: 'FORBIDDEN', requiredLevel: 'ADMIN' }
     const tries: [string, object][] = [
       ['updateUser', { userId: victim, identity }],
-      ['updateUser', { userId: victim, teams: ['rich'] }],
-      ['createUser', { name: 'puppet', level: 'VIEWER', teams: ['rich'] }],
+      ['updateUser', { userId: victim, teams: [{ name: 'rich' }] }],
+      ['createUser', { name: 'puppet', level: 'VIEWER', teams: [{ name: 'rich' }] }],
       ['updateTeam', { teamId: team.id, addMembers: [victim] }],
       ['updateTeam', { teamId: team.id, name: 'bio.secret' }],
     ]
@@ -187,7 +204,7 @@ describe('users', () => {
       __typename: 'UpdateUserSuccess',
       user: { level: 'ADMIN' },
     })
-    await mutate(admin, 'deleteUser', { input: { userId: other } })
+    await mutate(admin, 'disableUser', { input: { userId: other } })
   })
 
   it('are visible to viewers of their jobs; other users see themselves only', async () => {
@@ -225,7 +242,7 @@ describe('teams', () => {
     const grown = await mutate(admin, 'updateTeam', { input: { teamId: id, addMembers: [fay, gus] }, wanted })
     expect(grown.team.members.nodes).toEqual([{ name: 'fay' }, { name: 'gus' }])
     for (const member of [fay, gus])
-      await mutate(admin, 'updateUser', { input: { userId: member, defaultTeam: 'bio' } })
+      await mutate(admin, 'updateUser', { input: { userId: member, defaultTeam: { name: 'bio' } } })
     const shrunk = await mutate(admin, 'updateTeam', {
       input: { teamId: id, name: 'biology', removeMembers: [gus] },
       wanted,
@@ -253,7 +270,10 @@ describe('teams', () => {
     await mutate(admin, 'createTeam', { input: { name: 'phys' } })
     await mutate(admin, 'createTeam', { input: { name: 'chem' } })
     const hal = await createTokenFor(
-      await createUser('hal', 'RESEARCHER', { teams: ['phys', 'chem'], defaultTeam: 'phys' }),
+      await createUser('hal', 'RESEARCHER', {
+        teams: [{ name: 'phys' }, { name: 'chem' }],
+        defaultTeam: { name: 'phys' },
+      }),
     )
     expect((await submit(hal)).job).toMatchObject({ account: 'phys', team: { name: 'phys' } })
     expect((await submit(hal, { team: 'chem' })).job).toMatchObject({ account: 'chem', team: { name: 'chem' } })
@@ -276,8 +296,10 @@ describe('a viewer without access to other users', () => {
     const teamId = async (name: string) =>
       (await mutate(admin, 'createTeam', { input: { name }, wanted: 'team { id }' })).team.id
     const [lab, board] = [await teamId('lab'), await teamId('board')]
-    const ned = await createUser('ned', 'LEAD', { teams: ['lab', 'board'], defaultTeam: 'board' })
-    const mia = await createUser('mia', 'RESEARCHER', { teams: ['lab'], defaultTeam: 'lab' })
+    const ned = await createUser('ned', 'LEAD', {
+      ...{ teams: [{ name: 'lab' }, { name: 'board' }], defaultTeam: { name: 'board' } },
+    })
+    const mia = await createUser('mia', 'RESEARCHER', { teams: [{ name: 'lab' }], defaultTeam: { name: 'lab' } })
     const asMia = await createTokenFor(mia)
     const members = 'members { nodes { name teams { name } } }'
     const seen = [
@@ -323,7 +345,9 @@ describe('lists of jobs with users and teams', () => {
     for (let i = 0; i < 5; i++) {
       const name = `crowd${i}`
       const { team } = await mutate(admin, 'createTeam', { input: { name }, wanted: 'team { id }' })
-      const person = await createTokenFor(await createUser(name, 'RESEARCHER', { teams: [name], defaultTeam: name }))
+      const person = await createTokenFor(
+        await createUser(name, 'RESEARCHER', { teams: [{ name }], defaultTeam: { name } }),
+      )
       expect(team.id).toMatch(/^team_/)
       for (let j = 0; j < 2; j++) await submit(person)
     }
@@ -349,13 +373,13 @@ describe('user levels', () => {
     const nia = await createTokenFor(id)
     const { job } = await submit(nia)
     const query =
-      'query ($id: ID!) { job(id: $id) { id } jobs { nodes { id } totalCount } queue { entries { nodes { id } } } }'
+      'query ($id: ID!) { job(id: $id) { id } jobs { nodes { id } totalCount } pool { workload { entries { nodes { id } } } } }'
     expect(await nia.data(query, { id: job.id })).toMatchObject({ job: { id: job.id }, jobs: { totalCount: 1 } })
     await mutate(admin, 'updateUser', { input: { userId: id, deny: ['JOB_VIEW_OWN'] } })
     expect(await nia.data(query, { id: job.id })).toEqual({
       job: null,
       jobs: { nodes: [], totalCount: 0 },
-      queue: { entries: { nodes: [] } },
+      pool: { workload: { entries: { nodes: [] } } },
     })
     expect(await mutate(nia, 'cancelJob', { input: { jobId: job.id } })).toMatchObject({ code: 'NOT_FOUND' })
   })

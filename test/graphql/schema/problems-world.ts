@@ -43,7 +43,7 @@ export async function createWorld(server: TestServer): Promise<World> {
   await asked('mutation { submitJob(input: { spec: { command: ["first"] }, idempotencyKey: "taken" }) { __typename } }')
   const [blocked, own] = [await blockedBy('rita'), await blockedBy('ada')]
   const quota = await asked(
-    'mutation { createQuota(input: { type: CONCURRENT_JOBS, action: BLOCK, scope: USER, key: "rita", limit: 1 }) { ... on CreateQuotaSuccess { quota { id } } } }',
+    'mutation { createQuota(input: { type: CONCURRENT_JOBS, action: BLOCK, scope: { user: { name: "rita" } }, limit: 1 }) { ... on CreateQuotaSuccess { quota { id } } } }',
   )
   const rule = await asked(
     'mutation { createApprovalRule(input: { name: "r", condition: { costAbove: 9 } }) { ... on CreateApprovalRuleSuccess { rule { id } } } }',
@@ -56,7 +56,7 @@ export async function createWorld(server: TestServer): Promise<World> {
     `INSERT INTO webhook_endpoint (name, target, position, disabled_at)
      VALUES ('ci', 'https://ci.example.org', 0, NULL), ('ended', 'https://ci.example.org', 0, berth_now())`,
   )
-  const pools = await asked('{ pools { nodes { nodes { id } } } }')
+  const pools = await asked('{ pools { nodes { nodes { nodes { id } } } } }')
   return {
     queued,
     final,
@@ -69,7 +69,7 @@ export async function createWorld(server: TestServer): Promise<World> {
     savedView: view.savedView.id,
     user: viewer.userId,
     self: ada.userId,
-    node: pools[0].nodes.nodes[0].id,
+    node: pools.nodes[0].nodes.nodes[0].id,
     run: await startRun(server, running),
   }
 }

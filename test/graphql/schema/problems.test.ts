@@ -1,4 +1,4 @@
-import { getNamedType, isUnionType } from 'graphql'
+import { getNamedType, isObjectType, isUnionType } from 'graphql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Viewer } from '../../../src/domain/access.ts'
 import { createRunViewer } from '../../../src/domain/inside/run-tokens.ts'
@@ -29,7 +29,7 @@ const reservation = {
   name: 'r',
   pool: 'sim',
   project: 'p',
-  nodes: ['n1'],
+  nodeIds: ['node_1'],
   startsAt: at,
   endsAt: '2030-01-02T00:00:00Z',
 }
@@ -54,12 +54,11 @@ const good: Record<string, Arguments> = {
   reserveSlot: input(() => ({})),
   releaseSlot: input(() => ({ slotReservationId: 'slot_1' })),
   updateLimits: input(() => ({ maxConcurrent: 5 })),
-  setScopeLimit: input(() => ({ scope: 'PROJECT', name: 'p', maxJobs: 1 })),
-  cleanupJobs: input(() => ({ olderThanDays: 30 })),
-  processQueue: input(() => ({})),
+  setScopeLimit: input(() => ({ scope: { project: 'p' }, maxJobs: 1 })),
+  planPools: input(() => ({})),
   createUser: input(() => ({ name: 'new', level: 'VIEWER' })),
   updateUser: input(({ user }) => ({ userId: user, displayName: 'U' })),
-  deleteUser: input(({ user }) => ({ userId: user })),
+  disableUser: input(({ user }) => ({ userId: user })),
   createTeam: input(() => ({ name: 'new' })),
   updateTeam: input(({ team }) => ({ teamId: team, name: 'other' })),
   deleteTeam: input(({ team }) => ({ teamId: team })),
@@ -67,8 +66,8 @@ const good: Record<string, Arguments> = {
   deleteView: input(({ savedView }) => ({ savedViewId: savedView })),
   createToken: input(({ user }) => ({ name: 't', userId: user })),
   revokeToken: input(() => ({ tokenId: 'token_1' })),
-  createDownload: input(({ final }) => ({ jobId: final })),
-  createQuota: input(() => ({ type: 'JOBS_PER_DAY', action: 'WARN', scope: 'GLOBAL', limit: 5 })),
+  createDownload: input(({ final }) => ({ log: { jobId: final } })),
+  createQuota: input(() => ({ type: 'JOBS_PER_DAY', action: 'WARN', limit: 5 })),
   updateQuota: input(({ quota }) => ({ quotaId: quota, limit: 2 })),
   deleteQuota: input(({ quota }) => ({ quotaId: quota })),
   testWebhook: input(() => ({ webhook: 'ci' })),
@@ -77,7 +76,7 @@ const good: Record<string, Arguments> = {
   createApprovalRule: input(() => ({ name: 'dear', condition: { costAbove: 50 } })),
   updateApprovalRule: input(({ rule }) => ({ approvalRuleId: rule, priority: 1 })),
   deleteApprovalRule: input(({ rule }) => ({ approvalRuleId: rule })),
-  addNode: input(() => ({ pool: 'sim', name: 'n2', cpu: 1, memoryGib: 1 })),
+  addNode: input(() => ({ pool: 'sim', name: 'n2', cpu: 1, memoryBytes: 1 * 2 ** 30 })),
   updateNode: input(({ node }) => ({ nodeId: node, state: 'CORDONED' })),
   deleteNode: input(({ node }) => ({ nodeId: node })),
   createCapacityReservation: input(() => reservation),
@@ -166,19 +165,18 @@ const cases: Record<string, Record<string, Case>> = {
     VersionConflict: job(() => ({ maxConcurrent: 1, ...stale })),
   },
   setScopeLimit: {
-    InvalidInput: job(() => ({ scope: 'PROJECT', name: 'p', maxJobs: -1 })),
-    NotFound: job(() => ({ pool: 'no', scope: 'PROJECT', name: 'p', maxJobs: 1 })),
-    VersionConflict: job(() => ({ scope: 'PROJECT', name: 'p', maxJobs: 1, ...stale })),
+    InvalidInput: job(() => ({ scope: { project: 'p' }, maxJobs: -1 })),
+    NotFound: job(() => ({ pool: 'no', scope: { project: 'p' }, maxJobs: 1 })),
+    VersionConflict: job(() => ({ scope: { project: 'p' }, maxJobs: 1, ...stale })),
   },
-  cleanupJobs: { InvalidInput: job(() => ({ olderThanDays: 0 })) },
-  processQueue: { NotFound: job(() => ({ pool: 'no' })) },
+  planPools: { NotFound: job(() => ({ pool: 'no' })) },
   createUser: { InvalidInput: job(() => ({ name: '', level: 'VIEWER' })) },
   updateUser: {
     InvalidInput: job(({ user }) => ({ userId: user, displayName: '' })),
     NotFound: unknownId('userId', { displayName: 'U' }),
     VersionConflict: job(({ user }) => ({ userId: user, displayName: 'U', ...stale })),
   },
-  deleteUser: {
+  disableUser: {
     InvalidInput: job(({ self }) => ({ userId: self })),
     NotFound: unknownId('userId'),
     VersionConflict: job(({ user }) => ({ userId: user, ...stale })),
@@ -216,10 +214,13 @@ const cases: Record<string, Record<string, Case>> = {
     NotFound: job(() => ({ name: 't', userId: 'user_00000000000000000000000000' })),
   },
   revokeToken: { NotFound: unknownId('tokenId') },
-  createDownload: { NotFound: unknownJob(), InvalidInput: job(({ final }) => ({ jobId: final, run: 0 })) },
+  createDownload: {
+    NotFound: job(() => ({ log: { jobId: 'job_00000000000000000000000000' } })),
+    InvalidInput: job(({ final }) => ({ log: { jobId: final, run: 0 } })),
+  },
   createQuota: {
-    InvalidInput: job(() => ({ type: 'JOBS_PER_DAY', action: 'WARN', scope: 'GLOBAL', limit: -1 })),
-    NotFound: job(() => ({ type: 'JOBS_PER_DAY', action: 'WARN', scope: 'TEAM', key: 'nobody', limit: 1 })),
+    InvalidInput: job(() => ({ type: 'JOBS_PER_DAY', action: 'WARN', limit: -1 })),
+    NotFound: job(() => ({ type: 'JOBS_PER_DAY', action: 'WARN', scope: { team: { name: 'nobody' } }, limit: 1 })),
   },
   updateQuota: {
     InvalidInput: job(({ quota }) => ({ quotaId: quota, limit: -1 })),
@@ -233,8 +234,8 @@ const cases: Record<string, Record<string, Case>> = {
     VersionConflict: job(({ rule }) => ({ approvalRuleId: rule, priority: 1, ...stale })),
   },
   addNode: {
-    InvalidInput: job(() => ({ pool: 'sim', name: 'n2', cpu: -1, memoryGib: 1 })),
-    NotFound: job(() => ({ pool: 'no', name: 'n2', cpu: 1, memoryGib: 1 })),
+    InvalidInput: job(() => ({ pool: 'sim', name: 'n2', cpu: -1, memoryBytes: 1 * 2 ** 30 })),
+    NotFound: job(() => ({ pool: 'no', name: 'n2', cpu: 1, memoryBytes: 1 * 2 ** 30 })),
   },
   updateNode: {
     InvalidInput: job(({ node }) => ({ nodeId: node, state: 'LOST' })),
@@ -242,7 +243,7 @@ const cases: Record<string, Record<string, Case>> = {
     VersionConflict: job(({ node }) => ({ nodeId: node, state: 'READY', ...stale })),
   },
   createCapacityReservation: {
-    InvalidInput: job(() => ({ ...reservation, nodes: [] })),
+    InvalidInput: job(() => ({ ...reservation, nodeIds: [] })),
     NotFound: job(() => ({ ...reservation, pool: 'no' })),
   },
   deleteCapacityReservation: { NotFound: unknownId('capacityReservationId') },
@@ -292,14 +293,17 @@ const verbs: Verb[] = fields.map((field) => {
   if (!isUnionType(type)) throw new Error(`${field.name} does not return a union`)
   const success = type.getTypes().find(({ name }) => name.endsWith('Success'))
   const results = success?.getFields()['results']
-  const union = results ? getNamedType(results.type) : type
+  const item = getNamedType(results?.type)
+  const result = isObjectType(item) ? item.getFields()['result'] : undefined
+  const union = result ? getNamedType(result.type) : (item ?? type)
   if (!isUnionType(union)) throw new Error(`The results of ${field.name} are not a union`)
   const members = union.getTypes().flatMap(({ name }) => name.match(/^(\w+)Problem$/)?.[1] ?? [])
   const wanted = '__typename ... on Problem { code message retryable }'
   const declared = field.args.map((arg) => `$${arg.name}: ${arg.type}`).join(', ')
   const given = field.args.map((arg) => `${arg.name}: $${arg.name}`).join(', ')
   const kind = field === previewJob ? 'query' : 'mutation'
-  const selected = results ? `${wanted} ... on ${success?.name} { results { ${wanted} } }` : wanted
+  const each = result ? `result { ${wanted} }` : wanted
+  const selected = results ? `${wanted} ... on ${success?.name} { results { ${each} } }` : wanted
   return { name: field.name, members, document: `${kind} (${declared}) { ${field.name}(${given}) { ${selected} } }` }
 })
 
@@ -323,7 +327,7 @@ describe('a problem type of a mutation', () => {
     const { data, errors } = await transports.http(server.url, document, args(world), { authorization: as ?? 'ada' })
     if (errors) throw new Error(JSON.stringify(errors))
     const answer = data?.[name]
-    return answer.results ?? [answer]
+    return answer.results?.map((each: Json) => each.result ?? each) ?? [answer]
   }
 
   it('has a test case if and only if the union contains it', () => {

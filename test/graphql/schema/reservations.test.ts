@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { nodeIds } from '../../support/node-ids.ts'
 import { mutate, type Person, personWith } from '../../support/people.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
@@ -14,16 +15,17 @@ afterAll(() => server[Symbol.asyncDispose]())
 
 const at = (hours: number) => new Date(Date.UTC(2040, 0, 1, hours)).toISOString()
 const wanted = 'capacityReservation { id name pool { name } project nodes { name } startsAt endsAt hard nativeId }'
-const input = (more: object = {}) => ({
+const input = async (more: object = {}) => ({
   name: 'course',
   pool: 'sim',
   project: 'genome',
-  nodes: ['n1'],
+  nodeIds: await nodeIds(server.domain.db, 'n1'),
   startsAt: at(8),
   endsAt: at(18),
   ...more,
 })
-const create = (more: object = {}) => mutate(admin, 'createCapacityReservation', { input: input(more), wanted })
+const create = async (more: object = {}) =>
+  mutate(admin, 'createCapacityReservation', { input: await input(more), wanted })
 const remove = (capacityReservationId: string) =>
   mutate(admin, 'deleteCapacityReservation', { input: { capacityReservationId }, wanted: 'deletedId' })
 
@@ -31,7 +33,7 @@ it('a capacity reservation is created, listed in pages, found by id and deleted'
   const late = (await create({ name: 'late', startsAt: at(30), endsAt: at(40), hard: true })).capacityReservation
   const early = (await create({ nativeId: 'maui-7' })).capacityReservation
   expect(early).toEqual({
-    ...input({ nativeId: 'maui-7' }),
+    ...{ name: 'course', project: 'genome', startsAt: at(8), endsAt: at(18), nativeId: 'maui-7' },
     pool: { name: 'sim' },
     nodes: [{ name: 'n1' }],
     id: expect.stringMatching(/^reservation_/),
@@ -57,10 +59,10 @@ it('an invalid capacity reservation is refused with the field, the value and the
     [{ endsAt: at(8) }, ['endsAt'], 'Must be later than startsAt'],
     [{ startsAt: '2001-01-01T00:00:00Z', endsAt: '2001-01-02T00:00:00Z' }, ['endsAt'], 'Must be in the future'],
     [{ startsAt: at(50), endsAt: at(60) }, ['name'], 'Pool sim already has a reservation course; choose another name'],
-    [{ name: 'b', nodes: ['n1', 'n9'], startsAt: at(50), endsAt: at(60) }, ['nodes', '1'], 'Pool sim has no node n9'],
-    [{ name: 'b' }, ['nodes', '0'], 'Node n1 is in reservation course at that time; choose another node or window'],
+    [{ name: 'b', nodeIds: ['n9'], startsAt: at(50), endsAt: at(60) }, ['nodeIds', '0'], 'Pool sim has no node n9'],
+    [{ name: 'b' }, ['nodeIds', '0'], 'Node n1 is in reservation course at that time; choose another node or window'],
     [{ name: '' }, ['name'], 'Must not be empty'],
-    [{ nodes: [] }, ['nodes'], 'Must name a node'],
+    [{ nodeIds: [] }, ['nodeIds'], 'Must name a node'],
   ]
   for (const [more, path, message] of refusals)
     expect(await create(more)).toMatchObject({ code: 'INVALID_INPUT', violations: [{ path, message }] })

@@ -36,7 +36,7 @@ async function createToken(userId: string): Promise<Person> {
 const save = (person: Person, more: object = {}) =>
   mutate(person, 'saveView', {
     input: { name: 'Mine', page: '/jobs', search: 'user=me', ...more },
-    wanted: 'savedView { id name page search scope pinned editable owner { name } team { name } }',
+    wanted: 'savedView { id name page search visibility pinned editable owner { name } team { name } }',
   })
 
 const names = async (person: Person, args = ''): Promise<string[]> =>
@@ -50,7 +50,7 @@ describe('a saved view', () => {
       name: 'First',
       page: '/jobs',
       search: 'user=me',
-      scope: 'USER',
+      visibility: 'USER',
       pinned: true,
       editable: true,
       owner: { name: 'ann' },
@@ -70,22 +70,22 @@ describe('a saved view', () => {
   })
 
   it('of a team is seen by the members, and changed by its user or an ADMIN', async () => {
-    const { savedView } = await save(ann, { name: 'Team', scope: 'TEAM', teamId: team })
+    const { savedView } = await save(ann, { name: 'Team', visibility: 'TEAM', teamId: team })
     expect(await names(ben)).toEqual(['Team'])
     expect(await save(ben, { savedViewId: savedView.id })).toMatchObject({ code: 'NOT_FOUND' })
-    expect(await save(admin, { scope: 'TEAM', teamId: team })).toMatchObject({
+    expect(await save(admin, { visibility: 'TEAM', teamId: team })).toMatchObject({
       violations: [{ path: ['teamId'], message: 'You are not a member of this team' }],
     })
     expect(await mutate(admin, 'deleteView', { input: { savedViewId: savedView.id } })).toMatchObject({
       __typename: 'DeleteViewSuccess',
     })
-    expect(await save(ann, { scope: 'TEAM' })).toMatchObject({ violations: [{ path: ['teamId'] }] })
+    expect(await save(ann, { visibility: 'TEAM' })).toMatchObject({ violations: [{ path: ['teamId'] }] })
     expect(await save(ann, { teamId: team })).toMatchObject({ violations: [{ path: ['teamId'] }] })
   })
 
   it('for everyone is saved by an ADMIN alone', async () => {
-    expect(await save(ann, { scope: 'ALL' })).toMatchObject({ code: 'FORBIDDEN', requiredLevel: 'ADMIN' })
-    await save(admin, { name: 'For all', scope: 'ALL' })
+    expect(await save(ann, { visibility: 'ALL' })).toMatchObject({ code: 'FORBIDDEN', requiredLevel: 'ADMIN' })
+    await save(admin, { name: 'For all', visibility: 'ALL' })
     expect(await names(ben)).toEqual(['For all'])
   })
 

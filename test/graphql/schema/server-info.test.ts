@@ -32,7 +32,7 @@ test('an executor names the fields of a spec that it supports', async () => {
   const { system } = await api.ask<{ system: { executors: { name: string; specFields: string[] }[] } }>(
     '{ system { executors { name specFields } } }',
   )
-  const specFields = system.executors.find(({ name }) => name === 'simulated')?.specFields ?? []
+  const specFields = system.executors.find(({ name }) => name === 'SIMULATED')?.specFields ?? []
   expect(specFields).toContain('image')
   expect(specFields).toContain('resources.replicas')
   expect(specFields).toContain('maxRunTimeSeconds')

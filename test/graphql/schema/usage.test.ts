@@ -36,13 +36,13 @@ async function ask(name: string, query: string): Promise<Json> {
 }
 
 const samplesOf = (args = '') =>
-  `{ node(id: "${runId}") { ... on Run { samples${args} { at cpuCores memoryBytes gpuPercent gpuMemoryBytes } } } }`
+  `{ node(id: "${runId}") { ... on Run { samples${args} { at cpu memoryBytes gpuPercent gpuMemoryBytes } } } }`
 
 describe('samples of a run', () => {
   it('are visible with the run', async () => {
     const sample = {
       at: expect.any(String),
-      cpuCores: 1.5,
+      cpu: 1.5,
       memoryBytes: 2 ** 40,
       gpuPercent: null,
       gpuMemoryBytes: null,
@@ -62,8 +62,8 @@ describe('samples of a run', () => {
 const usageOf = (args: string) => {
   const [from, to] = [-1, 1].map((sign) => new Date(server.domain.time.nowMs() + sign * 3_600_000).toISOString())
   return `{ usage(from: "${from}", to: "${to}", bucketSeconds: 7200${args}) {
-    key running queued blocked cpu gpu memoryBytes cpuSeconds gpuSeconds memoryGibSeconds cpuCapacity gpuCapacity memoryCapacityBytes started finished failed
-    waitP50Seconds waitP95Seconds cost { amount currency } } }`
+    key averageRunning averageQueued averageBlocked averageCpu averageGpu averageMemoryBytes cpuSeconds gpuSeconds memoryByteSeconds cpuCapacity gpuCapacity memoryCapacityBytes started finished failed
+    waitP50Seconds waitP95Seconds cost { amount currency } user { id name } team { id } } }`
 }
 
 describe('usage', () => {
@@ -72,8 +72,8 @@ describe('usage', () => {
     expect(data.usage).toMatchObject([
       {
         key: 'users.local',
-        running: 1,
-        cpu: 1,
+        averageRunning: 1,
+        averageCpu: 1,
         cpuSeconds: 60,
         gpuSeconds: 0,
         cpuCapacity: 16,
@@ -81,15 +81,30 @@ describe('usage', () => {
         cost: null,
         waitP50Seconds: null,
       },
-      { key: 'users.rosa', running: 1, cpu: 2, memoryBytes: expect.any(Number), memoryCapacityBytes: 64 * 2 ** 30 },
+      {
+        key: 'users.rosa',
+        averageRunning: 1,
+        averageCpu: 2,
+        averageMemoryBytes: expect.any(Number),
+        memoryCapacityBytes: 64 * 2 ** 30,
+      },
     ])
     for (const by of ['ACCOUNT', 'USER', 'TEAM', 'QUEUE', 'POOL']) {
       expect((await ask('rosa', usageOf(`, by: ${by}, pool: "sim"`))).data.usage).toMatchObject([
-        { running: 1, cpu: 2 },
+        { averageRunning: 1, averageCpu: 2 },
       ])
-      const none = by === 'POOL' ? [{ key: 'sim', running: 0, cpu: 0, cpuCapacity: 16 }] : []
+      const none = by === 'POOL' ? [{ key: 'sim', averageRunning: 0, averageCpu: 0, cpuCapacity: 16 }] : []
       expect((await ask('vic', usageOf(`, by: ${by}`))).data.usage).toMatchObject(none)
     }
+  })
+
+  it('has users by their ids, with the user beside', async () => {
+    const { usage } = (await ask('rosa', usageOf(', by: USER'))).data
+    const { jobCounts } = (await ask('rosa', '{ jobCounts(by: USER) { rows { key user { id name } team { id } } } }'))
+      .data
+    const rosa = { id: usage[0].key, name: 'rosa' }
+    expect(usage).toMatchObject([{ user: rosa, team: null }])
+    expect(jobCounts.rows).toEqual([{ key: rosa.id, user: rosa, team: null }])
   })
 
   it('is hours of the measured minute on the command line, however long the time is', async () => {

@@ -31,7 +31,7 @@ afterAll(async () => {
 
 const get = (path: string, headers: Record<string, string> = {}) => send(server.url, { method: 'GET', path, headers })
 
-it.each(['/', '/jobs', '/jobs/job_1/log?run=2', '/login/return', '/queue/gpu', '/settings'])(
+it.each(['/', '/jobs', '/jobs/job_1/log?run=2', '/login/return', '/workload/gpu', '/settings'])(
   'the page is sent at %s, with a policy that allows files of the server alone',
   async (path) => {
     const { status, headers, text } = await get(path)

@@ -18,7 +18,7 @@ describe('a download ticket', () => {
 
   it('opens its file without a token', async () => {
     const id = await jobWithLog([[out('raw'), err('!')]])
-    const made = await create(admin, { jobId: id, run: 1 })
+    const made = await create(admin, { log: { jobId: id, run: 1 } })
     expect(made.url).toMatch(/^\/download\/jobs\/job_\w+\/log\?run=1&streams=stdout%2Cstderr&format=raw&ticket=/)
     expect((await get(made.url)).bytes.toString()).toBe('raw!')
     expect((await get(made.url, { headers: { range: 'bytes=2-' } })).bytes.toString()).toBe('w!')
@@ -28,7 +28,7 @@ describe('a download ticket', () => {
   it('is refused for another file, for another user, and if it was changed', async () => {
     const by = await downloads.researcher('ticket-holder')
     const [id, other] = [await jobWithLog([[out('x')]], by), await jobWithLog([[out('y')]], by)]
-    const { url } = await create(by, { jobId: id })
+    const { url } = await create(by, { log: { jobId: id } })
     const ticket = String(new URL(url, server.url).searchParams.get('ticket'))
     const [payload = '', mac = ''] = ticket.split('.')
     const [, token, expires] = JSON.parse(Buffer.from(payload, 'base64url').toString())
@@ -51,14 +51,14 @@ describe('a download ticket', () => {
 
   it('expires with the token that created it', async () => {
     const by = await downloads.researcher('leaver')
-    const { url } = await create(by, { jobId: await jobWithLog([[out('x')]], by) })
+    const { url } = await create(by, { log: { jobId: await jobWithLog([[out('x')]], by) } })
     expect((await get(url)).status).toBe(200)
     await mutate(admin, 'revokeToken', { input: { tokenId: by.tokenId } })
     expect((await get(url)).status).toBe(403)
   })
 
   it('expires after five minutes', async () => {
-    const { url, expiresAt } = await create(admin, { jobId: await jobWithLog([[out('x')]]) })
+    const { url, expiresAt } = await create(admin, { log: { jobId: await jobWithLog([[out('x')]]) } })
     expect(Date.parse(expiresAt) - server.domain.time.nowMs()).toBeGreaterThan(290_000)
     await server.moveTime(301_000)
     expect((await get(url)).status).toBe(403)
@@ -67,16 +67,13 @@ describe('a download ticket', () => {
   it('is created only for jobs and artifacts that its user may see', async () => {
     const by = await downloads.researcher('curious')
     const id = await jobWithLog([[out('x')]])
-    expect(await create(by, { jobId: id })).toMatchObject({ __typename: 'NotFoundProblem' })
+    expect(await create(by, { log: { jobId: id } })).toMatchObject({ __typename: 'NotFoundProblem' })
     expect(await create(by, { artifactId: 'artifact_00000000000000000000000000' })).toMatchObject({ code: 'NOT_FOUND' })
   })
 
   it.each([
-    [{}, 'jobId'],
-    [{ jobId: 'job_1', artifactId: 'artifact_1' }, 'jobId'],
-    [{ jobId: 'job_1', run: 0 }, 'run'],
-    [{ jobId: 'job_1', streams: [] }, 'streams'],
-    [{ artifactId: 'artifact_1', format: 'PLAIN' }, 'format'],
+    [{ log: { jobId: 'job_1', run: 0 } }, 'run'],
+    [{ log: { jobId: 'job_1', streams: [] } }, 'streams'],
   ])('is not created for %j', async (input, path) => {
     const refused = await create(admin, input)
     expect(refused).toMatchObject({ __typename: 'InvalidInputProblem' })

@@ -100,17 +100,17 @@ it('Last-Event-ID continues tail after the byte, also one that began with the la
   expect((await take(1, query, first?.id))[0]?.data.text).toBe('three\n')
 })
 
-it('events of nodeUpdates have ids; snapshots of queueStatus have none', async () => {
+it('events of nodeUpdates have ids; snapshots of workloadStatus have none', async () => {
   const [nodes] = await take(1, 'subscription { nodeUpdates(pool: "sim") { ... on NodesChanged { cursor } } }')
   expect(nodes?.id).toBe(nodes?.data.cursor)
-  const [queue] = await take(1, 'subscription { queueStatus { depth } }')
+  const [queue] = await take(1, 'subscription { workloadStatus { depth } }')
   expect(queue).toMatchObject({ id: undefined, data: { depth: expect.any(Number) } })
 })
 
 it.each([
   [404, 'NOT_FOUND', 'subscription { jobStatus(jobId: "job_none") { __typename } }'],
   [404, 'NOT_FOUND', 'subscription { tail(jobId: "job_none") { __typename } }'],
-  [404, 'NOT_FOUND', 'subscription { queueStatus(pool: "nowhere") { __typename } }'],
+  [404, 'NOT_FOUND', 'subscription { workloadStatus(pool: "nowhere") { __typename } }'],
   [404, 'NOT_FOUND', 'subscription { nodeUpdates(pool: "nowhere") { __typename } }'],
   [400, 'INVALID_CURSOR', 'subscription { jobUpdates(after: "x") { __typename } }'],
   [400, 'INVALID_CURSOR', 'subscription { nodeUpdates(pool: "sim", after: "x") { __typename } }'],

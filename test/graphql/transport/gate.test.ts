@@ -172,7 +172,7 @@ describe('the gate of the server', () => {
     expect(text).toMatch(/^HTTP\/1\.1 403 /)
   })
 
-  const deep = `{ jobs { nodes { ${'dependsOn { nodes { '.repeat(8)} id ${'} }'.repeat(8)} } } }`
+  const deep = `{ jobs { nodes { ${'dependents { nodes { '.repeat(8)} id ${'} }'.repeat(8)} } } }`
   const bomb = `fragment a on Query { x1: __typename x2: __typename } fragment b on Query { ...a ...a ...a ...a ...a ...a ...a ...a }
     fragment c on Query { ...b ...b ...b ...b ...b ...b ...b ...b } { ...c }`
   const named = (names: number, field: string) => Array.from({ length: names }, (_, i) => `a${i}: ${field}`).join(' ')
@@ -192,11 +192,11 @@ describe('the gate of the server', () => {
     ['QUERY_TOO_COMPLEX', tailOf(`lines { ${named(13, 'text')} }`)],
     [
       'QUERY_TOO_COMPLEX',
-      `{ jobs(first: 100) { nodes { runs(first: 100) { nodes { id number state exitCode stateInfo } } } } }`,
+      `{ jobs(first: 100) { nodes { ${named(4, 'runs(first: 100) { nodes { id number state exitCode stateInfo } }')} } } }`,
     ],
     [
       'QUERY_TOO_COMPLEX',
-      'query ($n: Int) { jobs(first: $n) { nodes { runs(first: $n) { nodes { id number state } } events(first: $n) { nodes { id } } } } }',
+      `query ($n: Int) { jobs(first: $n) { nodes { ${named(3, 'runs(first: $n) { nodes { id number state } }')} events(first: $n) { nodes { id } } dependents(first: $n) { nodes { id name } } artifacts(first: $n) { nodes { id name } } } } }`,
       { n: 100 },
     ],
     ['QUERY_TOO_COMPLEX', '{ jobs(first: 100) { nodes { logs { text } } } }'],
@@ -234,7 +234,7 @@ describe('the gate of the server', () => {
 
   it('the cost of a query is returned, and 400 above the limit', async () => {
     const cheap = await transports.http(server.url, '{ jobs(first: 10) { nodes { id } } }')
-    expect(cheap.extensions?.cost).toBe(21)
+    expect(cheap.extensions?.cost).toBe(211)
     const dear = await transports.http(server.url, '{ jobs(first: 100) { nodes { logs { text } } } }')
     expect(dear.status).toBe(400)
   })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { catchOutage } from '../../../src/graphql/schema/unavailable.ts'
+import { catchOutage } from '../../../src/graphql/schema/frame/unavailable.ts'
 import { Unavailable } from '../../../src/platform/tx.ts'
 import { ask, streamSocket, streamSse } from '../../support/client.ts'
 import { inOutage } from '../../support/outage.ts'

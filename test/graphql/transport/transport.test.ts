@@ -19,7 +19,7 @@ afterAll(() => server[Symbol.asyncDispose]())
 
 const json = { 'content-type': 'application/json' }
 const body = JSON.stringify({ query: '{ serverInfo { name } }' })
-const live = JSON.stringify({ query: 'subscription { queueStatus { depth } }' })
+const live = JSON.stringify({ query: 'subscription { workloadStatus { depth } }' })
 
 it('CORS allows the usual request headers, and configured ones', async () => {
   const origin = 'http://localhost:5173'
@@ -60,7 +60,7 @@ it.each([
 })
 
 it.each([
-  ['refuses the request of a subscription that is larger', 'subscription { queueStatus { depth } }', 413],
+  ['refuses the request of a subscription that is larger', 'subscription { workloadStatus { depth } }', 413],
   ['takes a query that is larger', '{ serverInfo { name } }', 200],
 ])('over SSE the server %s than a message to a WebSocket may be', async (_what, query, status) => {
   const sent = JSON.stringify({ query, variables: { unused: 'x'.repeat(limits.subscriptionBytesMax) } })

@@ -1,0 +1,42 @@
+import type { Domain } from '../../domain/domain.ts'
+import { countMachines, type MachineCounts } from '../../domain/machines/counts.ts'
+import { createLoop, type Loop } from '../../platform/loop.ts'
+
+/** How many objects exist of kinds that are few: a list of them costs no more than reading these. */
+export type Existing = Readonly<MachineCounts>
+
+/** Before the first count, a list costs as much as one object. */
+export const uncounted: Existing = {
+  pools: 1,
+  submissionQueues: 1,
+  nodesPerPool: 1,
+  gpus: 1,
+  gpusPerNode: 1,
+}
+
+const pollMs = 30_000
+
+/** Counts now and then, so that the price of a document needs no statement. */
+export class ExistingCounts {
+  readonly #loop: Loop
+  #counts = uncounted
+
+  constructor({ db, clock, log }: Domain) {
+    const runOnce = async () => {
+      this.#counts = await countMachines(db.sql)
+    }
+    this.#loop = createLoop({ name: 'existing counts', pollMs, runOnce, clock, log })
+  }
+
+  get counts(): Existing {
+    return this.#counts
+  }
+
+  start(): void {
+    this.#loop.start()
+  }
+
+  stop(): Promise<void> {
+    return this.#loop.stop()
+  }
+}

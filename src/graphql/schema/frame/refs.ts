@@ -1,0 +1,43 @@
+import type { KnownApproval } from '../../../domain/control/approvals.ts'
+import type { Quota } from '../../../domain/limits/quotas.ts'
+import type { Slot } from '../../../domain/submission/slots.ts'
+import type { JobRow } from '../../../domain/submission/stored-job.ts'
+import type { FeedEvent } from '../../../feed/event.ts'
+import type {
+  ApiToken,
+  ApprovalRule,
+  Artifact,
+  AuditEntry,
+  CapacityReservation,
+  Device,
+  PoolNode,
+  Run,
+  SavedView,
+  Team,
+  User,
+} from '../../../platform/generated/client.ts'
+import type { HoldRow } from '../../rows/waiting-loaders.ts'
+import { builder } from './builder.ts'
+
+/** Object types and their rows, in one file so that types can refer to each other without import cycles. */
+export const JobRef = builder.objectRef<JobRow>('Job')
+export const RunRef = builder.objectRef<Run>('Run')
+export const JobEventRef = builder.objectRef<FeedEvent>('JobEvent')
+export const ArtifactRef = builder.objectRef<Omit<Artifact, 'hash'>>('Artifact')
+export const UserRef = builder.objectRef<User>('User')
+export const TeamRef = builder.objectRef<Team>('Team')
+export const SavedViewRef = builder.objectRef<SavedView>('SavedView')
+/** Without the hash, so it cannot leak. */
+export const ApiTokenRef = builder.objectRef<Omit<ApiToken, 'hash'>>('ApiToken')
+/** By name alone, so that a reference costs no read; other fields load the row. */
+export const PoolRef = builder.objectRef<{ name: string }>('Pool')
+export const PoolNodeRef = builder.objectRef<PoolNode>('PoolNode')
+export const HoldRef = builder.objectRef<HoldRow>('Hold')
+export const GpuRef = builder.objectRef<Device>('Gpu')
+export const SlotReservationRef = builder.objectRef<Slot>('SlotReservation')
+export const QuotaRef = builder.objectRef<Quota>('Quota')
+export const SubmissionQueueRef = builder.objectRef<{ name: string }>('SubmissionQueue')
+export const ApprovalRef = builder.objectRef<KnownApproval>('Approval')
+export const ApprovalRuleRef = builder.objectRef<ApprovalRule>('ApprovalRule')
+export const CapacityReservationRef = builder.objectRef<CapacityReservation>('CapacityReservation')
+export const AuditEntryRef = builder.objectRef<AuditEntry>('AuditEntry')

@@ -1,0 +1,71 @@
+import { eventId, parseEventId } from '../../rows/typed-id.ts'
+import { builder } from '../frame/builder.ts'
+import { declareConnection } from '../frame/connection-type.ts'
+import { JobEventType, JobState, PsijState, StateReason } from '../frame/enums.ts'
+import { requireRow } from '../frame/problem.ts'
+import { JobEventRef, JobRef, RunRef, UserRef } from '../frame/refs.ts'
+import { JobEventDetail, readDetail } from './event-detail.ts'
+
+builder.node(JobEventRef, {
+  description: 'A recorded change of a job. `seq` counts 1, 2, 3 … without gaps.',
+  id: { resolve: (event) => eventId(event), description: 'Global id, for `node`: event_…' },
+  // An event is as visible as its job.
+  loadMany: (ids, { load }) =>
+    Promise.all(
+      ids.map(async (id) => {
+        const key = parseEventId(id)
+        return key && (await load.job.load(key.jobId)) ? load.event.load(id) : null
+      }),
+    ),
+  fields: (t) => ({
+    job: t.field({
+      type: JobRef,
+      description: 'The job that changed.',
+      resolve: (event, _args, { load }) => requireRow(load.job.load(event.jobId)),
+    }),
+    seq: t.expose('seq', { type: 'UInt53', description: 'Number of the event in the history of the job, from 1.' }),
+    at: t.expose('at', { type: 'DateTime', description: 'Time of the event, by the database clock.' }),
+    type: t.expose('type', { type: JobEventType, description: 'Kind of event.' }),
+    from: t.expose('from', { type: JobState, nullable: true, description: 'Previous state.' }),
+    to: t.expose('to', { type: JobState, nullable: true, description: 'New state.' }),
+    psijState: t.expose('psijState', {
+      type: PsijState,
+      nullable: true,
+      description: 'New state in PSI/J terms; null: unchanged.',
+    }),
+    stateReason: t.expose('reason', {
+      type: StateReason,
+      nullable: true,
+      description: 'Why the job has its new state.',
+    }),
+    message: t.exposeString('message', { nullable: true, description: 'Explanation for humans.' }),
+    exitCode: t.exposeInt('exitCode', {
+      nullable: true,
+      description: 'Exit code; null: the event reports no exit code.',
+    }),
+    runNumber: t.exposeInt('run', {
+      nullable: true,
+      description: 'Number of the affected run; null: the event affects no run.',
+    }),
+    run: t.field({
+      type: RunRef,
+      nullable: true,
+      description: 'The affected run; null: the event affects no run.',
+      resolve: ({ jobId, run }, _args, { load }) => (run === null ? null : load.runByNumber.load(`${jobId}/${run}`)),
+    }),
+    actor: t.field({
+      type: UserRef,
+      nullable: true,
+      description: 'The user who caused the event; null: the system.',
+      resolve: ({ actorId }, _args, { load }) => (actorId === null ? null : load.user.load(actorId)),
+    }),
+    detail: t.field({
+      type: JobEventDetail,
+      nullable: true,
+      description: 'Details, by the type of the event; null: none.',
+      resolve: readDetail,
+    }),
+  }),
+})
+
+export const JobEventConnection = declareConnection('JobEvent', JobEventRef)

@@ -1,0 +1,105 @@
+import { closureBytesMax } from '../../../domain/closure.ts'
+import { artifactBodyBytesMax, artifactMetadataBytesMax, publishArtifact } from '../../../domain/inside/artifacts.ts'
+import { saveClosure } from '../../../domain/inside/closures.ts'
+import { reportProgress } from '../../../domain/inside/progress.ts'
+import { demandRun } from '../../../domain/inside/run-tokens.ts'
+import { builder } from '../frame/builder.ts'
+import { declareResult } from '../frame/mutation-result.ts'
+import { requireRow } from '../frame/problem.ts'
+import { ArtifactRef, RunRef } from '../frame/refs.ts'
+
+/** Mutations for jobs, which use the token of their run; admission.ts lists them. */
+const declareStored = (mutation: 'ReportProgress' | 'SaveClosure', description: string) =>
+  declareResult(
+    mutation,
+    builder.objectRef<{ runId: string }>(`${mutation}Success`).implement({
+      description,
+      fields: (t) => ({
+        run: t.field({
+          type: RunRef,
+          description: 'The run of the token.',
+          resolve: ({ runId }, _args, { load }) => requireRow(load.run.load(runId)),
+        }),
+      }),
+    }),
+  )
+
+const ReportProgressInput = builder.inputType('ReportProgressInput', {
+  description: 'The progress of the job.',
+  fields: (t) => ({
+    fraction: t.float({ description: '0 … 1; omitted: unchanged; null: removed.' }),
+    message: t.string({ description: 'At most 1,000 characters; omitted: unchanged; null: removed.' }),
+  }),
+})
+
+builder.mutationField('reportProgress', (t) =>
+  t.field({
+    type: declareStored('ReportProgress', 'This report or a newer one is stored.'),
+    description:
+      'Sets the progress of the calling job, which uses the token of its run. The server stores at most one report per run and second.',
+    args: { input: t.arg({ type: ReportProgressInput, required: true, description: 'The progress.' }) },
+    async resolve(_root, { input }, { domain, viewer }) {
+      await reportProgress(domain, viewer, input)
+      return demandRun(viewer)
+    },
+  }),
+)
+
+const PublishArtifactInput = builder.inputType('PublishArtifactInput', {
+  description: 'A result to publish, with either `uri` or `body`.',
+  fields: (t) => ({
+    name: t.string({ required: true, description: 'Name, 1 … 255 characters.' }),
+    mediaType: t.string({ required: true, description: 'Media type, such as text/plain.' }),
+    uri: t.string({ description: 'Address of the result: an absolute URI of at most 2,048 characters.' }),
+    body: t.string({ description: `The text itself, at most ${artifactBodyBytesMax / 1024} KiB.` }),
+    metadata: t.field({
+      type: 'JSONObject',
+      description: `Further details, at most ${artifactMetadataBytesMax / 1024} KiB.`,
+    }),
+  }),
+})
+
+const PublishArtifactSuccess = builder.objectRef<{ id: string }>('PublishArtifactSuccess').implement({
+  description: 'The artifact is published.',
+  fields: (t) => ({
+    artifact: t.field({
+      type: ArtifactRef,
+      description: 'The artifact as stored, with its id.',
+      resolve: ({ id }, _args, { load }) => requireRow(load.artifact.load(id)),
+    }),
+  }),
+})
+
+builder.mutationField('publishArtifact', (t) =>
+  t.field({
+    type: declareResult('PublishArtifact', PublishArtifactSuccess),
+    description:
+      'Publishes a result of the calling job, which uses the token of its run. Publishing the same content again returns the same artifact. A run can publish 1,000 artifacts.',
+    args: { input: t.arg({ type: PublishArtifactInput, required: true, description: 'The artifact.' }) },
+    resolve: async (_root, { input }, { domain, viewer }) => ({ id: await publishArtifact(domain, viewer, input) }),
+  }),
+)
+
+const SaveClosureInput = builder.inputType('SaveClosureInput', {
+  description: 'The closure of the job.',
+  fields: (t) => ({
+    closure: t.field({
+      type: 'JSONObject',
+      required: true,
+      description: `Any JSON object of at most ${closureBytesMax / 1024} KiB.`,
+    }),
+  }),
+})
+
+builder.mutationField('saveClosure', (t) =>
+  t.field({
+    type: declareStored('SaveClosure', 'The closure is stored.'),
+    description:
+      'Saves data that a later run of the calling job needs to continue; the job uses the token of its run. The closure replaces the previous one.',
+    args: { input: t.arg({ type: SaveClosureInput, required: true, description: 'The closure.' }) },
+    async resolve(_root, { input }, { domain, viewer }) {
+      await saveClosure(domain, viewer, input.closure)
+      return demandRun(viewer)
+    },
+  }),
+)

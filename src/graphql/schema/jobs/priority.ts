@@ -1,0 +1,72 @@
+import { buildPrioritySql } from '../../../domain/control/changeable.ts'
+import { setJobPriorities, setJobPriority } from '../../../domain/control/priority.ts'
+import { InvalidState, NotFound, VersionConflict } from '../../../domain/errors.ts'
+import { builder } from '../frame/builder.ts'
+import { selectionCost } from '../frame/bulk-cost.ts'
+import { declareResult, declareSelectionResult } from '../frame/mutation-result.ts'
+import { requireRow } from '../frame/problem.ts'
+import { JobRef } from '../frame/refs.ts'
+import { actOnSelection, JobSelection } from './job-selection.ts'
+
+const SetJobPrioritySuccess = builder.objectRef<{ jobId: string }>('SetJobPrioritySuccess').implement({
+  description: 'The priority was changed.',
+  fields: (t) => ({
+    job: t.field({
+      type: JobRef,
+      description: 'The job with its new priority.',
+      resolve: ({ jobId }, _args, { load }) => requireRow(load.job.load(jobId)),
+    }),
+  }),
+})
+
+const SetJobPriorityResult = declareResult('SetJobPriority', SetJobPrioritySuccess, [
+  NotFound,
+  InvalidState,
+  VersionConflict,
+])
+
+const SetJobPriorityInput = builder.inputType('SetJobPriorityInput', {
+  description: 'A priority that overrides `basePriority`.',
+  fields: (t) => ({
+    jobId: t.id({ required: true, description: 'The job whose priority is set.' }),
+    priority: t.int({ description: 'Priority 0 … 50, higher first; null: return to `basePriority`.' }),
+    expectedVersion: t.field({
+      type: 'UInt53',
+      description: 'Fails with a version conflict unless the job has this version.',
+    }),
+  }),
+})
+
+builder.mutationField('setJobPriority', (t) =>
+  t.field({
+    type: SetJobPriorityResult,
+    description:
+      'Sets or clears the priority of a BLOCKED or QUEUED job. A priority set by a user does not rise with waiting time.',
+    args: { input: t.arg({ type: SetJobPriorityInput, required: true, description: 'The job and the priority.' }) },
+    resolve: (_root, { input }, { domain, viewer }) => setJobPriority(domain, viewer, input),
+  }),
+)
+
+const SetJobPrioritiesInput = builder.inputType('SetJobPrioritiesInput', {
+  description: 'One priority for several jobs.',
+  fields: (t) => ({
+    selection: t.field({ type: JobSelection, required: true, description: 'The jobs.' }),
+    priority: t.int({ description: 'Priority 0 … 50, higher first; null: return to `basePriority`.' }),
+  }),
+})
+
+builder.mutationField('setJobPriorities', (t) =>
+  t.field({
+    type: declareSelectionResult('SetJobPriorities', SetJobPriorityResult),
+    description:
+      'Sets or clears the priority of up to 1,000 BLOCKED or QUEUED jobs. A filter selects those that match, have another priority, and are not in a FAIR_SHARE pool, unless the priority is cleared.',
+    args: { input: t.arg({ type: SetJobPrioritiesInput, required: true, description: 'The jobs and the priority.' }) },
+    complexity: ({ input: { selection } }) => selectionCost(selection),
+    resolve: (_root, { input: { selection, priority } }, context) =>
+      actOnSelection(context, selection, {
+        action: 'SET_PRIORITY',
+        condition: (bind) => buildPrioritySql(context.viewer, priority ?? null, bind),
+        work: (jobIds) => setJobPriorities(context.domain, context.viewer, { jobIds, priority }),
+      }),
+  }),
+)

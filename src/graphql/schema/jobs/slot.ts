@@ -1,0 +1,157 @@
+import { NotFound, QuotaExceeded } from '../../../domain/errors.ts'
+import {
+  countActiveSlots,
+  releaseSlot,
+  reserveSlot,
+  type Slot,
+  slotStateSql,
+  slotStates,
+  slotsVisibleTo,
+} from '../../../domain/submission/slots.ts'
+import { capList } from '../../admission/argument-bounds.ts'
+import { readList, toConnection } from '../../rows/connection.ts'
+import type { RequestContext } from '../../rows/context.ts'
+import type { Bind } from '../../rows/keyset.ts'
+import { slotsListing } from '../../rows/listings.ts'
+import { type PageArgs, pageCost } from '../../rows/page.ts'
+import { builder } from '../frame/builder.ts'
+import { declareConnection } from '../frame/connection-type.ts'
+import { describeValues } from '../frame/enum-values.ts'
+import { declareResult } from '../frame/mutation-result.ts'
+import { requireRow } from '../frame/problem.ts'
+import { JobRef, SlotReservationRef, UserRef } from '../frame/refs.ts'
+import { ViewerRef } from '../people/viewer.ts'
+
+const SlotReservationState = builder.enumType('SlotReservationState', {
+  description: 'State of a slot reservation.',
+  values: describeValues({
+    ACTIVE: 'Can be consumed; counts like a job that is not final.',
+    CONSUMED: 'Consumed by a submission.',
+    EXPIRED: 'Expired before it was consumed.',
+    RELEASED: 'Released by its user.',
+  } satisfies Record<(typeof slotStates)[number], string>),
+})
+
+builder.node(SlotReservationRef, {
+  description: 'A reservation of one submission.',
+  id: { resolve: (slot) => slot.id, description: 'Global id, for `node`: slot_…' },
+  loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.slot.load(id))),
+  fields: (t) => ({
+    user: t.field({
+      type: UserRef,
+      description: 'The user whose limits it counts against.',
+      resolve: ({ userId }, _args, { load }) => requireRow(load.user.load(userId)),
+    }),
+    state: t.expose('state', { type: SlotReservationState, description: 'Current state.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the reservation was created.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When the reservation expires.' }),
+    job: t.field({
+      type: JobRef,
+      nullable: true,
+      description: 'The job that consumed the reservation; null: no job, or the job was deleted.',
+      resolve: ({ jobId }, _args, { load }) => (jobId === null ? null : load.job.load(jobId)),
+    }),
+  }),
+})
+
+const SlotReservationConnection = declareConnection<Slot>('SlotReservation', SlotReservationRef)
+
+interface SlotFilter {
+  states?: readonly string[] | null | undefined
+  userId?: string | null | undefined
+}
+
+async function slotsPage({ listSql, viewer, load }: RequestContext, filter: SlotFilter, args: PageArgs) {
+  const { states, userId } = filter
+  const where = (bind: Bind) =>
+    [
+      slotsVisibleTo(viewer, 's', bind),
+      ...(states ? [`${slotStateSql('s')} = ANY(${bind(states)}::text[])`] : []),
+      ...(userId ? [`s.user_id = ${bind(userId)}`] : []),
+    ].join(' AND ')
+  const list = await readList(listSql, { listing: slotsListing, where, filter, args })
+  return toConnection(list, (ids) => load.slot.loadMany(ids))
+}
+
+builder.queryField('slotReservations', (t) =>
+  t.field({
+    type: SlotReservationConnection,
+    description: 'Your slot reservations, newest first; with job.view.all: those of all users.',
+    args: {
+      ...t.arg.connectionArgs(),
+      states: t.arg({
+        type: [SlotReservationState],
+        ...capList(slotStates.length, 'Reservations in one of these states'),
+      }),
+      userId: t.arg.id({ description: 'Reservations of this user.' }),
+    },
+    complexity: pageCost,
+    resolve: (_root, { states, userId, ...args }, context) => slotsPage(context, { states, userId }, args),
+  }),
+)
+
+builder.objectFields(ViewerRef, (t) => ({
+  activeSlots: t.int({
+    description:
+      'Number of your jobs that are not final and of your active slot reservations; limited by `userMaxActive`.',
+    resolve: (viewer, _args, { domain }) => countActiveSlots(domain, viewer),
+  }),
+}))
+
+const ReserveSlotSuccess = builder.objectRef<{ id: string }>('ReserveSlotSuccess').implement({
+  description: 'The slot is reserved.',
+  fields: (t) => ({
+    reservation: t.field({
+      type: SlotReservationRef,
+      description: 'The reservation. Pass its id to `submitJob` before it expires.',
+      resolve: ({ id }, _args, { load }) => requireRow(load.slot.load(id)),
+    }),
+  }),
+})
+
+const ReserveSlotResult = declareResult('ReserveSlot', ReserveSlotSuccess, [QuotaExceeded])
+
+const ReserveSlotInput = builder.inputType('ReserveSlotInput', {
+  description: 'The reservation.',
+  fields: (t) => ({
+    ttlSeconds: t.int({ defaultValue: 300, description: 'Seconds until the reservation expires, 1 … 3,600.' }),
+  }),
+})
+
+builder.mutationField('reserveSlot', (t) =>
+  t.field({
+    type: ReserveSlotResult,
+    description:
+      'Reserves a slot for one submission. It counts against `userMaxActive` until it is consumed, released or expired.',
+    args: { input: t.arg({ type: ReserveSlotInput, required: true, description: 'The reservation.' }) },
+    resolve: async (_root, { input }, { domain, viewer }) => ({ id: await reserveSlot(domain, viewer, input) }),
+  }),
+)
+
+const ReleaseSlotSuccess = builder.objectRef<{ id: string; released: boolean }>('ReleaseSlotSuccess').implement({
+  description: 'The slot is released.',
+  fields: (t) => ({
+    released: t.exposeBoolean('released', { description: 'false: the reservation was no longer active.' }),
+    reservation: t.field({
+      type: SlotReservationRef,
+      description: 'The reservation, which no longer counts.',
+      resolve: ({ id }, _args, { load }) => requireRow(load.slot.load(id)),
+    }),
+  }),
+})
+
+const ReleaseSlotResult = declareResult('ReleaseSlot', ReleaseSlotSuccess, [NotFound], { refusesInput: false })
+
+const ReleaseSlotInput = builder.inputType('ReleaseSlotInput', {
+  description: 'The reservation to release.',
+  fields: (t) => ({ slotReservationId: t.id({ required: true, description: 'The reservation to give back.' }) }),
+})
+
+builder.mutationField('releaseSlot', (t) =>
+  t.field({
+    type: ReleaseSlotResult,
+    description: 'Releases a slot reservation.',
+    args: { input: t.arg({ type: ReleaseSlotInput, required: true, description: 'The reservation.' }) },
+    resolve: (_root, { input }, { domain, viewer }) => releaseSlot(domain, viewer, input.slotReservationId),
+  }),
+)

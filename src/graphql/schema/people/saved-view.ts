@@ -1,0 +1,134 @@
+import { NotFound, VersionConflict } from '../../../domain/errors.ts'
+import { deleteView, listViewIds, mayEditView, saveView, viewsListedMax } from '../../../domain/people/saved-views.ts'
+import { builder } from '../frame/builder.ts'
+import { describeValues } from '../frame/enum-values.ts'
+import { declareDeletion, declareResult } from '../frame/mutation-result.ts'
+import { requireRow } from '../frame/problem.ts'
+import { SavedViewRef, TeamRef, UserRef } from '../frame/refs.ts'
+
+const ViewVisibility = builder.enumType('ViewVisibility', {
+  description: 'Who sees a saved view.',
+  values: describeValues({
+    USER: 'The user who saved the view.',
+    TEAM: 'The members of a team.',
+    ALL: 'Every user; only an ADMIN saves such a view.',
+  }),
+})
+
+builder.node(SavedViewRef, {
+  description: 'A page of the web console with its filters, saved under a name.',
+  id: { resolve: ({ id }) => id, description: 'Global id, for `node`: view_…' },
+  async loadMany(ids, { load, viewer }) {
+    const teams = (await load.teamsOfUser.load(viewer.userId)).map(({ teamId }) => teamId)
+    const views = await load.savedView.loadMany(ids)
+    return views.map((view) =>
+      view &&
+      !(view instanceof Error) &&
+      (view.ownerId === viewer.userId || view.scope === 'ALL' || teams.includes(view.teamId ?? ''))
+        ? view
+        : null,
+    )
+  },
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Name in menus.' }),
+    page: t.exposeString('page', { description: 'Path of the page, such as /jobs.' }),
+    search: t.exposeString('search', { description: 'Query string of the page, without the question mark.' }),
+    visibility: t.expose('scope', { type: ViewVisibility, description: 'Who sees the view.' }),
+    team: t.field({
+      type: TeamRef,
+      nullable: true,
+      description: 'The team whose members see the view; null: `visibility` is not TEAM.',
+      resolve: ({ teamId }, _args, { load }) => (teamId === null ? null : load.team.load(teamId)),
+    }),
+    owner: t.field({
+      type: UserRef,
+      description: 'The user who saved the view.',
+      resolve: ({ ownerId }, _args, { load }) => requireRow(load.user.load(ownerId)),
+    }),
+    pinned: t.exposeBoolean('pinned', { description: 'Whether menus show the view without being opened.' }),
+    version: t.expose('version', {
+      type: 'UInt53',
+      description:
+        'Rises with each change; pass it as `expectedVersion`, so that you do not overwrite a change of another user.',
+    }),
+    editable: t.boolean({
+      description: 'Whether you may change and delete the view.',
+      resolve: (view, _args, { viewer }) => mayEditView(viewer, view),
+    }),
+  }),
+})
+
+builder.queryField('savedViews', (t) =>
+  t.field({
+    type: [SavedViewRef],
+    description: `Your saved views, those of your teams and those for everyone: pinned ones first, then by name; at most ${viewsListedMax}.`,
+    args: { page: t.arg.string({ description: 'Only views of the page with this path.' }) },
+    complexity: { field: 1, multiplier: viewsListedMax },
+    async resolve(_root, { page }, { domain, load, viewer }) {
+      const ids = await listViewIds(domain.db.sql, viewer, page ?? null)
+      return Promise.all(ids.map((id) => requireRow(load.savedView.load(id))))
+    },
+  }),
+)
+
+const SaveViewInput = builder.inputType('SaveViewInput', {
+  description: 'A view to save.',
+  fields: (t) => ({
+    savedViewId: t.id({ description: 'The view to replace; omitted: a new view.' }),
+    name: t.string({ required: true, description: 'Name, at most 100 characters.' }),
+    page: t.string({ required: true, description: 'Path of the page, such as /jobs.' }),
+    search: t.string({
+      required: true,
+      description: 'Query string of the page without the question mark, at most 2,048 characters.',
+    }),
+    visibility: t.field({ type: ViewVisibility, defaultValue: 'USER', description: 'Who sees the view.' }),
+    teamId: t.id({ description: 'The team whose members see the view, with the visibility TEAM: one of yours.' }),
+    pinned: t.boolean({ defaultValue: false, description: 'Whether menus show the view without being opened.' }),
+    expectedVersion: t.field({
+      type: 'UInt53',
+      description: 'Fails with a version conflict unless the view has this version.',
+    }),
+  }),
+})
+
+const DeleteViewInput = builder.inputType('DeleteViewInput', {
+  description: 'The saved view to delete.',
+  fields: (t) => ({
+    savedViewId: t.id({ required: true, description: 'The view to delete.' }),
+    expectedVersion: t.field({
+      type: 'UInt53',
+      description: 'Fails with a version conflict unless the view has this version.',
+    }),
+  }),
+})
+
+const SaveViewSuccess = builder.objectRef<{ id: string }>('SaveViewSuccess').implement({
+  description: 'The view was saved.',
+  fields: (t) => ({
+    savedView: t.field({
+      type: SavedViewRef,
+      description: 'The view as stored.',
+      resolve: ({ id }, _args, { load }) => requireRow(load.savedView.load(id)),
+    }),
+  }),
+})
+
+builder.mutationField('saveView', (t) =>
+  t.field({
+    type: declareResult('SaveView', SaveViewSuccess, [NotFound, VersionConflict]),
+    description: 'Saves a page with its filters under a name. A user has at most 100 views.',
+    args: { input: t.arg({ type: SaveViewInput, required: true, description: 'The view.' }) },
+    resolve: (_root, { input: { savedViewId: id, ...view } }, { domain, viewer }) =>
+      saveView(domain, viewer, { id, ...view }),
+  }),
+)
+
+builder.mutationField('deleteView', (t) =>
+  t.field({
+    type: declareDeletion('DeleteView', { description: 'The view was deleted.' }),
+    description: 'Deletes a saved view.',
+    args: { input: t.arg({ type: DeleteViewInput, required: true, description: 'The view.' }) },
+    resolve: (_root, { input: { savedViewId: id, ...more } }, { domain, viewer }) =>
+      deleteView(domain, viewer, { id, ...more }),
+  }),
+)

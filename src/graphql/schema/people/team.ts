@@ -1,0 +1,149 @@
+import { seesPeople } from '../../../domain/access.ts'
+import { NotFound, VersionConflict } from '../../../domain/errors.ts'
+import { createTeam, deleteTeam, memberChangesMax, updateTeam } from '../../../domain/people/teams.ts'
+import { capList } from '../../admission/argument-bounds.ts'
+import { readList, toConnection } from '../../rows/connection.ts'
+import type { Bind } from '../../rows/keyset.ts'
+import { teamsListing } from '../../rows/listings.ts'
+import { pageCost } from '../../rows/page.ts'
+import { builder } from '../frame/builder.ts'
+import { declareConnection } from '../frame/connection-type.ts'
+import { declareDeletion, declareResult } from '../frame/mutation-result.ts'
+import { requireRow } from '../frame/problem.ts'
+import { TeamRef } from '../frame/refs.ts'
+import { PeopleOrderType, TeamFilter, teamsWhere } from './people-filter.ts'
+import { UserConnection } from './user.ts'
+
+builder.node(TeamRef, {
+  description: 'A group of users who share limits and an account.',
+  id: { resolve: (team) => team.id, description: 'Global id, for `node`: team_…' },
+  async loadMany(ids, { load, viewer }) {
+    const mine = (await load.teamsOfUser.load(viewer.userId)).map(({ teamId }) => teamId)
+    return Promise.all(ids.map((id) => (seesPeople(viewer) || mine.includes(id) ? load.team.load(id) : null)))
+  },
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Name, unique.' }),
+    account: t.exposeString('account', { description: 'Account charged for the jobs of the team.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the team was created.' }),
+    version: t.expose('version', {
+      type: 'UInt53',
+      description:
+        'Rises with each change; pass it as `expectedVersion`, so that you do not overwrite a change of another user.',
+    }),
+    members: t.field({
+      type: UserConnection,
+      description: 'Members of the team; empty if you may not see them.',
+      args: t.arg.connectionArgs(),
+      complexity: pageCost,
+      resolve: async ({ id }, args, { load }) =>
+        toConnection(await load.membersOfTeam.load(id, args), (ids) => load.user.loadMany(ids)),
+    }),
+  }),
+})
+
+const TeamConnection = declareConnection('Team', TeamRef)
+
+builder.queryField('teams', (t) =>
+  t.field({
+    type: TeamConnection,
+    description: 'Teams that you may see.',
+    args: {
+      ...t.arg.connectionArgs(),
+      filter: t.arg({ type: TeamFilter, description: 'Filter; default: all.' }),
+      orderBy: t.arg({ type: PeopleOrderType, description: 'Sort order; default: oldest first.' }),
+    },
+    complexity: pageCost,
+    async resolve(_root, { filter, orderBy, ...args }, { listSql, viewer, load }) {
+      const visible = (bind: Bind) =>
+        seesPeople(viewer)
+          ? 'TRUE'
+          : `EXISTS (SELECT FROM team_member m WHERE m.team_id = t.id AND m.user_id = ${bind(viewer.userId)})`
+      const where = (bind: Bind) => `${visible(bind)} AND ${teamsWhere(filter ?? {}, bind)}`
+      const list = await readList(listSql, { listing: teamsListing(orderBy ?? 'CREATED_AT'), where, filter, args })
+      return toConnection(list, (ids) => load.team.loadMany(ids))
+    },
+  }),
+)
+
+const CreateTeamInput = builder.inputType('CreateTeamInput', {
+  description: 'A new team.',
+  fields: (t) => ({
+    name: t.string({
+      required: true,
+      description: 'Unique name; the account of the team has the same name. `users` is reserved.',
+    }),
+  }),
+})
+
+const UpdateTeamInput = builder.inputType('UpdateTeamInput', {
+  description: 'Changes to a team; omitted fields stay.',
+  fields: (t) => ({
+    teamId: t.id({ required: true, description: 'The team to change.' }),
+    name: t.string({ description: 'New name. Later submissions are charged to the account of the new name.' }),
+    addMembers: t.idList(capList(memberChangesMax, 'Ids of users to add')),
+    removeMembers: t.idList(capList(memberChangesMax, 'Ids of users to remove')),
+    expectedVersion: t.field({
+      type: 'UInt53',
+      description: 'Fails with a version conflict unless the team has this version.',
+    }),
+  }),
+})
+
+const DeleteTeamInput = builder.inputType('DeleteTeamInput', {
+  description: 'The team to delete.',
+  fields: (t) => ({
+    teamId: t.id({ required: true, description: 'The team to delete.' }),
+    expectedVersion: t.field({
+      type: 'UInt53',
+      description: 'Fails with a version conflict unless the team has this version.',
+    }),
+  }),
+})
+
+const declareSuccess = (name: `${'Create' | 'Update'}TeamSuccess`, description: string) =>
+  builder.objectRef<{ id: string }>(name).implement({
+    description,
+    fields: (t) => ({
+      team: t.field({
+        type: TeamRef,
+        description: 'The team as stored.',
+        resolve: ({ id }, _args, { load }) => requireRow(load.team.load(id)),
+      }),
+    }),
+  })
+
+const CreateTeamResult = declareResult('CreateTeam', declareSuccess('CreateTeamSuccess', 'The team was created.'))
+
+const UpdateTeamResult = declareResult('UpdateTeam', declareSuccess('UpdateTeamSuccess', 'The team was changed.'), [
+  NotFound,
+  VersionConflict,
+])
+
+builder.mutationField('createTeam', (t) =>
+  t.field({
+    type: CreateTeamResult,
+    description: 'Creates a team without members.',
+    args: { input: t.arg({ type: CreateTeamInput, required: true, description: 'The team.' }) },
+    resolve: (_root, { input }, { domain, viewer }) => createTeam(domain, viewer, input),
+  }),
+)
+
+builder.mutationField('updateTeam', (t) =>
+  t.field({
+    type: UpdateTeamResult,
+    description: 'Changes the name or the members of a team.',
+    args: { input: t.arg({ type: UpdateTeamInput, required: true, description: 'The team and the changes.' }) },
+    resolve: (_root, { input: { teamId: id, ...change } }, { domain, viewer }) =>
+      updateTeam(domain, viewer, { id, ...change }),
+  }),
+)
+
+builder.mutationField('deleteTeam', (t) =>
+  t.field({
+    type: declareDeletion('DeleteTeam', { description: 'The team was deleted.' }),
+    description: 'Deletes a team. Its jobs stay and remain charged to its account.',
+    args: { input: t.arg({ type: DeleteTeamInput, required: true, description: 'The team.' }) },
+    resolve: (_root, { input: { teamId: id, ...more } }, { domain, viewer }) =>
+      deleteTeam(domain, viewer, { id, ...more }),
+  }),
+)

@@ -1,0 +1,116 @@
+import { NotFound } from '../../../domain/errors.ts'
+import {
+  createCapacityReservation,
+  deleteCapacityReservation,
+  nodesMax,
+} from '../../../domain/machines/reservations.ts'
+import { capList } from '../../admission/argument-bounds.ts'
+import { readList, toConnection } from '../../rows/connection.ts'
+import { capacityReservationsListing } from '../../rows/listings.ts'
+import { loadNodes } from '../../rows/loaders.ts'
+import { pageCost } from '../../rows/page.ts'
+import { builder } from '../frame/builder.ts'
+import { declareConnection } from '../frame/connection-type.ts'
+import { declareDeletion, declareResult } from '../frame/mutation-result.ts'
+import { requireRow } from '../frame/problem.ts'
+import { CapacityReservationRef, PoolNodeRef, PoolRef } from '../frame/refs.ts'
+
+builder.node(CapacityReservationRef, {
+  description: 'Nodes reserved for the jobs of a project during a time window.',
+  id: { resolve: (reservation) => reservation.id, description: 'Global id, for `node`: reservation_…' },
+  loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.capacityReservation.load(id))),
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Display name, unique in the pool.' }),
+    pool: t.field({
+      type: PoolRef,
+      description: 'The pool whose nodes are reserved.',
+      resolve: ({ pool: name }) => ({ name }),
+    }),
+    project: t.exposeString('project', { description: 'Project whose jobs may use the reservation.' }),
+    nodes: t.field({
+      type: [PoolNodeRef],
+      description: 'The nodes. At most 1,000.',
+      resolve: ({ pool, nodes }, _args, { load }) => loadNodes(load, pool, nodes),
+    }),
+    startsAt: t.expose('startsAt', { type: 'DateTime', description: 'Start of the window.' }),
+    endsAt: t.expose('endsAt', { type: 'DateTime', description: 'End of the window.' }),
+    hard: t.exposeBoolean('hard', {
+      description: 'Whether the server ends jobs at the end of the window; otherwise they run to completion.',
+    }),
+    nativeId: t.exposeString('nativeId', { nullable: true, description: 'Name of the reservation in the backend.' }),
+  }),
+})
+
+const CapacityReservationConnection = declareConnection('CapacityReservation', CapacityReservationRef)
+
+builder.queryField('capacityReservations', (t) =>
+  t.field({
+    type: CapacityReservationConnection,
+    description: 'All capacity reservations, ordered by the start of their windows.',
+    args: t.arg.connectionArgs(),
+    complexity: pageCost,
+    async resolve(_root, args, { listSql, load }) {
+      const list = await readList(listSql, {
+        listing: capacityReservationsListing,
+        where: () => 'TRUE',
+        filter: null,
+        args,
+      })
+      return toConnection(list, (ids) => load.capacityReservation.loadMany(ids))
+    },
+  }),
+)
+
+const CreateCapacityReservationInput = builder.inputType('CreateCapacityReservationInput', {
+  description: 'A new capacity reservation. Reservations of the same node must not overlap.',
+  fields: (t) => ({
+    name: t.string({ required: true, description: 'Display name, unique in the pool.' }),
+    pool: t.string({ required: true, description: 'Name of the pool whose nodes are reserved.' }),
+    project: t.string({ required: true, description: 'Project whose jobs may use the reservation.' }),
+    nodeIds: t.idList({ required: true, ...capList(nodesMax, 'The nodes, 1 or more') }),
+    startsAt: t.field({ type: 'DateTime', required: true, description: 'Start of the window.' }),
+    endsAt: t.field({ type: 'DateTime', required: true, description: 'End of the window.' }),
+    hard: t.boolean({
+      defaultValue: false,
+      description: 'End jobs at the end of the window; otherwise they run to completion.',
+    }),
+    nativeId: t.string({ description: 'Name of the reservation in the backend.' }),
+  }),
+})
+
+const DeleteCapacityReservationInput = builder.inputType('DeleteCapacityReservationInput', {
+  description: 'The reservation to delete.',
+  fields: (t) => ({ capacityReservationId: t.id({ required: true, description: 'The reservation to delete.' }) }),
+})
+
+const CreateSuccess = builder.objectRef<{ id: string }>('CreateCapacityReservationSuccess').implement({
+  description: 'The nodes are reserved.',
+  fields: (t) => ({
+    capacityReservation: t.field({
+      type: CapacityReservationRef,
+      description: 'The reservation as stored, with its id.',
+      resolve: ({ id }, _args, { load }) => requireRow(load.capacityReservation.load(id)),
+    }),
+  }),
+})
+
+const CreateResult = declareResult('CreateCapacityReservation', CreateSuccess, [NotFound])
+
+builder.mutationFields((t) => ({
+  createCapacityReservation: t.field({
+    type: CreateResult,
+    description: 'Reserves nodes. Other jobs start there only if they end before the window starts.',
+    args: { input: t.arg({ type: CreateCapacityReservationInput, required: true, description: 'The reservation.' }) },
+    resolve: (_root, { input }, { domain, viewer }) => createCapacityReservation(domain, viewer, input),
+  }),
+  deleteCapacityReservation: t.field({
+    type: declareDeletion('DeleteCapacityReservation', {
+      description: 'The reservation was deleted.',
+      problems: [NotFound],
+    }),
+    description: 'Deletes a reservation. Its running jobs continue; its waiting jobs wait until they are cancelled.',
+    args: { input: t.arg({ type: DeleteCapacityReservationInput, required: true, description: 'The reservation.' }) },
+    resolve: (_root, { input: { capacityReservationId: id } }, { domain, viewer }) =>
+      deleteCapacityReservation(domain, viewer, { id }),
+  }),
+}))

@@ -1,0 +1,219 @@
+import { NotFound, VersionConflict } from '../../../domain/errors.ts'
+import { quotaActions, quotaScopes, quotaTypes } from '../../../domain/limits/quota-rules.ts'
+import { createQuota, deleteQuota, type Quota, quotasVisibleTo, updateQuota } from '../../../domain/limits/quotas.ts'
+import { type QuotaUsage, readQuotaUsage } from '../../../domain/submission/own-quotas.ts'
+import { capList } from '../../admission/argument-bounds.ts'
+import { limits, numbersCost } from '../../caller-limits.ts'
+import { readList, toConnection } from '../../rows/connection.ts'
+import type { Bind } from '../../rows/keyset.ts'
+import { quotasListing } from '../../rows/listings.ts'
+import { pageCost } from '../../rows/page.ts'
+import { builder } from '../frame/builder.ts'
+import { declareConnection } from '../frame/connection-type.ts'
+import { describeValues } from '../frame/enum-values.ts'
+import { declareDeletion, declareResult } from '../frame/mutation-result.ts'
+import { requireRow } from '../frame/problem.ts'
+import { QuotaRef } from '../frame/refs.ts'
+import { parseScope, readScope, Scope, ScopeInput, ScopeKind } from '../frame/scope.ts'
+import { ViewerRef } from '../people/viewer.ts'
+
+export const QuotaTypeRef = builder.enumType('QuotaType', {
+  description: 'Quantity that a quota limits.',
+  values: describeValues({
+    CONCURRENT_JOBS: 'Jobs that are not final, and active slot reservations.',
+    JOBS_PER_HOUR: 'Submissions in the last 60 minutes.',
+    JOBS_PER_DAY: 'Submissions in the last 24 hours.',
+    LOCAL_GPUS: 'GPUs requested by jobs that are not final, in pools with the executor `local` or `handler`.',
+    COST_PER_DAY: 'Cost of the jobs submitted in the last 24 hours.',
+    COST_PER_MONTH: 'Cost of the jobs submitted in the last 30 days.',
+  } satisfies Record<(typeof quotaTypes)[number], string>),
+})
+
+export const QuotaActionRef = builder.enumType('QuotaAction', {
+  description: 'Action when a submission exceeds a quota.',
+  values: describeValues({
+    BLOCK: 'The submission is refused.',
+    WARN: 'The submission is accepted with a warning.',
+    REQUIRE_APPROVAL: 'The submission is accepted and needs an approval.',
+  } satisfies Record<(typeof quotaActions)[number], string>),
+})
+
+builder.node(QuotaRef, {
+  description: 'A limit on submissions.',
+  id: { resolve: (quota) => quota.id, description: 'Global id, for `node`: quota_…' },
+  loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.quota.load(id))),
+  fields: (t) => ({
+    type: t.expose('type', { type: QuotaTypeRef, description: 'Quantity that the quota limits.' }),
+    action: t.expose('action', { type: QuotaActionRef, description: 'Action when a submission exceeds the limit.' }),
+    scope: t.field({
+      type: Scope,
+      description: 'Whose usage the quota limits.',
+      resolve: ({ scope, key }) => ({ kind: scope, name: key }),
+    }),
+    limit: t.exposeFloat('limit', { description: 'Highest allowed value.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the quota was created.' }),
+    version: t.expose('version', {
+      type: 'UInt53',
+      description:
+        'Rises with each change; pass it as `expectedVersion`, so that you do not overwrite a change of another user.',
+    }),
+  }),
+})
+
+const QuotaConnection = declareConnection<Quota>('Quota', QuotaRef)
+
+const QuotaFilter = builder.inputType('QuotaFilter', {
+  description: 'Filter for quotas. A quota must match all fields, and one entry of each list.',
+  fields: (t) => ({
+    types: t.field({ type: [QuotaTypeRef], ...capList(quotaTypes.length, 'Quotas of one of these types') }),
+    actions: t.field({ type: [QuotaActionRef], ...capList(quotaActions.length, 'Quotas with one of these actions') }),
+    scopes: t.field({ type: [ScopeKind], ...capList(quotaScopes.length, 'Quotas with a scope of one of these kinds') }),
+    names: t.stringList(capList(limits.filterIdsMax, 'Quotas whose scope has one of these names')),
+  }),
+})
+
+function filterSql({ types, actions, scopes, names }: typeof QuotaFilter.$inferInput, bind: Bind): string {
+  const conditions = [
+    types == null ? '' : `q.type = ANY(${bind(types)}::text[]::quota_type[])`,
+    actions == null ? '' : `q.action = ANY(${bind(actions)}::text[]::quota_action[])`,
+    scopes == null ? '' : `q.scope::text = ANY(${bind(scopes)}::text[])`,
+    names == null ? '' : `q.key = ANY(${bind(names)}::text[])`,
+  ]
+  return conditions.filter(Boolean).join(' AND ') || 'TRUE'
+}
+
+builder.queryField('quotas', (t) =>
+  t.field({
+    type: QuotaConnection,
+    description: 'Quotas that may apply to you, oldest first; with job.view.all: all quotas.',
+    args: { ...t.arg.connectionArgs(), filter: t.arg({ type: QuotaFilter, description: 'Filter; default: all.' }) },
+    complexity: pageCost,
+    async resolve(_root, { filter, ...args }, { listSql, viewer, load }) {
+      const where = (bind: Bind) => `${quotasVisibleTo(viewer, 'q', bind)} AND ${filterSql(filter ?? {}, bind)}`
+      const list = await readList(listSql, { listing: quotasListing, where, filter, args })
+      return toConnection(list, (ids) => load.quota.loadMany(ids))
+    },
+  }),
+)
+
+const QuotaUsageRef = builder.objectRef<QuotaUsage>('QuotaUsage').implement({
+  description: 'A quota with the current usage of one user.',
+  fields: (t) => ({
+    type: t.expose('type', { type: QuotaTypeRef, description: 'Quantity that the quota limits.' }),
+    action: t.expose('action', { type: QuotaActionRef, description: 'Action when a submission exceeds the limit.' }),
+    scope: t.field({
+      type: Scope,
+      description: 'The user, team or account whose usage counts.',
+      resolve: ({ scope }) => parseScope(scope),
+    }),
+    limit: t.exposeFloat('limit', { description: 'Highest allowed value.' }),
+    used: t.exposeFloat('used', { description: 'Current usage.' }),
+    warning: t.exposeBoolean('warning', { description: 'Whether 80 % of the limit is used.' }),
+  }),
+})
+
+builder.objectFields(ViewerRef, (t) => ({
+  quotas: t.field({
+    type: [QuotaUsageRef],
+    description: 'The lowest quota per type and action that can apply to your submissions in any of your teams.',
+    complexity: { field: numbersCost },
+    resolve: (viewer, _args, { domain }) => readQuotaUsage(domain, viewer),
+  }),
+}))
+
+const declareSuccess = (name: string, description: string) =>
+  builder.objectRef<{ id: string }>(name).implement({
+    description,
+    fields: (t) => ({
+      quota: t.field({
+        type: QuotaRef,
+        description: 'The quota as stored.',
+        resolve: ({ id }, _args, { load }) => requireRow(load.quota.load(id)),
+      }),
+    }),
+  })
+
+const CreateQuotaSuccess = declareSuccess('CreateQuotaSuccess', 'The quota applies from now on.')
+
+const CreateQuotaResult = declareResult('CreateQuota', CreateQuotaSuccess, [NotFound])
+
+const everyone = { scope: 'GLOBAL', name: null } as const
+
+const CreateQuotaInput = builder.inputType('CreateQuotaInput', {
+  description: 'A new quota. The combination of type, action and scope is unique.',
+  fields: (t) => ({
+    type: t.field({ type: QuotaTypeRef, required: true, description: 'Quantity that the quota limits.' }),
+    action: t.field({
+      type: QuotaActionRef,
+      required: true,
+      description: 'Action when a submission exceeds the limit.',
+    }),
+    scope: t.field({
+      type: ScopeInput,
+      description:
+        'Whose usage the quota limits; omitted: that of each user. USER overrides LEVEL, and LEVEL overrides GLOBAL; TEAM and ACCOUNT apply in addition.',
+    }),
+    limit: t.float({ required: true, description: 'Highest allowed value; 0: nothing is allowed.' }),
+  }),
+})
+
+builder.mutationField('createQuota', (t) =>
+  t.field({
+    type: CreateQuotaResult,
+    description: 'Creates a quota, which counts earlier submissions of its window as well.',
+    args: { input: t.arg({ type: CreateQuotaInput, required: true, description: 'The quota.' }) },
+    async resolve(_root, { input: { scope: given, ...rule } }, { domain, viewer, load }) {
+      const { scope, name: key } = given ? await readScope(given, load) : everyone
+      return { id: await createQuota(domain, viewer, { ...rule, scope, key }) }
+    },
+  }),
+)
+
+const UpdateQuotaSuccess = declareSuccess('UpdateQuotaSuccess', 'The quota was changed.')
+
+const UpdateQuotaResult = declareResult('UpdateQuota', UpdateQuotaSuccess, [NotFound, VersionConflict])
+
+const UpdateQuotaInput = builder.inputType('UpdateQuotaInput', {
+  description: 'Changes to a quota; omitted fields stay.',
+  fields: (t) => ({
+    quotaId: t.id({ required: true, description: 'The quota to change.' }),
+    action: t.field({ type: QuotaActionRef, description: 'Action when a submission exceeds the limit.' }),
+    limit: t.float({ description: 'Highest allowed value.' }),
+    expectedVersion: t.field({
+      type: 'UInt53',
+      description: 'Fails with a version conflict unless the quota has this version.',
+    }),
+  }),
+})
+
+builder.mutationField('updateQuota', (t) =>
+  t.field({
+    type: UpdateQuotaResult,
+    description: 'Changes a quota.',
+    args: { input: t.arg({ type: UpdateQuotaInput, required: true, description: 'The change.' }) },
+    resolve: async (_root, { input: { quotaId: id, ...change } }, { domain, viewer }) => ({
+      id: await updateQuota(domain, viewer, { id, ...change }),
+    }),
+  }),
+)
+
+const DeleteQuotaInput = builder.inputType('DeleteQuotaInput', {
+  description: 'The quota to delete.',
+  fields: (t) => ({
+    quotaId: t.id({ required: true, description: 'The quota to delete.' }),
+    expectedVersion: t.field({
+      type: 'UInt53',
+      description: 'Fails with a version conflict unless the quota has this version.',
+    }),
+  }),
+})
+
+builder.mutationField('deleteQuota', (t) =>
+  t.field({
+    type: declareDeletion('DeleteQuota', { description: 'The quota was deleted.' }),
+    description: 'Deletes a quota; it no longer applies to submissions.',
+    args: { input: t.arg({ type: DeleteQuotaInput, required: true, description: 'The quota.' }) },
+    resolve: (_root, { input: { quotaId: id, ...more } }, { domain, viewer }) =>
+      deleteQuota(domain, viewer, { id, ...more }),
+  }),
+)

@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest'
+import { createUser, updateUser } from '../../../src/domain/people/users.ts'
+import { createDatabase } from '../../support/database.ts'
+import { createTestDomain } from '../../support/domain.ts'
+
+it.each([true, false])('the last ADMIN of two keeps the level, except in single-user mode: %s', async (singleUser) => {
+  await using database = await createDatabase()
+  await using made = await createTestDomain(database.db, { singleUser })
+  const { domain, admin } = made
+  const [first, second] = await Promise.all(
+    ['first', 'second'].map((name) => createUser(domain, admin, { name, level: 'ADMIN' })),
+  )
+  const lower = (user = { id: '' }) => updateUser(domain, admin, { id: user.id, level: 'LEAD' })
+  await lower(first)
+  // `admin` is the user of single-user mode, who cannot log in beside others.
+  if (singleUser) await lower(second)
+  else await expect(lower(second)).rejects.toThrow('second is the last ADMIN')
+})
