@@ -27,14 +27,5 @@ export function lasted(from: string, to: string | null, nowMs: number): string {
 
 export const titleOf = ({ name, id }: { name: string | null; id: string }) => name ?? id
 
-export const stateWords: Record<JobState, string> = {
-  BLOCKED: 'Needs approval',
-  QUEUED: 'Queued',
-  STARTING: 'Starting',
-  RUNNING: 'Running',
-  CANCELLING: 'Cancelling',
-  SUCCEEDED: 'Succeeded',
-  FAILED: 'Failed',
-  INTERRUPTED: 'Interrupted',
-  CANCELLED: 'Cancelled',
-}
+export const stateWord = (state: JobState): string =>
+  state === 'BLOCKED' ? 'Needs approval' : `${state[0]}${state.slice(1).toLowerCase()}`

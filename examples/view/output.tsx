@@ -92,7 +92,7 @@ function textOf(part: TailPart): string {
     case 'LogBatch':
       return part.text
     case 'LogGap':
-      return note(`${part.endOffset - part.startOffset} bytes are missing: ${part.reason}`)
+      return note(`${part.endOffset - part.startOffset} bytes are missing: ${part.gapReason}`)
     case 'RunChanged':
       return part.run.number > 1 ? note(`run ${part.run.number}`) : ''
     case 'StreamReset':

@@ -1,6 +1,6 @@
 import { type Client, type LiveJobFragment, type RequestFailed, ServerInfoDocument } from '@berth-jobs/berth/client'
 import { type FormEvent, type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react'
-import { ago, lasted, stateWords, titleOf } from './format.ts'
+import { ago, lasted, stateWord, titleOf } from './format.ts'
 import type { JobState, ShownJobFragment as ShownJob } from './generated/operations.ts'
 import colours from './samples/colours.sh?raw'
 import failure from './samples/failure.sh?raw'
@@ -174,7 +174,7 @@ export function JobTable({ jobs, hasMore, selectedId, onMore }: JobTableProps) {
 }
 
 export const State = ({ state }: { state: JobState }) => (
-  <span className={`state ${state.toLowerCase()}`}>{stateWords[state]}</span>
+  <span className={`state ${state.toLowerCase()}`}>{stateWord(state)}</span>
 )
 
 const Time = ({ time, nowMs }: { time: string; nowMs: number }) => (
@@ -245,7 +245,7 @@ export function JobPanel({ job, onCancel, onDelete, children }: JobPanelProps) {
       <ol className="events">
         {job.events.nodes.map(({ seq, at, type, to, message }) => (
           <li key={seq}>
-            <span>{to ? stateWords[to] : wordsOf(type)}</span>
+            <span>{to ? stateWord(to) : wordsOf(type)}</span>
             {message && <small>{message}</small>}
             <Time time={at} nowMs={nowMs} />
           </li>

@@ -1,6 +1,6 @@
 /** The package entry `@berth-jobs/berth/client`: everything that programs in Node and in browsers need to work with a server. */
 
-export { type GraphqlError, RequestFailed, type TokenTrouble } from './connection/failure.ts'
+export { type GraphqlError, RequestFailed, requireField, type TokenTrouble } from './connection/failure.ts'
 export type { Answer, Operation } from './connection/http.ts'
 export { advancing, type Resumable } from './connection/resume.ts'
 export type { StreamOptions, Transport } from './connection/streams.ts'
@@ -11,5 +11,6 @@ export { type Client, createClient, type RetryJobAnswer, type SubmitJobAnswer } 
 export type { FollowJobOptions, JobUpdate } from './jobs/events.ts'
 export { createIdempotencyKey } from './jobs/idempotency-key.ts'
 export type { LiveJobs, LiveJobsOptions, LiveJobsSnapshot } from './jobs/live-jobs.ts'
-export type { TailOptions, TailPart } from './jobs/logs.ts'
+export type { TailDocuments, TailedMessage, TailOptions, TailPart } from './jobs/logs.ts'
+export { toScopeInput } from './jobs/scope-input.ts'
 export { JobFileError, translateEai } from './specs/eai.ts'

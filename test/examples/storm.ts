@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Browser, Page } from 'playwright-core'
-import { stateWords } from '../../examples/view/format.ts'
+import { stateWord } from '../../examples/view/format.ts'
 import { data } from '../support/client.ts'
 import type { CuttingProxy } from '../support/proxy.ts'
 import { until } from '../support/until.ts'
@@ -115,7 +115,7 @@ interface Row {
 
 async function truth(url: string): Promise<Row[]> {
   const { jobs } = await data(url, documents.list)
-  return jobs.nodes.map((row: Row) => ({ ...row, state: stateWords[row.state as keyof typeof stateWords] }))
+  return jobs.nodes.map((row: Row) => ({ ...row, state: stateWord(row.state as Parameters<typeof stateWord>[0]) }))
 }
 
 const shown = (page: Page): Promise<Row[]> =>

@@ -3,6 +3,21 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
+/** A kind of backend that executes runs. The configuration writes SLURM as slurm. */
+export type Executor =
+  /** Containers of Docker or Podman on the machine of the server. */
+  | 'CONTAINER'
+  /** Modules, each in a process of the machine of the server. */
+  | 'HANDLER'
+  /** Pods of a Kubernetes cluster. */
+  | 'KUBERNETES'
+  /** Processes of the machine of the server. */
+  | 'LOCAL'
+  /** Nothing runs: for tests and simulations. */
+  | 'SIMULATED'
+  /** Jobs of a Slurm cluster. */
+  | 'SLURM';
+
 /** An action on a job. */
 export type JobAction =
   /** `approveJob`. */
@@ -107,7 +122,7 @@ export type StreamResetReason =
 
 export type ListedJobFragment = { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, priority: number | null, createdAt: string, startedAt: string | null, finishedAt: string | null, exitCode: number | null, allowedActions: Array<JobAction>, user: { id: string, name: string }, progress: { fraction: number | null, message: string | null } | null };
 
-export type ShownJobFragment = { stateInfo: string | null, attempt: number, maxAttempts: number, executor: string, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, priority: number | null, createdAt: string, startedAt: string | null, finishedAt: string | null, exitCode: number | null, allowedActions: Array<JobAction>, pool: { id: string, name: string }, spec: { command: Array<string> | null }, events: { nodes: Array<{ id: string, seq: number, at: string, type: JobEventType, to: JobState | null, message: string | null }> }, user: { id: string, name: string }, progress: { fraction: number | null, message: string | null } | null };
+export type ShownJobFragment = { stateInfo: string | null, attempt: number, maxAttempts: number, executor: Executor, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, priority: number | null, createdAt: string, startedAt: string | null, finishedAt: string | null, exitCode: number | null, allowedActions: Array<JobAction>, pool: { id: string, name: string }, spec: { command: Array<string> | null } | null, events: { nodes: Array<{ id: string, seq: number, at: string, type: JobEventType, to: JobState | null, message: string | null }> }, user: { id: string, name: string }, progress: { fraction: number | null, message: string | null } | null };
 
 type Refusal_ApprovalNotAllowedProblem_Fragment = { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean };
 
@@ -153,7 +168,7 @@ export type OneJobQueryVariables = Exact<{
 }>;
 
 
-export type OneJobQuery = { job: { stateInfo: string | null, attempt: number, maxAttempts: number, executor: string, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, priority: number | null, createdAt: string, startedAt: string | null, finishedAt: string | null, exitCode: number | null, allowedActions: Array<JobAction>, pool: { id: string, name: string }, spec: { command: Array<string> | null }, events: { nodes: Array<{ id: string, seq: number, at: string, type: JobEventType, to: JobState | null, message: string | null }> }, user: { id: string, name: string }, progress: { fraction: number | null, message: string | null } | null } | null };
+export type OneJobQuery = { job: { stateInfo: string | null, attempt: number, maxAttempts: number, executor: Executor, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, priority: number | null, createdAt: string, startedAt: string | null, finishedAt: string | null, exitCode: number | null, allowedActions: Array<JobAction>, pool: { id: string, name: string }, spec: { command: Array<string> | null } | null, events: { nodes: Array<{ id: string, seq: number, at: string, type: JobEventType, to: JobState | null, message: string | null }> }, user: { id: string, name: string }, progress: { fraction: number | null, message: string | null } | null } | null };
 
 export type FollowJobSubscriptionVariables = Exact<{
   id: string;
@@ -162,7 +177,7 @@ export type FollowJobSubscriptionVariables = Exact<{
 
 
 export type FollowJobSubscription = { jobStatus:
-    | { cursor: string, job: { stateInfo: string | null, attempt: number, maxAttempts: number, executor: string, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, priority: number | null, createdAt: string, startedAt: string | null, finishedAt: string | null, exitCode: number | null, allowedActions: Array<JobAction>, pool: { id: string, name: string }, spec: { command: Array<string> | null }, events: { nodes: Array<{ id: string, seq: number, at: string, type: JobEventType, to: JobState | null, message: string | null }> }, user: { id: string, name: string }, progress: { fraction: number | null, message: string | null } | null } }
+    | { cursor: string, job: { stateInfo: string | null, attempt: number, maxAttempts: number, executor: Executor, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, priority: number | null, createdAt: string, startedAt: string | null, finishedAt: string | null, exitCode: number | null, allowedActions: Array<JobAction>, pool: { id: string, name: string }, spec: { command: Array<string> | null } | null, events: { nodes: Array<{ id: string, seq: number, at: string, type: JobEventType, to: JobState | null, message: string | null }> }, user: { id: string, name: string }, progress: { fraction: number | null, message: string | null } | null } }
     | { cursor: string }
     | { cursor: string, resetReason: StreamResetReason, jobIds: Array<string> }
    };

@@ -20,7 +20,7 @@ import { createFreshResults, type Fresh } from './fresh-results.ts'
  */
 
 /** Subscriptions whose messages each replace the previous one. */
-const streams = ['jobStatus', 'jobUpdates', 'tail', 'queueStatus', 'nodeUpdates']
+const streams = ['jobStatus', 'jobUpdates', 'tail', 'workloadStatus', 'nodeUpdates']
 
 const replaced = (fields: readonly string[]) => ({
   fields: Object.fromEntries(fields.map((name) => [name, { merge: false }])),

@@ -75,3 +75,9 @@ export function createFailure(errors: readonly GraphqlError[], options: FailureO
     },
   )
 }
+
+/** The value of a field that is null only with an error, which `request` throws. */
+export function requireField<Value>(value: Value | null): Value {
+  if (value === null) throw new Error('The server sent null for a field without an error')
+  return value
+}

@@ -5,7 +5,6 @@ export const possibleTypes: Record<string, string[]> = {
   ApproveJobsResult: ["ApproveJobsSuccess","ForbiddenProblem","InvalidInputProblem","UnavailableProblem"],
   CancelJobResult: ["CancelJobSuccess","ForbiddenProblem","InvalidInputProblem","NotFoundProblem","UnavailableProblem","VersionConflictProblem"],
   CancelJobsResult: ["CancelJobsSuccess","CountMismatchProblem","ForbiddenProblem","InvalidInputProblem","UnavailableProblem"],
-  CleanupJobsResult: ["CleanupJobsSuccess","ForbiddenProblem","InvalidInputProblem","UnavailableProblem"],
   CreateApprovalRuleResult: ["CreateApprovalRuleSuccess","ForbiddenProblem","InvalidInputProblem","UnavailableProblem"],
   CreateCapacityReservationResult: ["CreateCapacityReservationSuccess","ForbiddenProblem","InvalidInputProblem","NotFoundProblem","UnavailableProblem"],
   CreateDownloadResult: ["CreateDownloadSuccess","ForbiddenProblem","InvalidInputProblem","NotFoundProblem","UnavailableProblem"],
@@ -20,18 +19,18 @@ export const possibleTypes: Record<string, string[]> = {
   DeleteNodeResult: ["DeleteNodeSuccess","ForbiddenProblem","NotFoundProblem","UnavailableProblem","VersionConflictProblem"],
   DeleteQuotaResult: ["DeleteQuotaSuccess","ForbiddenProblem","NotFoundProblem","UnavailableProblem","VersionConflictProblem"],
   DeleteTeamResult: ["DeleteTeamSuccess","ForbiddenProblem","NotFoundProblem","UnavailableProblem","VersionConflictProblem"],
-  DeleteUserResult: ["DeleteUserSuccess","ForbiddenProblem","InvalidInputProblem","NotFoundProblem","UnavailableProblem","VersionConflictProblem"],
   DeleteViewResult: ["DeleteViewSuccess","ForbiddenProblem","NotFoundProblem","UnavailableProblem","VersionConflictProblem"],
+  DisableUserResult: ["DisableUserSuccess","ForbiddenProblem","InvalidInputProblem","NotFoundProblem","UnavailableProblem","VersionConflictProblem"],
   EnableWebhookResult: ["EnableWebhookSuccess","ForbiddenProblem","NotFoundProblem","UnavailableProblem"],
   JobEventDetail: ["ApprovalDecisionDetail","ApprovalRequestDetail","ArtifactDetail","PreemptionDetail","PriorityDetail","StateChangeDetail"],
   JobStatusMessage: ["JobTransitions","StreamHeartbeat","StreamReset"],
   JobUpdatesMessage: ["JobTransitions","StreamHeartbeat","StreamReset"],
-  Node: ["ApiToken","Approval","ApprovalRule","Artifact","AuditEntry","CapacityReservation","Hold","Job","JobEvent","Pool","PoolNode","Quota","Run","SavedView","SlotReservation","SubmissionQueue","Team","User"],
+  Node: ["ApiToken","Approval","ApprovalRule","Artifact","AuditEntry","CapacityReservation","Gpu","Hold","Job","JobEvent","Limits","Pool","PoolNode","Quota","Run","SavedView","ServerInfo","SlotReservation","SubmissionQueue","System","Team","User","Viewer","Webhook","WebhookDelivery","Workload"],
   NodeUpdatesMessage: ["NodesChanged","StreamHeartbeat"],
+  PlanPoolsResult: ["ForbiddenProblem","NotFoundProblem","PlanPoolsSuccess","UnavailableProblem"],
   PreviewApprovalRuleResult: ["ApprovalRulePreview","ForbiddenProblem","InvalidInputProblem","UnavailableProblem"],
   PreviewJobResult: ["ForbiddenProblem","IdempotencyConflictProblem","InvalidInputProblem","InvalidStateProblem","JobPreview","NotFoundProblem","QuotaExceededProblem","RejectedProblem","ReservationExpiredProblem","UnavailableProblem","VersionConflictProblem"],
   Problem: ["ApprovalNotAllowedProblem","CountMismatchProblem","ForbiddenProblem","IdempotencyConflictProblem","InvalidInputProblem","InvalidStateProblem","NotFoundProblem","QuotaExceededProblem","RejectedProblem","ReservationExpiredProblem","UnavailableProblem","VersionConflictProblem"],
-  ProcessQueueResult: ["ForbiddenProblem","NotFoundProblem","ProcessQueueSuccess","UnavailableProblem"],
   PublishArtifactResult: ["ForbiddenProblem","InvalidInputProblem","PublishArtifactSuccess","UnavailableProblem"],
   RejectJobResult: ["ApprovalNotAllowedProblem","ForbiddenProblem","InvalidInputProblem","InvalidStateProblem","NotFoundProblem","RejectJobSuccess","UnavailableProblem","VersionConflictProblem"],
   RejectJobsResult: ["ForbiddenProblem","InvalidInputProblem","RejectJobsSuccess","UnavailableProblem"],
@@ -60,7 +59,7 @@ export const possibleTypes: Record<string, string[]> = {
 };
 
 /** Objects without an id of their own: a cache keeps them in the object that has them. */
-export const embeddedTypes: readonly string[] = ["AccountShare","AddNodeSuccess","ApiTokenConnection","ApiTokenEdge","ApprovalCondition","ApprovalConnection","ApprovalDecisionDetail","ApprovalEdge","ApprovalNotAllowedProblem","ApprovalRequestDetail","ApprovalRuleConnection","ApprovalRuleEdge","ApprovalRulePreview","ApproveJobSuccess","ApproveJobsSuccess","ArtifactConnection","ArtifactDetail","ArtifactEdge","AuditConnection","AuditEdge","AuditVerification","CancelJobSuccess","CancelJobsSuccess","Capacity","CapacityReservationConnection","CapacityReservationEdge","CleanupJobsSuccess","Condition","CountMismatchProblem","CreateApprovalRuleSuccess","CreateCapacityReservationSuccess","CreateDownloadSuccess","CreateQuotaSuccess","CreateTeamSuccess","CreateTokenSuccess","CreateUserSuccess","DeleteApprovalRuleSuccess","DeleteCapacityReservationSuccess","DeleteJobSuccess","DeleteJobsSuccess","DeleteNodeSuccess","DeleteQuotaSuccess","DeleteTeamSuccess","DeleteUserSuccess","DeleteViewSuccess","Dependency","DependencySpec","Device","EnableWebhookSuccess","EnvironmentVariable","EstimatedStart","ExecutorInfo","Fit","ForbiddenProblem","Gate","IdempotencyConflictProblem","IdempotencyKey","InternalDns","InternalDnsPort","InvalidInputProblem","InvalidStateProblem","JobConnection","JobCount","JobCounts","JobEdge","JobEventConnection","JobEventEdge","JobFairShare","JobPreview","JobSpec","JobTransitions","Label","Leader","LocalQueue","LogBatch","LogGap","LogLine","LogMatch","LogPage","LogSearch","LostWork","Money","NativeAttribute","NeededApproval","NodesChanged","NotFoundProblem","PageInfo","PendingReason","Placement","PoolNodeConnection","PoolNodeEdge","PoolRates","PreemptionDetail","PriorityDetail","ProcessQueueSuccess","Progress","PublishArtifactSuccess","QuotaConnection","QuotaEdge","QuotaEffect","QuotaExceededProblem","QuotaUsage","ReasonCount","RejectJobSuccess","RejectJobsSuccess","RejectedProblem","ReleaseSlotSuccess","ReportProgressSuccess","ResendWebhookDeliveriesSuccess","ReservationExpiredProblem","ReserveSlotSuccess","ResourceUsage","Resources","Retry","RetryJobSuccess","RetryJobsSuccess","RevokeTokenSuccess","RunChanged","RunConnection","RunEdge","SaveClosureSuccess","SaveViewSuccess","Scheduling","ScopeLimit","SelfCheck","SelfCheckFinding","ServerLink","SetJobPrioritiesSuccess","SetJobPrioritySuccess","SetScopeLimitSuccess","SlotReservationConnection","SlotReservationEdge","StateChangeDetail","StateCount","StreamHeartbeat","StreamReset","SubmitJobSuccess","SubmitJobsSuccess","TeamConnection","TeamEdge","TestWebhookSuccess","UnavailableProblem","UpdateApprovalRuleSuccess","UpdateLimitsSuccess","UpdateNodeSuccess","UpdateQuotaSuccess","UpdateTeamSuccess","UpdateUserSuccess","UsagePoint","UsageSample","UserConnection","UserCount","UserEdge","UserIdentity","VersionConflictProblem","ViewerQueue","Violation","X11"];
+export const embeddedTypes: readonly string[] = ["AccountShare","AddNodeSuccess","ApiTokenConnection","ApiTokenEdge","ApprovalCondition","ApprovalConnection","ApprovalDecisionDetail","ApprovalEdge","ApprovalNotAllowedProblem","ApprovalRequestDetail","ApprovalRuleConnection","ApprovalRuleEdge","ApprovalRulePreview","ApproveJobSuccess","ApproveJobsOutcome","ApproveJobsSuccess","ArtifactConnection","ArtifactDetail","ArtifactEdge","AuditConnection","AuditEdge","AuditVerification","CancelJobSuccess","CancelJobsOutcome","CancelJobsSuccess","Capacity","CapacityReservationConnection","CapacityReservationEdge","Condition","CountMismatchProblem","CreateApprovalRuleSuccess","CreateCapacityReservationSuccess","CreateDownloadSuccess","CreateQuotaSuccess","CreateTeamSuccess","CreateTokenSuccess","CreateUserSuccess","DeleteApprovalRuleSuccess","DeleteCapacityReservationSuccess","DeleteJobSuccess","DeleteJobsOutcome","DeleteJobsSuccess","DeleteNodeSuccess","DeleteQuotaSuccess","DeleteTeamSuccess","DeleteViewSuccess","Dependency","DependencySpec","DisableUserSuccess","EnableWebhookSuccess","EnvironmentVariable","EstimatedStart","ExecutorInfo","Fit","ForbiddenProblem","Gate","GpuConnection","GpuEdge","IdempotencyConflictProblem","IdempotencyKey","InternalDns","InternalDnsPort","InvalidInputProblem","InvalidStateProblem","JobConnection","JobCount","JobCounts","JobEdge","JobEventConnection","JobEventEdge","JobFairShare","JobPreview","JobSpec","JobTransitions","Label","Leader","LogBatch","LogGap","LogLine","LogMatch","LogPage","LogSearch","Money","NeededApproval","NodesChanged","NotFoundProblem","PageInfo","PendingReason","Placement","PlanPoolsSuccess","PoolConnection","PoolEdge","PoolNodeConnection","PoolNodeEdge","PoolRates","PreemptionDetail","PriorityDetail","Progress","PublishArtifactSuccess","QuotaConnection","QuotaEdge","QuotaEffect","QuotaExceededProblem","QuotaUsage","ReasonCount","RejectJobSuccess","RejectJobsOutcome","RejectJobsSuccess","RejectedProblem","ReleaseSlotSuccess","ReportProgressSuccess","ResendWebhookDeliveriesSuccess","ReservationExpiredProblem","ReserveSlotSuccess","ResourceUsage","Resources","Retry","RetryJobSuccess","RetryJobsOutcome","RetryJobsSuccess","RevokeTokenSuccess","RunChanged","RunConnection","RunEdge","SaveClosureSuccess","SaveViewSuccess","Scheduling","Scope","ScopeLimit","SelfCheck","SelfCheckFinding","ServerLink","SetJobPrioritiesOutcome","SetJobPrioritiesSuccess","SetJobPrioritySuccess","SetScopeLimitSuccess","SlotReservationConnection","SlotReservationEdge","StateChangeDetail","StateCount","StreamHeartbeat","StreamReset","SubmitJobSuccess","SubmitJobsSuccess","TeamConnection","TeamEdge","TestWebhookSuccess","UnavailableProblem","UpdateApprovalRuleSuccess","UpdateLimitsSuccess","UpdateNodeSuccess","UpdateQuotaSuccess","UpdateTeamSuccess","UpdateUserSuccess","UsagePoint","UsageSample","UserConnection","UserCount","UserEdge","UserIdentity","VersionConflictProblem","ViewerWorkload","Violation","WebhookDeliveryConnection","WebhookDeliveryEdge","X11"];
 
 /** Fields of the other objects that are lists of objects. */
 export const listFields: Record<string, readonly string[]> = {
@@ -69,14 +68,12 @@ export const listFields: Record<string, readonly string[]> = {
   Job: ["dependencies","labels","logGaps"],
   Limits: ["scopes"],
   Pool: ["accounts","holds"],
-  PoolNode: ["devices"],
-  Query: ["nodes","pools","savedViews","submissionQueues","usage","webhooks"],
-  Queue: ["byReason","byState","byUser"],
+  PoolNode: ["gpus"],
+  Query: ["nodes","savedViews","submissionQueues","usage","webhooks"],
   Run: ["nodes","placements","samples"],
   ServerInfo: ["links"],
-  SubmissionQueue: ["native"],
-  System: ["conditions","executors","gpus"],
+  System: ["conditions","executors"],
   User: ["teams"],
   Viewer: ["quotas"],
-  Webhook: ["deliveries"],
+  Workload: ["byReason","byState","byUser"],
 };

@@ -10,11 +10,11 @@ export type AddNodeInput = {
   /** Processor model, matched by `cpuModel` filters. */
   cpuModel?: string | null | undefined;
   /** Its GPUs. At most 1,024. */
-  gpus?: Array<DeviceInput> | null | undefined;
+  gpus?: Array<GpuInput> | null | undefined;
   /** Whether it has InfiniBand. */
   infiniband?: boolean | null | undefined;
-  /** GiB of memory. */
-  memoryGib: number;
+  /** Total memory of the machine, in bytes. */
+  memoryBytes: number;
   /** Name, unique in the pool. */
   name: string;
   /** Name of the pool. Pools that are bound to one machine cannot get nodes. */
@@ -26,7 +26,7 @@ export type ApprovalConditionInput =
   {   /** Matches when the submission costs more than this amount. */
   costAbove: number; executor?: never; firstJob?: never; hardware?: never; jobsPerDayAbove?: never; levelNotIn?: never; name?: never; }
   |  { costAbove?: never;   /** Matches jobs that run on this executor. */
-  executor: string; firstJob?: never; hardware?: never; jobsPerDayAbove?: never; levelNotIn?: never; name?: never; }
+  executor: Executor; firstJob?: never; hardware?: never; jobsPerDayAbove?: never; levelNotIn?: never; name?: never; }
   |  { costAbove?: never; executor?: never;   /** true: matches the first job of a user. false: matches all later ones. */
   firstJob: boolean; hardware?: never; jobsPerDayAbove?: never; levelNotIn?: never; name?: never; }
   |  { costAbove?: never; executor?: never; firstJob?: never;   /** Glob on the requested GPU and CPU models; case-insensitive. */
@@ -65,12 +65,12 @@ export type ApproveJobInput = {
 
 /** Filter for audit entries. All fields must match. */
 export type AuditFilter = {
-  /** Entries with one of these actions; job.* matches all actions of jobs. At most 1,000. */
-  actions?: Array<string> | null | undefined;
   /** Entries of one of these users. At most 1,000. */
   actors?: Array<string> | null | undefined;
   /** Entries about one of these objects. At most 1,000. */
   objectIds?: Array<string> | null | undefined;
+  /** Entries with one of these operations; job.* matches all operations of jobs. At most 1,000. */
+  operations?: Array<string> | null | undefined;
   /** Entries of this time or later. */
   since?: string | null | undefined;
   /** Entries earlier than this time. */
@@ -93,12 +93,6 @@ export type CancelJobsInput = {
   reason?: string | null | undefined;
   /** The jobs. */
   selection: JobSelection;
-};
-
-/** The jobs to delete. */
-export type CleanupJobsInput = {
-  /** Minimum age in days since the end of the job, 1 … 365. */
-  olderThanDays?: number | null | undefined;
 };
 
 /** How urgent a condition is. */
@@ -140,8 +134,8 @@ export type CreateCapacityReservationInput = {
   name: string;
   /** Name of the reservation in the backend. */
   nativeId?: string | null | undefined;
-  /** Names of the nodes, 1 or more. At most 1,000. */
-  nodes: Array<string>;
+  /** The nodes, 1 or more. At most 1,000. */
+  nodeIds: Array<string>;
   /** Name of the pool whose nodes are reserved. */
   pool: string;
   /** Project whose jobs may use the reservation. */
@@ -150,16 +144,14 @@ export type CreateCapacityReservationInput = {
   startsAt: string;
 };
 
-/** A new quota. The combination of type, action, scope and key is unique. */
+/** A new quota. The combination of type, action and scope is unique. */
 export type CreateQuotaInput = {
   /** Action when a submission exceeds the limit. */
   action: QuotaAction;
-  /** Name of the level, user, team or account; omit for GLOBAL. */
-  key?: string | null | undefined;
   /** Highest allowed value; 0: nothing is allowed. */
   limit: number;
-  /** Kind of object whose usage the quota limits. */
-  scope: QuotaScope;
+  /** Whose usage the quota limits; omitted: that of each user. USER overrides LEVEL, and LEVEL overrides GLOBAL; TEAM and ACCOUNT apply in addition. */
+  scope?: ScopeInput | null | undefined;
   /** Quantity that the quota limits. */
   type: QuotaType;
 };
@@ -184,11 +176,11 @@ export type CreateTokenInput = {
 
 /** A new user. */
 export type CreateUserInput = {
-  /** Permissions in addition to those of the level. At most 23. */
+  /** Permissions in addition to those of the level. At most 22. */
   allow?: Array<Permission> | null | undefined;
   /** Team for submissions that name no team; must be one of `teams`. */
-  defaultTeam?: string | null | undefined;
-  /** Permissions to deny; deny overrides allow. At most 23. */
+  defaultTeam?: NameOrIdInput | null | undefined;
+  /** Permissions to deny; deny overrides allow. At most 22. */
   deny?: Array<Permission> | null | undefined;
   /** Name that pages show; default: the log-in name. */
   displayName?: string | null | undefined;
@@ -198,8 +190,8 @@ export type CreateUserInput = {
   level: UserLevel;
   /** Login name, unique; cannot be changed later. */
   name: string;
-  /** Names of all teams of the user. At most 50. */
-  teams?: Array<string> | null | undefined;
+  /** All teams of the user. At most 50. */
+  teams?: Array<NameOrIdInput> | null | undefined;
   /** Unix account that the jobs of the user run as. */
   unixUser?: string | null | undefined;
 };
@@ -256,14 +248,6 @@ export type DeleteTeamInput = {
   teamId: string;
 };
 
-/** The user to delete. */
-export type DeleteUserInput = {
-  /** Fails with a version conflict unless the user has this version. */
-  expectedVersion?: number | null | undefined;
-  /** The user to disable. */
-  userId: string;
-};
-
 /** A job that must end before this one can start. */
 export type DependencyInput = {
   /** The job to wait for. */
@@ -283,18 +267,12 @@ export const DependencyOn = {
 } as const;
 
 export type DependencyOn = typeof DependencyOn[keyof typeof DependencyOn];
-/** GPUs of one kind. */
-export type DeviceInput = {
-  /** Number of GPUs; they get consecutive indexes. */
-  count?: number | null | undefined;
-  /** Lowest and highest CUDA version (default: every version). At most 2. */
-  cuda?: Array<string> | null | undefined;
-  /** GiB of memory per GPU. */
-  memoryGib: number;
-  /** GPU model. */
-  model: string;
-  /** Whether they have tensor cores. */
-  tensorCores?: boolean | null | undefined;
+/** The user to disable. */
+export type DisableUserInput = {
+  /** Fails with a version conflict unless the user has this version. */
+  expectedVersion?: number | null | undefined;
+  /** The user who can no longer log in. */
+  userId: string;
 };
 
 /** The webhook to enable. */
@@ -311,6 +289,23 @@ export type EnvironmentVariableInput = {
   value: string;
 };
 
+/** A kind of backend that executes runs. The configuration writes SLURM as slurm. */
+export const Executor = {
+  /** Containers of Docker or Podman on the machine of the server. */
+  Container: 'CONTAINER',
+  /** Modules, each in a process of the machine of the server. */
+  Handler: 'HANDLER',
+  /** Pods of a Kubernetes cluster. */
+  Kubernetes: 'KUBERNETES',
+  /** Processes of the machine of the server. */
+  Local: 'LOCAL',
+  /** Nothing runs: for tests and simulations. */
+  Simulated: 'SIMULATED',
+  /** Jobs of a Slurm cluster. */
+  Slurm: 'SLURM'
+} as const;
+
+export type Executor = typeof Executor[keyof typeof Executor];
 /** Kind of a gate. */
 export const GateCode = {
   /** The job must be approved. */
@@ -326,6 +321,20 @@ export const GateCode = {
 } as const;
 
 export type GateCode = typeof GateCode[keyof typeof GateCode];
+/** GPUs of one kind. */
+export type GpuInput = {
+  /** Number of GPUs; they get consecutive indexes. */
+  count?: number | null | undefined;
+  /** Lowest and highest CUDA version (default: every version). At most 2. */
+  cuda?: Array<string> | null | undefined;
+  /** Bytes of memory of each GPU. */
+  memoryBytes: number;
+  /** GPU model. */
+  model: string;
+  /** Whether they have tensor cores. */
+  tensorCores?: boolean | null | undefined;
+};
+
 /** When the image of a job is pulled from its registry. */
 export const ImagePull = {
   /** At every start, so that a tag that was moved is up to date. The start fails if the registry does not have it. */
@@ -426,8 +435,8 @@ export type JobFilter = {
   createdAfter?: string | null | undefined;
   /** Jobs submitted before this time. */
   createdBefore?: string | null | undefined;
-  /** Jobs of one of these executors. At most 1,000. */
-  executors?: Array<string> | null | undefined;
+  /** Jobs of one of these executors. At most 6. */
+  executors?: Array<Executor> | null | undefined;
   /** Jobs that became final after this time. */
   finishedAfter?: string | null | undefined;
   /** Jobs that became final before this time. */
@@ -518,8 +527,8 @@ export type JobSpecInput = {
   estimatedCost?: number | null | undefined;
   /** Program to run; its arguments are in `arguments`. */
   executable?: string | null | undefined;
-  /** Executor to use; default: chosen by the other fields and the pool. */
-  executor?: string | null | undefined;
+  /** Default: chosen by the other fields and the pool. */
+  executor?: Executor | null | undefined;
   /** Path of a module to run instead of a command, absolute or relative to the working directory. */
   handler?: string | null | undefined;
   /** Container image. */
@@ -619,19 +628,6 @@ export type LabelInput = {
   value: string;
 };
 
-/** Kind of object that a limit applies to. */
-export const LimitScope = {
-  /** Jobs of a project. */
-  Project: 'PROJECT',
-  /** Jobs of a submission queue. */
-  Queue: 'QUEUE',
-  /** Jobs of a team. */
-  Team: 'TEAM',
-  /** Jobs of a user. */
-  User: 'USER'
-} as const;
-
-export type LimitScope = typeof LimitScope[keyof typeof LimitScope];
 /** Why output is not available. */
 export const LogGapReason = {
   /** The machine had no space to store it. */
@@ -647,6 +643,19 @@ export const LogGapReason = {
 } as const;
 
 export type LogGapReason = typeof LogGapReason[keyof typeof LogGapReason];
+/** Where a page of output starts; set exactly one field. */
+export type LogStart =
+  {   /** End before this cursor. A page without text and gaps: nothing is before it. */
+  before: string; cursor?: never; lastLines?: never; line?: never; time?: never; }
+  |  { before?: never;   /** Start after this cursor. */
+  cursor: string; lastLines?: never; line?: never; time?: never; }
+  |  { before?: never; cursor?: never;   /** Start with this number of last lines, 1 … 5,000; fewer if they are longer than 32 MiB. */
+  lastLines: number; line?: never; time?: never; }
+  |  { before?: never; cursor?: never; lastLines?: never;   /** Start with this line of `run`, from 1; the page has no line if the run has fewer. */
+  line: number; time?: never; }
+  |  { before?: never; cursor?: never; lastLines?: never; line?: never;   /** Start with the first line that was stored at or after this moment. */
+  time: string; };
+
 /** Stream of output. */
 export const LogStream = {
   /** Error output of the job. */
@@ -665,6 +674,13 @@ export type MatchingJobs = {
   /** Filter that the jobs match. */
   filter: JobFilter;
 };
+
+/** A user or a team, by id or by name. */
+export type NameOrIdInput =
+  {   /** Typed id, user_… or team_…. */
+  id: string; name?: never; }
+  |  { id?: never;   /** Unique name. */
+  name: string; };
 
 /** Network traffic that is blocked for a job. */
 export const NetworkIsolation = {
@@ -708,15 +724,13 @@ export type OrderDirection = typeof OrderDirection[keyof typeof OrderDirection];
 export const PendingReasonCode = {
   /** The job needs an approval. */
   ApprovalPending: 'APPROVAL_PENDING',
-  /** A job ahead must start first. */
-  ClassBlocked: 'CLASS_BLOCKED',
   /** Another job must end first. */
   Dependency: 'DEPENDENCY',
   /** The limit on running jobs of the pool is reached. */
   GlobalLimit: 'GLOBAL_LIMIT',
   /** A limit on GPUs of a queue, project, team or user is reached. */
   GpuLimit: 'GPU_LIMIT',
-  /** The free resources are held for another job. */
+  /** The free resources are kept for a job before it. */
   Hold: 'HOLD',
   /** The user already has an interactive job. */
   InteractiveQuota: 'INTERACTIVE_QUOTA',
@@ -785,10 +799,8 @@ export const Permission = {
   LimitsWrite: 'LIMITS_WRITE',
   /** Add, change and delete nodes. */
   NodeWrite: 'NODE_WRITE',
-  /** Delete old jobs. */
-  QueueCleanup: 'QUEUE_CLEANUP',
   /** Run scheduling passes. */
-  QueueProcess: 'QUEUE_PROCESS',
+  PoolPlan: 'POOL_PLAN',
   /** Create, change and delete quotas. */
   QuotaWrite: 'QUOTA_WRITE',
   /** Create and delete capacity reservations. */
@@ -808,6 +820,12 @@ export const Permission = {
 } as const;
 
 export type Permission = typeof Permission[keyof typeof Permission];
+/** The pools to plan. */
+export type PlanPoolsInput = {
+  /** Name of the pool; default: all pools that have a leader. */
+  pool?: string | null | undefined;
+};
+
 /** State of a node. */
 export const PoolNodeState = {
   /** Accepts no new runs; running jobs continue. */
@@ -859,12 +877,6 @@ export const ProblemCode = {
 } as const;
 
 export type ProblemCode = typeof ProblemCode[keyof typeof ProblemCode];
-/** The pools to schedule. */
-export type ProcessQueueInput = {
-  /** Name of the pool; default: all pools that have a leader. */
-  pool?: string | null | undefined;
-};
-
 /** State of a job in PSI/J terms; the sequence of states never goes back. */
 export const PsijState = {
   /** The job runs, or has run and waits for its next run. */
@@ -907,21 +919,6 @@ export const QuotaAction = {
 } as const;
 
 export type QuotaAction = typeof QuotaAction[keyof typeof QuotaAction];
-/** Kind of object whose usage a quota limits. USER overrides LEVEL, and LEVEL overrides GLOBAL; TEAM and ACCOUNT apply in addition. */
-export const QuotaScope = {
-  /** The usage of an account and the accounts below it together. */
-  Account: 'ACCOUNT',
-  /** The usage of each user. */
-  Global: 'GLOBAL',
-  /** The usage of each user of a level. */
-  Level: 'LEVEL',
-  /** The usage of all members of a team together. */
-  Team: 'TEAM',
-  /** The usage of one user. */
-  User: 'USER'
-} as const;
-
-export type QuotaScope = typeof QuotaScope[keyof typeof QuotaScope];
 /** Quantity that a quota limits. */
 export const QuotaType = {
   /** Jobs that are not final, and active slot reservations. */
@@ -1073,6 +1070,42 @@ export type SaveClosureInput = {
   closure: Record<string, unknown>;
 };
 
+/** Whose jobs a quota or a limit counts. A quota can be of a level, user, team or account, a limit of a user, team, project or queue. */
+export type ScopeInput =
+  {   /** An account and the accounts below it together. */
+  account: string; level?: never; project?: never; queue?: never; team?: never; user?: never; }
+  |  { account?: never;   /** Each user of this level. */
+  level: UserLevel; project?: never; queue?: never; team?: never; user?: never; }
+  |  { account?: never; level?: never;   /** The jobs of a project. */
+  project: string; queue?: never; team?: never; user?: never; }
+  |  { account?: never; level?: never; project?: never;   /** The jobs of a submission queue, by its name. */
+  queue: string; team?: never; user?: never; }
+  |  { account?: never; level?: never; project?: never; queue?: never;   /** All members of a team together. */
+  team: NameOrIdInput; user?: never; }
+  |  { account?: never; level?: never; project?: never; queue?: never; team?: never;   /** The jobs of one user. */
+  user: NameOrIdInput; };
+
+/** Kind of a scope. */
+export const ScopeKind = {
+  /** An account and the accounts below it together. */
+  Account: 'ACCOUNT',
+  /** Each user. */
+  Global: 'GLOBAL',
+  /** Each user of a level. */
+  Level: 'LEVEL',
+  /** The jobs of a pool. */
+  Pool: 'POOL',
+  /** The jobs of a project. */
+  Project: 'PROJECT',
+  /** The jobs of a submission queue. */
+  Queue: 'QUEUE',
+  /** All members of a team together. */
+  Team: 'TEAM',
+  /** A user. */
+  User: 'USER'
+} as const;
+
+export type ScopeKind = typeof ScopeKind[keyof typeof ScopeKind];
 /** One priority for several jobs. */
 export type SetJobPrioritiesInput = {
   /** Priority 0 … 50, higher first; null: return to `basePriority`. */
@@ -1091,22 +1124,20 @@ export type SetJobPriorityInput = {
   priority?: number | null | undefined;
 };
 
-/** A limit of a queue, a project, a team or a user. Omit `maxJobs` and `maxGpus` to remove it. */
+/** Changes to a limit of a queue, a project, a team or a user. Omitted fields stay; null: unlimited; 0: none. A limit without any number is removed. */
 export type SetScopeLimitInput = {
   /** Fails with a version conflict unless `Limits` of the pool has this version. */
   expectedVersion?: number | null | undefined;
   /** Count only GPUs whose model contains this text, case-insensitive; default: all GPUs. */
   gpuModel?: string | null | undefined;
-  /** Limit on GPUs in use; default: unlimited. */
+  /** GPUs in use. */
   maxGpus?: number | null | undefined;
-  /** Limit on running jobs; default: unlimited. */
+  /** Running jobs. */
   maxJobs?: number | null | undefined;
-  /** Name of the queue, project, team or user. */
-  name: string;
   /** Name of the pool; default: the pool of the default queue. */
   pool?: string | null | undefined;
-  /** Kind of object that the limit applies to. */
-  scope: LimitScope;
+  /** The queue, project, team or user that the limit applies to. */
+  scope: ScopeInput;
 };
 
 /** State of a slot reservation. */
@@ -1266,7 +1297,7 @@ export type UpdateLimitsInput = {
   maxConcurrent?: number | null | undefined;
   /** Name of the pool; default: the pool of the default queue. */
   pool?: string | null | undefined;
-  /** Waiting time in seconds that raises a priority by 10, up to 30; 0: never. No effect in pools with fair share. */
+  /** Waiting time in seconds that raises a priority by 10, up to 30; null: never. No effect in pools with fair share. */
   starvationThresholdSeconds?: number | null | undefined;
   /** Running jobs of each team, enforced with `enableFairShare`. */
   teamMaxConcurrent?: number | null | undefined;
@@ -1318,11 +1349,11 @@ export type UpdateTeamInput = {
 
 /** Changes to a user; omitted fields stay. */
 export type UpdateUserInput = {
-  /** Permissions in addition to those of the level. At most 23. */
+  /** Permissions in addition to those of the level. At most 22. */
   allow?: Array<Permission> | null | undefined;
   /** Team for submissions that name no team; must be one of `teams`. */
-  defaultTeam?: string | null | undefined;
-  /** Permissions to deny; deny overrides allow. At most 23. */
+  defaultTeam?: NameOrIdInput | null | undefined;
+  /** Permissions to deny; deny overrides allow. At most 22. */
   deny?: Array<Permission> | null | undefined;
   /** Whether the user is disabled. A disabled user cannot log in; running jobs continue, and waiting jobs are held. */
   disabled?: boolean | null | undefined;
@@ -1336,8 +1367,8 @@ export type UpdateUserInput = {
   identity?: UserIdentityInput | null | undefined;
   /** Level; determines base priority and permissions. */
   level?: UserLevel | null | undefined;
-  /** Names of all teams of the user. At most 50. */
-  teams?: Array<string> | null | undefined;
+  /** All teams of the user. At most 50. */
+  teams?: Array<NameOrIdInput> | null | undefined;
   /** Unix account that the jobs of the user run as. */
   unixUser?: string | null | undefined;
   /** The user to change. */
@@ -1391,20 +1422,65 @@ export const WebhookDeliveryState = {
 } as const;
 
 export type WebhookDeliveryState = typeof WebhookDeliveryState[keyof typeof WebhookDeliveryState];
+/** Type of an event that webhooks send. Its body and the configuration write JOB_FAILED as job.failed. */
+export const WebhookEventType = {
+  /** The event condition.began. */
+  ConditionBegan: 'CONDITION_BEGAN',
+  /** The event condition.over. */
+  ConditionOver: 'CONDITION_OVER',
+  /** The event job.approval_decided. */
+  JobApprovalDecided: 'JOB_APPROVAL_DECIDED',
+  /** The event job.approval_requested. */
+  JobApprovalRequested: 'JOB_APPROVAL_REQUESTED',
+  /** The event job.artifact_published. */
+  JobArtifactPublished: 'JOB_ARTIFACT_PUBLISHED',
+  /** The event job.blocked. */
+  JobBlocked: 'JOB_BLOCKED',
+  /** The event job.cancelled. */
+  JobCancelled: 'JOB_CANCELLED',
+  /** The event job.cancelling. */
+  JobCancelling: 'JOB_CANCELLING',
+  /** The event job.created. */
+  JobCreated: 'JOB_CREATED',
+  /** The event job.failed. */
+  JobFailed: 'JOB_FAILED',
+  /** The event job.interrupted. */
+  JobInterrupted: 'JOB_INTERRUPTED',
+  /** The event job.late_report. */
+  JobLateReport: 'JOB_LATE_REPORT',
+  /** The event job.preempt_requested. */
+  JobPreemptRequested: 'JOB_PREEMPT_REQUESTED',
+  /** The event job.preempt_withdrawn. */
+  JobPreemptWithdrawn: 'JOB_PREEMPT_WITHDRAWN',
+  /** The event job.priority_changed. */
+  JobPriorityChanged: 'JOB_PRIORITY_CHANGED',
+  /** The event job.queued. */
+  JobQueued: 'JOB_QUEUED',
+  /** The event job.running. */
+  JobRunning: 'JOB_RUNNING',
+  /** The event job.starting. */
+  JobStarting: 'JOB_STARTING',
+  /** The event job.succeeded. */
+  JobSucceeded: 'JOB_SUCCEEDED',
+  /** The event webhook.test. */
+  WebhookTest: 'WEBHOOK_TEST'
+} as const;
+
+export type WebhookEventType = typeof WebhookEventType[keyof typeof WebhookEventType];
 /** An X11 display for the job. */
 export type X11Input = {
   /** Whether the display is rendered by a GPU. */
   gpu?: boolean | null | undefined;
 };
 
-export type SpecFieldsFragment = { account: string, arguments: Array<string> | null, bid: number | null, capacityReservationId: string | null, command: Array<string> | null, customAttributes: Record<string, unknown> | null, data: Array<string>, durationSeconds: number | null, estimatedCost: number | null, executable: string | null, executor: string, handler: string | null, image: string | null, inheritEnvironment: boolean, input: Record<string, unknown> | null, interactive: boolean, launcher: string, maxRunTimeSeconds: number, name: string | null, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, postLaunch: string | null, preLaunch: string | null, preemptable: boolean, project: string | null, queue: string, restartable: boolean, resumable: boolean, stderrPath: string | null, stdinPath: string | null, stdoutPath: string | null, team: string | null, workdir: string | null, dependsOn: Array<{ jobId: string, on: DependencyOn }>, environment: Array<{ name: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, protocol: NetworkProtocol, targetPort: number }> } | null, labels: Array<{ key: string, value: string }>, resources: { anyGpu: boolean, cpu: number, cpuCoresPerProcess: number | null, cpuModel: Array<string>, cudaVersion: string | null, exclusiveNodeUse: boolean, gpu: number, gpuCoresPerProcess: number | null, gpuIds: Array<number> | null, gpuMemoryBytes: number | null, gpuModel: Array<string>, gpuTensorCores: boolean | null, infiniband: boolean, memoryBytes: number, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, replicaMasterPort: number | null, replicas: number }, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, x11: { gpu: boolean } | null };
+export type SpecFieldsFragment = { account: string, arguments: Array<string> | null, bid: number | null, capacityReservationId: string | null, command: Array<string> | null, customAttributes: Record<string, unknown> | null, data: Array<string>, durationSeconds: number | null, estimatedCost: number | null, executable: string | null, executor: Executor, handler: string | null, image: string | null, inheritEnvironment: boolean, input: Record<string, unknown> | null, interactive: boolean, launcher: string, maxRunTimeSeconds: number | null, name: string | null, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, postLaunch: string | null, preLaunch: string | null, preemptable: boolean, project: string | null, queue: string, restartable: boolean, resumable: boolean, stderrPath: string | null, stdinPath: string | null, stdoutPath: string | null, team: string | null, workdir: string | null, dependsOn: Array<{ jobId: string, on: DependencyOn }>, environment: Array<{ name: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, protocol: NetworkProtocol, targetPort: number }> } | null, labels: Array<{ key: string, value: string }>, resources: { anyGpu: boolean, cpu: number, cpuCoresPerProcess: number | null, cpuModel: Array<string>, cudaVersion: string | null, exclusiveNodeUse: boolean, gpu: number, gpuCoresPerProcess: number | null, gpuIds: Array<number> | null, gpuMemoryBytes: number | null, gpuModel: Array<string>, gpuTensorCores: boolean | null, infiniband: boolean, memoryBytes: number, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, replicaMasterPort: number | null, replicas: number }, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, x11: { gpu: boolean } | null };
 
 export type JobSpecQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type JobSpecQuery = { job: { id: string, name: string | null, state: JobState, spec: { account: string, arguments: Array<string> | null, bid: number | null, capacityReservationId: string | null, command: Array<string> | null, customAttributes: Record<string, unknown> | null, data: Array<string>, durationSeconds: number | null, estimatedCost: number | null, executable: string | null, executor: string, handler: string | null, image: string | null, inheritEnvironment: boolean, input: Record<string, unknown> | null, interactive: boolean, launcher: string, maxRunTimeSeconds: number, name: string | null, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, postLaunch: string | null, preLaunch: string | null, preemptable: boolean, project: string | null, queue: string, restartable: boolean, resumable: boolean, stderrPath: string | null, stdinPath: string | null, stdoutPath: string | null, team: string | null, workdir: string | null, dependsOn: Array<{ jobId: string, on: DependencyOn }>, environment: Array<{ name: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, protocol: NetworkProtocol, targetPort: number }> } | null, labels: Array<{ key: string, value: string }>, resources: { anyGpu: boolean, cpu: number, cpuCoresPerProcess: number | null, cpuModel: Array<string>, cudaVersion: string | null, exclusiveNodeUse: boolean, gpu: number, gpuCoresPerProcess: number | null, gpuIds: Array<number> | null, gpuMemoryBytes: number | null, gpuModel: Array<string>, gpuTensorCores: boolean | null, infiniband: boolean, memoryBytes: number, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, replicaMasterPort: number | null, replicas: number }, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, x11: { gpu: boolean } | null } } | null };
+export type JobSpecQuery = { job: { id: string, name: string | null, state: JobState, spec: { account: string, arguments: Array<string> | null, bid: number | null, capacityReservationId: string | null, command: Array<string> | null, customAttributes: Record<string, unknown> | null, data: Array<string>, durationSeconds: number | null, estimatedCost: number | null, executable: string | null, executor: Executor, handler: string | null, image: string | null, inheritEnvironment: boolean, input: Record<string, unknown> | null, interactive: boolean, launcher: string, maxRunTimeSeconds: number | null, name: string | null, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, postLaunch: string | null, preLaunch: string | null, preemptable: boolean, project: string | null, queue: string, restartable: boolean, resumable: boolean, stderrPath: string | null, stdinPath: string | null, stdoutPath: string | null, team: string | null, workdir: string | null, dependsOn: Array<{ jobId: string, on: DependencyOn }>, environment: Array<{ name: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, protocol: NetworkProtocol, targetPort: number }> } | null, labels: Array<{ key: string, value: string }>, resources: { anyGpu: boolean, cpu: number, cpuCoresPerProcess: number | null, cpuModel: Array<string>, cudaVersion: string | null, exclusiveNodeUse: boolean, gpu: number, gpuCoresPerProcess: number | null, gpuIds: Array<number> | null, gpuMemoryBytes: number | null, gpuModel: Array<string>, gpuTensorCores: boolean | null, infiniband: boolean, memoryBytes: number, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, replicaMasterPort: number | null, replicas: number }, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, x11: { gpu: boolean } | null } | null } | null };
 
 export type LogSearchQueryVariables = Exact<{
   id: string;
@@ -1417,7 +1493,7 @@ export type LogSearchQueryVariables = Exact<{
 }>;
 
 
-export type LogSearchQuery = { job: { id: string, logSearch: { cursor: string, isComplete: boolean, matches: Array<{ runNumber: number, line: number, at: string, stream: LogStream, text: string }> } } | null };
+export type LogSearchQuery = { job: { id: string, logSearch: { cursor: string, isComplete: boolean, matches: Array<{ runNumber: number, line: number, at: string, stream: LogStream, text: string }> } | null } | null };
 
 export type UsageQueryVariables = Exact<{
   from: string;
@@ -1428,7 +1504,7 @@ export type UsageQueryVariables = Exact<{
 }>;
 
 
-export type UsageQuery = { usage: Array<{ at: string, key: string | null, running: number, queued: number, cpu: number, gpu: number, memoryBytes: number, cpuSeconds: number, gpuSeconds: number, memoryGibSeconds: number, started: number, finished: number, failed: number, waitP50Seconds: number | null, waitP95Seconds: number | null, cost: { amount: number, currency: string | null } | null }> };
+export type UsageQuery = { usage: Array<{ at: string, key: string | null, averageRunning: number, averageQueued: number, averageCpu: number, averageGpu: number, averageMemoryBytes: number, memoryCapacityBytes: number, cpuSeconds: number, gpuSeconds: number, memoryByteSeconds: number, started: number, finished: number, failed: number, waitP50Seconds: number | null, waitP95Seconds: number | null, user: { id: string, name: string } | null, team: { id: string, name: string } | null, cost: { amount: number, currency: string | null } | null }> | null };
 
 export type ArtifactRowFragment = { id: string, name: string, mediaType: string, sizeBytes: number | null, uri: string | null, createdAt: string };
 
@@ -1450,21 +1526,29 @@ export type ArtifactQuery = { node:
     | { __typename: 'ApiToken', id: string }
     | { __typename: 'Approval', id: string }
     | { __typename: 'ApprovalRule', id: string }
-    | { __typename: 'Artifact', body: string | null, id: string, name: string, mediaType: string, sizeBytes: number | null, uri: string | null, createdAt: string }
+    | { __typename: 'Artifact', body: string | null, id: string, name: string, mediaType: string, sizeBytes: number | null, uri: string | null, createdAt: string, job: { id: string } }
     | { __typename: 'AuditEntry', id: string }
     | { __typename: 'CapacityReservation', id: string }
+    | { __typename: 'Gpu', id: string }
     | { __typename: 'Hold', id: string }
     | { __typename: 'Job', id: string }
     | { __typename: 'JobEvent', id: string }
+    | { __typename: 'Limits', id: string }
     | { __typename: 'Pool', id: string }
     | { __typename: 'PoolNode', id: string }
     | { __typename: 'Quota', id: string }
     | { __typename: 'Run', id: string }
     | { __typename: 'SavedView', id: string }
+    | { __typename: 'ServerInfo', id: string }
     | { __typename: 'SlotReservation', id: string }
     | { __typename: 'SubmissionQueue', id: string }
+    | { __typename: 'System', id: string }
     | { __typename: 'Team', id: string }
     | { __typename: 'User', id: string }
+    | { __typename: 'Viewer', id: string }
+    | { __typename: 'Webhook', id: string }
+    | { __typename: 'WebhookDelivery', id: string }
+    | { __typename: 'Workload', id: string }
    | null };
 
 export type ReportProgressMutationVariables = Exact<{
@@ -1503,14 +1587,14 @@ export type SaveClosureMutation = { saveClosure:
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
-export type LimitsRowFragment = { id: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, pool: { id: string, name: string }, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> };
+export type LimitsRowFragment = { id: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number | null, pool: { id: string, name: string }, scopes: Array<{ gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number, scope: { kind: ScopeKind, name: string | null } }> };
 
 export type LimitsQueryVariables = Exact<{
   pool?: string | null | undefined;
 }>;
 
 
-export type LimitsQuery = { limits: { id: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, pool: { id: string, name: string }, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> } | null };
+export type LimitsQuery = { pool: { id: string, limits: { id: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number | null, pool: { id: string, name: string }, scopes: Array<{ gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number, scope: { kind: ScopeKind, name: string | null } }> } } | null };
 
 export type UpdateLimitsMutationVariables = Exact<{
   input: UpdateLimitsInput;
@@ -1522,7 +1606,7 @@ export type UpdateLimitsMutation = { updateLimits:
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UpdateLimitsSuccess', limits: { id: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, pool: { id: string, name: string }, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> } }
+    | { __typename: 'UpdateLimitsSuccess', limits: { id: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number | null, pool: { id: string, name: string }, scopes: Array<{ gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number, scope: { kind: ScopeKind, name: string | null } }> } }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
@@ -1535,7 +1619,7 @@ export type SetScopeLimitMutation = { setScopeLimit:
     | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'SetScopeLimitSuccess', limits: { id: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, pool: { id: string, name: string }, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> } }
+    | { __typename: 'SetScopeLimitSuccess', limits: { id: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number | null, pool: { id: string, name: string }, scopes: Array<{ gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number, scope: { kind: ScopeKind, name: string | null } }> } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
@@ -1555,27 +1639,15 @@ export type SetJobPriorityMutation = { setJobPriority:
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
-export type CleanupJobsMutationVariables = Exact<{
-  input: CleanupJobsInput;
+export type PlanPoolsMutationVariables = Exact<{
+  input: PlanPoolsInput;
 }>;
 
 
-export type CleanupJobsMutation = { cleanupJobs:
-    | { __typename: 'CleanupJobsSuccess', deletedCount: number }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-   };
-
-export type ProcessQueueMutationVariables = Exact<{
-  input: ProcessQueueInput;
-}>;
-
-
-export type ProcessQueueMutation = { processQueue:
+export type PlanPoolsMutation = { planPools:
     | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'ProcessQueueSuccess', considered: number, started: number, preempted: number }
+    | { __typename: 'PlanPoolsSuccess', considered: number, started: number, preempted: number }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
@@ -1587,14 +1659,14 @@ export type SelfCheckQuery = { selfCheck: { ok: boolean, at: string, findings: A
 export type ConditionsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ConditionsQuery = { pools: Array<{ id: string, name: string, leader: { epoch: number } | null }>, system: { id: string, at: string, conditionsAt: string | null, conditions: Array<{ name: string, severity: ConditionSeverity, meaning: string, since: string, evidence: Array<string>, cause: string, remedy: string, nextCommands: Array<string> }>, executors: Array<{ name: string, version: string | null, available: boolean, message: string | null, pool: { id: string, name: string } }> } };
+export type ConditionsQuery = { pools: { nodes: Array<{ id: string, name: string, leader: { epoch: number } | null }> }, system: { id: string, at: string, conditionsAt: string | null, conditions: Array<{ name: string, severity: ConditionSeverity, meaning: string, since: string, evidence: Array<string>, cause: string, remedy: string, nextCommands: Array<string> }>, executors: Array<{ name: Executor, backendVersion: string | null, available: boolean, message: string | null, pool: { id: string, name: string } }> } };
 
-export type NodeRowFragment = { id: string, name: string, state: PoolNodeState, stateReason: string | null, stateAt: string, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, pool: { id: string, name: string }, stateBy: { id: string, name: string } | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } };
+export type NodeRowFragment = { id: string, name: string, state: PoolNodeState, stateInfo: string | null, stateAt: string, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, pool: { id: string, name: string }, stateBy: { id: string, name: string } | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } };
 
 export type PoolNamesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type PoolNamesQuery = { pools: Array<{ id: string, name: string }> };
+export type PoolNamesQuery = { pools: { nodes: Array<{ id: string, name: string }> } };
 
 export type PoolNodesQueryVariables = Exact<{
   pool: string;
@@ -1603,26 +1675,7 @@ export type PoolNodesQueryVariables = Exact<{
 }>;
 
 
-export type PoolNodesQuery = { node:
-    | { __typename: 'ApiToken', id: string }
-    | { __typename: 'Approval', id: string }
-    | { __typename: 'ApprovalRule', id: string }
-    | { __typename: 'Artifact', id: string }
-    | { __typename: 'AuditEntry', id: string }
-    | { __typename: 'CapacityReservation', id: string }
-    | { __typename: 'Hold', id: string }
-    | { __typename: 'Job', id: string }
-    | { __typename: 'JobEvent', id: string }
-    | { __typename: 'Pool', id: string, nodes: { nodes: Array<{ id: string, name: string, state: PoolNodeState, stateReason: string | null, stateAt: string, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, pool: { id: string, name: string }, stateBy: { id: string, name: string } | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } }
-    | { __typename: 'PoolNode', id: string }
-    | { __typename: 'Quota', id: string }
-    | { __typename: 'Run', id: string }
-    | { __typename: 'SavedView', id: string }
-    | { __typename: 'SlotReservation', id: string }
-    | { __typename: 'SubmissionQueue', id: string }
-    | { __typename: 'Team', id: string }
-    | { __typename: 'User', id: string }
-   | null };
+export type PoolNodesQuery = { pool: { id: string, nodes: { nodes: Array<{ id: string, name: string, state: PoolNodeState, stateInfo: string | null, stateAt: string, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, pool: { id: string, name: string }, stateBy: { id: string, name: string } | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
 
 export type AddNodeMutationVariables = Exact<{
   input: AddNodeInput;
@@ -1630,7 +1683,7 @@ export type AddNodeMutationVariables = Exact<{
 
 
 export type AddNodeMutation = { addNode:
-    | { __typename: 'AddNodeSuccess', node: { id: string, name: string, state: PoolNodeState, stateReason: string | null, stateAt: string, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, pool: { id: string, name: string }, stateBy: { id: string, name: string } | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } } }
+    | { __typename: 'AddNodeSuccess', node: { id: string, name: string, state: PoolNodeState, stateInfo: string | null, stateAt: string, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, pool: { id: string, name: string }, stateBy: { id: string, name: string } | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } } }
     | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1647,7 +1700,7 @@ export type UpdateNodeMutation = { updateNode:
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UpdateNodeSuccess', node: { id: string, name: string, state: PoolNodeState, stateReason: string | null, stateAt: string, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, pool: { id: string, name: string }, stateBy: { id: string, name: string } | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } } }
+    | { __typename: 'UpdateNodeSuccess', node: { id: string, name: string, state: PoolNodeState, stateInfo: string | null, stateAt: string, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, pool: { id: string, name: string }, stateBy: { id: string, name: string } | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } } }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
@@ -1673,11 +1726,11 @@ export type JobRowFragment = { id: string, version: number, name: string | null,
 
 export type FollowedJobFragment = { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } };
 
-export type LiveJobFragment = { stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: string, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } };
+export type LiveJobFragment = { stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: Executor, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } };
 
-export type JobDetailFragment = { stateCategory: StateCategory, executor: string, account: string, project: string | null, priority: number | null, maxAttempts: number, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, fairShare: { account: string, share: number, weight: number, bid: number } | null, cost: { amount: number, currency: string | null } | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, used: number | null, limit: number | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, ip: string | null, usage: { cpuSeconds: number | null, gpuSeconds: number | null, maxMemoryBytes: number | null } | null }, retryOf: { id: string } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, state: JobState } }>, artifacts: { nodes: Array<{ id: string, name: string }>, pageInfo: { hasNextPage: boolean } }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, queue: { id: string, name: string }, user: { id: string, name: string } };
+export type JobDetailFragment = { stateCategory: StateCategory, executor: Executor, account: string, project: string | null, priority: number | null, maxAttempts: number, queuedAt: string | null, position: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, team: { id: string, name: string } | null, pool: { id: string, name: string }, capacityReservation: { id: string, name: string } | null, fairShare: { account: string, share: number, weight: number, bid: number } | null, cost: { amount: number, currency: string | null } | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, used: number | null, limit: number | null, scope: { kind: ScopeKind, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, message: string | null, job: { id: string } | null }>, fit: { missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null, message: string } | null } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, nativeId: string | null, imageDigest: string | null, ip: string | null, exitCode: number | null, stateReason: StateReason | null, stateInfo: string | null, cancelRequestedAt: string | null, preemptRequestedAt: string | null, lostSeconds: number | null, placements: Array<{ replica: number, cpu: number, memoryBytes: number, gpuIds: Array<number>, node: { id: string, name: string } }>, usage: { cpuSeconds: number | null, gpuSeconds: number | null, maxMemoryBytes: number | null } | null }, retryOf: { id: string } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, state: JobState } }>, artifacts: { nodes: Array<{ id: string, name: string }>, pageInfo: { hasNextPage: boolean } }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, maxRunTimeSeconds: number | null, resources: { cpu: number, memoryBytes: number, gpu: number } } | null, queue: { id: string, name: string }, user: { id: string, name: string } };
 
-export type JobEventRowFragment = { id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, detail:
+export type JobEventRowFragment = { id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, stateReason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, detail:
     | { __typename: 'ApprovalDecisionDetail' }
     | { __typename: 'ApprovalRequestDetail' }
     | { __typename: 'ArtifactDetail' }
@@ -1737,7 +1790,7 @@ export type SubmitJobMutation = { submitJob:
     | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, spec: { resources: { memoryBytes: number } }, queue: { id: string, name: string }, user: { id: string, name: string } } }
+    | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, spec: { resources: { memoryBytes: number } } | null, queue: { id: string, name: string }, user: { id: string, name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
@@ -1787,7 +1840,7 @@ export type LiveJobsQueryVariables = Exact<{
 }>;
 
 
-export type LiveJobsQuery = { jobs: { asOf: string, nodes: Array<{ stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: string, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type LiveJobsQuery = { jobs: { asOf: string, nodes: Array<{ stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: Executor, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type LiveJobUpdatesSubscriptionVariables = Exact<{
   filter?: JobFilter | null | undefined;
@@ -1796,7 +1849,7 @@ export type LiveJobUpdatesSubscriptionVariables = Exact<{
 
 
 export type LiveJobUpdatesSubscription = { jobUpdates:
-    | { __typename: 'JobTransitions', matches: boolean, cursor: string, job: { stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: string, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } } }
+    | { __typename: 'JobTransitions', matches: boolean, cursor: string, job: { stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: Executor, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } } }
     | { __typename: 'StreamHeartbeat', cursor: string }
     | { __typename: 'StreamReset', jobIds: Array<string>, cursor: string }
    };
@@ -1806,7 +1859,7 @@ export type JobQueryVariables = Exact<{
 }>;
 
 
-export type JobQuery = { job: { stateCategory: StateCategory, executor: string, account: string, project: string | null, priority: number | null, maxAttempts: number, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, fairShare: { account: string, share: number, weight: number, bid: number } | null, cost: { amount: number, currency: string | null } | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, used: number | null, limit: number | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, ip: string | null, usage: { cpuSeconds: number | null, gpuSeconds: number | null, maxMemoryBytes: number | null } | null }, retryOf: { id: string } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, state: JobState } }>, artifacts: { nodes: Array<{ id: string, name: string }>, pageInfo: { hasNextPage: boolean } }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, queue: { id: string, name: string }, user: { id: string, name: string } } | null };
+export type JobQuery = { job: { stateCategory: StateCategory, executor: Executor, account: string, project: string | null, priority: number | null, maxAttempts: number, queuedAt: string | null, position: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, team: { id: string, name: string } | null, pool: { id: string, name: string }, capacityReservation: { id: string, name: string } | null, fairShare: { account: string, share: number, weight: number, bid: number } | null, cost: { amount: number, currency: string | null } | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, used: number | null, limit: number | null, scope: { kind: ScopeKind, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, message: string | null, job: { id: string } | null }>, fit: { missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null, message: string } | null } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, nativeId: string | null, imageDigest: string | null, ip: string | null, exitCode: number | null, stateReason: StateReason | null, stateInfo: string | null, cancelRequestedAt: string | null, preemptRequestedAt: string | null, lostSeconds: number | null, placements: Array<{ replica: number, cpu: number, memoryBytes: number, gpuIds: Array<number>, node: { id: string, name: string } }>, usage: { cpuSeconds: number | null, gpuSeconds: number | null, maxMemoryBytes: number | null } | null }, retryOf: { id: string } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, state: JobState } }>, artifacts: { nodes: Array<{ id: string, name: string }>, pageInfo: { hasNextPage: boolean } }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, maxRunTimeSeconds: number | null, resources: { cpu: number, memoryBytes: number, gpu: number } } | null, queue: { id: string, name: string }, user: { id: string, name: string } } | null };
 
 export type JobEventsQueryVariables = Exact<{
   id: string;
@@ -1815,7 +1868,7 @@ export type JobEventsQueryVariables = Exact<{
 }>;
 
 
-export type JobEventsQuery = { job: { stateCategory: StateCategory, eventCursor: string, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, events: { nodes: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, detail:
+export type JobEventsQuery = { job: { stateCategory: StateCategory, eventCursor: string, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, events: { nodes: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, stateReason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, detail:
           | { __typename: 'ApprovalDecisionDetail' }
           | { __typename: 'ApprovalRequestDetail' }
           | { __typename: 'ArtifactDetail' }
@@ -1826,22 +1879,19 @@ export type JobEventsQuery = { job: { stateCategory: StateCategory, eventCursor:
 
 export type JobLogsQueryVariables = Exact<{
   id: string;
+  from?: LogStart | null | undefined;
   first?: number | null | undefined;
-  after?: string | null | undefined;
-  lastLines?: number | null | undefined;
-  fromLine?: number | null | undefined;
-  at?: string | null | undefined;
   streams?: Array<LogStream> | LogStream | null | undefined;
   run?: number | null | undefined;
 }>;
 
 
-export type JobLogsQuery = { job: { id: string, logs: { text: string, cursor: string, isFinal: boolean, gaps: Array<{ runNumber: number, startOffset: number, endOffset: number, reason: LogGapReason }> } } | null };
+export type JobLogsQuery = { job: { id: string, logs: { text: string, cursor: string, isFinal: boolean, gaps: Array<{ runNumber: number, startOffset: number, endOffset: number, gapReason: LogGapReason }> } | null } | null };
 
 export type ServerInfoQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ServerInfoQuery = { serverInfo: { id: string, name: string, version: string, at: string, singleUser: boolean, oidcIssuer: string | null, publicUrl: string | null } };
+export type ServerInfoQuery = { serverInfo: { id: string, name: string, release: string, at: string, singleUser: boolean, oidcIssuer: string | null, publicUrl: string | null } };
 
 export type JobStatusSubscriptionVariables = Exact<{
   jobId: string;
@@ -1850,7 +1900,7 @@ export type JobStatusSubscriptionVariables = Exact<{
 
 
 export type JobStatusSubscription = { jobStatus:
-    | { __typename: 'JobTransitions', cursor: string, isFinal: boolean, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } }, transitions: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, detail:
+    | { __typename: 'JobTransitions', cursor: string, isFinal: boolean, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } }, transitions: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, stateReason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, detail:
           | { __typename: 'ApprovalDecisionDetail' }
           | { __typename: 'ApprovalRequestDetail' }
           | { __typename: 'ArtifactDetail' }
@@ -1869,7 +1919,7 @@ export type JobUpdatesSubscriptionVariables = Exact<{
 
 
 export type JobUpdatesSubscription = { jobUpdates:
-    | { __typename: 'JobTransitions', matches: boolean, cursor: string, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, queue: { id: string, name: string }, user: { id: string, name: string } }, transitions: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, detail:
+    | { __typename: 'JobTransitions', matches: boolean, cursor: string, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, queue: { id: string, name: string }, user: { id: string, name: string } }, transitions: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, stateReason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, detail:
           | { __typename: 'ApprovalDecisionDetail' }
           | { __typename: 'ApprovalRequestDetail' }
           | { __typename: 'ArtifactDetail' }
@@ -1892,7 +1942,7 @@ export type TailSubscriptionVariables = Exact<{
 
 export type TailSubscription = { tail:
     | { __typename: 'LogBatch', text: string, cursor: string, isFinal: boolean }
-    | { __typename: 'LogGap', runNumber: number, startOffset: number, endOffset: number, reason: LogGapReason, cursor: string }
+    | { __typename: 'LogGap', runNumber: number, startOffset: number, endOffset: number, gapReason: LogGapReason, cursor: string }
     | { __typename: 'RunChanged', cursor: string, run: { id: string, number: number } }
     | { __typename: 'StreamHeartbeat', cursor: string }
     | { __typename: 'StreamReset', resetReason: StreamResetReason, cursor: string }
@@ -1924,7 +1974,7 @@ export type IdempotencyKeyQueryVariables = Exact<{
 
 export type IdempotencyKeyQuery = { idempotencyKey: { key: string, createdAt: string, expiresAt: string, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, queue: { id: string, name: string }, user: { id: string, name: string } } } | null };
 
-export type QuotaRowFragment = { id: string, type: QuotaType, action: QuotaAction, scope: QuotaScope, key: string | null, limit: number };
+export type QuotaRowFragment = { id: string, type: QuotaType, action: QuotaAction, limit: number, scope: { kind: ScopeKind, name: string | null } };
 
 export type QuotasQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -1932,14 +1982,14 @@ export type QuotasQueryVariables = Exact<{
 }>;
 
 
-export type QuotasQuery = { quotas: { nodes: Array<{ id: string, type: QuotaType, action: QuotaAction, scope: QuotaScope, key: string | null, limit: number }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type QuotasQuery = { quotas: { nodes: Array<{ id: string, type: QuotaType, action: QuotaAction, limit: number, scope: { kind: ScopeKind, name: string | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
-export type QuotaUsageRowFragment = { type: QuotaType, action: QuotaAction, scope: string, limit: number, used: number, warning: boolean, ceiling: string | null };
+export type QuotaUsageRowFragment = { type: QuotaType, action: QuotaAction, limit: number, used: number, warning: boolean, scope: { kind: ScopeKind, name: string | null } };
 
 export type QuotaUsageQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type QuotaUsageQuery = { viewer: { id: string, activeSlots: number, quotas: Array<{ type: QuotaType, action: QuotaAction, scope: string, limit: number, used: number, warning: boolean, ceiling: string | null }> } };
+export type QuotaUsageQuery = { viewer: { id: string, activeSlots: number, quotas: Array<{ type: QuotaType, action: QuotaAction, limit: number, used: number, warning: boolean, scope: { kind: ScopeKind, name: string | null } }> } };
 
 export type CreateQuotaMutationVariables = Exact<{
   input: CreateQuotaInput;
@@ -1947,7 +1997,7 @@ export type CreateQuotaMutationVariables = Exact<{
 
 
 export type CreateQuotaMutation = { createQuota:
-    | { __typename: 'CreateQuotaSuccess', quota: { id: string, type: QuotaType, action: QuotaAction, scope: QuotaScope, key: string | null, limit: number } }
+    | { __typename: 'CreateQuotaSuccess', quota: { id: string, type: QuotaType, action: QuotaAction, limit: number, scope: { kind: ScopeKind, name: string | null } } }
     | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1964,7 +2014,7 @@ export type UpdateQuotaMutation = { updateQuota:
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UpdateQuotaSuccess', quota: { id: string, type: QuotaType, action: QuotaAction, scope: QuotaScope, key: string | null, limit: number } }
+    | { __typename: 'UpdateQuotaSuccess', quota: { id: string, type: QuotaType, action: QuotaAction, limit: number, scope: { kind: ScopeKind, name: string | null } } }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
@@ -1981,7 +2031,7 @@ export type DeleteQuotaMutation = { deleteQuota:
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
-export type ApprovalRowFragment = { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, requestedBy: { id: string, name: string }, job: { id: string, name: string | null, version: number, state: JobState } };
+export type ApprovalRowFragment = { id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, rule: { id: string, name: string } | null, requestedBy: { id: string, name: string }, job: { id: string, name: string | null, version: number, state: JobState } };
 
 export type ApprovalsQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -1989,7 +2039,7 @@ export type ApprovalsQueryVariables = Exact<{
 }>;
 
 
-export type ApprovalsQuery = { approvals: { nodes: Array<{ id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, requestedBy: { id: string, name: string }, job: { id: string, name: string | null, version: number, state: JobState } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type ApprovalsQuery = { approvals: { nodes: Array<{ id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, rule: { id: string, name: string } | null, requestedBy: { id: string, name: string }, job: { id: string, name: string | null, version: number, state: JobState } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type ApproveJobMutationVariables = Exact<{
   input: ApproveJobInput;
@@ -2023,7 +2073,7 @@ export type RejectJobMutation = { rejectJob:
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
-export type ApprovalRuleRowFragment = { id: string, name: string, priority: number, enabled: boolean, exemptLevels: Array<UserLevel>, requiredLevel: UserLevel, expiresAfterSeconds: number, condition: { costAbove: number | null, hardware: string | null, executor: string | null, levelNotIn: Array<UserLevel> | null, jobsPerDayAbove: number | null, firstJob: boolean | null, name: string | null } };
+export type ApprovalRuleRowFragment = { id: string, name: string, priority: number, enabled: boolean, exemptLevels: Array<UserLevel>, requiredLevel: UserLevel, expiresAfterSeconds: number, condition: { costAbove: number | null, hardware: string | null, executor: Executor | null, levelNotIn: Array<UserLevel> | null, jobsPerDayAbove: number | null, firstJob: boolean | null, name: string | null } };
 
 export type ApprovalRulesQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -2031,7 +2081,7 @@ export type ApprovalRulesQueryVariables = Exact<{
 }>;
 
 
-export type ApprovalRulesQuery = { approvalRules: { nodes: Array<{ id: string, name: string, priority: number, enabled: boolean, exemptLevels: Array<UserLevel>, requiredLevel: UserLevel, expiresAfterSeconds: number, condition: { costAbove: number | null, hardware: string | null, executor: string | null, levelNotIn: Array<UserLevel> | null, jobsPerDayAbove: number | null, firstJob: boolean | null, name: string | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type ApprovalRulesQuery = { approvalRules: { nodes: Array<{ id: string, name: string, priority: number, enabled: boolean, exemptLevels: Array<UserLevel>, requiredLevel: UserLevel, expiresAfterSeconds: number, condition: { costAbove: number | null, hardware: string | null, executor: Executor | null, levelNotIn: Array<UserLevel> | null, jobsPerDayAbove: number | null, firstJob: boolean | null, name: string | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type CreateApprovalRuleMutationVariables = Exact<{
   input: CreateApprovalRuleInput;
@@ -2039,7 +2089,7 @@ export type CreateApprovalRuleMutationVariables = Exact<{
 
 
 export type CreateApprovalRuleMutation = { createApprovalRule:
-    | { __typename: 'CreateApprovalRuleSuccess', rule: { id: string, name: string, priority: number, enabled: boolean, exemptLevels: Array<UserLevel>, requiredLevel: UserLevel, expiresAfterSeconds: number, condition: { costAbove: number | null, hardware: string | null, executor: string | null, levelNotIn: Array<UserLevel> | null, jobsPerDayAbove: number | null, firstJob: boolean | null, name: string | null } } }
+    | { __typename: 'CreateApprovalRuleSuccess', rule: { id: string, name: string, priority: number, enabled: boolean, exemptLevels: Array<UserLevel>, requiredLevel: UserLevel, expiresAfterSeconds: number, condition: { costAbove: number | null, hardware: string | null, executor: Executor | null, levelNotIn: Array<UserLevel> | null, jobsPerDayAbove: number | null, firstJob: boolean | null, name: string | null } } }
     | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -2055,7 +2105,7 @@ export type UpdateApprovalRuleMutation = { updateApprovalRule:
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UpdateApprovalRuleSuccess', rule: { id: string, name: string, priority: number, enabled: boolean, exemptLevels: Array<UserLevel>, requiredLevel: UserLevel, expiresAfterSeconds: number, condition: { costAbove: number | null, hardware: string | null, executor: string | null, levelNotIn: Array<UserLevel> | null, jobsPerDayAbove: number | null, firstJob: boolean | null, name: string | null } } }
+    | { __typename: 'UpdateApprovalRuleSuccess', rule: { id: string, name: string, priority: number, enabled: boolean, exemptLevels: Array<UserLevel>, requiredLevel: UserLevel, expiresAfterSeconds: number, condition: { costAbove: number | null, hardware: string | null, executor: Executor | null, levelNotIn: Array<UserLevel> | null, jobsPerDayAbove: number | null, firstJob: boolean | null, name: string | null } } }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
@@ -2072,7 +2122,7 @@ export type DeleteApprovalRuleMutation = { deleteApprovalRule:
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
-export type AuditRowFragment = { id: string, seq: number, at: string, actorName: string, action: string, objectId: string | null, ip: string | null, token: string | null, requestId: string | null, detail: Record<string, unknown> | null, hash: string };
+export type AuditRowFragment = { id: string, seq: number, at: string, actorName: string, operation: string, objectId: string | null, ip: string | null, token: string | null, requestId: string | null, detail: Record<string, unknown> | null, hash: string };
 
 export type AuditLogQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -2081,7 +2131,7 @@ export type AuditLogQueryVariables = Exact<{
 }>;
 
 
-export type AuditLogQuery = { auditLog: { nodes: Array<{ id: string, seq: number, at: string, actorName: string, action: string, objectId: string | null, ip: string | null, token: string | null, requestId: string | null, detail: Record<string, unknown> | null, hash: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type AuditLogQuery = { auditLog: { nodes: Array<{ id: string, seq: number, at: string, actorName: string, operation: string, objectId: string | null, ip: string | null, token: string | null, requestId: string | null, detail: Record<string, unknown> | null, hash: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type VerifyAuditQueryVariables = Exact<{
   fromSeq?: number | null | undefined;
@@ -2163,13 +2213,13 @@ export type UpdateUserMutation = { updateUser:
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
-export type DeleteUserMutationVariables = Exact<{
-  input: DeleteUserInput;
+export type DisableUserMutationVariables = Exact<{
+  input: DisableUserInput;
 }>;
 
 
-export type DeleteUserMutation = { deleteUser:
-    | { __typename: 'DeleteUserSuccess', user: { id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, teams: Array<{ id: string, name: string }> } }
+export type DisableUserMutation = { disableUser:
+    | { __typename: 'DisableUserSuccess', user: { id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, teams: Array<{ id: string, name: string }> } }
     | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -2244,9 +2294,9 @@ export type RevokeTokenMutation = { revokeToken:
 export type LogInFactsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type LogInFactsQuery = { serverInfo: { id: string, version: string, singleUser: boolean, oidcIssuer: string | null, oidcClientId: string | null, oidcScopes: Array<string> } };
+export type LogInFactsQuery = { serverInfo: { id: string, release: string, singleUser: boolean, oidcIssuer: string | null, oidcClientId: string | null, oidcScopes: Array<string> } };
 
-export type JobPreviewRowFragment = { wouldBe: JobState, nodeNames: Array<string>, gpuIds: Array<number>, queuePosition: number | null, preemptedCount: number, warnings: Array<string>, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string } | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null, approval: { ruleName: string | null, requiredLevel: UserLevel, reason: string, expiresAfterSeconds: number } | null, cost: { amount: number, currency: string | null } | null, quotas: Array<{ type: QuotaType, action: QuotaAction, scope: string, limit: number, used: number, usedAfter: number | null }>, preempts: Array<{ id: string }>, idempotentJob: { id: string } | null };
+export type JobPreviewRowFragment = { wouldBe: JobState, nodeNames: Array<string>, gpuIds: Array<number>, position: number | null, preemptedCount: number, warnings: Array<string>, reasons: Array<{ code: PendingReasonCode, message: string, limit: number | null, used: number | null, job: { id: string } | null, scope: { kind: ScopeKind, name: string | null } | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null, message: string } | null, approval: { requiredLevel: UserLevel, reason: string, expiresAfterSeconds: number, rule: { id: string, name: string } | null } | null, cost: { amount: number, currency: string | null } | null, quotas: Array<{ type: QuotaType, action: QuotaAction, limit: number, used: number, usedAfter: number | null, scope: { kind: ScopeKind, name: string | null } }>, preempts: Array<{ id: string }>, idempotentJob: { id: string } | null };
 
 export type PreviewJobQueryVariables = Exact<{
   input: PreviewJobInput;
@@ -2258,7 +2308,7 @@ export type PreviewJobQuery = { previewJob:
     | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'JobPreview', wouldBe: JobState, nodeNames: Array<string>, gpuIds: Array<number>, queuePosition: number | null, preemptedCount: number, warnings: Array<string>, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string } | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null, approval: { ruleName: string | null, requiredLevel: UserLevel, reason: string, expiresAfterSeconds: number } | null, cost: { amount: number, currency: string | null } | null, quotas: Array<{ type: QuotaType, action: QuotaAction, scope: string, limit: number, used: number, usedAfter: number | null }>, preempts: Array<{ id: string }>, idempotentJob: { id: string } | null }
+    | { __typename: 'JobPreview', wouldBe: JobState, nodeNames: Array<string>, gpuIds: Array<number>, position: number | null, preemptedCount: number, warnings: Array<string>, reasons: Array<{ code: PendingReasonCode, message: string, limit: number | null, used: number | null, job: { id: string } | null, scope: { kind: ScopeKind, name: string | null } | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null, message: string } | null, approval: { requiredLevel: UserLevel, reason: string, expiresAfterSeconds: number, rule: { id: string, name: string } | null } | null, cost: { amount: number, currency: string | null } | null, quotas: Array<{ type: QuotaType, action: QuotaAction, limit: number, used: number, usedAfter: number | null, scope: { kind: ScopeKind, name: string | null } }>, preempts: Array<{ id: string }>, idempotentJob: { id: string } | null }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -2283,7 +2333,7 @@ export type JobIdsQueryVariables = Exact<{
 export type JobIdsQuery = { jobs: { nodes: Array<{ id: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type JobByNativeIdQueryVariables = Exact<{
-  executor: string;
+  executor: Executor;
   nativeId: string;
 }>;
 
@@ -2293,7 +2343,7 @@ export type JobByNativeIdQuery = { jobByNativeId: { id: string } | null };
 export type ExecutorNamesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ExecutorNamesQuery = { system: { id: string, executors: Array<{ name: string }> } };
+export type ExecutorNamesQuery = { system: { id: string, executors: Array<{ name: Executor }> } };
 
 export type ViewerIdQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -2315,7 +2365,7 @@ export type PythonSubmitJobsMutation = { submitJobs:
         | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
         | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
         | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: string, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } } }
+        | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: Executor, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } } }
         | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
       > }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -2333,7 +2383,7 @@ export type PythonSubmitJobMutation = { submitJob:
     | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: string, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } } }
+    | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: Executor, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
@@ -2351,7 +2401,7 @@ export type PythonRetryJobMutation = { retryJob:
     | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'RetryJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: string, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } } }
+    | { __typename: 'RetryJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: Executor, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
@@ -2362,7 +2412,7 @@ export type PythonCancelJobMutationVariables = Exact<{
 
 
 export type PythonCancelJobMutation = { cancelJob:
-    | { __typename: 'CancelJobSuccess', job: { stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: string, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } } }
+    | { __typename: 'CancelJobSuccess', job: { stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: Executor, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } } }
     | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -2375,23 +2425,23 @@ export type PythonJobQueryVariables = Exact<{
 }>;
 
 
-export type PythonJobQuery = { job: { stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: string, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } } | null };
+export type PythonJobQuery = { job: { stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: Executor, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } } | null };
 
 export type PythonKeyQueryVariables = Exact<{
   key: string;
 }>;
 
 
-export type PythonKeyQuery = { idempotencyKey: { key: string, job: { stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: string, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } } } | null };
+export type PythonKeyQuery = { idempotencyKey: { key: string, job: { stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: Executor, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } } } | null };
 
-export type JobExplanationFragment = { id: string, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, scheduling: { jobsAhead: number, positionIsExact: boolean, reasons: Array<{ code: PendingReasonCode, message: string }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { missing: Array<string> }, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null };
+export type JobExplanationFragment = { id: string, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, scheduling: { jobsAhead: number, positionIsExact: boolean, reasons: Array<{ code: PendingReasonCode, message: string }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, message: string | null, job: { id: string } | null }>, fit: { missing: Array<string> }, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null, message: string } | null } | null };
 
 export type PythonExplanationQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type PythonExplanationQuery = { job: { id: string, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, scheduling: { jobsAhead: number, positionIsExact: boolean, reasons: Array<{ code: PendingReasonCode, message: string }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { missing: Array<string> }, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null } | null };
+export type PythonExplanationQuery = { job: { id: string, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, scheduling: { jobsAhead: number, positionIsExact: boolean, reasons: Array<{ code: PendingReasonCode, message: string }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, message: string | null, job: { id: string } | null }>, fit: { missing: Array<string> }, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null, message: string } | null } | null } | null };
 
 export type PythonJobEventsQueryVariables = Exact<{
   id: string;
@@ -2400,7 +2450,7 @@ export type PythonJobEventsQueryVariables = Exact<{
 }>;
 
 
-export type PythonJobEventsQuery = { job: { eventCursor: string, stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: string, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, events: { nodes: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, detail:
+export type PythonJobEventsQuery = { job: { eventCursor: string, stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: Executor, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, events: { nodes: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, stateReason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, detail:
           | { __typename: 'ApprovalDecisionDetail' }
           | { __typename: 'ApprovalRequestDetail' }
           | { __typename: 'ArtifactDetail' }
@@ -2416,7 +2466,7 @@ export type PythonJobStatusSubscriptionVariables = Exact<{
 
 
 export type PythonJobStatusSubscription = { jobStatus:
-    | { __typename: 'JobTransitions', cursor: string, isFinal: boolean, job: { stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: string, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } }, transitions: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, detail:
+    | { __typename: 'JobTransitions', cursor: string, isFinal: boolean, job: { stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: Executor, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } }, transitions: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, stateReason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, detail:
           | { __typename: 'ApprovalDecisionDetail' }
           | { __typename: 'ApprovalRequestDetail' }
           | { __typename: 'ArtifactDetail' }
@@ -2427,33 +2477,6 @@ export type PythonJobStatusSubscription = { jobStatus:
     | { __typename: 'StreamHeartbeat', cursor: string }
     | { __typename: 'StreamReset', resetReason: StreamResetReason, cursor: string }
    };
-
-export type QueueEntryFragment = { id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null };
-
-export type QueueRowFragment = { id: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, pool: { id: string, name: string, limits: { id: string, maxConcurrent: number | null } }, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } };
-
-export type QueueQueryVariables = Exact<{
-  pool?: string | null | undefined;
-  first?: number | null | undefined;
-  states?: Array<JobState> | JobState | null | undefined;
-}>;
-
-
-export type QueueQuery = { queue: { id: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, pool: { id: string, name: string, limits: { id: string, maxConcurrent: number | null } }, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } } | null };
-
-export type QueueStatusSubscriptionVariables = Exact<{
-  pool?: string | null | undefined;
-  first?: number | null | undefined;
-  states?: Array<JobState> | JobState | null | undefined;
-}>;
-
-
-export type QueueStatusSubscription = { queueStatus: { id: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, pool: { id: string, name: string, limits: { id: string, maxConcurrent: number | null } }, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } } };
-
-export type GpusQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type GpusQuery = { system: { id: string, gpus: Array<{ index: number, name: string, memoryBytes: number, tensorCores: boolean, cuda: Array<string>, allocated: boolean, node: { id: string, name: string }, job: { id: string, name: string | null, user: { id: string, name: string } } | null }> } };
 
 export type CapacityReservationRowFragment = { id: string, name: string, project: string, startsAt: string, endsAt: string, hard: boolean, nativeId: string | null, pool: { id: string, name: string }, nodes: Array<{ id: string, name: string }> };
 
@@ -2494,11 +2517,11 @@ export type JobCountsQueryVariables = Exact<{
   by: JobCountBy;
   filter?: JobFilter | null | undefined;
   labelKey?: string | null | undefined;
-  first?: number;
+  first?: number | null | undefined;
 }>;
 
 
-export type JobCountsQuery = { jobCounts: { isExact: boolean, rows: Array<{ key: string | null, count: number, byState: Array<{ state: JobState, count: number }> }> } };
+export type JobCountsQuery = { jobCounts: { isExact: boolean, rows: Array<{ key: string | null, count: number, user: { id: string, name: string } | null, team: { id: string, name: string } | null, byState: Array<{ state: JobState, count: number }> }> } };
 
 export type ChangedJobFragment = { id: string, version: number, name: string | null, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, finishedAt: string | null, user: { id: string, name: string } };
 
@@ -2549,14 +2572,14 @@ export type CancelJobsMutationVariables = Exact<{
 
 
 export type CancelJobsMutation = { cancelJobs:
-    | { __typename: 'CancelJobsSuccess', jobIds: Array<string>, remaining: number, results: Array<
-        | { __typename: 'CancelJobSuccess', changed: boolean, job: { id: string, version: number, name: string | null, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, finishedAt: string | null, user: { id: string, name: string } } }
-        | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
-      > }
+    | { __typename: 'CancelJobsSuccess', remaining: number, results: Array<{ jobId: string, result:
+          | { __typename: 'CancelJobSuccess', changed: boolean, job: { id: string, version: number, name: string | null, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, finishedAt: string | null, user: { id: string, name: string } } }
+          | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
+          | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean }
+          | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+          | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+          | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+         }> }
     | { __typename: 'CountMismatchProblem', actualCount: number, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -2570,14 +2593,14 @@ export type DeleteJobsMutationVariables = Exact<{
 
 export type DeleteJobsMutation = { deleteJobs:
     | { __typename: 'CountMismatchProblem', actualCount: number, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'DeleteJobsSuccess', jobIds: Array<string>, remaining: number, results: Array<
-        | { __typename: 'DeleteJobSuccess', deletedId: string }
-        | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
-      > }
+    | { __typename: 'DeleteJobsSuccess', remaining: number, results: Array<{ jobId: string, result:
+          | { __typename: 'DeleteJobSuccess', deletedId: string }
+          | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
+          | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
+          | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+          | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+          | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+         }> }
     | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -2592,19 +2615,19 @@ export type RetryJobsMutation = { retryJobs:
     | { __typename: 'CountMismatchProblem', actualCount: number, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'RetryJobsSuccess', jobIds: Array<string>, remaining: number, results: Array<
-        | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'RetryJobSuccess', warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, finishedAt: string | null, user: { id: string, name: string } } }
-        | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
-      > }
+    | { __typename: 'RetryJobsSuccess', remaining: number, results: Array<{ jobId: string, result:
+          | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
+          | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+          | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean }
+          | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
+          | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+          | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
+          | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
+          | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
+          | { __typename: 'RetryJobSuccess', warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, finishedAt: string | null, user: { id: string, name: string } } }
+          | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+          | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+         }> }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
@@ -2617,15 +2640,15 @@ export type SetJobPrioritiesMutation = { setJobPriorities:
     | { __typename: 'CountMismatchProblem', actualCount: number, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'SetJobPrioritiesSuccess', jobIds: Array<string>, remaining: number, results: Array<
-        | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'SetJobPrioritySuccess', job: { priority: number | null, id: string, version: number, name: string | null, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, finishedAt: string | null, user: { id: string, name: string } } }
-        | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-        | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
-      > }
+    | { __typename: 'SetJobPrioritiesSuccess', remaining: number, results: Array<{ jobId: string, result:
+          | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
+          | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean }
+          | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
+          | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+          | { __typename: 'SetJobPrioritySuccess', job: { priority: number | null, id: string, version: number, name: string | null, state: JobState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, createdAt: string, finishedAt: string | null, user: { id: string, name: string } } }
+          | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+          | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+         }> }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
@@ -2686,30 +2709,57 @@ export type SubmitJobsMutation = { submitJobs:
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
-export type WebhookRowFragment = { id: string, name: string, target: string, events: Array<string>, filter: Record<string, unknown>, disabledAt: string | null, disabledReason: string | null, createdAt: string, unread: number, pending: number, pendingSince: string | null, dead: number };
+export type WebhookRowFragment = { id: string, name: string, target: string, eventTypes: Array<WebhookEventType>, filter: Record<string, unknown>, disabledAt: string | null, disabledReason: string | null, createdAt: string, unread: number, pending: number, pendingSince: string | null, dead: number };
 
-export type WebhookDeliveryRowFragment = { id: string, type: string, state: WebhookDeliveryState, tries: number, status: number | null, error: string | null, createdAt: string, nextTryAt: string | null, finishedAt: string | null, job: { id: string } | null };
+export type WebhookDeliveryRowFragment = { id: string, eventType: WebhookEventType, state: WebhookDeliveryState, tries: number, httpStatus: number | null, error: string | null, createdAt: string, nextTryAt: string | null, finishedAt: string | null, job: { id: string } | null };
 
 export type WebhooksQueryVariables = Exact<{
   name?: string | null | undefined;
 }>;
 
 
-export type WebhooksQuery = { webhooks: Array<{ id: string, name: string, target: string, events: Array<string>, filter: Record<string, unknown>, disabledAt: string | null, disabledReason: string | null, createdAt: string, unread: number, pending: number, pendingSince: string | null, dead: number }> };
+export type WebhooksQuery = { webhooks: Array<{ id: string, name: string, target: string, eventTypes: Array<WebhookEventType>, filter: Record<string, unknown>, disabledAt: string | null, disabledReason: string | null, createdAt: string, unread: number, pending: number, pendingSince: string | null, dead: number }> };
 
 export type WebhookDetailsQueryVariables = Exact<{
   name: string;
 }>;
 
 
-export type WebhookDetailsQuery = { webhooks: Array<{ id: string, name: string, target: string, events: Array<string>, filter: Record<string, unknown>, disabledAt: string | null, disabledReason: string | null, createdAt: string, unread: number, pending: number, pendingSince: string | null, dead: number, pendingDeliveries: Array<{ id: string, type: string, state: WebhookDeliveryState, tries: number, status: number | null, error: string | null, createdAt: string, nextTryAt: string | null, finishedAt: string | null, job: { id: string } | null }>, deadDeliveries: Array<{ id: string, type: string, state: WebhookDeliveryState, tries: number, status: number | null, error: string | null, createdAt: string, nextTryAt: string | null, finishedAt: string | null, job: { id: string } | null }>, delivered: Array<{ id: string, type: string, state: WebhookDeliveryState, tries: number, status: number | null, error: string | null, createdAt: string, nextTryAt: string | null, finishedAt: string | null, job: { id: string } | null }> }> };
+export type WebhookDetailsQuery = { webhooks: Array<{ id: string, name: string, target: string, eventTypes: Array<WebhookEventType>, filter: Record<string, unknown>, disabledAt: string | null, disabledReason: string | null, createdAt: string, unread: number, pending: number, pendingSince: string | null, dead: number, pendingDeliveries: { nodes: Array<{ id: string, eventType: WebhookEventType, state: WebhookDeliveryState, tries: number, httpStatus: number | null, error: string | null, createdAt: string, nextTryAt: string | null, finishedAt: string | null, job: { id: string } | null }> }, deadDeliveries: { nodes: Array<{ id: string, eventType: WebhookEventType, state: WebhookDeliveryState, tries: number, httpStatus: number | null, error: string | null, createdAt: string, nextTryAt: string | null, finishedAt: string | null, job: { id: string } | null }> }, delivered: { nodes: Array<{ id: string, eventType: WebhookEventType, state: WebhookDeliveryState, tries: number, httpStatus: number | null, error: string | null, createdAt: string, nextTryAt: string | null, finishedAt: string | null, job: { id: string } | null }> } }> };
 
 export type WebhookDeliveryQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type WebhookDeliveryQuery = { webhookDelivery: { id: string, type: string, state: WebhookDeliveryState, tries: number, status: number | null, error: string | null, createdAt: string, nextTryAt: string | null, finishedAt: string | null, job: { id: string } | null } | null };
+export type WebhookDeliveryQuery = { node:
+    | { __typename: 'ApiToken' }
+    | { __typename: 'Approval' }
+    | { __typename: 'ApprovalRule' }
+    | { __typename: 'Artifact' }
+    | { __typename: 'AuditEntry' }
+    | { __typename: 'CapacityReservation' }
+    | { __typename: 'Gpu' }
+    | { __typename: 'Hold' }
+    | { __typename: 'Job' }
+    | { __typename: 'JobEvent' }
+    | { __typename: 'Limits' }
+    | { __typename: 'Pool' }
+    | { __typename: 'PoolNode' }
+    | { __typename: 'Quota' }
+    | { __typename: 'Run' }
+    | { __typename: 'SavedView' }
+    | { __typename: 'ServerInfo' }
+    | { __typename: 'SlotReservation' }
+    | { __typename: 'SubmissionQueue' }
+    | { __typename: 'System' }
+    | { __typename: 'Team' }
+    | { __typename: 'User' }
+    | { __typename: 'Viewer' }
+    | { __typename: 'Webhook' }
+    | { __typename: 'WebhookDelivery', body: string, id: string, eventType: WebhookEventType, state: WebhookDeliveryState, tries: number, httpStatus: number | null, error: string | null, createdAt: string, nextTryAt: string | null, finishedAt: string | null, job: { id: string } | null }
+    | { __typename: 'Workload' }
+   | null };
 
 export type TestWebhookMutationVariables = Exact<{
   input: TestWebhookInput;
@@ -2720,7 +2770,7 @@ export type TestWebhookMutation = { testWebhook:
     | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'TestWebhookSuccess', delivery: { id: string, type: string, state: WebhookDeliveryState, tries: number, status: number | null, error: string | null, createdAt: string, nextTryAt: string | null, finishedAt: string | null, job: { id: string } | null } }
+    | { __typename: 'TestWebhookSuccess', delivery: { id: string, eventType: WebhookEventType, state: WebhookDeliveryState, tries: number, httpStatus: number | null, error: string | null, createdAt: string, nextTryAt: string | null, finishedAt: string | null, job: { id: string } | null } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
@@ -2743,11 +2793,41 @@ export type EnableWebhookMutationVariables = Exact<{
 
 
 export type EnableWebhookMutation = { enableWebhook:
-    | { __typename: 'EnableWebhookSuccess', webhook: { id: string, name: string, target: string, events: Array<string>, filter: Record<string, unknown>, disabledAt: string | null, disabledReason: string | null, createdAt: string, unread: number, pending: number, pendingSince: string | null, dead: number } }
+    | { __typename: 'EnableWebhookSuccess', webhook: { id: string, name: string, target: string, eventTypes: Array<WebhookEventType>, filter: Record<string, unknown>, disabledAt: string | null, disabledReason: string | null, createdAt: string, unread: number, pending: number, pendingSince: string | null, dead: number } }
     | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
+
+export type WorkloadEntryFragment = { id: string, name: string | null, state: JobState, priority: number | null, position: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null } | null } | null };
+
+export type WorkloadRowFragment = { id: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, pool: { id: string, name: string, limits: { id: string, maxConcurrent: number | null } }, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, position: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } };
+
+export type WorkloadQueryVariables = Exact<{
+  pool?: string | null | undefined;
+  first?: number | null | undefined;
+  states?: Array<JobState> | JobState | null | undefined;
+}>;
+
+
+export type WorkloadQuery = { pool: { id: string, workload: { id: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, pool: { id: string, name: string, limits: { id: string, maxConcurrent: number | null } }, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, position: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } } } | null };
+
+export type WorkloadStatusSubscriptionVariables = Exact<{
+  pool?: string | null | undefined;
+  first?: number | null | undefined;
+  states?: Array<JobState> | JobState | null | undefined;
+}>;
+
+
+export type WorkloadStatusSubscription = { workloadStatus: { id: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, pool: { id: string, name: string, limits: { id: string, maxConcurrent: number | null } }, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, position: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } } };
+
+export type GpusQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type GpusQuery = { system: { id: string, gpus: { nodes: Array<{ id: string, index: number, uuid: string | null, model: string, memoryBytes: number, tensorCores: boolean, cuda: Array<string>, allocated: boolean, node: { id: string, name: string }, job: { id: string, name: string | null, user: { id: string, name: string } } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } };
 
 export class TypedDocumentString<TResult, TVariables>
   extends String
@@ -2881,8 +2961,10 @@ export const LimitsRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   userMaxBlocked
   starvationThresholdSeconds
   scopes {
-    scope
-    name
+    scope {
+      kind
+      name
+    }
     gpuModel
     maxJobs
     maxGpus
@@ -2900,7 +2982,7 @@ export const NodeRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     name
   }
   state
-  stateReason
+  stateInfo
   stateBy {
     id
     name
@@ -3031,11 +3113,19 @@ export const JobDetailFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment JobDetail on Job {
   ...JobRow
   stateCategory
+  team {
+    id
+    name
+  }
   pool {
     id
     name
   }
   executor
+  capacityReservation {
+    id
+    name
+  }
   account
   project
   priority
@@ -3060,14 +3150,17 @@ export const JobDetailFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     message
     at
   }
-  queuePosition
+  position
   scheduling {
     jobsAhead
     positionIsExact
     reasons {
       code
       message
-      scope
+      scope {
+        kind
+        name
+      }
       used
       limit
     }
@@ -3075,7 +3168,10 @@ export const JobDetailFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
       code
       open
       opensAt
-      detail
+      message
+      job {
+        id
+      }
     }
     fit {
       missing
@@ -3094,6 +3190,7 @@ export const JobDetailFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
       p90
       earliest
       latest
+      message
     }
     lastConsideredAt
   }
@@ -3102,7 +3199,25 @@ export const JobDetailFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     number
     nodeNames
     gpuIds
+    placements {
+      replica
+      node {
+        id
+        name
+      }
+      cpu
+      memoryBytes
+      gpuIds
+    }
+    nativeId
+    imageDigest
     ip
+    exitCode
+    stateReason
+    stateInfo
+    cancelRequestedAt
+    preemptRequestedAt
+    lostSeconds
     usage {
       cpuSeconds
       gpuSeconds
@@ -3176,7 +3291,7 @@ export const JobEventRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   from
   to
   psijState
-  reason
+  stateReason
   message
   exitCode
   runNumber
@@ -3212,8 +3327,10 @@ export const QuotaRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   id
   type
   action
-  scope
-  key
+  scope {
+    kind
+    name
+  }
   limit
 }
     `, {"fragmentName":"QuotaRow"}) as unknown as TypedDocumentString<QuotaRowFragment, unknown>;
@@ -3221,11 +3338,13 @@ export const QuotaUsageRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment QuotaUsageRow on QuotaUsage {
   type
   action
-  scope
+  scope {
+    kind
+    name
+  }
   limit
   used
   warning
-  ceiling
 }
     `, {"fragmentName":"QuotaUsageRow"}) as unknown as TypedDocumentString<QuotaUsageRowFragment, unknown>;
 export const ApprovalRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
@@ -3233,7 +3352,10 @@ export const ApprovalRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   id
   status
   reason
-  ruleName
+  rule {
+    id
+    name
+  }
   requiredLevel
   requestedAt
   expiresAt
@@ -3275,7 +3397,7 @@ export const AuditRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   seq
   at
   actorName
-  action
+  operation
   objectId
   ip
   token
@@ -3350,14 +3472,17 @@ export const JobPreviewRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   wouldBe
   nodeNames
   gpuIds
-  queuePosition
+  position
   reasons {
     code
     message
     job {
       id
     }
-    scope
+    scope {
+      kind
+      name
+    }
     limit
     used
   }
@@ -3371,10 +3496,13 @@ export const JobPreviewRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     p90
     earliest
     latest
-    basis
+    message
   }
   approval {
-    ruleName
+    rule {
+      id
+      name
+    }
     requiredLevel
     reason
     expiresAfterSeconds
@@ -3386,7 +3514,10 @@ export const JobPreviewRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   quotas {
     type
     action
-    scope
+    scope {
+      kind
+      name
+    }
     limit
     used
     usedAfter
@@ -3419,7 +3550,10 @@ export const JobExplanationFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
       code
       open
       opensAt
-      detail
+      message
+      job {
+        id
+      }
     }
     fit {
       missing
@@ -3429,103 +3563,11 @@ export const JobExplanationFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
       p90
       earliest
       latest
+      message
     }
   }
 }
     `, {"fragmentName":"JobExplanation"}) as unknown as TypedDocumentString<JobExplanationFragment, unknown>;
-export const QueueEntryFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
-    fragment QueueEntry on Job {
-  id
-  name
-  state
-  priority
-  fairShare {
-    share
-    bid
-  }
-  queuePosition
-  user {
-    id
-    name
-  }
-  currentRun {
-    id
-    nodeNames
-    gpuIds
-    startedAt
-  }
-  scheduling {
-    reasons {
-      code
-      message
-    }
-    estimatedStart {
-      p50
-      p90
-      earliest
-      latest
-    }
-  }
-}
-    `, {"fragmentName":"QueueEntry"}) as unknown as TypedDocumentString<QueueEntryFragment, unknown>;
-export const QueueRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
-    fragment QueueRow on Queue {
-  id
-  pool {
-    id
-    name
-    limits {
-      id
-      maxConcurrent
-    }
-  }
-  at
-  depth
-  running
-  blocked
-  avgWaitSeconds
-  entries(first: $first, states: $states) {
-    nodes {
-      ...QueueEntry
-    }
-    pageInfo {
-      hasNextPage
-    }
-  }
-}
-    fragment QueueEntry on Job {
-  id
-  name
-  state
-  priority
-  fairShare {
-    share
-    bid
-  }
-  queuePosition
-  user {
-    id
-    name
-  }
-  currentRun {
-    id
-    nodeNames
-    gpuIds
-    startedAt
-  }
-  scheduling {
-    reasons {
-      code
-      message
-    }
-    estimatedStart {
-      p50
-      p90
-      earliest
-      latest
-    }
-  }
-}`, {"fragmentName":"QueueRow"}) as unknown as TypedDocumentString<QueueRowFragment, unknown>;
 export const CapacityReservationRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment CapacityReservationRow on CapacityReservation {
   id
@@ -3595,7 +3637,7 @@ export const WebhookRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   id
   name
   target
-  events
+  eventTypes
   filter
   disabledAt
   disabledReason
@@ -3609,19 +3651,112 @@ export const WebhookRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
 export const WebhookDeliveryRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment WebhookDeliveryRow on WebhookDelivery {
   id
-  type
+  eventType
   job {
     id
   }
   state
   tries
-  status
+  httpStatus
   error
   createdAt
   nextTryAt
   finishedAt
 }
     `, {"fragmentName":"WebhookDeliveryRow"}) as unknown as TypedDocumentString<WebhookDeliveryRowFragment, unknown>;
+export const WorkloadEntryFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment WorkloadEntry on Job {
+  id
+  name
+  state
+  priority
+  fairShare {
+    share
+    bid
+  }
+  position
+  user {
+    id
+    name
+  }
+  currentRun {
+    id
+    nodeNames
+    gpuIds
+    startedAt
+  }
+  scheduling {
+    reasons {
+      code
+      message
+    }
+    estimatedStart {
+      p50
+      p90
+      earliest
+      latest
+    }
+  }
+}
+    `, {"fragmentName":"WorkloadEntry"}) as unknown as TypedDocumentString<WorkloadEntryFragment, unknown>;
+export const WorkloadRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment WorkloadRow on Workload {
+  id
+  pool {
+    id
+    name
+    limits {
+      id
+      maxConcurrent
+    }
+  }
+  at
+  depth
+  running
+  blocked
+  avgWaitSeconds
+  entries(first: $first, states: $states) {
+    nodes {
+      ...WorkloadEntry
+    }
+    pageInfo {
+      hasNextPage
+    }
+  }
+}
+    fragment WorkloadEntry on Job {
+  id
+  name
+  state
+  priority
+  fairShare {
+    share
+    bid
+  }
+  position
+  user {
+    id
+    name
+  }
+  currentRun {
+    id
+    nodeNames
+    gpuIds
+    startedAt
+  }
+  scheduling {
+    reasons {
+      code
+      message
+    }
+    estimatedStart {
+      p50
+      p90
+      earliest
+      latest
+    }
+  }
+}`, {"fragmentName":"WorkloadRow"}) as unknown as TypedDocumentString<WorkloadRowFragment, unknown>;
 export const JobSpecDocument = /*#__PURE__*/ new TypedDocumentString(`
     query JobSpec($id: ID!) {
   job(id: $id) {
@@ -3749,14 +3884,23 @@ export const UsageDocument = /*#__PURE__*/ new TypedDocumentString(`
   usage(from: $from, to: $to, bucketSeconds: $bucketSeconds, by: $by, pool: $pool) {
     at
     key
-    running
-    queued
-    cpu
-    gpu
-    memoryBytes
+    user {
+      id
+      name
+    }
+    team {
+      id
+      name
+    }
+    averageRunning
+    averageQueued
+    averageCpu
+    averageGpu
+    averageMemoryBytes
+    memoryCapacityBytes
     cpuSeconds
     gpuSeconds
-    memoryGibSeconds
+    memoryByteSeconds
     started
     finished
     failed
@@ -3800,6 +3944,9 @@ export const ArtifactDocument = /*#__PURE__*/ new TypedDocumentString(`
     ... on Artifact {
       ...ArtifactRow
       body
+      job {
+        id
+      }
     }
   }
 }
@@ -3890,9 +4037,12 @@ export const SaveClosureDocument = /*#__PURE__*/ new TypedDocumentString(`
 }`) as unknown as TypedDocumentString<SaveClosureMutation, SaveClosureMutationVariables>;
 export const LimitsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query Limits($pool: String) {
-  limits(pool: $pool) {
+  pool(name: $pool) {
     id
-    ...LimitsRow
+    limits {
+      id
+      ...LimitsRow
+    }
   }
 }
     fragment LimitsRow on Limits {
@@ -3911,8 +4061,10 @@ export const LimitsDocument = /*#__PURE__*/ new TypedDocumentString(`
   userMaxBlocked
   starvationThresholdSeconds
   scopes {
-    scope
-    name
+    scope {
+      kind
+      name
+    }
     gpuModel
     maxJobs
     maxGpus
@@ -3949,8 +4101,10 @@ export const UpdateLimitsDocument = /*#__PURE__*/ new TypedDocumentString(`
   userMaxBlocked
   starvationThresholdSeconds
   scopes {
-    scope
-    name
+    scope {
+      kind
+      name
+    }
     gpuModel
     maxJobs
     maxGpus
@@ -4004,8 +4158,10 @@ export const SetScopeLimitDocument = /*#__PURE__*/ new TypedDocumentString(`
   userMaxBlocked
   starvationThresholdSeconds
   scopes {
-    scope
-    name
+    scope {
+      kind
+      name
+    }
     gpuModel
     maxJobs
     maxGpus
@@ -4083,38 +4239,11 @@ fragment Problem on Problem {
     requiredLevel
   }
 }`) as unknown as TypedDocumentString<SetJobPriorityMutation, SetJobPriorityMutationVariables>;
-export const CleanupJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation CleanupJobs($input: CleanupJobsInput!) {
-  cleanupJobs(input: $input) {
+export const PlanPoolsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation PlanPools($input: PlanPoolsInput!) {
+  planPools(input: $input) {
     __typename
-    ... on CleanupJobsSuccess {
-      deletedCount
-    }
-    ...Problem
-  }
-}
-    fragment Problem on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
-}`) as unknown as TypedDocumentString<CleanupJobsMutation, CleanupJobsMutationVariables>;
-export const ProcessQueueDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation ProcessQueue($input: ProcessQueueInput!) {
-  processQueue(input: $input) {
-    __typename
-    ... on ProcessQueueSuccess {
+    ... on PlanPoolsSuccess {
       considered
       started
       preempted
@@ -4138,7 +4267,7 @@ export const ProcessQueueDocument = /*#__PURE__*/ new TypedDocumentString(`
     requiredScope
     requiredLevel
   }
-}`) as unknown as TypedDocumentString<ProcessQueueMutation, ProcessQueueMutationVariables>;
+}`) as unknown as TypedDocumentString<PlanPoolsMutation, PlanPoolsMutationVariables>;
 export const SelfCheckDocument = /*#__PURE__*/ new TypedDocumentString(`
     query SelfCheck {
   selfCheck {
@@ -4154,11 +4283,13 @@ export const SelfCheckDocument = /*#__PURE__*/ new TypedDocumentString(`
     `) as unknown as TypedDocumentString<SelfCheckQuery, SelfCheckQueryVariables>;
 export const ConditionsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query Conditions {
-  pools {
-    id
-    name
-    leader {
-      epoch
+  pools(first: 100) {
+    nodes {
+      id
+      name
+      leader {
+        epoch
+      }
     }
   }
   system {
@@ -4181,7 +4312,7 @@ export const ConditionsDocument = /*#__PURE__*/ new TypedDocumentString(`
         id
         name
       }
-      version
+      backendVersion
       available
       message
     }
@@ -4190,26 +4321,25 @@ export const ConditionsDocument = /*#__PURE__*/ new TypedDocumentString(`
     `) as unknown as TypedDocumentString<ConditionsQuery, ConditionsQueryVariables>;
 export const PoolNamesDocument = /*#__PURE__*/ new TypedDocumentString(`
     query PoolNames {
-  pools {
-    id
-    name
+  pools(first: 100) {
+    nodes {
+      id
+      name
+    }
   }
 }
     `) as unknown as TypedDocumentString<PoolNamesQuery, PoolNamesQueryVariables>;
 export const PoolNodesDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query PoolNodes($pool: ID!, $first: Int, $after: Cursor) {
-  node(id: $pool) {
+    query PoolNodes($pool: String!, $first: Int, $after: Cursor) {
+  pool(name: $pool) {
     id
-    __typename
-    ... on Pool {
-      nodes(first: $first, after: $after) {
-        nodes {
-          ...NodeRow
-        }
-        pageInfo {
-          hasNextPage
-          endCursor
-        }
+    nodes(first: $first, after: $after) {
+      nodes {
+        ...NodeRow
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
       }
     }
   }
@@ -4222,7 +4352,7 @@ export const PoolNodesDocument = /*#__PURE__*/ new TypedDocumentString(`
     name
   }
   state
-  stateReason
+  stateInfo
   stateBy {
     id
     name
@@ -4262,7 +4392,7 @@ export const AddNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
     name
   }
   state
-  stateReason
+  stateInfo
   stateBy {
     id
     name
@@ -4319,7 +4449,7 @@ export const UpdateNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
     name
   }
   state
-  stateReason
+  stateInfo
   stateBy {
     id
     name
@@ -4731,11 +4861,19 @@ export const JobDocument = /*#__PURE__*/ new TypedDocumentString(`
 fragment JobDetail on Job {
   ...JobRow
   stateCategory
+  team {
+    id
+    name
+  }
   pool {
     id
     name
   }
   executor
+  capacityReservation {
+    id
+    name
+  }
   account
   project
   priority
@@ -4760,14 +4898,17 @@ fragment JobDetail on Job {
     message
     at
   }
-  queuePosition
+  position
   scheduling {
     jobsAhead
     positionIsExact
     reasons {
       code
       message
-      scope
+      scope {
+        kind
+        name
+      }
       used
       limit
     }
@@ -4775,7 +4916,10 @@ fragment JobDetail on Job {
       code
       open
       opensAt
-      detail
+      message
+      job {
+        id
+      }
     }
     fit {
       missing
@@ -4794,6 +4938,7 @@ fragment JobDetail on Job {
       p90
       earliest
       latest
+      message
     }
     lastConsideredAt
   }
@@ -4802,7 +4947,25 @@ fragment JobDetail on Job {
     number
     nodeNames
     gpuIds
+    placements {
+      replica
+      node {
+        id
+        name
+      }
+      cpu
+      memoryBytes
+      gpuIds
+    }
+    nativeId
+    imageDigest
     ip
+    exitCode
+    stateReason
+    stateInfo
+    cancelRequestedAt
+    preemptRequestedAt
+    lostSeconds
     usage {
       cpuSeconds
       gpuSeconds
@@ -4901,7 +5064,7 @@ fragment JobEventRow on JobEvent {
   from
   to
   psijState
-  reason
+  stateReason
   message
   exitCode
   runNumber
@@ -4913,24 +5076,16 @@ fragment JobEventRow on JobEvent {
   }
 }`) as unknown as TypedDocumentString<JobEventsQuery, JobEventsQueryVariables>;
 export const JobLogsDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query JobLogs($id: ID!, $first: Int, $after: Cursor, $lastLines: Int, $fromLine: UInt53, $at: DateTime, $streams: [LogStream!], $run: Int) {
+    query JobLogs($id: ID!, $from: LogStart, $first: Int, $streams: [LogStream!], $run: Int) {
   job(id: $id) {
     id
-    logs(
-      first: $first
-      after: $after
-      lastLines: $lastLines
-      fromLine: $fromLine
-      at: $at
-      streams: $streams
-      run: $run
-    ) {
+    logs(from: $from, first: $first, streams: $streams, run: $run) {
       text
       gaps {
         runNumber
         startOffset
         endOffset
-        reason
+        gapReason
       }
       cursor
       isFinal
@@ -4943,7 +5098,7 @@ export const ServerInfoDocument = /*#__PURE__*/ new TypedDocumentString(`
   serverInfo {
     id
     name
-    version
+    release
     at
     singleUser
     oidcIssuer
@@ -5014,7 +5169,7 @@ fragment JobEventRow on JobEvent {
   from
   to
   psijState
-  reason
+  stateReason
   message
   exitCode
   runNumber
@@ -5081,7 +5236,7 @@ fragment JobEventRow on JobEvent {
   from
   to
   psijState
-  reason
+  stateReason
   message
   exitCode
   runNumber
@@ -5111,7 +5266,7 @@ export const TailDocument = /*#__PURE__*/ new TypedDocumentString(`
       runNumber
       startOffset
       endOffset
-      reason
+      gapReason
       cursor
     }
     ... on RunChanged {
@@ -5235,8 +5390,10 @@ export const QuotasDocument = /*#__PURE__*/ new TypedDocumentString(`
   id
   type
   action
-  scope
-  key
+  scope {
+    kind
+    name
+  }
   limit
 }`) as unknown as TypedDocumentString<QuotasQuery, QuotasQueryVariables>;
 export const QuotaUsageDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -5252,11 +5409,13 @@ export const QuotaUsageDocument = /*#__PURE__*/ new TypedDocumentString(`
     fragment QuotaUsageRow on QuotaUsage {
   type
   action
-  scope
+  scope {
+    kind
+    name
+  }
   limit
   used
   warning
-  ceiling
 }`) as unknown as TypedDocumentString<QuotaUsageQuery, QuotaUsageQueryVariables>;
 export const CreateQuotaDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation CreateQuota($input: CreateQuotaInput!) {
@@ -5291,8 +5450,10 @@ fragment QuotaRow on Quota {
   id
   type
   action
-  scope
-  key
+  scope {
+    kind
+    name
+  }
   limit
 }`) as unknown as TypedDocumentString<CreateQuotaMutation, CreateQuotaMutationVariables>;
 export const UpdateQuotaDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -5328,8 +5489,10 @@ fragment QuotaRow on Quota {
   id
   type
   action
-  scope
-  key
+  scope {
+    kind
+    name
+  }
   limit
 }`) as unknown as TypedDocumentString<UpdateQuotaMutation, UpdateQuotaMutationVariables>;
 export const DeleteQuotaDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -5375,7 +5538,10 @@ export const ApprovalsDocument = /*#__PURE__*/ new TypedDocumentString(`
   id
   status
   reason
-  ruleName
+  rule {
+    id
+    name
+  }
   requiredLevel
   requestedAt
   expiresAt
@@ -5662,7 +5828,7 @@ export const AuditLogDocument = /*#__PURE__*/ new TypedDocumentString(`
   seq
   at
   actorName
-  action
+  operation
   objectId
   ip
   token
@@ -5918,11 +6084,11 @@ fragment UserRow on User {
   }
   createdAt
 }`) as unknown as TypedDocumentString<UpdateUserMutation, UpdateUserMutationVariables>;
-export const DeleteUserDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation DeleteUser($input: DeleteUserInput!) {
-  deleteUser(input: $input) {
+export const DisableUserDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation DisableUser($input: DisableUserInput!) {
+  disableUser(input: $input) {
     __typename
-    ... on DeleteUserSuccess {
+    ... on DisableUserSuccess {
       user {
         ...UserRow
       }
@@ -5959,7 +6125,7 @@ fragment UserRow on User {
     name
   }
   createdAt
-}`) as unknown as TypedDocumentString<DeleteUserMutation, DeleteUserMutationVariables>;
+}`) as unknown as TypedDocumentString<DisableUserMutation, DisableUserMutationVariables>;
 export const CreateTeamDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation CreateTeam($input: CreateTeamInput!) {
   createTeam(input: $input) {
@@ -6166,7 +6332,7 @@ export const LogInFactsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query LogInFacts {
   serverInfo {
     id
-    version
+    release
     singleUser
     oidcIssuer
     oidcClientId
@@ -6203,14 +6369,17 @@ fragment JobPreviewRow on JobPreview {
   wouldBe
   nodeNames
   gpuIds
-  queuePosition
+  position
   reasons {
     code
     message
     job {
       id
     }
-    scope
+    scope {
+      kind
+      name
+    }
     limit
     used
   }
@@ -6224,10 +6393,13 @@ fragment JobPreviewRow on JobPreview {
     p90
     earliest
     latest
-    basis
+    message
   }
   approval {
-    ruleName
+    rule {
+      id
+      name
+    }
     requiredLevel
     reason
     expiresAfterSeconds
@@ -6239,7 +6411,10 @@ fragment JobPreviewRow on JobPreview {
   quotas {
     type
     action
-    scope
+    scope {
+      kind
+      name
+    }
     limit
     used
     usedAfter
@@ -6274,7 +6449,7 @@ export const JobIdsDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<JobIdsQuery, JobIdsQueryVariables>;
 export const JobByNativeIdDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query JobByNativeId($executor: String!, $nativeId: String!) {
+    query JobByNativeId($executor: Executor!, $nativeId: String!) {
   jobByNativeId(executor: $executor, nativeId: $nativeId) {
     id
   }
@@ -6754,7 +6929,10 @@ export const PythonExplanationDocument = /*#__PURE__*/ new TypedDocumentString(`
       code
       open
       opensAt
-      detail
+      message
+      job {
+        id
+      }
     }
     fit {
       missing
@@ -6764,6 +6942,7 @@ export const PythonExplanationDocument = /*#__PURE__*/ new TypedDocumentString(`
       p90
       earliest
       latest
+      message
     }
   }
 }`) as unknown as TypedDocumentString<PythonExplanationQuery, PythonExplanationQueryVariables>;
@@ -6839,7 +7018,7 @@ fragment JobEventRow on JobEvent {
   from
   to
   psijState
-  reason
+  stateReason
   message
   exitCode
   runNumber
@@ -6929,7 +7108,7 @@ fragment JobEventRow on JobEvent {
   from
   to
   psijState
-  reason
+  stateReason
   message
   exitCode
   runNumber
@@ -6940,161 +7119,6 @@ fragment JobEventRow on JobEvent {
     }
   }
 }`) as unknown as TypedDocumentString<PythonJobStatusSubscription, PythonJobStatusSubscriptionVariables>;
-export const QueueDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query Queue($pool: String, $first: Int, $states: [JobState!]) {
-  queue(pool: $pool) {
-    id
-    ...QueueRow
-  }
-}
-    fragment QueueEntry on Job {
-  id
-  name
-  state
-  priority
-  fairShare {
-    share
-    bid
-  }
-  queuePosition
-  user {
-    id
-    name
-  }
-  currentRun {
-    id
-    nodeNames
-    gpuIds
-    startedAt
-  }
-  scheduling {
-    reasons {
-      code
-      message
-    }
-    estimatedStart {
-      p50
-      p90
-      earliest
-      latest
-    }
-  }
-}
-fragment QueueRow on Queue {
-  id
-  pool {
-    id
-    name
-    limits {
-      id
-      maxConcurrent
-    }
-  }
-  at
-  depth
-  running
-  blocked
-  avgWaitSeconds
-  entries(first: $first, states: $states) {
-    nodes {
-      ...QueueEntry
-    }
-    pageInfo {
-      hasNextPage
-    }
-  }
-}`) as unknown as TypedDocumentString<QueueQuery, QueueQueryVariables>;
-export const QueueStatusDocument = /*#__PURE__*/ new TypedDocumentString(`
-    subscription QueueStatus($pool: String, $first: Int, $states: [JobState!]) {
-  queueStatus(pool: $pool) {
-    id
-    ...QueueRow
-  }
-}
-    fragment QueueEntry on Job {
-  id
-  name
-  state
-  priority
-  fairShare {
-    share
-    bid
-  }
-  queuePosition
-  user {
-    id
-    name
-  }
-  currentRun {
-    id
-    nodeNames
-    gpuIds
-    startedAt
-  }
-  scheduling {
-    reasons {
-      code
-      message
-    }
-    estimatedStart {
-      p50
-      p90
-      earliest
-      latest
-    }
-  }
-}
-fragment QueueRow on Queue {
-  id
-  pool {
-    id
-    name
-    limits {
-      id
-      maxConcurrent
-    }
-  }
-  at
-  depth
-  running
-  blocked
-  avgWaitSeconds
-  entries(first: $first, states: $states) {
-    nodes {
-      ...QueueEntry
-    }
-    pageInfo {
-      hasNextPage
-    }
-  }
-}`) as unknown as TypedDocumentString<QueueStatusSubscription, QueueStatusSubscriptionVariables>;
-export const GpusDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query Gpus {
-  system {
-    id
-    gpus {
-      node {
-        id
-        name
-      }
-      index
-      name
-      memoryBytes
-      tensorCores
-      cuda
-      allocated
-      job {
-        id
-        name
-        user {
-          id
-          name
-        }
-      }
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<GpusQuery, GpusQueryVariables>;
 export const CapacityReservationsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query CapacityReservations($first: Int, $after: Cursor) {
   capacityReservations(first: $first, after: $after) {
@@ -7198,11 +7222,19 @@ export const DeleteCapacityReservationDocument = /*#__PURE__*/ new TypedDocument
   }
 }`) as unknown as TypedDocumentString<DeleteCapacityReservationMutation, DeleteCapacityReservationMutationVariables>;
 export const JobCountsDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query JobCounts($by: JobCountBy!, $filter: JobFilter, $labelKey: String, $first: Int! = 50) {
+    query JobCounts($by: JobCountBy!, $filter: JobFilter, $labelKey: String, $first: Int = 50) {
   jobCounts(by: $by, filter: $filter, labelKey: $labelKey, first: $first) {
     isExact
     rows {
       key
+      user {
+        id
+        name
+      }
+      team {
+        id
+        name
+      }
       count
       byState {
         state
@@ -7217,17 +7249,19 @@ export const CancelJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
   cancelJobs(input: $input) {
     __typename
     ... on CancelJobsSuccess {
-      jobIds
       remaining
       results {
-        __typename
-        ... on CancelJobSuccess {
-          changed
-          job {
-            ...ChangedJob
+        jobId
+        result {
+          __typename
+          ... on CancelJobSuccess {
+            changed
+            job {
+              ...ChangedJob
+            }
           }
+          ...Refusal
         }
-        ...Refusal
       }
     }
     ...CountMismatch
@@ -7263,14 +7297,16 @@ export const DeleteJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
   deleteJobs(input: $input) {
     __typename
     ... on DeleteJobsSuccess {
-      jobIds
       remaining
       results {
-        __typename
-        ... on DeleteJobSuccess {
-          deletedId
+        jobId
+        result {
+          __typename
+          ... on DeleteJobSuccess {
+            deletedId
+          }
+          ...Refusal
         }
-        ...Refusal
       }
     }
     ...CountMismatch
@@ -7291,17 +7327,19 @@ export const RetryJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
   retryJobs(input: $input) {
     __typename
     ... on RetryJobsSuccess {
-      jobIds
       remaining
       results {
-        __typename
-        ... on RetryJobSuccess {
-          warnings
-          job {
-            ...ChangedJob
+        jobId
+        result {
+          __typename
+          ... on RetryJobSuccess {
+            warnings
+            job {
+              ...ChangedJob
+            }
           }
+          ...Refusal
         }
-        ...Refusal
       }
     }
     ...CountMismatch
@@ -7337,17 +7375,19 @@ export const SetJobPrioritiesDocument = /*#__PURE__*/ new TypedDocumentString(`
   setJobPriorities(input: $input) {
     __typename
     ... on SetJobPrioritiesSuccess {
-      jobIds
       remaining
       results {
-        __typename
-        ... on SetJobPrioritySuccess {
-          job {
-            ...ChangedJob
-            priority
+        jobId
+        result {
+          __typename
+          ... on SetJobPrioritySuccess {
+            job {
+              ...ChangedJob
+              priority
+            }
           }
+          ...Refusal
         }
-        ...Refusal
       }
     }
     ...CountMismatch
@@ -7543,7 +7583,7 @@ export const WebhooksDocument = /*#__PURE__*/ new TypedDocumentString(`
   id
   name
   target
-  events
+  eventTypes
   filter
   disabledAt
   disabledReason
@@ -7557,14 +7597,20 @@ export const WebhookDetailsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query WebhookDetails($name: String!) {
   webhooks(name: $name) {
     ...WebhookRow
-    pendingDeliveries: deliveries(state: PENDING) {
-      ...WebhookDeliveryRow
+    pendingDeliveries: deliveries(state: PENDING, first: 50) {
+      nodes {
+        ...WebhookDeliveryRow
+      }
     }
-    deadDeliveries: deliveries(state: DEAD) {
-      ...WebhookDeliveryRow
+    deadDeliveries: deliveries(state: DEAD, first: 50) {
+      nodes {
+        ...WebhookDeliveryRow
+      }
     }
-    delivered: deliveries(state: DELIVERED) {
-      ...WebhookDeliveryRow
+    delivered: deliveries(state: DELIVERED, first: 50) {
+      nodes {
+        ...WebhookDeliveryRow
+      }
     }
   }
 }
@@ -7572,7 +7618,7 @@ export const WebhookDetailsDocument = /*#__PURE__*/ new TypedDocumentString(`
   id
   name
   target
-  events
+  eventTypes
   filter
   disabledAt
   disabledReason
@@ -7584,13 +7630,13 @@ export const WebhookDetailsDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
 fragment WebhookDeliveryRow on WebhookDelivery {
   id
-  type
+  eventType
   job {
     id
   }
   state
   tries
-  status
+  httpStatus
   error
   createdAt
   nextTryAt
@@ -7598,19 +7644,23 @@ fragment WebhookDeliveryRow on WebhookDelivery {
 }`) as unknown as TypedDocumentString<WebhookDetailsQuery, WebhookDetailsQueryVariables>;
 export const WebhookDeliveryDocument = /*#__PURE__*/ new TypedDocumentString(`
     query WebhookDelivery($id: ID!) {
-  webhookDelivery(id: $id) {
-    ...WebhookDeliveryRow
+  node(id: $id) {
+    __typename
+    ... on WebhookDelivery {
+      ...WebhookDeliveryRow
+      body
+    }
   }
 }
     fragment WebhookDeliveryRow on WebhookDelivery {
   id
-  type
+  eventType
   job {
     id
   }
   state
   tries
-  status
+  httpStatus
   error
   createdAt
   nextTryAt
@@ -7647,13 +7697,13 @@ export const TestWebhookDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
 fragment WebhookDeliveryRow on WebhookDelivery {
   id
-  type
+  eventType
   job {
     id
   }
   state
   tries
-  status
+  httpStatus
   error
   createdAt
   nextTryAt
@@ -7719,7 +7769,7 @@ fragment WebhookRow on Webhook {
   id
   name
   target
-  events
+  eventTypes
   filter
   disabledAt
   disabledReason
@@ -7729,3 +7779,169 @@ fragment WebhookRow on Webhook {
   pendingSince
   dead
 }`) as unknown as TypedDocumentString<EnableWebhookMutation, EnableWebhookMutationVariables>;
+export const WorkloadDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query Workload($pool: String, $first: Int, $states: [JobState!]) {
+  pool(name: $pool) {
+    id
+    workload {
+      id
+      ...WorkloadRow
+    }
+  }
+}
+    fragment WorkloadEntry on Job {
+  id
+  name
+  state
+  priority
+  fairShare {
+    share
+    bid
+  }
+  position
+  user {
+    id
+    name
+  }
+  currentRun {
+    id
+    nodeNames
+    gpuIds
+    startedAt
+  }
+  scheduling {
+    reasons {
+      code
+      message
+    }
+    estimatedStart {
+      p50
+      p90
+      earliest
+      latest
+    }
+  }
+}
+fragment WorkloadRow on Workload {
+  id
+  pool {
+    id
+    name
+    limits {
+      id
+      maxConcurrent
+    }
+  }
+  at
+  depth
+  running
+  blocked
+  avgWaitSeconds
+  entries(first: $first, states: $states) {
+    nodes {
+      ...WorkloadEntry
+    }
+    pageInfo {
+      hasNextPage
+    }
+  }
+}`) as unknown as TypedDocumentString<WorkloadQuery, WorkloadQueryVariables>;
+export const WorkloadStatusDocument = /*#__PURE__*/ new TypedDocumentString(`
+    subscription WorkloadStatus($pool: String, $first: Int, $states: [JobState!]) {
+  workloadStatus(pool: $pool) {
+    id
+    ...WorkloadRow
+  }
+}
+    fragment WorkloadEntry on Job {
+  id
+  name
+  state
+  priority
+  fairShare {
+    share
+    bid
+  }
+  position
+  user {
+    id
+    name
+  }
+  currentRun {
+    id
+    nodeNames
+    gpuIds
+    startedAt
+  }
+  scheduling {
+    reasons {
+      code
+      message
+    }
+    estimatedStart {
+      p50
+      p90
+      earliest
+      latest
+    }
+  }
+}
+fragment WorkloadRow on Workload {
+  id
+  pool {
+    id
+    name
+    limits {
+      id
+      maxConcurrent
+    }
+  }
+  at
+  depth
+  running
+  blocked
+  avgWaitSeconds
+  entries(first: $first, states: $states) {
+    nodes {
+      ...WorkloadEntry
+    }
+    pageInfo {
+      hasNextPage
+    }
+  }
+}`) as unknown as TypedDocumentString<WorkloadStatusSubscription, WorkloadStatusSubscriptionVariables>;
+export const GpusDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query Gpus($first: Int, $after: Cursor) {
+  system {
+    id
+    gpus(first: $first, after: $after) {
+      nodes {
+        id
+        node {
+          id
+          name
+        }
+        index
+        uuid
+        model
+        memoryBytes
+        tensorCores
+        cuda
+        allocated
+        job {
+          id
+          name
+          user {
+            id
+            name
+          }
+        }
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<GpusQuery, GpusQueryVariables>;

@@ -6,6 +6,7 @@ import {
   openConnection,
   type RequestOptions,
 } from '../connection/transport.ts'
+import type { TailSubscription } from '../generated/graphql.ts'
 import {
   type JobRowFragment,
   PreviewJobDocument,
@@ -21,7 +22,7 @@ import {
 import { type FollowJobOptions, followJob, type JobUpdate } from './events.ts'
 import { createIdempotencyKey } from './idempotency-key.ts'
 import { createLiveJobs, type LiveJobs, type LiveJobsOptions } from './live-jobs.ts'
-import { type TailOptions, type TailPart, tailJob } from './logs.ts'
+import { type TailedMessage, type TailOptions, type TailPart, tailJob } from './logs.ts'
 
 export interface Client extends Connection {
   /**
@@ -34,7 +35,10 @@ export interface Client extends Connection {
   /** Predicts the outcome of a submission or a retry; nothing is stored. */
   preview(input: PreviewJobInput, options?: RequestOptions): Promise<PreviewJobAnswer>
   follow(jobId: string, options?: FollowJobOptions): AsyncGenerator<JobUpdate, void, void>
-  tail(jobId: string, options?: TailOptions): AsyncGenerator<TailPart, void, void>
+  tail<Each extends TailedMessage = TailSubscription['tail']>(
+    jobId: string,
+    options?: TailOptions<Each>,
+  ): AsyncGenerator<TailPart<Each>, void, void>
   /** A list of jobs that stays up to date while it has a subscriber. */
   liveJobs(options?: LiveJobsOptions): LiveJobs
   /** The job as it ended. Throws RequestFailed NOT_FOUND if the job does not exist or is deleted. */

@@ -1,18 +1,45 @@
-import { convertToDeletion, createJobNotFound, ignoreInvalidCursor } from '../connection/failure.ts'
+import { convertToDeletion, createJobNotFound, ignoreInvalidCursor, requireField } from '../connection/failure.ts'
 import { sleepFor } from '../connection/sleep.ts'
-import type { Connection } from '../connection/transport.ts'
+import type { Connection, TypedDocument } from '../connection/transport.ts'
 import {
   JobLogsDocument,
+  type JobLogsQueryVariables,
+  type LogStart,
   type LogStream,
   TailDocument,
   type TailSubscription,
   type TailSubscriptionVariables,
 } from '../generated/graphql.ts'
 
-/** Output, gaps, the start of another run, or a reset: the output starts again, or was deleted. */
-export type TailPart = Exclude<TailSubscription['tail'], { __typename: 'StreamHeartbeat' }>
+type Message = TailSubscription['tail']
+type Control = Extract<Message, { __typename: 'StreamReset' | 'StreamHeartbeat' }>
 
-export interface TailOptions {
+/** The fields that every message of `tail` has. */
+export interface TailedMessage {
+  __typename: string
+  cursor: string
+}
+
+/** Output, gaps, the start of another run, or a reset: the output starts again, or was deleted. */
+export type TailPart<Each extends TailedMessage = Message> = Exclude<Each | Control, { __typename: 'StreamHeartbeat' }>
+
+/** Documents of your own, such as with `lines` in place of `text`. `page` selects the same fields of the log as `tail`. */
+export interface TailDocuments<Each extends TailedMessage> {
+  tail: TypedDocument<{ tail: Each }, TailSubscriptionVariables>
+  page: TypedDocument<{ job: { logs: LogPage | null } | null }, JobLogsQueryVariables>
+  /** Lines of a page. */
+  first: number
+}
+
+/** With the output, a text or a list. */
+interface LogPage {
+  gaps: readonly object[]
+  cursor: string
+  isFinal: boolean
+}
+
+export interface TailOptions<Each extends TailedMessage = Message> {
+  documents?: TailDocuments<Each>
   /** A cursor of this stream, of a page of `logs`, or `logCursor` of a job. Default: the beginning. */
   after?: string
   /** Begins with this number of last lines, 1 … 5,000. */
@@ -24,55 +51,66 @@ export interface TailOptions {
 }
 
 const pollMs = 1_000
-const linesPerPage = 5_000
+const texts: TailDocuments<Message> = { tail: TailDocument, page: JobLogsDocument, first: 5_000 }
 
 /** The output of a job, each byte exactly once: the cursor of a message is after its last byte, on every transport. */
-export async function* tailJob(
+export async function* tailJob<Each extends TailedMessage = Message>(
   connection: Connection,
   jobId: string,
-  { signal, ...begin }: TailOptions = {},
-): AsyncGenerator<TailPart, void, void> {
+  { signal, documents = texts as never, ...begin }: TailOptions<Each> = {},
+): AsyncGenerator<TailPart<Each>, void, void> {
   let cursor: string | undefined
-  const poll = (variables: TailSubscriptionVariables, polling: AbortSignal) => polled(connection, variables, polling)
+  const messages = connection.subscribe<{ tail: Each | Control }, TailSubscriptionVariables>(
+    documents.tail,
+    { jobId, ...begin },
+    { signal, poll: (variables, polling) => polled(connection, documents, variables, polling) },
+  )
   try {
-    for await (const { tail } of connection.subscribe(TailDocument, { jobId, ...begin }, { signal, poll })) {
+    for await (const { tail } of messages) {
       cursor = tail.cursor
-      if (tail.__typename !== 'StreamHeartbeat') yield tail
+      if (tail.__typename !== 'StreamHeartbeat') yield tail as TailPart<Each>
     }
   } catch (error) {
-    yield convertToDeletion(error, cursor)
+    yield convertToDeletion(error, cursor) as TailPart<Each>
   }
 }
 
-/** `tail` by queries. Gaps of a page come before its text; the start of a run is not reported. */
-async function* polled(
+/** `tail` by queries. Gaps of a page come before its output; the start of a run is not reported. */
+async function* polled<Each extends TailedMessage>(
   connection: Connection,
+  documents: TailDocuments<Each>,
   variables: TailSubscriptionVariables,
   signal: AbortSignal,
-): AsyncGenerator<TailSubscription, void, void> {
+): AsyncGenerator<{ tail: Each | Control }, void, void> {
   for (;;) {
     const { after } = variables // they move with the messages
-    const page = await readPage(connection, variables, signal).catch(ignoreInvalidCursor)
+    const page = await readPage(connection, documents, variables, signal).catch(ignoreInvalidCursor)
     if (!page && after) yield { tail: { __typename: 'StreamReset', resetReason: 'RETENTION', cursor: after } }
-    const { text, gaps, cursor, isFinal } = page ?? (await readPage(connection, { ...variables, after: null }, signal))
+    const read = page ?? (await readPage(connection, documents, { ...variables, after: null }, signal))
+    const { gaps, cursor, isFinal, ...output } = read
     const before = (page && after) ?? cursor
-    for (const gap of gaps) yield { tail: { __typename: 'LogGap', ...gap, cursor: before } }
-    const isNews = text !== '' || isFinal
-    yield {
-      tail: isNews ? { __typename: 'LogBatch', text, cursor, isFinal } : { __typename: 'StreamHeartbeat', cursor },
-    }
+    for (const gap of gaps) yield { tail: { __typename: 'LogGap', ...gap, cursor: before } as never }
+    const hasOutput = Object.values<string | readonly unknown[]>(output).some(({ length }) => length > 0)
+    if (hasOutput || isFinal) yield { tail: { __typename: 'LogBatch', ...output, cursor, isFinal } as never }
+    else yield { tail: { __typename: 'StreamHeartbeat', cursor } }
     if (isFinal) return
-    if (text === '' && gaps.length === 0) await sleepFor(pollMs, signal)
+    if (!hasOutput && gaps.length === 0) await sleepFor(pollMs, signal)
   }
 }
 
 async function readPage(
   connection: Connection,
-  { jobId, lastLines, ...rest }: TailSubscriptionVariables,
+  { page, first }: Pick<TailDocuments<never>, 'page' | 'first'>,
+  { jobId, after, lastLines, ...rest }: TailSubscriptionVariables,
   signal: AbortSignal,
-) {
-  const first = lastLines == null ? { first: linesPerPage } : { lastLines }
-  const { job } = await connection.request(JobLogsDocument, { id: jobId, ...rest, ...first }, { signal })
+): Promise<LogPage> {
+  const variables = { id: jobId, from: toLogStart({ after, lastLines }), first, ...rest }
+  const { job } = await connection.request(page, variables, { signal })
   if (!job) throw createJobNotFound(jobId)
-  return job.logs
+  return requireField(job.logs)
+}
+
+function toLogStart({ after, lastLines }: Pick<TailSubscriptionVariables, 'after' | 'lastLines'>): LogStart | null {
+  if (after != null) return { cursor: after }
+  return lastLines == null ? null : { lastLines }
 }

@@ -21,7 +21,7 @@ import {
 import { type Job, type JobStatusCallback, runStatusCallback } from './job.ts'
 import { JobState } from './job-state.ts'
 import { JobStatus } from './job-status.ts'
-import { toSpecInput } from './spec-input.ts'
+import { toExecutor, toSpecInput } from './spec-input.ts'
 import { toStatuses } from './updates.ts'
 
 export interface ExecutorOptions extends Partial<ConnectionOptions> {
@@ -56,7 +56,7 @@ export class JobExecutor {
 
   async getVersion(): Promise<string> {
     const { serverInfo } = await this.#client.request(ServerInfoDocument, {}, { attempts })
-    return serverInfo.version
+    return serverInfo.release
   }
 
   /** The callback gets every status of every job of this executor. */
@@ -98,7 +98,7 @@ export class JobExecutor {
     const { viewer } = await this.#client.request(ViewerIdDocument, {}, { attempts })
     const ids: string[] = []
     const filter: JobFilter = { users: [viewer.user.id], stateCategories: ['WAITING', 'ACTIVE'] }
-    if (this.name !== undefined) filter.executors = [this.name]
+    if (this.name !== undefined) filter.executors = [toExecutor(this.name)]
     for (let after: string | null = null; ; ) {
       const { jobs }: JobIdsQuery = await this.#client.request(JobIdsDocument, { filter, after }, { attempts })
       ids.push(...jobs.nodes.map(({ id }) => id))
@@ -134,7 +134,9 @@ export class JobExecutor {
     const { job } = await this.#client.request(JobIdDocument, { id: nativeId }, options)
     if (job) return job.id
     const { system } = await this.#client.request(ExecutorNamesDocument, {}, options)
-    for (const executor of this.name === undefined ? system.executors.map(({ name }) => name) : [this.name]) {
+    for (const executor of this.name === undefined
+      ? system.executors.map(({ name }) => name)
+      : [toExecutor(this.name)]) {
       const { jobByNativeId } = await this.#client.request(JobByNativeIdDocument, { executor, nativeId }, options)
       if (jobByNativeId) return jobByNativeId.id
     }

@@ -1,8 +1,11 @@
-import type { JobSpecInput } from '../generated/graphql.ts'
+import type { Executor, JobSpecInput } from '../generated/graphql.ts'
 import { InvalidJobException } from './exceptions.ts'
 import { JobAttributes, JobSpec, type ResourceSpecV1, resourceDefaults } from './job-spec.ts'
 
 const durationSecondsDefault = 600
+
+/** PSI/J has names in lower case. */
+export const toExecutor = (name: string) => name.toUpperCase() as Executor
 
 /** Converts a PSI/J specification to the server's input, and refuses invalid fields before a request. */
 export function toSpecInput(spec: JobSpec | undefined, executor: string | undefined): JobSpecInput {
@@ -20,7 +23,7 @@ export function toSpecInput(spec: JobSpec | undefined, executor: string | undefi
     ...same,
     executable,
     workdir,
-    executor,
+    executor: executor === undefined ? undefined : toExecutor(executor),
     arguments: words && [...words],
     environment: environment && environmentOf(environment),
     resources: resources && resourcesOf(resources),

@@ -36,7 +36,7 @@ function isSkipped(state: JobState, from: JobState, to: JobState): boolean {
 }
 
 function statusOf(event: JobEventRowFragment, state: JobState): JobStatus {
-  const { at, message, exitCode, reason, to, runNumber: run } = event
+  const { at, message, exitCode, stateReason: reason, to, runNumber: run } = event
   const nativeId = event.detail?.__typename === 'StateChangeDetail' ? event.detail.nativeId : null
   const metadata: StatusMetadata = {
     ...(to !== null && { berthState: to }),

@@ -92,8 +92,8 @@ const listUpdates = gql`subscription ListUpdates($after: Cursor!) { jobUpdates(a
 const otherDocuments = [
   gql`query OtherList { jobs(first: 50) { pageInfo { endCursor } edges { cursor node { id version name } } } }`,
   gql`query OtherJob($id: ID!) { job(id: $id) { id version progress { fraction at } spec { executable resources { cpu } } labels { key } } }`,
-  gql`query Viewer { viewer { id quotas { type used limit } } pools { id name executors } }`,
-  gql`query OtherViewer { viewer { id permissions } pools { id } serverInfo { id version } system { id } }`,
+  gql`query Viewer { viewer { id quotas { type used limit } } pools { nodes { id name executors } } }`,
+  gql`query OtherViewer { viewer { id permissions } pools { nodes { id } } serverInfo { id release } system { id } }`,
 ]
 
 async function useOf(cache: Cache) {

@@ -298,10 +298,10 @@ it('a request that waits for its next attempt counts as an outage', async () => 
   const told: (string | undefined)[] = []
   const client = createClient({ url: 'http://127.0.0.1:1', sleep: soon })
   client.onOutage(() => told.push(client.outage()?.code))
-  await expect(client.request('{ serverInfo { version } }', {}, { attempts: 3 })).rejects.toThrow('No server answers')
+  await expect(client.request('{ serverInfo { release } }', {}, { attempts: 3 })).rejects.toThrow('No server answers')
   expect(told).toEqual(['UNREACHABLE', 'UNREACHABLE', undefined])
   told.length = 0
-  await expect(client.request('{ serverInfo { version } }', {})).rejects.toThrow('No server answers')
+  await expect(client.request('{ serverInfo { release } }', {})).rejects.toThrow('No server answers')
   expect(told).toEqual([])
   await client.close()
 })

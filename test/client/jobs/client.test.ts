@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Transport } from '../../../src/client/connection/streams.ts'
+import type { TypedDocument } from '../../../src/client/connection/transport.ts'
 import { type Client, createClient } from '../../../src/client/jobs/client.ts'
 import type { JobUpdate } from '../../../src/client/jobs/events.ts'
 import { cancelJob } from '../../../src/domain/control/cancel.ts'
@@ -176,6 +177,43 @@ it('the client falls back to polling, and each byte of the log arrives once', as
   }
   expect(text).toBe('0\n1\n2\n3\n4\nend')
   expect(proxy.passed).toEqual({ websocket: 0, sse: 0 })
+})
+
+/** A frontend that shows lines selects these fields. */
+const lineDocuments = {
+  tail: `subscription ($jobId: ID!, $after: Cursor) {
+    tail(jobId: $jobId, after: $after) {
+      __typename ... on LogBatch { lines { number text } cursor isFinal } ... on LogGap { startOffset cursor }
+      ... on RunChanged { cursor } ... on StreamReset { resetReason cursor } ... on StreamHeartbeat { cursor }
+    }
+  }` as TypedDocument<{ tail: LinesMessage }, { jobId: string }>,
+  page: `query ($id: ID!, $from: LogStart, $first: Int) {
+    job(id: $id) { id logs(from: $from, first: $first) { lines { number text } gaps { startOffset } cursor isFinal } }
+  }`,
+  first: 100,
+}
+
+interface LinesMessage {
+  __typename: 'LogBatch'
+  lines: { number: number; text: string }[]
+  cursor: string
+  isFinal: boolean
+}
+
+it.each<Transport>(['websocket', 'polling'])('documents of the caller tail lines over %s', async (transport) => {
+  const { jobId, close } = await logged('first\n')
+  const lines: object[] = []
+  const reader = open([transport])
+  for await (const part of reader.tail(jobId, { documents: lineDocuments })) {
+    if (part.__typename !== 'LogBatch') continue
+    if (lines.length === 0) await close('second')
+    lines.push(...part.lines)
+  }
+  expect(lines).toEqual([
+    { number: 1, text: 'first' },
+    { number: 2, text: 'second' },
+  ])
+  await reader.close()
 })
 
 it.each([

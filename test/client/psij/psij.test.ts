@@ -239,7 +239,7 @@ describe('attach', () => {
 
   it('reports for each run its id in the backend', async () => {
     const environment = [{ name: 'SIM_EXIT_CODE', value: '3' }]
-    const retried = { executable: 'fail', executor: 'simulated', environment, retry: { maxAttempts: 2 } }
+    const retried = { executable: 'fail', executor: 'SIMULATED', environment, retry: { maxAttempts: 2 } }
     const jobId = await berth.api.submit(retried)
     const isOver = new Job()
     await jex.attach(isOver, jobId)

@@ -189,21 +189,22 @@ def _read_pages(transport: Transport, variables: Dict[str, Any], on_gap: Callabl
             yield page["text"]
         if page["isFinal"] or not (page["text"] or page["gaps"]):
             return
-        asked.pop("lastLines", None)
-        asked.update(after=page["cursor"], first=_LINES_PER_PAGE)
+        asked["from"] = {"cursor": page["cursor"]}
 
 
 def _ask_page(variables: Mapping[str, Any]) -> Dict[str, Any]:
     """The variables of a page of the log, from those of its stream."""
-    asked = {name: value for name, value in variables.items() if name != "jobId"}
-    asked["id"] = variables["jobId"]
-    if "lastLines" not in asked:
-        asked["first"] = _LINES_PER_PAGE
+    asked = {name: value for name, value in variables.items() if name in ("run", "streams")}
+    asked.update(id=variables["jobId"], first=_LINES_PER_PAGE)
+    if "after" in variables:
+        asked["from"] = {"cursor": variables["after"]}
+    elif "lastLines" in variables:
+        asked["from"] = {"lastLines": variables["lastLines"]}
     return asked
 
 
 def _read_gap(gap: Mapping[str, Any]) -> LogGap:
-    return LogGap(gap["runNumber"], gap["startOffset"], gap["endOffset"], gap["reason"])
+    return LogGap(gap["runNumber"], gap["startOffset"], gap["endOffset"], gap["gapReason"])
 
 
 class LineSplitter:

@@ -8,9 +8,8 @@ import psij
 
 from berth import Resources
 
-from berth_psij.staging import has_staging, wrap
-
 _PREFIX = "berth."
+_STAGING = ("stage_in", "stage_out", "cleanup")
 
 
 def to_options(spec: psij.JobSpec) -> Dict[str, Any]:
@@ -32,7 +31,10 @@ def to_options(spec: psij.JobSpec) -> Dict[str, Any]:
         "resources": _to_resources(spec.resources),
         **_to_attributes(spec.attributes),
     }
-    if has_staging(spec):
+    if any(getattr(spec, name, None) for name in _STAGING):
+        # psij-python 0.9.11 has no psij.staging.
+        from berth_psij.staging import wrap
+
         options.update(wrap(spec))
     return {name: value for name, value in options.items() if value is not None}
 

@@ -37,10 +37,6 @@ _CONDITIONS = {
 }
 
 
-def has_staging(spec: psij.JobSpec) -> bool:
-    return bool(spec.stage_in or spec.stage_out or spec.cleanup)
-
-
 def wrap(spec: psij.JobSpec) -> Dict[str, Any]:
     """The fields of the spec that run the command between stage-in and stage-out."""
     if spec.launcher not in (None, "single"):

@@ -18,6 +18,8 @@ from berth.generated import documents
 Message = Mapping[str, Any]
 
 _IDS_PER_READ = 100
+# psij-python 0.9.11 has no states of staging.
+_BEFORE_FAILED = getattr(psij.JobState, "CLEANUP", psij.JobState.ACTIVE)
 
 
 class Updates:
@@ -157,7 +159,7 @@ def _apply(message: Message, job: psij.Job) -> None:
         if event["psijState"] is not None:
             _enter(job, _read_status(event))
     row = message["job"]
-    state = psij.JobState.from_name(row["psijState"])
+    state = psij.JobState[row["psijState"]]
     # The row may be newer than the events, and the event that ended the job may be deleted.
     if state.final and (message.get("isFinal") or newest >= row["version"]):
         finished = row["finishedAt"] and parse_time(row["finishedAt"])
@@ -167,12 +169,12 @@ def _apply(message: Message, job: psij.Job) -> None:
 def _read_status(event: Message) -> psij.JobStatus:
     metadata: Dict[str, object] = {
         "berthState": event["to"],
-        "reason": event["reason"],
+        "reason": event["stateReason"],
         "run": event["runNumber"],
         "nativeId": (event["detail"] or {}).get("nativeId"),
     }
     return psij.JobStatus(
-        psij.JobState.from_name(event["psijState"]),
+        psij.JobState[event["psijState"]],
         time=parse_time(event["at"]).timestamp(),
         message=event["message"],
         exit_code=event["exitCode"],
@@ -182,7 +184,7 @@ def _read_status(event: Message) -> psij.JobStatus:
 
 def _catch_up(job: psij.Job, row: BerthJob) -> None:
     """Without events."""
-    state = psij.JobState.from_name(row.psij_state)
+    state = psij.JobState[row.psij_state]
     if state.final:
         _enter(job, _create_end(state, row.finished_at, row.state_info, row.exit_code, row.native_id))
     else:
@@ -205,7 +207,7 @@ def _enter(job: psij.Job, status: psij.JobStatus) -> None:
     if not status.state.is_greater_than(job.status.state):
         return
     if status.state == psij.JobState.FAILED and status.exit_code is not None:
-        job.status = psij.JobStatus(psij.JobState.CLEANUP, status.time)
+        job.status = psij.JobStatus(_BEFORE_FAILED, status.time)
     elif job.status.state == psij.JobState.NEW and status.final:
         job.status = psij.JobStatus(psij.JobState.QUEUED, status.time)
     job.status = status

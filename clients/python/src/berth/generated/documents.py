@@ -353,14 +353,17 @@ fragment JobPreviewRow on JobPreview {
   wouldBe
   nodeNames
   gpuIds
-  queuePosition
+  position
   reasons {
     code
     message
     job {
       id
     }
-    scope
+    scope {
+      kind
+      name
+    }
     limit
     used
   }
@@ -374,10 +377,13 @@ fragment JobPreviewRow on JobPreview {
     p90
     earliest
     latest
-    basis
+    message
   }
   approval {
-    ruleName
+    rule {
+      id
+      name
+    }
     requiredLevel
     reason
     expiresAfterSeconds
@@ -389,7 +395,10 @@ fragment JobPreviewRow on JobPreview {
   quotas {
     type
     action
-    scope
+    scope {
+      kind
+      name
+    }
     limit
     used
     usedAfter
@@ -540,7 +549,10 @@ PYTHON_EXPLANATION = """
       code
       open
       opensAt
-      detail
+      message
+      job {
+        id
+      }
     }
     fit {
       missing
@@ -550,6 +562,7 @@ PYTHON_EXPLANATION = """
       p90
       earliest
       latest
+      message
     }
   }
 }"""
@@ -626,7 +639,7 @@ fragment JobEventRow on JobEvent {
   from
   to
   psijState
-  reason
+  stateReason
   message
   exitCode
   runNumber
@@ -829,6 +842,9 @@ ARTIFACT = """
     ... on Artifact {
       ...ArtifactRow
       body
+      job {
+        id
+      }
     }
   }
 }
@@ -920,7 +936,7 @@ fragment JobEventRow on JobEvent {
   from
   to
   psijState
-  reason
+  stateReason
   message
   exitCode
   runNumber
@@ -988,7 +1004,7 @@ fragment JobEventRow on JobEvent {
   from
   to
   psijState
-  reason
+  stateReason
   message
   exitCode
   runNumber
@@ -1019,7 +1035,7 @@ TAIL = """
       runNumber
       startOffset
       endOffset
-      reason
+      gapReason
       cursor
     }
     ... on RunChanged {
@@ -1041,24 +1057,16 @@ TAIL = """
     """
 
 JOB_LOGS = """
-    query JobLogs($id: ID!, $first: Int, $after: Cursor, $lastLines: Int, $fromLine: UInt53, $at: DateTime, $streams: [LogStream!], $run: Int) {
+    query JobLogs($id: ID!, $from: LogStart, $first: Int, $streams: [LogStream!], $run: Int) {
   job(id: $id) {
     id
-    logs(
-      first: $first
-      after: $after
-      lastLines: $lastLines
-      fromLine: $fromLine
-      at: $at
-      streams: $streams
-      run: $run
-    ) {
+    logs(from: $from, first: $first, streams: $streams, run: $run) {
       text
       gaps {
         runNumber
         startOffset
         endOffset
-        reason
+        gapReason
       }
       cursor
       isFinal

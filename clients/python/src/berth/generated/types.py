@@ -16,6 +16,15 @@ DependencyOn = Literal[
     "SUCCEEDED",
 ]
 
+Executor = Literal[
+    "CONTAINER",
+    "HANDLER",
+    "KUBERNETES",
+    "LOCAL",
+    "SIMULATED",
+    "SLURM",
+]
+
 GateCode = Literal[
     "APPROVAL",
     "DEPENDENCY",
@@ -80,7 +89,6 @@ OnDependencyFailure = Literal[
 
 PendingReasonCode = Literal[
     "APPROVAL_PENDING",
-    "CLASS_BLOCKED",
     "DEPENDENCY",
     "GLOBAL_LIMIT",
     "GPU_LIMIT",
@@ -127,6 +135,17 @@ QuotaType = Literal[
     "JOBS_PER_DAY",
     "JOBS_PER_HOUR",
     "LOCAL_GPUS",
+]
+
+ScopeKind = Literal[
+    "ACCOUNT",
+    "GLOBAL",
+    "LEVEL",
+    "POOL",
+    "PROJECT",
+    "QUEUE",
+    "TEAM",
+    "USER",
 ]
 
 StateCategory = Literal[
@@ -193,8 +212,8 @@ class JobSpec:
     """Your estimate of the cost: 0 … 10¹⁵."""
     executable: Optional[str] = None
     """Program to run; its arguments are in `arguments`."""
-    executor: Optional[str] = None
-    """Executor to use; default: chosen by the other fields and the pool."""
+    executor: Optional[Executor] = None
+    """Default: chosen by the other fields and the pool."""
     handler: Optional[str] = None
     """Path of a module to run instead of a command, absolute or relative to the working directory."""
     image: Optional[str] = None
@@ -383,8 +402,8 @@ class JobFilter:
     """Jobs submitted after this time."""
     created_before: Optional[Union[datetime, str]] = None
     """Jobs submitted before this time."""
-    executors: Optional[Sequence[str]] = None
-    """Jobs of one of these executors. At most 1,000."""
+    executors: Optional[Sequence[Executor]] = None
+    """Jobs of one of these executors. At most 6."""
     finished_after: Optional[Union[datetime, str]] = None
     """Jobs that became final after this time."""
     finished_before: Optional[Union[datetime, str]] = None
@@ -456,8 +475,8 @@ class JobSpecFields(TypedDict, total=False):
     """Your estimate of the cost: 0 … 10¹⁵."""
     executable: Optional[str]
     """Program to run; its arguments are in `arguments`."""
-    executor: Optional[str]
-    """Executor to use; default: chosen by the other fields and the pool."""
+    executor: Optional[Executor]
+    """Default: chosen by the other fields and the pool."""
     handler: Optional[str]
     """Path of a module to run instead of a command, absolute or relative to the working directory."""
     image: Optional[str]
@@ -527,8 +546,8 @@ class JobFilterFields(TypedDict, total=False):
     """Jobs submitted after this time."""
     created_before: Optional[Union[datetime, str]]
     """Jobs submitted before this time."""
-    executors: Optional[Sequence[str]]
-    """Jobs of one of these executors. At most 1,000."""
+    executors: Optional[Sequence[Executor]]
+    """Jobs of one of these executors. At most 6."""
     finished_after: Optional[Union[datetime, str]]
     """Jobs that became final after this time."""
     finished_before: Optional[Union[datetime, str]]
@@ -678,8 +697,8 @@ class Job(JobView):
     """Priority by the level of the user at submission: ADMIN 30, LEAD 20, RESEARCHER 10, VIEWER 0."""
     priority_override: Optional[int]
     """Priority set by a user; null: none."""
-    executor: str
-    """Name of the executor."""
+    executor: Executor
+    """What runs the job."""
     account: str
     """The account charged, the unit of fair share."""
     project: Optional[str]
@@ -746,8 +765,8 @@ class JobEvent:
     """New state."""
     psij_state: Optional[PsijState]
     """New state in PSI/J terms; null: unchanged."""
-    reason: Optional[StateReason]
-    """Reason of the change."""
+    state_reason: Optional[StateReason]
+    """Why the job has its new state."""
     message: Optional[str]
     """Explanation for humans."""
     exit_code: Optional[int]
@@ -765,7 +784,7 @@ class JobEvent:
             from_=data["from"],
             to=data["to"],
             psij_state=data["psijState"],
-            reason=data["reason"],
+            state_reason=data["stateReason"],
             message=data["message"],
             exit_code=data["exitCode"],
             run_number=data["runNumber"],
@@ -790,6 +809,20 @@ class ExplanationSchedulingReason:
 
 
 @dataclass(frozen=True)
+class ExplanationSchedulingGateJob:
+    """A submitted job: an immutable spec and the state of its last run."""
+
+    id: str
+    """Global id, for `node`: job_…"""
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> ExplanationSchedulingGateJob:
+        return cls(
+            id=data["id"],
+        )
+
+
+@dataclass(frozen=True)
 class ExplanationSchedulingGate:
     """A condition that must hold before the job can be queued for resources."""
 
@@ -799,8 +832,10 @@ class ExplanationSchedulingGate:
     """Whether the condition holds."""
     opens_at: Optional[datetime]
     """When the gate opens or opened; null: unknown."""
-    detail: Optional[str]
-    """Id of the object that the gate waits for; null: no object, or not visible to you."""
+    message: Optional[str]
+    """Explanation for humans; null: `code` and `opensAt` say it all."""
+    job: Optional[ExplanationSchedulingGateJob]
+    """The job that must end first; null: another kind of gate, an open one, or not visible to you."""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> ExplanationSchedulingGate:
@@ -808,7 +843,8 @@ class ExplanationSchedulingGate:
             code=data["code"],
             open=data["open"],
             opens_at=None if data["opensAt"] is None else parse_time(data["opensAt"]),
-            detail=data["detail"],
+            message=data["message"],
+            job=None if data["job"] is None else ExplanationSchedulingGateJob.from_json(data["job"]),
         )
 
 
@@ -834,18 +870,21 @@ class ExplanationSchedulingEstimatedStart:
     """Median: the job starts by this time with a probability of 50 %; null: no forecast, because the job was just submitted, a gate is closed, the job is too far back, or a job ahead has no known run time."""
     p90: Optional[datetime]
     """The job starts by this time with a probability of 90 %, unless later jobs get ahead; null: no forecast."""
-    earliest: datetime
-    """Lower bound: earliest start, unless other jobs end early."""
+    earliest: Optional[datetime]
+    """Lower bound: earliest start, unless other jobs end early; null: unknown, `message` says why."""
     latest: Optional[datetime]
     """Upper bound: latest start, unless other jobs get ahead; null: a job ahead has no known run time."""
+    message: str
+    """Basis of the estimate, for humans; without times, the jobs for whose unknown end the job waits."""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> ExplanationSchedulingEstimatedStart:
         return cls(
             p50=None if data["p50"] is None else parse_time(data["p50"]),
             p90=None if data["p90"] is None else parse_time(data["p90"]),
-            earliest=parse_time(data["earliest"]),
+            earliest=None if data["earliest"] is None else parse_time(data["earliest"]),
             latest=None if data["latest"] is None else parse_time(data["latest"]),
+            message=data["message"],
         )
 
 
@@ -922,6 +961,23 @@ class PreviewReasonJob:
 
 
 @dataclass(frozen=True)
+class PreviewReasonScope:
+    """Whose jobs a quota or a limit counts."""
+
+    kind: ScopeKind
+    """What `name` names."""
+    name: Optional[str]
+    """Name of the user, team, account, project, queue or pool, or the level; null: GLOBAL."""
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> PreviewReasonScope:
+        return cls(
+            kind=data["kind"],
+            name=data["name"],
+        )
+
+
+@dataclass(frozen=True)
 class PreviewReason:
     """A reason why a job waits."""
 
@@ -931,8 +987,8 @@ class PreviewReason:
     """Explanation for humans."""
     job: Optional[PreviewReasonJob]
     """The job to wait for; null: none, or not visible to you."""
-    scope: Optional[str]
-    """Scope of the reached limit: "user:ann", "pool:local" …; null: no limit."""
+    scope: Optional[PreviewReasonScope]
+    """Whose jobs the reached limit counts; null: the reason is not a limit."""
     limit: Optional[float]
     """The limit that is reached; null: the reason is not a limit."""
     used: Optional[float]
@@ -944,7 +1000,7 @@ class PreviewReason:
             code=data["code"],
             message=data["message"],
             job=None if data["job"] is None else PreviewReasonJob.from_json(data["job"]),
-            scope=data["scope"],
+            scope=None if data["scope"] is None else PreviewReasonScope.from_json(data["scope"]),
             limit=data["limit"],
             used=data["used"],
         )
@@ -955,7 +1011,7 @@ class PreviewFit:
     """Whether the job could start if it were first in the queue. Holds for other jobs do not count; `reasons` lists them."""
 
     free_now: bool
-    """Whether the job could start now: its resources are free, and limits, reservations and the share of non-preemptable jobs allow the start."""
+    """Whether the job could start now: its resources are free and not kept for a job before it, and limits, reservations and the share of non-preemptable jobs allow the start."""
     could_ever_fit: bool
     """Whether the job could start if nothing else ran; false: it waits until nodes, limits or settings of the pool change."""
     missing: List[str]
@@ -978,21 +1034,38 @@ class PreviewEstimatedStart:
     """Median: the job starts by this time with a probability of 50 %; null: no forecast, because the job was just submitted, a gate is closed, the job is too far back, or a job ahead has no known run time."""
     p90: Optional[datetime]
     """The job starts by this time with a probability of 90 %, unless later jobs get ahead; null: no forecast."""
-    earliest: datetime
-    """Lower bound: earliest start, unless other jobs end early."""
+    earliest: Optional[datetime]
+    """Lower bound: earliest start, unless other jobs end early; null: unknown, `message` says why."""
     latest: Optional[datetime]
     """Upper bound: latest start, unless other jobs get ahead; null: a job ahead has no known run time."""
-    basis: str
-    """What the estimate is based on."""
+    message: str
+    """Basis of the estimate, for humans; without times, the jobs for whose unknown end the job waits."""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> PreviewEstimatedStart:
         return cls(
             p50=None if data["p50"] is None else parse_time(data["p50"]),
             p90=None if data["p90"] is None else parse_time(data["p90"]),
-            earliest=parse_time(data["earliest"]),
+            earliest=None if data["earliest"] is None else parse_time(data["earliest"]),
             latest=None if data["latest"] is None else parse_time(data["latest"]),
-            basis=data["basis"],
+            message=data["message"],
+        )
+
+
+@dataclass(frozen=True)
+class PreviewApprovalRule:
+    """A rule that makes submissions require approval. The first matching rule applies."""
+
+    id: str
+    """Global id, for `node`: rule_…"""
+    name: str
+    """Display name, unique."""
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> PreviewApprovalRule:
+        return cls(
+            id=data["id"],
+            name=data["name"],
         )
 
 
@@ -1000,8 +1073,8 @@ class PreviewEstimatedStart:
 class PreviewApproval:
     """An approval that a submission would wait for."""
 
-    rule_name: Optional[str]
-    """Name of the rule that requires it; null: a quota or the submitter requires it."""
+    rule: Optional[PreviewApprovalRule]
+    """The rule that requires it; null: a quota or the submitter requires it."""
     required_level: UserLevel
     """Lowest level that may approve."""
     reason: str
@@ -1012,7 +1085,7 @@ class PreviewApproval:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> PreviewApproval:
         return cls(
-            rule_name=data["ruleName"],
+            rule=None if data["rule"] is None else PreviewApprovalRule.from_json(data["rule"]),
             required_level=data["requiredLevel"],
             reason=data["reason"],
             expires_after_seconds=data["expiresAfterSeconds"],
@@ -1037,6 +1110,23 @@ class PreviewCost:
 
 
 @dataclass(frozen=True)
+class PreviewQuotaScope:
+    """Whose jobs a quota or a limit counts."""
+
+    kind: ScopeKind
+    """What `name` names."""
+    name: Optional[str]
+    """Name of the user, team, account, project, queue or pool, or the level; null: GLOBAL."""
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> PreviewQuotaScope:
+        return cls(
+            kind=data["kind"],
+            name=data["name"],
+        )
+
+
+@dataclass(frozen=True)
 class PreviewQuota:
     """A quota before and after a submission."""
 
@@ -1044,8 +1134,8 @@ class PreviewQuota:
     """Quantity that the quota limits."""
     action: QuotaAction
     """Action when a submission exceeds the limit."""
-    scope: str
-    """User, team or account whose usage counts: user:ann, team:ml, account:ml.vision."""
+    scope: PreviewQuotaScope
+    """The user, team or account whose usage counts."""
     limit: float
     """Highest allowed value."""
     used: float
@@ -1058,7 +1148,7 @@ class PreviewQuota:
         return cls(
             type=data["type"],
             action=data["action"],
-            scope=data["scope"],
+            scope=PreviewQuotaScope.from_json(data["scope"]),
             limit=data["limit"],
             used=data["used"],
             used_after=data["usedAfter"],
@@ -1103,8 +1193,8 @@ class Preview:
     """Names of the nodes on which the job would start. At most 10,000."""
     gpu_ids: List[int]
     """Physical ids of the GPUs that the job would get. At most 1,024."""
-    queue_position: Optional[int]
-    """Queue position, from 1; null: the job would not be queued."""
+    position: Optional[int]
+    """Position among the QUEUED jobs of the pool, from 1; null: the job would not be QUEUED."""
     reasons: List[PreviewReason]
     """Why the job would not start now. At most 1,000."""
     fit: Optional[PreviewFit]
@@ -1132,7 +1222,7 @@ class Preview:
             would_be=data["wouldBe"],
             node_names=data["nodeNames"],
             gpu_ids=data["gpuIds"],
-            queue_position=data["queuePosition"],
+            position=data["position"],
             reasons=[PreviewReason.from_json(each) for each in data["reasons"]],
             fit=None if data["fit"] is None else PreviewFit.from_json(data["fit"]),
             estimated_start=None if data["estimatedStart"] is None else PreviewEstimatedStart.from_json(data["estimatedStart"]),
