@@ -1,11 +1,11 @@
 import { emitKeypressEvents } from 'node:readline'
 import { Writable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { exitCodes, usageError } from './exit.ts'
-import { runCommand } from './run-command.ts'
-import { printable } from './terminal.ts'
-import type { KeyPress } from './top-view.ts'
-import { decodeUtf8 } from './yaml.ts'
+import { exitCodes, usageError } from './frame/exit.ts'
+import { runCommand } from './frame/run-command.ts'
+import { printable } from './frame/terminal.ts'
+import { decodeUtf8 } from './reading/yaml.ts'
+import type { KeyPress } from './showing/top-view.ts'
 
 /** The process of the command line. Commands get a `Cli` and end with an exit code of exit.ts. */
 

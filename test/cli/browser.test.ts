@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { openBrowser } from '../../src/cli/browser.ts'
+import { openBrowser } from '../../src/cli/showing/browser.ts'
 import { until } from '../support/until.ts'
 
 let folder: string

@@ -178,7 +178,7 @@ describe('ending jobs', () => {
       code: 3,
       stdout: '',
       stderr: expect.stringMatching(
-        /^berth: a job of the executor local is a process of \S+; "pgrep -ag \d+" there .*\n$/,
+        /^berth: a job of the executor LOCAL is a process of \S+; "pgrep -ag \d+" there .*\n$/,
       ),
     })
     await berth('cancel', id)

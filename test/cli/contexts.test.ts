@@ -44,7 +44,7 @@ class Recorder {
 
   #answer(query: string, token: string | null): object {
     const { singleUser } = this
-    const facts = { id: 'server', version: '0.1.0', singleUser, oidcIssuer: null, oidcClientId: null, oidcScopes: [] }
+    const facts = { id: 'server', release: '0.1.0', singleUser, oidcIssuer: null, oidcClientId: null, oidcScopes: [] }
     if (query.includes('serverInfo')) return { data: { serverInfo: facts } }
     if (token === null || token === 'wrong')
       return { errors: [{ message: 'The token is not valid', extensions: { code: 'UNAUTHENTICATED' } }] }
@@ -269,7 +269,7 @@ describe('the server of a command', () => {
   it('is chosen in one place: only a log-in and "berth up" connect on their own', () => {
     const connecting = code.filter(({ path, text }) => path.startsWith('src/cli/') && /\bcreateClient\(/.test(text))
     const paths = connecting.map(({ path }) => path.slice('src/cli/'.length))
-    expect(paths.sort()).toEqual(['commands/up.ts', 'login/credential.ts', 'run-command.ts'])
+    expect(paths.sort()).toEqual(['commands/up.ts', 'frame/run-command.ts', 'login/credential.ts'])
   })
 
   it('gives the words of a completion', async () => {

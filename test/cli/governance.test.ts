@@ -62,7 +62,7 @@ test('a configured approval rule blocks jobs; users approve and reject; the audi
     new RegExp(`job_\\w+ is BLOCKED: .*${why.source}`),
   )
   expect((await berth('info', approved)).stdout).toMatch(new RegExp(`waits for +.*${why.source}`))
-  expect((await berth('queue')).stdout).toMatch(new RegExp(`BLOCKED +30 +- +APPROVAL_PENDING: .*${why.source}`))
+  expect((await berth('workload')).stdout).toMatch(new RegExp(`BLOCKED +30 +- +APPROVAL_PENDING: .*${why.source}`))
   expect(await json('approve', approved, '--comment', 'fine')).toMatchObject([{ id: approved }])
   expect(await berth('approve', approved, '--at', '2')).toMatchObject({ code: 3 })
   expect(await json('reject', rejected, '--reason', 'too big')).toMatchObject([
@@ -85,7 +85,7 @@ test('a configured approval rule blocks jobs; users approve and reject; the audi
   })
   expect(await berth('user', 'info', 'bob')).toMatchObject({ code: 5 })
   // A server with another user asks for a log-in from its next start on.
-  expect((await berth('user', 'rm', 'ann')).code).toBe(0)
+  expect((await berth('user', 'disable', 'ann')).code).toBe(0)
 
   expect(await json('rules', 'create', 'trains', '--job-name', '^train-.*$', '--requires', 'admin')).toMatchObject([
     { name: 'trains', requiredLevel: 'ADMIN' },
@@ -95,7 +95,7 @@ test('a configured approval rule blocks jobs; users approve and reject; the audi
   expect(await json('rules', 'update', rule.id, '--disable')).toMatchObject([{ name: 'trains', enabled: false }])
   expect(await berth('rules', 'rm', rule.id)).toMatchObject({ code: 0 })
 
-  const entry = await until(async () => (await json('audit', 'ls', '--action', 'rule.delete'))[0], {
+  const entry = await until(async () => (await json('audit', 'ls', '--operation', 'rule.delete'))[0], {
     what: 'the newest change has its place in the audit log',
   })
   expect(entry).toMatchObject({ actorName: 'local', objectId: rule.id })

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { expect, it } from 'vitest'
-import type { Cli } from '../../src/cli/cli.ts'
-import { complete } from '../../src/cli/completion.ts'
-import { examples } from '../../src/cli/examples.ts'
-import { createProgram } from '../../src/cli/program.ts'
+import type { Cli } from '../../src/cli/frame/cli.ts'
+import { complete } from '../../src/cli/frame/completion.ts'
+import { examples } from '../../src/cli/frame/examples.ts'
+import { createProgram } from '../../src/cli/frame/program.ts'
 
 const cli = {
   connection: () => {
@@ -50,7 +50,7 @@ it.each([
 
 /** Commands that only read may look at the result for its fields. */
 const readers = [
-  ...['info', 'why', 'spec', 'diff', 'usage', 'key', 'events', 'queue', 'gpus', 'doctor', 'whoami', 'approve'],
+  ...['info', 'why', 'spec', 'diff', 'usage', 'key', 'events', 'workload', 'gpus', 'doctor', 'whoami', 'approve'],
   ...['quota usage', 'quota ls', 'reservation ls', 'rules ls', 'user ls', 'user info', 'team ls', 'token ls'],
   ...['audit ls', 'audit verify', 'context ls', 'webhooks ls', 'webhooks show', 'top'],
 ]

@@ -62,7 +62,7 @@ const verbs: readonly (readonly string[])[] = [
   ['info', 'waiting'],
   ['info', 'ended'],
   ['why', 'ended'],
-  ['queue'],
+  ['workload'],
   ['events', 'ended'],
   ['spec', 'waiting'],
   ['diff', 'waiting', 'ended'],

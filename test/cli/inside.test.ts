@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { guessMediaType, readTextFile } from '../../src/cli/inside.ts'
+import { guessMediaType, readTextFile } from '../../src/cli/reading/inside.ts'
 
 it('a file that is not UTF-8 is refused', async () => {
   const cwd = await mkdtemp(join(tmpdir(), 'berth-inside-'))

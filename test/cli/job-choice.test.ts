@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Cli } from '../../src/cli/cli.ts'
-import { resolveJob } from '../../src/cli/job-name.ts'
-import { worstExitCode } from '../../src/cli/wait-many.ts'
+import type { Cli } from '../../src/cli/frame/cli.ts'
+import { resolveJob } from '../../src/cli/reading/job-name.ts'
+import { worstExitCode } from '../../src/cli/showing/wait-many.ts'
 import type { JobRowFragment } from '../../src/client/generated/graphql.ts'
 import { CommandLine } from '../support/command-line.ts'
 import { out, writeLog } from '../support/log.ts'
@@ -228,7 +228,7 @@ it('info has no run before the first one', async () => {
 describe.each([40, 80, 120])('on a terminal of %i columns', (columns) => {
   const lists = [
     'ls',
-    'queue',
+    'workload',
     'user ls',
     'node ls',
     'team ls',
@@ -243,8 +243,8 @@ describe.each([40, 80, 120])('on a terminal of %i columns', (columns) => {
   it.each(lists)('%s fits', async (words) => {
     const env = { NO_COLOR: '1' }
     const { stdout } = await commandLine.run(words.split(' '), { columns, env })
-    // The first line of the queue is a sentence.
-    const rows = words === 'queue' ? stdout.split('\n').slice(2) : stdout.split('\n')
+    // The first line of a workload is a sentence.
+    const rows = words === 'workload' ? stdout.split('\n').slice(2) : stdout.split('\n')
     expect(rows.filter((line) => line.length > columns)).toEqual([])
   })
 })

@@ -34,7 +34,11 @@ it('limits are shown and set, also for a project', async () => {
     /^project:apollo +0 of 0 +0 of unlimited$/m,
   )
   const shown = JSON.parse((await berth('limits', 'show', '-o', 'json')).stdout)
-  expect(shown).toMatchObject({ maxConcurrent: 5, userMaxConcurrent: null, scopes: [{ name: 'apollo', maxJobs: 0 }] })
+  expect(shown).toMatchObject({
+    maxConcurrent: 5,
+    userMaxConcurrent: null,
+    scopes: [{ scope: { name: 'apollo' }, maxJobs: 0 }],
+  })
   expect((await berth('limits', 'scope', 'project', 'apollo', '--remove')).stdout).not.toContain('apollo')
 })
 
@@ -55,7 +59,7 @@ it('invalid input is refused in one line', async () => {
 it('--dry-run shows the outcome; --no-wait starts the job now, or is refused without storing it', async () => {
   const dry = await berth('submit', '--dry-run', '-o', 'json', '--', 'true')
   const { estimatedStart, ...said } = JSON.parse(dry.stdout)
-  expect(said).toMatchObject({ wouldBe: 'STARTING', gpuIds: [], reasons: [], queuePosition: null })
+  expect(said).toMatchObject({ wouldBe: 'STARTING', gpuIds: [], reasons: [], position: null })
   expect(estimatedStart.latest).toBe(estimatedStart.earliest)
   expect((await berth('submit', '--dry-run', '--', 'true')).stdout).toMatch(/^may start +from \d{4}-/m)
   const never = await berth('submit', '--dry-run', '--cpu', '5000', '--', 'true')

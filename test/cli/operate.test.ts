@@ -56,17 +56,12 @@ it('nodes are added, cordoned by name, and removed', async () => {
   })
 })
 
-it('cleanup removes old jobs', async () => {
+it('rm removes jobs that ended before a time', async () => {
   const jobId = await server.submit()
   await berth('cancel', jobId)
-  await server.moveTime(8 * 86_400_000)
-  expect(await berth('cleanup', '--older-than', '0d')).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('1 … 365'),
-  })
-  expect(await berth('cleanup', '--older-than', 'long')).toMatchObject({ code: 2 })
-  expect((await berth('cleanup')).stdout).toBe('0 jobs deleted\n')
-  expect((await berth('cleanup', '--older-than', '7d')).stdout).toBe('1 job deleted\n')
+  expect((await berth('rm', '--finished-until', '7d', '--yes')).stdout).toBe('')
+  const now = new Date().toISOString()
+  expect((await berth('rm', '--finished-until', now, '--yes')).stdout).toBe('1 job deleted\n')
 })
 
 it('doctor exits with 1 on a finding; a scheduling pass requires a leader', async () => {
@@ -74,7 +69,7 @@ it('doctor exits with 1 on a finding; a scheduling pass requires a leader', asyn
   expect(await berth('doctor')).toMatchObject({
     code: 1,
     stdout: expect.stringMatching(
-      /every pool has a leader +pool_sim +Pool sim has no leader: its queued jobs do not start\n\nPOOL +EXECUTOR .*\nsim +simulated +- +no +Pool sim has no leader\n\nno server has evaluated the conditions yet; see the log of the servers\n$/,
+      /every pool has a leader +pool_sim +Pool sim has no leader: its queued jobs do not start\n\nPOOL +EXECUTOR .*\nsim +SIMULATED +- +no +Pool sim has no leader\n\nno server has evaluated the conditions yet; see the log of the servers\n$/,
     ),
     stderr: expect.stringContaining('pool sim needs a server with the role scheduler'),
   })
@@ -88,5 +83,5 @@ it('doctor exits with 1 on a finding; a scheduling pass requires a leader', asyn
     stdout: expect.stringContaining('free resources are capacity minus'),
   })
   expect(JSON.parse((await berth('doctor', '-o', 'json')).stdout)).toMatchObject({ ok: false, findings: [{}, {}] })
-  expect(await berth('process')).toMatchObject({ code: 4 })
+  expect(await berth('plan')).toMatchObject({ code: 4 })
 })

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { reportOutages } from '../../src/cli/watch.ts'
+import { reportOutages } from '../../src/cli/showing/watch.ts'
 import { RequestFailed } from '../../src/client/connection/failure.ts'
 
 afterEach(() => {

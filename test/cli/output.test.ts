@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream'
 import { Command } from 'commander'
 import { expect, it } from 'vitest'
-import { addOutputOption, type OutputOptions, rowPrinter } from '../../src/cli/output.ts'
-import { createTerminal } from '../../src/cli/terminal.ts'
+import { createTerminal } from '../../src/cli/frame/terminal.ts'
+import { addOutputOption, type OutputOptions, rowPrinter } from '../../src/cli/showing/output.ts'
 import { JobRowFragmentDoc } from '../../src/client/generated/graphql.ts'
 
 interface Row {

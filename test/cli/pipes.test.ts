@@ -38,7 +38,7 @@ const verbs = [
   'spec JOB',
   'diff JOB JOB',
   'usage',
-  'queue',
+  'workload',
   'gpus',
   'limits',
   'quota',

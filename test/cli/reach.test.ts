@@ -1,6 +1,6 @@
 import { buildSchema, type OperationDefinitionNode, parse } from 'graphql'
 import { describe, expect, it } from 'vitest'
-import { expandSweep, readParameter } from '../../src/cli/sweep.ts'
+import { expandSweep, readParameter } from '../../src/cli/reading/sweep.ts'
 import { repository } from '../support/sources.ts'
 
 /** Mutations without a verb, and the reason. */

@@ -1,9 +1,9 @@
 import { Writable } from 'node:stream'
 import { describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
-import { jobExitCode, seeJobs, stopForFailure, stopForProblem } from '../../src/cli/exit.ts'
-import { jobColumns, memoryText, sheet, structured, table } from '../../src/cli/render.ts'
-import { createTerminal, measureWidth, readColour } from '../../src/cli/terminal.ts'
+import { jobExitCode, seeJobs, stopForFailure, stopForProblem } from '../../src/cli/frame/exit.ts'
+import { createTerminal, measureWidth, readColour } from '../../src/cli/frame/terminal.ts'
+import { jobColumns, memoryText, sheet, structured, table } from '../../src/cli/showing/render.ts'
 import { RequestFailed } from '../../src/client/connection/failure.ts'
 import type { JobRowFragment, JobState } from '../../src/client/generated/graphql.ts'
 

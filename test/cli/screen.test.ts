@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import { expect, it } from 'vitest'
-import { findChanges } from '../../src/cli/live.ts'
-import { Screen } from '../../src/cli/screen.ts'
+import { Screen } from '../../src/cli/frame/screen.ts'
+import { findChanges } from '../../src/cli/showing/live.ts'
 
 function openScreen(rows = 5, columns = 20) {
   let written = ''

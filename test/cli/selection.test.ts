@@ -1,9 +1,9 @@
 import { Command } from 'commander'
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Cli } from '../../src/cli/cli.ts'
-import { pickFilterFlags, readFilter, readOrder } from '../../src/cli/filter.ts'
+import type { Cli } from '../../src/cli/frame/cli.ts'
 import { ContextFiles } from '../../src/cli/login/context-files.ts'
-import { actOnChosen, addSelectionFlags, type SelectionAnswer } from '../../src/cli/selection.ts'
+import { pickFilterFlags, readFilter, readOrder } from '../../src/cli/reading/filter.ts'
+import { actOnChosen, addSelectionFlags, type SelectionAnswer } from '../../src/cli/reading/selection.ts'
 import type { JobSelection } from '../../src/client/generated/graphql.ts'
 
 /** A server with some jobs that match, of which it changes three in each request. */
@@ -35,9 +35,12 @@ const refusal = {
 } as const
 
 function change(ids: readonly string[]): SelectionAnswer<Done> {
-  const results = ids.map((id) => (refused.includes(id) ? refusal : { __typename: 'CancelJobSuccess' as const, id }))
+  const results = ids.map((id) => ({
+    jobId: id,
+    result: refused.includes(id) ? refusal : { __typename: 'CancelJobSuccess' as const, id },
+  }))
   matching = matching.filter((id) => !ids.includes(id))
-  return { jobIds: ids, results, remaining: matching.length }
+  return { results, remaining: matching.length }
 }
 
 async function request(selection: JobSelection): Promise<SelectionAnswer<Done>> {
@@ -140,7 +143,7 @@ describe('a verb on all jobs that match', () => {
     const asked = async (selection: JobSelection) => {
       const answer = await request(selection)
       // The refused job still matches, and the next request changes it.
-      if ('results' in answer && answer.jobIds.includes(last) && refused.length > 0) {
+      if ('results' in answer && answer.results.some(({ jobId }) => jobId === last) && refused.length > 0) {
         refused = []
         matching = [last]
         return { ...answer, remaining: 1 }

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
-import { structured } from '../../src/cli/render.ts'
-import { buildSpec, type SpecFlags } from '../../src/cli/spec.ts'
-import { decodeUtf8 } from '../../src/cli/yaml.ts'
+import { buildSpec, type SpecFlags } from '../../src/cli/reading/spec.ts'
+import { decodeUtf8 } from '../../src/cli/reading/yaml.ts'
+import { structured } from '../../src/cli/showing/render.ts'
+import { isWhole } from '../support/whole.ts'
 
 const build = (flags: Partial<SpecFlags>, command: string[] = [], yaml: string | null = null) =>
   buildSpec({ yaml, command, flags: { inheritEnv: true, ...flags }, env: { MINE: 'mine' }, warn: () => undefined })
@@ -152,7 +153,7 @@ describe('the spec of a submission', () => {
         const spec: unknown = JSON.parse(JSON.stringify(given))
         expect(build({}, [], structured(spec, 'yaml'))).toEqual(spec)
       }),
-      { numRuns: 2_000 },
+      { numRuns: isWhole ? 2_000 : 300 },
     )
   })
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { createTerminal } from '../../src/cli/terminal.ts'
-import { type KeyPress, TopView } from '../../src/cli/top-view.ts'
-import type { QueueRowFragment } from '../../src/client/generated/graphql.ts'
+import { createTerminal } from '../../src/cli/frame/terminal.ts'
+import { type KeyPress, TopView } from '../../src/cli/showing/top-view.ts'
+import type { WorkloadRowFragment } from '../../src/client/generated/graphql.ts'
 
 const job = (id: string, name: string, user: string) => ({
   id,
@@ -9,7 +9,7 @@ const job = (id: string, name: string, user: string) => ({
   state: 'QUEUED',
   priority: 10,
   fairShare: null,
-  queuePosition: 1,
+  position: 1,
   user: { id: user, name: user },
   currentRun: { id: 'run_1', nodeNames: [], gpuIds: [], startedAt: null },
   scheduling: { reasons: [], estimatedStart: null },
@@ -24,7 +24,7 @@ const queueOf = (...nodes: ReturnType<typeof job>[]) =>
     avgWaitSeconds: null,
     pool: { id: 'pool', name: 'gpu', limits: { id: 'limits', maxConcurrent: null } },
     entries: { nodes, pageInfo: { hasNextPage: false } },
-  }) as unknown as QueueRowFragment
+  }) as unknown as WorkloadRowFragment
 const [train, clean, evaluate] = [
   job('job_1', 'train', 'zoe'),
   job('job_2', 'clean', 'ann'),

@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { createFailure } from '../../client/connection/failure.ts'
-import type { Cli } from '../cli.ts'
-import { usageError } from '../exit.ts'
-import { readTextFile } from '../inside.ts'
-import { structured } from '../render.ts'
+import type { Cli } from '../frame/cli.ts'
+import { usageError } from '../frame/exit.ts'
+import { readTextFile } from '../reading/inside.ts'
+import { structured } from '../showing/render.ts'
 
 interface ApiOptions {
   field?: Record<string, unknown>

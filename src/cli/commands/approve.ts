@@ -6,13 +6,13 @@ import {
   JobDocument,
   JobRowFragmentDoc,
 } from '../../client/generated/graphql.ts'
-import { type Cli, expectSuccess } from '../cli.ts'
-import { runForEach } from '../each.ts'
-import { exitCodes, Stop } from '../exit.ts'
-import { readWhole } from '../numbers.ts'
-import { addOutputOption, type OutputOptions, printJobs, rowPrinter } from '../output.ts'
-import { readEveryNode } from '../pages.ts'
-import { timeText } from '../render.ts'
+import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { runForEach } from '../frame/each.ts'
+import { exitCodes, Stop } from '../frame/exit.ts'
+import { readWhole } from '../reading/numbers.ts'
+import { readEveryNode } from '../reading/pages.ts'
+import { addOutputOption, type OutputOptions, printJobs, rowPrinter } from '../showing/output.ts'
+import { timeText } from '../showing/render.ts'
 
 export function registerApproveCommand(program: Command, cli: Cli): void {
   addOutputOption(program.command('approve').argument('[job...]'), ({ args }) =>

@@ -5,8 +5,8 @@ import {
   ArtifactRowFragmentDoc,
   ArtifactsDocument,
 } from '../../client/generated/graphql.ts'
-import type { Cli } from '../cli.ts'
-import { exitCodes, Stop, unknownJob, usageError } from '../exit.ts'
+import type { Cli } from '../frame/cli.ts'
+import { exitCodes, Stop, unknownJob, usageError } from '../frame/exit.ts'
 import {
   addRetryTimeoutOption,
   callAsRun,
@@ -14,9 +14,9 @@ import {
   parseObject,
   type RetryTimeoutOptions,
   readTextFile,
-} from '../inside.ts'
-import { addOutputOption, type OutputOptions, rowPrinter } from '../output.ts'
-import { readEveryNode } from '../pages.ts'
+} from '../reading/inside.ts'
+import { readEveryNode } from '../reading/pages.ts'
+import { addOutputOption, type OutputOptions, rowPrinter } from '../showing/output.ts'
 
 interface Options extends RetryTimeoutOptions {
   mediaType?: string

@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
 import { AuditLogDocument, type AuditRowFragment, VerifyAuditDocument } from '../../client/generated/graphql.ts'
-import type { Cli } from '../cli.ts'
-import { exitCodes } from '../exit.ts'
-import { readCount, readWhole } from '../numbers.ts'
-import { addOutputOption, type OutputOptions, printObject, rowPrinter } from '../output.ts'
-import { readFirstNodes } from '../pages.ts'
-import { sheet, timeText } from '../render.ts'
+import type { Cli } from '../frame/cli.ts'
+import { exitCodes } from '../frame/exit.ts'
+import { readCount, readWhole } from '../reading/numbers.ts'
+import { readFirstNodes } from '../reading/pages.ts'
+import { addOutputOption, type OutputOptions, printObject, rowPrinter } from '../showing/output.ts'
+import { sheet, timeText } from '../showing/render.ts'
 
 interface ListOptions extends OutputOptions {
-  action?: string
+  operation?: string
   object?: string
   limit: number
 }
@@ -22,7 +22,7 @@ export function registerAuditCommand(program: Command, cli: Cli): void {
   const audit = program.command('audit').description('show and verify the audit log')
   addOutputOption(audit.command('ls', { isDefault: true }))
     .description('list the newest entries')
-    .option('--action <action>', 'only this action, such as job.approve')
+    .option('--operation <operation>', 'only this operation, such as job.approve')
     .option('--object <id>', 'only entries about this object')
     .option('-n, --limit <count>', 'maximum number of entries', readCount, 20)
     .action((options: ListOptions) => list(cli, options))
@@ -38,12 +38,12 @@ const print = rowPrinter<AuditRowFragment>([
   { title: 'AT', cell: ({ at }) => timeText(at) ?? '-' },
   { title: 'WHO', cell: ({ actorName }) => actorName },
   { title: 'FROM', cell: ({ ip }) => ip ?? '-' },
-  { title: 'ACTION', cell: ({ action }) => action },
+  { title: 'OPERATION', cell: ({ operation }) => operation },
   { title: 'OBJECT', cell: ({ objectId }) => objectId ?? '-' },
 ])
 
-async function list(cli: Cli, { output, action, object, limit }: ListOptions): Promise<void> {
-  const filter = { actions: action ? [action] : undefined, objectIds: object ? [object] : undefined }
+async function list(cli: Cli, { output, operation, object, limit }: ListOptions): Promise<void> {
+  const filter = { operations: operation ? [operation] : undefined, objectIds: object ? [object] : undefined }
   const entries = await readFirstNodes(
     limit,
     async (page) => (await cli.connection().request(AuditLogDocument, { ...page, filter })).auditLog,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import type { Cli } from '../cli.ts'
-import { readAmount, readCount } from '../numbers.ts'
-import { runServerProgram } from '../server.ts'
+import type { Cli } from '../frame/cli.ts'
+import { runServerProgram } from '../frame/server.ts'
+import { readAmount, readCount } from '../reading/numbers.ts'
 
 interface BackupOptions {
   config?: string

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { CancelJobsDocument, ChangedJobFragmentDoc } from '../../client/generated/graphql.ts'
-import type { Cli } from '../cli.ts'
-import { addOutputOption, isTable, type OutputOptions, rowPrinter } from '../output.ts'
-import { changedJobColumns } from '../render.ts'
-import { actOnChosen, addSelectionFlags } from '../selection.ts'
+import type { Cli } from '../frame/cli.ts'
+import { actOnChosen, addSelectionFlags } from '../reading/selection.ts'
+import { addOutputOption, isTable, type OutputOptions, rowPrinter } from '../showing/output.ts'
+import { changedJobColumns } from '../showing/render.ts'
 
 const print = rowPrinter(changedJobColumns)
 

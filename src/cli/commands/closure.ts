@@ -1,7 +1,13 @@
 import type { Command } from 'commander'
-import type { Cli } from '../cli.ts'
-import { exitCodes, Stop } from '../exit.ts'
-import { addRetryTimeoutOption, callAsRun, parseObject, type RetryTimeoutOptions, readTextFile } from '../inside.ts'
+import type { Cli } from '../frame/cli.ts'
+import { exitCodes, Stop } from '../frame/exit.ts'
+import {
+  addRetryTimeoutOption,
+  callAsRun,
+  parseObject,
+  type RetryTimeoutOptions,
+  readTextFile,
+} from '../reading/inside.ts'
 
 interface Options extends RetryTimeoutOptions {
   show?: boolean

@@ -1,8 +1,8 @@
 import { Argument, type Command } from 'commander'
-import type { Cli } from '../cli.ts'
-import { complete, completionScripts, type Shell, shells } from '../completion.ts'
-import { readContextOption } from '../context-option.ts'
-import { printable } from '../terminal.ts'
+import type { Cli } from '../frame/cli.ts'
+import { complete, completionScripts, type Shell, shells } from '../frame/completion.ts'
+import { readContextOption } from '../frame/context-option.ts'
+import { printable } from '../frame/terminal.ts'
 
 export function registerCompletionCommand(program: Command, cli: Cli): void {
   program

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import type { Cli } from '../cli.ts'
-import { runForEach } from '../each.ts'
+import type { Cli } from '../frame/cli.ts'
+import { runForEach } from '../frame/each.ts'
 import type { Context } from '../login/context-files.ts'
 import { logOut } from '../login/log-out.ts'
 import { findContext } from '../login/server-choice.ts'
-import { addOutputOption, type OutputOptions, rowPrinter } from '../output.ts'
+import { addOutputOption, type OutputOptions, rowPrinter } from '../showing/output.ts'
 
 interface ContextRow {
   id: string

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import type { Cli } from '../cli.ts'
-import { exitCodes } from '../exit.ts'
-import { addOutputOption, type OutputOptions, rowPrinter } from '../output.ts'
-import { flattenSpec, readSpec, toSpecInput } from '../spec-text.ts'
+import type { Cli } from '../frame/cli.ts'
+import { exitCodes } from '../frame/exit.ts'
+import { addOutputOption, type OutputOptions, rowPrinter } from '../showing/output.ts'
+import { flattenSpec, readSpec, toSpecInput } from '../showing/spec-text.ts'
 
 interface Difference {
   field: string

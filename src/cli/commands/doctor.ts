@@ -6,12 +6,12 @@ import {
   SelfCheckDocument,
   type SelfCheckQuery,
 } from '../../client/generated/graphql.ts'
-import type { Cli } from '../cli.ts'
-import { formatConditions } from '../condition-view.ts'
-import { exitCodes } from '../exit.ts'
-import { addOutputOption, type OutputOptions, printObject } from '../output.ts'
-import { explainOutage, readReadiness, type ServerReadiness } from '../readiness.ts'
-import { type Column, table } from '../render.ts'
+import type { Cli } from '../frame/cli.ts'
+import { exitCodes } from '../frame/exit.ts'
+import { explainOutage, readReadiness, type ServerReadiness } from '../frame/readiness.ts'
+import { formatConditions } from '../showing/condition-view.ts'
+import { addOutputOption, type OutputOptions, printObject } from '../showing/output.ts'
+import { type Column, table } from '../showing/render.ts'
 
 type Check = SelfCheckQuery['selfCheck']
 
@@ -24,7 +24,7 @@ const columns: readonly Column<Check['findings'][number]>[] = [
 const executorColumns: readonly Column<ConditionsQuery['system']['executors'][number]>[] = [
   { title: 'POOL', cell: ({ pool }) => pool.name },
   { title: 'EXECUTOR', cell: ({ name }) => name },
-  { title: 'VERSION', cell: ({ version }) => version ?? '-' },
+  { title: 'VERSION', cell: ({ backendVersion }) => backendVersion ?? '-' },
   { title: 'AVAILABLE', cell: ({ available }) => (available ? 'yes' : 'no') },
   { title: 'MESSAGE', cell: ({ message }) => message ?? '-' },
 ]
@@ -55,7 +55,7 @@ async function examine(cli: Cli, output: OutputOptions['output']): Promise<void>
   const { pools, system } = await cli.connection().request(ConditionsDocument, {}, { attempts: 4 })
   const check = await checkData(cli)
   const { executors, conditions, conditionsAt, at } = system
-  const leaderless = pools.filter(({ leader }) => leader === null)
+  const leaderless = pools.nodes.filter(({ leader }) => leader === null)
   const readiness = await readReadiness(cli.server().url)
   const findings = [...(check?.findings ?? []), ...leaderless.map(leaderFinding), ...findUnready(readiness)]
   const ok = findings.length === 0 && conditions.every(({ severity }) => severity !== 'PAGE')

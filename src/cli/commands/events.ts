@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
 import { type JobFilter, JobUpdatesDocument } from '../../client/generated/graphql.ts'
 import { createHistory } from '../../client/jobs/events.ts'
-import type { Cli } from '../cli.ts'
-import { MissingJob, seeJobs } from '../exit.ts'
-import { addFilterFlags, pickFilterFlags, readFilter } from '../filter.ts'
-import { addOutputOption, isTable, type Output, type OutputOptions, serialize } from '../output.ts'
-import { eventText } from '../render.ts'
-import { findJob } from '../watch.ts'
+import type { Cli } from '../frame/cli.ts'
+import { MissingJob, seeJobs } from '../frame/exit.ts'
+import { addFilterFlags, pickFilterFlags, readFilter } from '../reading/filter.ts'
+import { addOutputOption, isTable, type Output, type OutputOptions, serialize } from '../showing/output.ts'
+import { eventText } from '../showing/render.ts'
+import { findJob } from '../showing/watch.ts'
 
 interface EventsOptions extends OutputOptions {
   follow?: true

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
-import type { Cli } from '../cli.ts'
-import { exitCodes, Stop } from '../exit.ts'
-import { shellWord } from '../shell-word.ts'
-import { findJob } from '../watch.ts'
+import type { Executor } from '../../client/generated/graphql.ts'
+import { quoteShell } from '../../client/text/shell.ts'
+import type { Cli } from '../frame/cli.ts'
+import { exitCodes, Stop } from '../frame/exit.ts'
+import { findJob } from '../showing/watch.ts'
 
 export function registerExecCommand(program: Command, cli: Cli): void {
   program
@@ -25,27 +26,27 @@ export function registerExecCommand(program: Command, cli: Cli): void {
           `a job of the executor ${executor} is a process of ${where}`,
           `"pgrep -ag ${nativeId}" there lists its processes`,
         )
-      if (executor === 'container') cli.terminal.say(`berth: on ${where}; with Podman write podman`)
-      if (executor === 'kubernetes') cli.terminal.say('berth: in the namespace of the pool')
-      await cli.terminal.write(`${command.map(shellWord).join(' ')}\n`)
+      if (executor === 'CONTAINER') cli.terminal.say(`berth: on ${where}; with Podman write podman`)
+      if (executor === 'KUBERNETES') cli.terminal.say('berth: in the namespace of the pool')
+      await cli.terminal.write(`${command.map(quoteShell).join(' ')}\n`)
     })
 }
 
 /** null: the job shares the machine with other processes, so that no command enters it. */
-export function toExecCommand(executor: string, nativeId: string, given: readonly string[]): string[] | null {
+export function toExecCommand(executor: Executor, nativeId: string, given: readonly string[]): string[] | null {
   // Commander passes on the "--" between the job and the command.
   const words = given[0] === '--' ? given.slice(1) : given
   const run = words.length > 0 ? words : ['sh']
   const terminal = words.length > 0 ? [] : ['-it']
   switch (executor) {
-    case 'container':
+    case 'CONTAINER':
       return ['docker', 'exec', ...terminal, nativeId, ...run]
-    case 'kubernetes': {
+    case 'KUBERNETES': {
       // The pods of a run with several copies.
       const [pod = nativeId] = nativeId.split(' ')
       return ['kubectl', 'exec', ...terminal, pod, '-c', 'job', '--', ...run]
     }
-    case 'slurm':
+    case 'SLURM':
       return ['srun', `--jobid=${nativeId}`, '--overlap', ...(words.length > 0 ? [] : ['--pty']), ...run]
     default:
       return null

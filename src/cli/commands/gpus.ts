@@ -1,23 +1,20 @@
 import type { Command } from 'commander'
-import { GpusDocument, type GpusQuery } from '../../client/generated/graphql.ts'
-import type { Cli } from '../cli.ts'
-import { addOutputOption, type OutputOptions, rowPrinter } from '../output.ts'
-
-type Gpu = GpusQuery['system']['gpus'][number]
+import type { Cli } from '../frame/cli.ts'
+import { type ListedGpu, readGpus } from '../reading/nodes.ts'
+import { addOutputOption, type OutputOptions, rowPrinter } from '../showing/output.ts'
 
 export function registerGpusCommand(program: Command, cli: Cli): void {
   addOutputOption(program.command('gpus'))
     .description('list the GPUs and the jobs that use them')
     .action(async ({ output }: OutputOptions) => {
-      const { gpus } = (await cli.connection().request(GpusDocument, {})).system
-      await print(cli, gpus, output)
+      await print(cli, await readGpus(cli), output)
     })
 }
 
-const print = rowPrinter<Gpu>([
+const print = rowPrinter<ListedGpu>([
   { title: 'NODE', cell: ({ node }) => node.name },
   { title: 'GPU', cell: ({ index }) => String(index) },
-  { title: 'MODEL', cell: ({ name }) => name },
+  { title: 'MODEL', cell: ({ model }) => model },
   { title: 'GIB', cell: ({ memoryBytes }) => String(+(memoryBytes / 2 ** 30).toFixed(1)) },
   { title: 'CUDA', cell: ({ cuda }) => (cuda.length > 0 ? cuda.join('–') : '-') },
   {

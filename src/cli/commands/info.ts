@@ -1,11 +1,21 @@
 import type { Command } from 'commander'
+import { requireField } from '../../client/connection/failure.ts'
 import type { JobQuery } from '../../client/generated/graphql.ts'
-import type { Cli } from '../cli.ts'
-import { addWatchOption, pollRows, watchRows } from '../live.ts'
-import { addOutputOption, isTable, type OutputOptions, printObject } from '../output.ts'
-import { countJobs, labelsText, memoryText, secondsText, sheet, startText, stateText, timeText } from '../render.ts'
-import { shellWord } from '../shell-word.ts'
-import { findJob } from '../watch.ts'
+import { quoteShell } from '../../client/text/shell.ts'
+import type { Cli } from '../frame/cli.ts'
+import { addWatchOption, pollRows, watchRows } from '../showing/live.ts'
+import { addOutputOption, isTable, type OutputOptions, printObject } from '../showing/output.ts'
+import {
+  countJobs,
+  labelsText,
+  memoryText,
+  secondsText,
+  sheet,
+  startText,
+  stateText,
+  timeText,
+} from '../showing/render.ts'
+import { findJob } from '../showing/watch.ts'
 
 type Job = NonNullable<JobQuery['job']>
 
@@ -23,7 +33,8 @@ export function registerInfoCommand(program: Command, cli: Cli): void {
 }
 
 function entriesOf(job: Job): [string, string | null][] {
-  const { spec, currentRun: run, scheduling } = job
+  const { currentRun: run, scheduling } = job
+  const spec = requireField(job.spec)
   const command = spec.command ?? [...(spec.executable ? [spec.executable] : []), ...(spec.arguments ?? [])]
   return [
     ['job', job.id],
@@ -36,14 +47,15 @@ function entriesOf(job: Job): [string, string | null][] {
     ['position', positionText(job)],
     ['may start', startText(job.scheduling?.estimatedStart)],
     ['held for it', holdText(job)],
-    ['command', command.map(shellWord).join(' ')],
+    ['command', command.map(quoteShell).join(' ')],
     ['handler', spec.handler],
     ['image', spec.image],
     ['workdir', spec.workdir],
-    ['asks for', resourcesText(job)],
+    ['asks for', resourcesText(spec)],
     ['labels', labelsText(job.labels)],
     ['user', job.user.name],
     ['queue', `${job.queue.name} (pool ${job.pool.name}, executor ${job.executor})`],
+    ['reservation', job.capacityReservation?.name ?? null],
     ['priority', job.priority === null ? null : String(job.priority)],
     ['fair share', job.fairShare && shareText(job.fairShare)],
     ['run', runText(job)],
@@ -72,9 +84,9 @@ function runText({ attempt, maxAttempts, stateCategory, startedAt, currentRun: {
   return `${attempt} of at most ${maxAttempts}${nodeNames.length > 0 ? ` on ${nodeNames.join(', ')}` : ''}`
 }
 
-export function positionText({ queuePosition, pool, scheduling }: Job): string | null {
-  if (queuePosition === null) return null
-  return `${queuePosition} in ${pool.name}${scheduling?.positionIsExact === false ? ' (approximate)' : ''}`
+export function positionText({ position, pool, scheduling }: Job): string | null {
+  if (position === null) return null
+  return `${position} in ${pool.name}${scheduling?.positionIsExact === false ? ' (approximate)' : ''}`
 }
 
 export function holdText({ scheduling }: Job): string | null {
@@ -97,10 +109,10 @@ function usageText(usage: Job['currentRun']['usage']): string | null {
   ].join(', ')
 }
 
-function resourcesText({ spec: { resources, maxRunTimeSeconds } }: Job): string {
+function resourcesText({ resources, maxRunTimeSeconds }: NonNullable<Job['spec']>): string {
   const parts = [`${resources.cpu} cpu`, memoryText(resources.memoryBytes)]
   if (resources.gpu > 0) parts.push(`${resources.gpu} gpu`)
-  if (maxRunTimeSeconds > 0) parts.push(`at most ${secondsText(maxRunTimeSeconds)}`)
+  if (maxRunTimeSeconds !== null) parts.push(`at most ${secondsText(maxRunTimeSeconds)}`)
   return parts.join(', ')
 }
 

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { IdempotencyKeyDocument } from '../../client/generated/graphql.ts'
-import type { Cli } from '../cli.ts'
-import { exitCodes, Stop } from '../exit.ts'
-import { addOutputOption, type OutputOptions, printObject } from '../output.ts'
-import { sheet, stateText, timeText } from '../render.ts'
+import type { Cli } from '../frame/cli.ts'
+import { exitCodes, Stop } from '../frame/exit.ts'
+import { addOutputOption, type OutputOptions, printObject } from '../showing/output.ts'
+import { sheet, stateText, timeText } from '../showing/render.ts'
 
 export function registerKeyCommand(program: Command, cli: Cli): void {
   addOutputOption(program.command('key').argument('<key>'))

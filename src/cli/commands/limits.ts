@@ -8,12 +8,15 @@ import {
   UpdateLimitsDocument,
   type UpdateLimitsInput,
 } from '../../client/generated/graphql.ts'
-import { type Cli, expectSuccess } from '../cli.ts'
-import { usageError } from '../exit.ts'
-import { poolNotFound } from '../nodes.ts'
-import { addOutputOption, type Output, type OutputOptions, printObject } from '../output.ts'
-import { type Column, secondsText, sheet, table } from '../render.ts'
-import { readSeconds } from '../times.ts'
+import { toScopeInput } from '../../client/jobs/scope-input.ts'
+import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { usageError } from '../frame/exit.ts'
+import { poolNotFound } from '../reading/nodes.ts'
+import { readSeconds } from '../reading/times.ts'
+import { addOutputOption, type Output, type OutputOptions, printObject } from '../showing/output.ts'
+import { type Column, formatScope, secondsText, sheet, table } from '../showing/render.ts'
+
+const kinds = ['queue', 'project', 'team', 'user'] as const
 
 type Scope = LimitsRowFragment['scopes'][number]
 
@@ -22,9 +25,9 @@ export function registerLimitsCommand(program: Command, cli: Cli): void {
   withPool(limits.command('show', { isDefault: true }))
     .description('show the limits of a pool and their usage')
     .action(async ({ output, pool }: PoolOptions) => {
-      const { limits: found } = await cli.connection().request(LimitsDocument, { pool: pool ?? null })
-      if (!found) throw poolNotFound(pool)
-      await print(cli, found, output)
+      const found = await cli.connection().request(LimitsDocument, { pool: pool ?? null })
+      if (!found.pool) throw poolNotFound(pool)
+      await print(cli, found.pool.limits, output)
     })
   withPool(limits.command('set'))
     .description('change limits of a pool; running jobs continue')
@@ -36,7 +39,11 @@ export function registerLimitsCommand(program: Command, cli: Cli): void {
     .option('--local-gpu-max-concurrent <n>', 'GPUs in use', readLimit)
     .option('--user-max-active <n>', 'jobs of a user that are not final', readLimit)
     .option('--user-max-blocked <n>', 'jobs of a user that wait for an approval', readLimit)
-    .option('--starvation-threshold <time>', 'a job that waited this long starts first: 30m, 2h', readSeconds)
+    .option(
+      '--starvation-threshold <time>',
+      'each such wait raises the priority of a job by 10: 30m, 2h, or "never"',
+      (given) => (given === 'never' ? null : readSeconds(given)),
+    )
     .addHelpText('after', '\n<n> is an integer from 0, or "unlimited".')
     .action(({ output, starvationThreshold, ...said }: SetOptions) =>
       update(
@@ -46,15 +53,15 @@ export function registerLimitsCommand(program: Command, cli: Cli): void {
       ),
     )
   withPool(limits.command('scope'))
-    .description('set or remove a limit of a queue, a project, a team or a user')
-    .addArgument(new Argument('<kind>', 'what the limit applies to').choices(['queue', 'project', 'team', 'user']))
+    .description('set, change or remove a limit of a queue, a project, a team or a user; omitted numbers stay')
+    .addArgument(new Argument('<kind>', 'what the limit applies to').choices(kinds))
     .argument('<name>')
     .option('--jobs <n>', 'maximum number of running jobs', readLimit)
     .option('--gpus <n>', 'maximum number of GPUs in use', readLimit)
     .option('--gpu-model <text>', 'count only GPUs whose model contains this text')
     .option('--remove', 'remove the limit')
-    .action((kind: Lowercase<Scope['scope']>, name: string, options: ScopeOptions) =>
-      setScope(cli, { scope: kind.toUpperCase() as Scope['scope'], name }, options),
+    .action((kind: (typeof kinds)[number], name: string, options: ScopeOptions) =>
+      setScope(cli, toScopeInput(kind.toUpperCase() as Uppercase<typeof kind>, name), options),
     )
 }
 
@@ -63,7 +70,7 @@ interface PoolOptions extends OutputOptions {
 }
 
 interface SetOptions extends OutputOptions, UpdateLimitsInput {
-  starvationThreshold?: number
+  starvationThreshold?: number | null
 }
 
 interface ScopeOptions extends PoolOptions {
@@ -88,13 +95,18 @@ async function update(cli: Cli, said: UpdateLimitsInput, output: Output): Promis
 
 async function setScope(
   cli: Cli,
-  named: Pick<SetScopeLimitInput, 'scope' | 'name'>,
+  scope: SetScopeLimitInput['scope'],
   { output, jobs, gpus, remove = false, ...rest }: ScopeOptions,
 ): Promise<void> {
-  const [maxJobs, maxGpus] = [sent(jobs), sent(gpus)]
-  if ((maxJobs === null && maxGpus === null) !== remove)
-    throw usageError('the limit is missing', 'pass --jobs, --gpus or --remove')
-  const input = { ...named, ...rest, maxJobs, maxGpus }
+  const isGiven = jobs !== undefined || gpus !== undefined
+  if (isGiven && remove) throw usageError('--remove excludes --jobs and --gpus', 'pass one of them')
+  if (!isGiven && !remove) throw usageError('the limit is missing', 'pass --jobs, --gpus or --remove')
+  const removed = remove ? { maxJobs: null, maxGpus: null } : {}
+  const numbers = {
+    ...(jobs !== undefined && { maxJobs: sent(jobs) }),
+    ...(gpus !== undefined && { maxGpus: sent(gpus) }),
+  }
+  const input = { scope, ...rest, ...removed, ...numbers }
   const { setScopeLimit } = await cli.connection().request(SetScopeLimitDocument, { input }, { attempts: 4 })
   await print(cli, expectSuccess(setScopeLimit, 'SetScopeLimitSuccess').limits, output)
 }
@@ -125,11 +137,14 @@ const entriesOf = (limits: LimitsRowFragment): [string, string][] => [
   ['GPUs in use', shown(limits.localGpuMaxConcurrent)],
   ['active jobs of a user', shown(limits.userMaxActive)],
   ['blocked jobs of a user', shown(limits.userMaxBlocked)],
-  ['starvation threshold', secondsText(limits.starvationThresholdSeconds)],
+  [
+    'starvation threshold',
+    limits.starvationThresholdSeconds === null ? 'never' : secondsText(limits.starvationThresholdSeconds),
+  ],
 ]
 
 const columns: readonly Column<Scope>[] = [
-  { title: 'SCOPE', cell: ({ scope, name }) => `${scope.toLowerCase()}:${name}` },
+  { title: 'SCOPE', cell: ({ scope }) => formatScope(scope) },
   { title: 'GPU MODEL', cell: ({ gpuModel }) => gpuModel ?? '' },
   { title: 'JOBS', cell: ({ jobsInUse, maxJobs }) => `${jobsInUse} of ${shown(maxJobs)}` },
   { title: 'GPUS', cell: ({ gpusInUse, maxGpus }) => `${gpusInUse} of ${shown(maxGpus)}` },

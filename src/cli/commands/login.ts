@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { createServers } from '../../client/connection/servers.ts'
-import type { Cli } from '../cli.ts'
-import { Stop, usageError } from '../exit.ts'
+import type { Cli } from '../frame/cli.ts'
+import { Stop, usageError } from '../frame/exit.ts'
 import { type Context, type ContextFiles, isContextName } from '../login/context-files.ts'
 import {
   type Credential,

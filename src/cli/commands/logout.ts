@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import type { Cli } from '../cli.ts'
-import { usageError } from '../exit.ts'
+import type { Cli } from '../frame/cli.ts'
+import { usageError } from '../frame/exit.ts'
 import { logOut } from '../login/log-out.ts'
 import { findContext } from '../login/server-choice.ts'
 

@@ -1,24 +1,34 @@
 import { type Command, InvalidArgumentError } from 'commander'
+import { requireField } from '../../client/connection/failure.ts'
 import {
   type JobEventRowFragment,
   JobLogsDocument,
   type JobLogsQuery,
   JobsDocument,
   type LabelFilter,
+  type LogStart,
   type LogStream,
 } from '../../client/generated/graphql.ts'
 import { createHistory } from '../../client/jobs/events.ts'
-import { readChoices } from '../choices.ts'
-import type { Cli } from '../cli.ts'
-import { exitCodes, MissingJob, seeJobs, usageError } from '../exit.ts'
-import { readLabel } from '../filter.ts'
-import { LinePrefix } from '../line-prefix.ts'
-import { errorPattern, printMatches } from '../log-search.ts'
-import { readCount, readUpTo } from '../numbers.ts'
-import { readFirstNodes } from '../pages.ts'
-import { printable } from '../terminal.ts'
-import { readPastTime } from '../times.ts'
-import { detachOnInterrupt, findJob, followLog, gapText, printEvent, reportWaiting, waitUntilFinal } from '../watch.ts'
+import type { Cli } from '../frame/cli.ts'
+import { exitCodes, MissingJob, seeJobs, usageError } from '../frame/exit.ts'
+import { printable } from '../frame/terminal.ts'
+import { readChoices } from '../reading/choices.ts'
+import { readLabel } from '../reading/filter.ts'
+import { readCount, readUpTo } from '../reading/numbers.ts'
+import { readFirstNodes } from '../reading/pages.ts'
+import { readPastTime } from '../reading/times.ts'
+import { LinePrefix } from '../showing/line-prefix.ts'
+import { errorPattern, printMatches } from '../showing/log-search.ts'
+import {
+  detachOnInterrupt,
+  findJob,
+  followLog,
+  gapText,
+  printEvent,
+  reportWaiting,
+  waitUntilFinal,
+} from '../showing/watch.ts'
 
 interface LogsOptions {
   follow?: boolean
@@ -65,6 +75,7 @@ export function registerLogsCommand(program: Command, cli: Cli): void {
     .option('--stream <stream...>', 'STDOUT, STDERR, SYSTEM (default: STDOUT and STDERR)', readStream)
     .option('--events', 'show the events of the jobs instead of their output; with -f both')
     .action(async (given: string[], options: LogsOptions) => {
+      demandOneStart(options)
       const ids = await findJobs(cli, given, options)
       if (options.follow) return followAll(cli, ids, options)
       let found = 0
@@ -125,21 +136,32 @@ async function printOne(cli: Cli, id: string, options: LogsOptions & { prefix: s
   return 0
 }
 
+function demandOneStart({ tail, line, since }: LogsOptions): void {
+  if ([tail, line, since].filter((each) => each !== undefined).length > 1)
+    throw usageError('--tail, --line and --since exclude each other', 'pass one of them')
+}
+
+function readStart({ tail, line, since }: LogsOptions): LogStart | null {
+  if (tail !== undefined) return { lastLines: tail }
+  if (line) return { line: line.from }
+  return since === undefined ? null : { time: since }
+}
+
 /** Prints the pages of the present log. The last page of a running job is empty. */
 async function printLog(cli: Cli, id: string, options: LogsOptions & { prefix: string }): Promise<void> {
-  const { tail: lastLines, line, since: at, run, stream: streams, prefix } = options
+  const { tail: lastLines, line, run, stream: streams, prefix } = options
   const lines = new LinePrefix(cli, prefix)
   const fixed = { id, run: line ? (run ?? (await findJob(cli, id)).currentRun.number) : run, streams }
-  const count = lastLines === undefined ? { first: line?.count ?? linesPerPage } : { lastLines }
-  for (let start: object = { ...(line && { fromLine: line.from }), ...(at && { at }) }; ; ) {
-    const variables = { ...fixed, ...count, ...start }
+  const first = line?.count ?? lastLines ?? linesPerPage
+  for (let from = readStart(options); ; ) {
+    const variables = { ...fixed, first, from }
     const { job }: JobLogsQuery = await cli.connection().request(JobLogsDocument, variables, { attempts: 3 })
     if (!job) return
-    const { text, gaps, cursor, isFinal } = job.logs
+    const { text, gaps, cursor, isFinal } = requireField(job.logs)
     for (const gap of gaps) cli.terminal.say(gapText(gap))
     await lines.write(text)
     if (isFinal || (text === '' && gaps.length === 0) || lastLines !== undefined || line) return lines.end()
-    start = { after: cursor }
+    from = { cursor }
   }
 }
 

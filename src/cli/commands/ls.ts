@@ -9,15 +9,14 @@ import {
   LiveJobFragmentDoc,
   LiveJobsDocument,
 } from '../../client/generated/graphql.ts'
-import { readChoice } from '../choices.ts'
-import type { Cli } from '../cli.ts'
-import { addFilterFlags, demandNames, pickFilterFlags, readFilter, readOrder } from '../filter.ts'
-import { addWatchOption, followJobs, liveTable, watchRows } from '../live.ts'
-import { readCount } from '../numbers.ts'
-import { addOutputOption, type Output, type OutputOptions, printJobs, rowPrinter } from '../output.ts'
-import { readFirstNodes } from '../pages.ts'
-import { readTeams, readUsers } from '../people.ts'
-import { liveJobColumns } from '../render.ts'
+import type { Cli } from '../frame/cli.ts'
+import { readChoice } from '../reading/choices.ts'
+import { addFilterFlags, demandNames, pickFilterFlags, readFilter, readOrder } from '../reading/filter.ts'
+import { readCount } from '../reading/numbers.ts'
+import { readFirstNodes } from '../reading/pages.ts'
+import { addWatchOption, followJobs, liveTable, watchRows } from '../showing/live.ts'
+import { addOutputOption, type Output, type OutputOptions, printJobs, rowPrinter } from '../showing/output.ts'
+import { liveJobColumns } from '../showing/render.ts'
 
 interface LsOptions extends OutputOptions {
   order?: JobOrder
@@ -116,14 +115,7 @@ async function printCounts(
 ): Promise<void> {
   const { jobCounts } = await cli.connection().request(JobCountsDocument, { by, labelKey, filter, first })
   if (jobCounts.rows.length === 0) await demandNames(cli, filter)
-  const names = await readNames(cli, by)
-  const rows = jobCounts.rows.map((row) => ({ ...row, name: names.get(row.key ?? '') ?? row.key ?? '-' }))
+  const rows = jobCounts.rows.map((row) => ({ ...row, name: (row.user ?? row.team)?.name ?? row.key ?? '-' }))
   if (!jobCounts.isExact) cli.terminal.say('berth: more jobs match than are counted; narrow the filters')
   await printRows(cli, rows, output)
-}
-
-/** Names of keys that are ids. */
-async function readNames(cli: Cli, by: JobCountBy): Promise<ReadonlyMap<string, string>> {
-  const named = by === 'USER' ? await readUsers(cli) : by === 'TEAM' ? await readTeams(cli) : []
-  return new Map(named.map(({ id, name }) => [id, name]))
 }

@@ -4,20 +4,22 @@ import {
   AddNodeDocument,
   type AddNodeInput,
   DeleteNodeDocument,
-  type DeviceInput,
+  type GpuInput,
   type NodeRowFragment,
   NodeRowFragmentDoc,
   type PoolNodeState,
   UpdateNodeDocument,
 } from '../../client/generated/graphql.ts'
-import { type Cli, expectSuccess } from '../cli.ts'
-import { runForEach } from '../each.ts'
-import type { RowShape } from '../fields.ts'
-import { addWatchOption, liveTable, pollRows, watchRows } from '../live.ts'
-import { findNode, findNodes, resolvePool } from '../nodes.ts'
-import { readAmount, readWhole } from '../numbers.ts'
-import { addOutputOption, type OutputOptions, printIds, rowPrinter } from '../output.ts'
-import type { Column } from '../render.ts'
+import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { runForEach } from '../frame/each.ts'
+import type { RowShape } from '../reading/fields.ts'
+import { findNode, findNodes, resolvePool } from '../reading/nodes.ts'
+import { readAmount, readWhole } from '../reading/numbers.ts'
+import { addWatchOption, liveTable, pollRows, watchRows } from '../showing/live.ts'
+import { addOutputOption, type OutputOptions, printIds, rowPrinter } from '../showing/output.ts'
+import type { Column } from '../showing/render.ts'
+
+const gibBytes = 2 ** 30
 
 interface PoolOptions extends OutputOptions {
   pool?: string
@@ -31,7 +33,7 @@ interface AddOptions extends PoolOptions, Pick<AddNodeInput, 'cpu'> {
   mem: number
   cpuModel?: string
   infiniband?: true
-  gpu?: DeviceInput[]
+  gpu?: GpuInput[]
 }
 
 export function registerNodeCommand(program: Command, cli: Cli): void {
@@ -77,7 +79,8 @@ const withPool = (command: Command, printed: RowShape = [NodeRowFragmentDoc]) =>
   addOutputOption(command, printed).option('--pool <name>', 'pool (default: all pools)')
 
 async function add(cli: Cli, name: string, { output, pool, mem, gpu, ...rest }: AddOptions): Promise<void> {
-  const input = { name, pool: await resolvePool(cli, pool), memoryGib: mem, ...rest, ...(gpu && { gpus: gpu }) }
+  const memoryBytes = mem * gibBytes
+  const input = { name, pool: await resolvePool(cli, pool), memoryBytes, ...rest, ...(gpu && { gpus: gpu }) }
   const { addNode: added } = await cli.connection().request(AddNodeDocument, { input })
   await print(cli, [expectSuccess(added, 'AddNodeSuccess').node], output)
 }
@@ -98,19 +101,21 @@ async function changeNodes(cli: Cli, { named, state }: Change, { output, pool, r
 }
 
 /** The server checks the fields. */
-function readGpus(text: string, before: DeviceInput[] = []): DeviceInput[] {
+function readGpus(text: string, before: GpuInput[] = []): GpuInput[] {
   const document = parseDocument(text, { logLevel: 'error' })
   const gpu: unknown = document.errors.length > 0 ? undefined : document.toJS()
   if (typeof gpu !== 'object' || gpu === null || Array.isArray(gpu))
     throw new InvalidArgumentError('Expected {model: T4, memoryGib: 16, count: 2}.')
-  return [...before, gpu as DeviceInput]
+  const { memoryGib, ...named } = gpu as Record<string, unknown>
+  const memoryBytes = typeof memoryGib === 'number' ? Math.round(memoryGib * gibBytes) : memoryGib
+  return [...before, { ...named, memoryBytes } as GpuInput]
 }
 
 /** The reason of a state, and who set it. */
-const describeState = ({ stateReason, stateBy }: NodeRowFragment) =>
-  [stateReason, stateBy && `(${stateBy.name})`].filter((part) => part !== null).join(' ') || '-'
+const describeState = ({ stateInfo, stateBy }: NodeRowFragment) =>
+  [stateInfo, stateBy && `(${stateBy.name})`].filter((part) => part !== null).join(' ') || '-'
 
-const gib = (bytes: number) => String(Math.round((bytes / 2 ** 30) * 10) / 10)
+const gib = (bytes: number) => String(Math.round((bytes / gibBytes) * 10) / 10)
 
 const columns: readonly Column<NodeRowFragment>[] = [
   { title: 'ID', cell: ({ id }) => id, drop: 1 },

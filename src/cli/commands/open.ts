@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
-import { findConsolePage, openBrowser } from '../browser.ts'
-import type { Cli } from '../cli.ts'
-import { resolveJob } from '../job-name.ts'
-import { findJob } from '../watch.ts'
+import type { Cli } from '../frame/cli.ts'
+import { resolveJob } from '../reading/job-name.ts'
+import { findConsolePage, openBrowser } from '../showing/browser.ts'
+import { findJob } from '../showing/watch.ts'
 
 const pages: Readonly<Record<string, string>> = {
   jobs: '/jobs',
-  queue: '/queue',
+  workload: '/workload',
   cluster: '/cluster',
   approvals: '/approvals',
   usage: '/usage',

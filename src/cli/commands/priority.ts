@@ -4,12 +4,12 @@ import {
   ChangedJobFragmentDoc,
   SetJobPrioritiesDocument,
 } from '../../client/generated/graphql.ts'
-import type { Cli } from '../cli.ts'
-import { usageError } from '../exit.ts'
-import { readWhole } from '../numbers.ts'
-import { addOutputOption, isTable, type OutputOptions, rowPrinter } from '../output.ts'
-import { changedJobColumns } from '../render.ts'
-import { actOnChosen, addSelectionFlags } from '../selection.ts'
+import type { Cli } from '../frame/cli.ts'
+import { usageError } from '../frame/exit.ts'
+import { readWhole } from '../reading/numbers.ts'
+import { actOnChosen, addSelectionFlags } from '../reading/selection.ts'
+import { addOutputOption, isTable, type OutputOptions, rowPrinter } from '../showing/output.ts'
+import { changedJobColumns } from '../showing/render.ts'
 
 const print = rowPrinter<ChangedJobFragment & { priority: number | null }>([
   ...changedJobColumns,

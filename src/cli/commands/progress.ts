@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import type { Cli } from '../cli.ts'
-import { usageError } from '../exit.ts'
-import { addRetryTimeoutOption, callAsRun, type RetryTimeoutOptions } from '../inside.ts'
+import type { Cli } from '../frame/cli.ts'
+import { usageError } from '../frame/exit.ts'
+import { addRetryTimeoutOption, callAsRun, type RetryTimeoutOptions } from '../reading/inside.ts'
 
 interface Options extends RetryTimeoutOptions {
   message?: string

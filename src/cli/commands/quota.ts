@@ -6,20 +6,31 @@ import {
   QuotaAction,
   type QuotaRowFragment,
   QuotaRowFragmentDoc,
-  QuotaScope,
   QuotasDocument,
   QuotaType,
   QuotaUsageDocument,
   type QuotaUsageRowFragment,
+  type ScopeKind,
   UpdateQuotaDocument,
   type UpdateQuotaInput,
 } from '../../client/generated/graphql.ts'
-import { readChoice } from '../choices.ts'
-import { type Cli, expectSuccess } from '../cli.ts'
-import { runForEach } from '../each.ts'
-import { readAmount } from '../numbers.ts'
-import { addOutputOption, type OutputOptions, rowPrinter } from '../output.ts'
-import { readEveryNode } from '../pages.ts'
+import { toScopeInput } from '../../client/jobs/scope-input.ts'
+import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { runForEach } from '../frame/each.ts'
+import { usageError } from '../frame/exit.ts'
+import { readChoice } from '../reading/choices.ts'
+import { readAmount } from '../reading/numbers.ts'
+import { readEveryNode } from '../reading/pages.ts'
+import { addOutputOption, type OutputOptions, rowPrinter } from '../showing/output.ts'
+import { formatScope } from '../showing/render.ts'
+
+/** Scopes that a quota can have. */
+const quotaKinds = ['GLOBAL', 'LEVEL', 'USER', 'TEAM', 'ACCOUNT'] as const satisfies readonly ScopeKind[]
+
+interface CreateOptions extends OutputOptions, Omit<CreateQuotaInput, 'scope'> {
+  scope: (typeof quotaKinds)[number]
+  key?: string
+}
 
 export function registerQuotaCommand(program: Command, cli: Cli): void {
   const quota = program.command('quota').description('show and manage quotas on submissions')
@@ -36,10 +47,13 @@ export function registerQuotaCommand(program: Command, cli: Cli): void {
     .description('create a quota')
     .addOption(word('--type <type>', 'type of the quota', QuotaType).makeOptionMandatory())
     .addOption(word('--action <action>', 'reaction to an exceeded quota', QuotaAction).default('BLOCK'))
-    .addOption(word('--scope <scope>', 'whose usage is limited', QuotaScope).default('GLOBAL'))
+    .addOption(word('--scope <scope>', 'whose usage is limited', quotaKinds).default('GLOBAL'))
     .option('--key <name>', 'name of the level, user, team or account')
     .requiredOption('--limit <amount>', 'highest allowed value', readAmount)
-    .action(async ({ output, ...input }: OutputOptions & CreateQuotaInput) => {
+    .action(async ({ output, scope, key, ...rule }: CreateOptions) => {
+      if ((scope === 'GLOBAL') !== (key === undefined))
+        throw usageError('--scope and --key go together', 'pass --scope USER --key NAME')
+      const input = { ...rule, scope: scope === 'GLOBAL' ? null : toScopeInput(scope, key ?? '') }
       const { createQuota } = await cli.connection().request(CreateQuotaDocument, { input })
       await print(cli, [expectSuccess(createQuota, 'CreateQuotaSuccess').quota], output)
     })
@@ -63,8 +77,8 @@ export function registerQuotaCommand(program: Command, cli: Cli): void {
     })
 }
 
-function word(flags: string, description: string, values: Readonly<Record<string, string>>): Option {
-  const words = Object.values(values)
+function word(flags: string, description: string, values: object): Option {
+  const words: string[] = Object.values(values)
   return new Option(flags, `${description}: ${words.join(', ')}`).argParser(readChoice(words))
 }
 
@@ -72,14 +86,14 @@ const print = rowPrinter<QuotaRowFragment>([
   { title: 'ID', cell: ({ id }) => id },
   { title: 'TYPE', cell: ({ type }) => type },
   { title: 'ACTION', cell: ({ action }) => action },
-  { title: 'SCOPE', cell: ({ scope, key }) => (key === null ? scope : `${scope} ${key}`) },
+  { title: 'SCOPE', cell: ({ scope: { kind, name } }) => (name === null ? kind : `${kind} ${name}`) },
   { title: 'LIMIT', cell: ({ limit }) => String(limit) },
 ])
 
 const printUsage = rowPrinter<QuotaUsageRowFragment>([
   { title: 'TYPE', cell: ({ type }) => type },
   { title: 'ACTION', cell: ({ action }) => action },
-  { title: 'OF', cell: ({ scope }) => scope },
+  { title: 'OF', cell: ({ scope }) => formatScope(scope) },
   { title: 'USED', cell: ({ used }) => String(used), style: ({ warning }) => (warning ? 'yellow' : 'green') },
   { title: 'LIMIT', cell: ({ limit }) => String(limit) },
 ])

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { JobRowFragmentDoc, RejectJobDocument } from '../../client/generated/graphql.ts'
-import { type Cli, expectSuccess } from '../cli.ts'
-import { runForEach } from '../each.ts'
-import { readWhole } from '../numbers.ts'
-import { addOutputOption, type OutputOptions, printJobs } from '../output.ts'
+import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { runForEach } from '../frame/each.ts'
+import { readWhole } from '../reading/numbers.ts'
+import { addOutputOption, type OutputOptions, printJobs } from '../showing/output.ts'
 import { readJobVersion } from './approve.ts'
 
 export function registerRejectCommand(program: Command, cli: Cli): void {

@@ -6,13 +6,13 @@ import {
   CreateCapacityReservationDocument,
   DeleteCapacityReservationDocument,
 } from '../../client/generated/graphql.ts'
-import { type Cli, expectSuccess } from '../cli.ts'
-import { runForEach } from '../each.ts'
-import { resolvePool } from '../nodes.ts'
-import { addOutputOption, type OutputOptions, rowPrinter } from '../output.ts'
-import { readEveryNode } from '../pages.ts'
-import { timeText } from '../render.ts'
-import { parseTime } from '../times.ts'
+import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { runForEach } from '../frame/each.ts'
+import { findNode, findNodes, resolvePool } from '../reading/nodes.ts'
+import { readEveryNode } from '../reading/pages.ts'
+import { parseTime } from '../reading/times.ts'
+import { addOutputOption, type OutputOptions, rowPrinter } from '../showing/output.ts'
+import { timeText } from '../showing/render.ts'
 
 interface CreateOptions extends OutputOptions {
   pool?: string
@@ -54,7 +54,10 @@ export function registerReservationCommand(program: Command, cli: Cli): void {
 }
 
 async function create(cli: Cli, name: string, { output, pool, node, from, until, ...rest }: CreateOptions) {
-  const input = { name, pool: await resolvePool(cli, pool), nodes: node, startsAt: from, endsAt: until, ...rest }
+  const inPool = await resolvePool(cli, pool)
+  const nodes = await findNodes(cli, inPool)
+  const nodeIds = node.map((each) => findNode(nodes, each).id)
+  const input = { name, pool: inPool, nodeIds, startsAt: from, endsAt: until, ...rest }
   const { createCapacityReservation } = await cli.connection().request(CreateCapacityReservationDocument, { input })
   const success = expectSuccess(createCapacityReservation, 'CreateCapacityReservationSuccess')
   await print(cli, [success.capacityReservation], output)

@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
 import { RetryJobsDocument } from '../../client/generated/graphql.ts'
-import { type Cli, expectSuccess } from '../cli.ts'
-import { countWordsBeforeSeparator } from '../command-path.ts'
-import { seeJobs, stopForProblem, usageError } from '../exit.ts'
-import { pickFilterFlags } from '../filter.ts'
-import { rememberJob } from '../last-job.ts'
-import { isTable, rowPrinter } from '../output.ts'
-import { changedJobColumns } from '../render.ts'
-import { actOnChosen, addSelectionFlags } from '../selection.ts'
-import { buildSpec, type SpecFlags } from '../spec.ts'
+import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { countWordsBeforeSeparator } from '../frame/command-path.ts'
+import { seeJobs, stopForProblem, usageError } from '../frame/exit.ts'
+import { pickFilterFlags } from '../reading/filter.ts'
+import { rememberJob } from '../reading/last-job.ts'
+import { actOnChosen, addSelectionFlags } from '../reading/selection.ts'
+import { buildSpec, type SpecFlags } from '../reading/spec.ts'
+import { isTable, rowPrinter } from '../showing/output.ts'
+import { changedJobColumns } from '../showing/render.ts'
 import {
   addSpecFlags,
   addSubmissionFlags,

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { DeleteJobsDocument } from '../../client/generated/graphql.ts'
-import type { Cli } from '../cli.ts'
-import { addOutputOption, isTable, type OutputOptions, printIds } from '../output.ts'
-import { actOnChosen, addSelectionFlags } from '../selection.ts'
+import type { Cli } from '../frame/cli.ts'
+import { actOnChosen, addSelectionFlags } from '../reading/selection.ts'
+import { addOutputOption, isTable, type OutputOptions, printIds } from '../showing/output.ts'
 
 export function registerRmCommand(program: Command, cli: Cli): void {
   const rm = addOutputOption(program.command('rm').argument('[job...]'), []).description(

@@ -6,22 +6,23 @@ import {
   ApprovalRulesDocument,
   CreateApprovalRuleDocument,
   DeleteApprovalRuleDocument,
+  type Executor,
   UpdateApprovalRuleDocument,
   type UserLevel,
 } from '../../client/generated/graphql.ts'
-import { levels, readChoice, readChoices } from '../choices.ts'
-import { type Cli, expectSuccess } from '../cli.ts'
-import { runForEach } from '../each.ts'
-import { usageError } from '../exit.ts'
-import { readAmount, readWhole } from '../numbers.ts'
-import { addOutputOption, type OutputOptions, rowPrinter } from '../output.ts'
-import { readEveryNode } from '../pages.ts'
+import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { runForEach } from '../frame/each.ts'
+import { usageError } from '../frame/exit.ts'
+import { levels, readChoice, readChoices, readExecutorChoice } from '../reading/choices.ts'
+import { readAmount, readWhole } from '../reading/numbers.ts'
+import { readEveryNode } from '../reading/pages.ts'
+import { addOutputOption, type OutputOptions, rowPrinter } from '../showing/output.ts'
 
 /** Flags of a rule. The flags of its condition have the names of the condition's fields. */
 interface RuleFlags {
   costAbove?: number
   hardware?: string
-  executor?: string
+  executor?: Executor
   levelNotIn?: UserLevel[]
   jobsPerDayAbove?: number
   firstJob?: true
@@ -74,7 +75,7 @@ function withFlags(command: Command): Command {
   return command
     .option('--cost-above <cost>', 'condition: the job costs more than this', readAmount)
     .option('--hardware <glob>', 'condition: the requested GPU or CPU model matches this glob')
-    .option('--executor <name>', 'condition: the job runs on this executor')
+    .option('--executor <name>', 'condition: the job runs on this executor', readExecutorChoice)
     .option('--level-not-in <level...>', 'condition: the user has another level than these', readChoices(levels))
     .option(
       '--jobs-per-day-above <count>',

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import type { Cli } from '../cli.ts'
-import { runServer } from '../server.ts'
+import type { Cli } from '../frame/cli.ts'
+import { runServer } from '../frame/server.ts'
 
 export function registerServeCommand(program: Command, cli: Cli): void {
   program

@@ -7,13 +7,13 @@ import {
   SlotRowFragmentDoc,
   SlotsDocument,
 } from '../../client/generated/graphql.ts'
-import { readChoices } from '../choices.ts'
-import { type Cli, expectSuccess } from '../cli.ts'
-import { runForEach } from '../each.ts'
-import { addOutputOption, isTable, type OutputOptions, rowPrinter } from '../output.ts'
-import { readEveryNode } from '../pages.ts'
-import { timeText } from '../render.ts'
-import { readSeconds } from '../times.ts'
+import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { runForEach } from '../frame/each.ts'
+import { readChoices } from '../reading/choices.ts'
+import { readEveryNode } from '../reading/pages.ts'
+import { readSeconds } from '../reading/times.ts'
+import { addOutputOption, isTable, type OutputOptions, rowPrinter } from '../showing/output.ts'
+import { timeText } from '../showing/render.ts'
 
 const print = rowPrinter<SlotRowFragment>([
   { title: 'ID', cell: ({ id }) => id },

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import type { Cli } from '../cli.ts'
-import { addOutputOption, type OutputOptions, printObject } from '../output.ts'
-import { structured } from '../render.ts'
-import { readSpec, toSpecInput } from '../spec-text.ts'
+import type { Cli } from '../frame/cli.ts'
+import { addOutputOption, type OutputOptions, printObject } from '../showing/output.ts'
+import { structured } from '../showing/render.ts'
+import { readSpec, toSpecInput } from '../showing/spec-text.ts'
 
 export function registerSpecCommand(program: Command, cli: Cli): void {
   addOutputOption(program.command('spec').argument('<job>'))

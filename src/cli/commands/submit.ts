@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { requireField } from '../../client/connection/failure.ts'
 import {
   ChangedJobFragmentDoc,
   type JobPreviewRowFragment,
@@ -10,19 +11,20 @@ import {
   type PreviewJobInput,
 } from '../../client/generated/graphql.ts'
 import type { PreviewJobAnswer, RetryJobAnswer, SubmitJobAnswer } from '../../client/jobs/client.ts'
-import { type Cli, expectSuccess } from '../cli.ts'
-import { jobExitCode, usageError } from '../exit.ts'
-import type { RowShape } from '../fields.ts'
-import { rememberJob } from '../last-job.ts'
-import { readAmount, readCount, readWhole } from '../numbers.ts'
-import { addOutputOption, isTable, type OutputOptions, printObject } from '../output.ts'
-import { memoryText, sheet, startText, structured } from '../render.ts'
-import { buildSpec, type SpecFlags } from '../spec.ts'
-import { submitSweep } from '../submit-sweep.ts'
-import { type Parameter, readParameter } from '../sweep.ts'
-import { readSeconds } from '../times.ts'
-import { detachOnInterrupt, followLog, reportWaiting, waitUntilFinal } from '../watch.ts'
-import { decodeUtf8 } from '../yaml.ts'
+import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { jobExitCode, usageError } from '../frame/exit.ts'
+import { readExecutorChoice } from '../reading/choices.ts'
+import type { RowShape } from '../reading/fields.ts'
+import { rememberJob } from '../reading/last-job.ts'
+import { readAmount, readCount, readWhole } from '../reading/numbers.ts'
+import { buildSpec, type SpecFlags } from '../reading/spec.ts'
+import { type Parameter, readParameter } from '../reading/sweep.ts'
+import { readSeconds } from '../reading/times.ts'
+import { decodeUtf8 } from '../reading/yaml.ts'
+import { addOutputOption, isTable, type OutputOptions, printObject } from '../showing/output.ts'
+import { formatScope, memoryText, sheet, startText, structured } from '../showing/render.ts'
+import { detachOnInterrupt, followLog, reportWaiting, waitUntilFinal } from '../showing/watch.ts'
+import { submitSweep } from './submit-sweep.ts'
 
 export interface SubmissionOptions extends OutputOptions {
   idempotencyKey?: string
@@ -126,7 +128,7 @@ export function addSpecFlags(submit: Command): Command {
     .option('--gpu-ids <ids>', 'exactly these GPUs of the machine, e.g. 0,1', readIds)
     .option('--any-gpu', 'use other GPUs if those of --gpu-ids are in use')
     .option('--queue <name>', 'the queue to submit to')
-    .option('--executor <name>', 'executor that runs the job')
+    .option('--executor <name>', 'executor that runs the job, such as container', readExecutorChoice)
     .option('--project <name>', 'project of the job')
     .option('--account <account>', 'account to charge')
     .option('--max-run-time <time>', 'maximum duration of a run: 90s, 10m, 2h, 1d', readSeconds)
@@ -159,7 +161,9 @@ async function send(cli: Cli, spec: JobSpecInput, options: SubmitOptions): Promi
   const answer = await cli.connection().submit(input, submissionRetries(options))
   const namesMemory = (spec.resources?.memoryGib ?? spec.resources?.memoryBytes) != null
   if (answer.__typename === 'SubmitJobSuccess' && !namesMemory)
-    cli.terminal.say(`berth: memory: ${memoryText(answer.job.spec.resources.memoryBytes)}; --mem sets another amount`)
+    cli.terminal.say(
+      `berth: memory: ${memoryText(requireField(answer.job.spec).resources.memoryBytes)}; --mem sets another amount`,
+    )
   await printSubmission(cli, expectSuccess(answer, 'SubmitJobSuccess'), options)
 }
 
@@ -181,7 +185,7 @@ async function writePreview(
     ['gpus', shown.gpuIds.join(', ')],
     ['because', shown.reasons.map(({ message }) => message).join('; ')],
     ['missing', shown.fit?.missing.join('; ')],
-    ['position', shown.queuePosition?.toString()],
+    ['position', shown.position?.toString()],
     ['may start', startText(shown.estimatedStart)],
     ['approval', shown.approval?.reason],
     ['costs at most', shown.cost && `${+shown.cost.amount.toFixed(4)} ${shown.cost.currency ?? ''}`.trim()],
@@ -193,7 +197,7 @@ async function writePreview(
 }
 
 const quotaText = ({ type, scope, limit, usedAfter }: JobPreviewRowFragment['quotas'][number]) =>
-  `${type} ${usedAfter ?? 'without bound'} of ${limit} (${scope})`
+  `${type} ${usedAfter ?? 'without bound'} of ${limit} (${formatScope(scope)})`
 
 function preemptsText({
   preempts,

@@ -6,10 +6,10 @@ import {
   TeamRowFragmentDoc,
   UpdateTeamDocument,
 } from '../../client/generated/graphql.ts'
-import { type Cli, expectSuccess } from '../cli.ts'
-import { addOutputOption, type OutputOptions, rowPrinter } from '../output.ts'
-import { findTeamId, findUserId, readTeams } from '../people.ts'
-import { timeText } from '../render.ts'
+import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { findTeamId, findUserId, readTeams } from '../reading/people.ts'
+import { addOutputOption, type OutputOptions, rowPrinter } from '../showing/output.ts'
+import { timeText } from '../showing/render.ts'
 
 const print = rowPrinter<TeamRowFragment>([
   { title: 'NAME', cell: ({ name }) => name },

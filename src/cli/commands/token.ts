@@ -6,12 +6,12 @@ import {
   TokenRowFragmentDoc,
   type TokenScope,
 } from '../../client/generated/graphql.ts'
-import { readChoices } from '../choices.ts'
-import { type Cli, expectSuccess } from '../cli.ts'
-import { addOutputOption, type OutputOptions, printObject, rowPrinter } from '../output.ts'
-import { findTokenId, findUserId, readTokens } from '../people.ts'
-import { timeText } from '../render.ts'
-import { readFutureTime } from '../times.ts'
+import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { readChoices } from '../reading/choices.ts'
+import { findTokenId, findUserId, readTokens } from '../reading/people.ts'
+import { readFutureTime } from '../reading/times.ts'
+import { addOutputOption, type OutputOptions, printObject, rowPrinter } from '../showing/output.ts'
+import { timeText } from '../showing/render.ts'
 
 const print = rowPrinter<TokenRowFragment>([
   { title: 'PREFIX', cell: ({ prefix }) => prefix },

@@ -1,30 +1,32 @@
 import type { Command } from 'commander'
 import {
   CancelJobDocument,
-  QueueDocument,
-  type QueueEntryFragment,
-  QueueStatusDocument,
-  type QueueStatusSubscription,
+  WorkloadDocument,
+  type WorkloadEntryFragment,
+  WorkloadStatusDocument,
+  type WorkloadStatusSubscription,
 } from '../../client/generated/graphql.ts'
-import { findConsolePage, openBrowser } from '../browser.ts'
-import type { Cli } from '../cli.ts'
-import { isTable } from '../output.ts'
-import type { Screen } from '../screen.ts'
-import { type Effect, type KeyPress, TopView } from '../top-view.ts'
-import { followLog } from '../watch.ts'
-import { addQueueOptions, printQueue, type QueueOptions, queueVariables } from './queue.ts'
+import type { Cli } from '../frame/cli.ts'
+import type { Screen } from '../frame/screen.ts'
+import { findConsolePage, openBrowser } from '../showing/browser.ts'
+import { isTable } from '../showing/output.ts'
+import { type Effect, type KeyPress, TopView } from '../showing/top-view.ts'
+import { followLog } from '../showing/watch.ts'
+import { addWorkloadOptions, printWorkload, type WorkloadOptions, workloadVariables } from './workload.ts'
 
 export function registerTopCommand(program: Command, cli: Cli): void {
-  addQueueOptions(program.command('top'), 100)
-    .summary('watch the queue live, and act on its jobs by keys')
-    .description('watch the queue live until q or Ctrl-C; in a pipe, print one snapshot after another')
-    .action(async (options: QueueOptions) => {
+  addWorkloadOptions(program.command('top'), 100)
+    .summary('watch the workload of a pool live, and act on its jobs by keys')
+    .description('watch the workload of a pool live until q or Ctrl-C; in a pipe, print one snapshot after another')
+    .action(async (options: WorkloadOptions) => {
       // The live view retries forever, so check first that a server is reachable.
-      const variables = queueVariables(options)
-      const { queue } = await cli.connection().request(QueueDocument, variables, { attempts: 2 })
-      const pool = queue?.pool.name ?? variables.pool
+      const variables = workloadVariables(options)
+      const found = await cli.connection().request(WorkloadDocument, variables, { attempts: 2 })
+      const pool = found.pool?.workload.pool.name ?? variables.pool
       const leave = new AbortController()
-      const updates = cli.connection().subscribe(QueueStatusDocument, { ...variables, pool }, { signal: leave.signal })
+      const updates = cli
+        .connection()
+        .subscribe(WorkloadStatusDocument, { ...variables, pool }, { signal: leave.signal })
       cli.leaveOnInterrupt('detached; all jobs continue')
       const screen = isTable(options.output) ? cli.terminal.openScreen() : null
       if (screen) {
@@ -34,15 +36,15 @@ export function registerTopCommand(program: Command, cli: Cli): void {
         return
       }
       const { output } = options
-      for await (const { queueStatus } of updates) {
-        await printQueue(cli, queueStatus, output)
+      for await (const { workloadStatus } of updates) {
+        await printWorkload(cli, workloadStatus, output)
         if (output.format !== 'json' && output.format !== 'jsonl')
           await cli.terminal.write(output.format === 'yaml' ? '---\n' : '\n')
       }
     })
 }
 
-type Updates = AsyncIterable<QueueStatusSubscription>
+type Updates = AsyncIterable<WorkloadStatusSubscription>
 
 /** Returns what ends the view: the log of a job, or a wish to leave. */
 async function watchByKeys(cli: Cli, screen: Screen, updates: Updates): Promise<Effect> {
@@ -64,8 +66,8 @@ async function watchByKeys(cli: Cli, screen: Screen, updates: Updates): Promise<
     })
   }
   const follow = async (): Promise<Effect> => {
-    for await (const { queueStatus } of updates) {
-      view.show(queueStatus)
+    for await (const { workloadStatus } of updates) {
+      view.show(workloadStatus)
       draw()
     }
     return { kind: 'QUIT' }
@@ -79,13 +81,13 @@ async function watchByKeys(cli: Cli, screen: Screen, updates: Updates): Promise<
   }
 }
 
-async function openJob(cli: Cli, { id }: QueueEntryFragment): Promise<string> {
+async function openJob(cli: Cli, { id }: WorkloadEntryFragment): Promise<string> {
   const address = await findConsolePage(cli, `/jobs/${id}`)
   await openBrowser(cli, address)
   return address
 }
 
-async function cancelJob(cli: Cli, { id, name }: QueueEntryFragment): Promise<string> {
+async function cancelJob(cli: Cli, { id, name }: WorkloadEntryFragment): Promise<string> {
   const { cancelJob: answer } = await cli
     .connection()
     .request(CancelJobDocument, { input: { jobId: id } }, { attempts: 4 })

@@ -2,9 +2,9 @@ import type { Command } from 'commander'
 import { RequestFailed } from '../../client/connection/failure.ts'
 import { LogInFactsDocument } from '../../client/generated/graphql.ts'
 import { type Client, createClient } from '../../client/jobs/client.ts'
-import type { Cli } from '../cli.ts'
-import type { Env } from '../env.ts'
-import { runServer } from '../server.ts'
+import type { Cli } from '../frame/cli.ts'
+import type { Env } from '../frame/env.ts'
+import { runServer } from '../frame/server.ts'
 
 export function registerUpCommand(program: Command, cli: Cli): void {
   program
@@ -29,7 +29,7 @@ function openLocal({ BERTH_PORT }: Env): Client | null {
 async function findVersion(server: Client): Promise<string | null> {
   try {
     const { serverInfo } = await server.request(LogInFactsDocument, {})
-    return serverInfo.version
+    return serverInfo.release
   } catch (error) {
     if (error instanceof RequestFailed && error.code === 'UNREACHABLE') return null
     throw error

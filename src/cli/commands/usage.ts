@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
+import { requireField } from '../../client/connection/failure.ts'
 import { UsageBy, UsageDocument, type UsageQuery } from '../../client/generated/graphql.ts'
-import { readChoice } from '../choices.ts'
-import type { Cli } from '../cli.ts'
-import { usageError } from '../exit.ts'
-import { addOutputOption, type OutputOptions, rowPrinter } from '../output.ts'
-import { secondsText } from '../render.ts'
-import { nowMs, readPastTime } from '../times.ts'
+import type { Cli } from '../frame/cli.ts'
+import { usageError } from '../frame/exit.ts'
+import { readChoice } from '../reading/choices.ts'
+import { nowMs, readPastTime } from '../reading/times.ts'
+import { addOutputOption, type OutputOptions, rowPrinter } from '../showing/output.ts'
+import { secondsText } from '../showing/render.ts'
 
 interface UsageOptions extends OutputOptions {
   by: UsageBy
@@ -14,7 +15,7 @@ interface UsageOptions extends OutputOptions {
   pool?: string
 }
 
-interface Use extends Omit<UsageQuery['usage'][number], 'at'> {
+interface Use extends Omit<NonNullable<UsageQuery['usage']>[number], 'at'> {
   cpuHours: number
   gpuHours: number
   memoryGibHours: number
@@ -39,18 +40,18 @@ export function registerUsageCommand(program: Command, cli: Cli): void {
       if (seconds < 60) throw usageError('the time is shorter than a minute', 'pass --since 24h')
       const variables = { from, to: until ?? null, by, pool: pool ?? null, bucketSeconds: seconds }
       const { usage } = await cli.connection().request(UsageDocument, variables)
-      const rows = usage.map(({ at: _, ...point }) => ({
+      const rows = requireField(usage).map(({ at: _, ...point }) => ({
         ...point,
         cpuHours: point.cpuSeconds / 3_600,
         gpuHours: point.gpuSeconds / 3_600,
-        memoryGibHours: point.memoryGibSeconds / 3_600,
+        memoryGibHours: point.memoryByteSeconds / 2 ** 30 / 3_600,
       }))
       await print(cli, rows, output)
     })
 }
 
 const print = rowPrinter<Use>([
-  { title: 'KEY', cell: ({ key }) => key ?? '-', shrinks: true },
+  { title: 'KEY', cell: ({ key, user, team }) => (user ?? team)?.name ?? key ?? '-', shrinks: true },
   { title: 'CPU HOURS', cell: ({ cpuHours }) => rounded(cpuHours) },
   { title: 'GPU HOURS', cell: ({ gpuHours }) => rounded(gpuHours) },
   { title: 'GIB HOURS', cell: ({ memoryGibHours }) => rounded(memoryGibHours), drop: 1 },

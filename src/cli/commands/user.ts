@@ -1,7 +1,7 @@
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import {
   CreateUserDocument,
-  DeleteUserDocument,
+  DisableUserDocument,
   type Permission,
   ServerInfoDocument,
   UpdateUserDocument,
@@ -12,12 +12,12 @@ import {
   UserRowFragmentDoc,
   WhoAmIDocument,
 } from '../../client/generated/graphql.ts'
-import { levels, permissionName, readChoice, readPermissions } from '../choices.ts'
-import { type Cli, expectSuccess } from '../cli.ts'
-import { exitCodes, Stop, usageError } from '../exit.ts'
-import { addOutputOption, type OutputOptions, printObject, rowPrinter } from '../output.ts'
-import { findUserId, readUsersWithRights } from '../people.ts'
-import { type Column, sheet, timeText } from '../render.ts'
+import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { exitCodes, Stop, usageError } from '../frame/exit.ts'
+import { levels, permissionName, readChoice, readPermissions } from '../reading/choices.ts'
+import { findUserId, readUsersWithRights } from '../reading/people.ts'
+import { addOutputOption, type OutputOptions, printObject, rowPrinter } from '../showing/output.ts'
+import { type Column, sheet, timeText } from '../showing/render.ts'
 
 type User = UserRowFragment & Partial<UserRightsFragment>
 
@@ -52,7 +52,6 @@ interface Fields {
 }
 
 interface Change {
-  disable?: true
   enable?: true
   oidcSubject?: string
 }
@@ -68,31 +67,34 @@ export function registerUserCommand(program: Command, cli: Cli): void {
   withFields(addOutputOption(user.command('create').argument('<name>'), [UserRowFragmentDoc]))
     .description('create a user')
     .action(async (name: string, { output, level = 'RESEARCHER', ...fields }: OutputOptions & Fields) => {
-      const input = { name, level, ...fields }
+      const input = { name, level, ...toInput(fields) }
       const { createUser } = await cli.connection().request(CreateUserDocument, { input })
       await print(cli, [expectSuccess(createUser, 'CreateUserSuccess').user], output)
     })
   withFields(addOutputOption(user.command('set').argument('<name>'), [UserRowFragmentDoc]))
     .description('change a user; omitted fields stay')
-    .addOption(new Option('--disable', 'disable the login of the user').conflicts('enable'))
-    .option('--enable', 'enable the login of the user')
+    .option('--enable', 'enable the user again')
     .option('--oidc-subject <sub>', 'identity of the user: `sub` in the tokens of the OpenID provider of the server')
     .action(async (name: string, options: OutputOptions & Fields & Change) => {
-      const { output, disable, enable, oidcSubject, ...fields } = options
-      const disabled = disable || enable ? disable === true : undefined
+      const { output, enable, oidcSubject, ...fields } = options
       const identity = oidcSubject === undefined ? undefined : await identityOf(cli, oidcSubject)
-      const input = { userId: await findUserId(cli, name), ...fields, disabled, identity }
+      const input = {
+        userId: await findUserId(cli, name),
+        ...toInput(fields),
+        ...(enable && { disabled: false }),
+        identity,
+      }
       const { updateUser } = await cli.connection().request(UpdateUserDocument, { input })
       await print(cli, [expectSuccess(updateUser, 'UpdateUserSuccess').user], output)
     })
   user
-    .command('rm')
+    .command('disable')
     .argument('<name>')
     .description('disable a user and revoke the tokens of the user; running jobs continue, waiting jobs are held')
     .action(async (name: string) => {
       const input = { userId: await findUserId(cli, name) }
-      const { deleteUser } = await cli.connection().request(DeleteUserDocument, { input })
-      await cli.terminal.write(`${expectSuccess(deleteUser, 'DeleteUserSuccess').user.id}\n`)
+      const { disableUser } = await cli.connection().request(DisableUserDocument, { input })
+      await cli.terminal.write(`${expectSuccess(disableUser, 'DisableUserSuccess').user.id}\n`)
     })
 }
 
@@ -133,6 +135,12 @@ function withFields(command: Command): Command {
     .option('--deny <permission...>', 'permissions to deny', readPermissions)
     .option('--unix-user <account>', 'Unix account that the jobs of the user run as')
 }
+
+const toInput = ({ teams, defaultTeam, ...fields }: Fields) => ({
+  ...fields,
+  ...(teams && { teams: teams.map((name) => ({ name })) }),
+  ...(defaultTeam !== undefined && { defaultTeam: { name: defaultTeam } }),
+})
 
 async function identityOf(cli: Cli, subject: string): Promise<UserIdentityInput> {
   const { serverInfo } = await cli.connection().request(ServerInfoDocument, {})

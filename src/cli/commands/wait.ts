@@ -8,16 +8,16 @@ import {
   type LabelFilter,
   type LiveJobFragment,
 } from '../../client/generated/graphql.ts'
-import { readChoices } from '../choices.ts'
-import type { Cli } from '../cli.ts'
-import { exitCodes, MissingJob, Stop, seeJobs, usageError } from '../exit.ts'
-import { readLabel } from '../filter.ts'
-import { addOutputOption, type OutputOptions, printJobs } from '../output.ts'
-import { readFirstNodes } from '../pages.ts'
-import { stateStyles } from '../render.ts'
-import { readSeconds } from '../times.ts'
-import { waitedJobsMax, waitForMany, worstExitCode } from '../wait-many.ts'
-import { detachOnInterrupt, findJob, reportWaiting, waitUntilFinal } from '../watch.ts'
+import type { Cli } from '../frame/cli.ts'
+import { exitCodes, MissingJob, Stop, seeJobs, usageError } from '../frame/exit.ts'
+import { readChoices } from '../reading/choices.ts'
+import { readLabel } from '../reading/filter.ts'
+import { readFirstNodes } from '../reading/pages.ts'
+import { readSeconds } from '../reading/times.ts'
+import { addOutputOption, type OutputOptions, printJobs } from '../showing/output.ts'
+import { stateStyles } from '../showing/render.ts'
+import { waitedJobsMax, waitForMany, worstExitCode } from '../showing/wait-many.ts'
+import { detachOnInterrupt, findJob, reportWaiting, waitUntilFinal } from '../showing/watch.ts'
 
 interface WaitOptions extends OutputOptions {
   label?: LabelFilter[]

@@ -8,14 +8,15 @@ import {
   type WebhookDeliveryRowFragment,
   WebhookDeliveryRowFragmentDoc,
   WebhookDetailsDocument,
+  type WebhookEventType,
   type WebhookRowFragment,
   WebhookRowFragmentDoc,
   WebhooksDocument,
 } from '../../client/generated/graphql.ts'
-import { type Cli, expectSuccess } from '../cli.ts'
-import { exitCodes, Stop } from '../exit.ts'
-import { addOutputOption, isTable, type OutputOptions, printObject, rowPrinter } from '../output.ts'
-import { sheet, table, timeText } from '../render.ts'
+import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { exitCodes, Stop } from '../frame/exit.ts'
+import { addOutputOption, isTable, type OutputOptions, printObject, rowPrinter } from '../showing/output.ts'
+import { sheet, table, timeText } from '../showing/render.ts'
 
 /** A try may take 15 s. */
 const testMsMax = 20_000
@@ -70,13 +71,16 @@ function stateText({ disabledAt }: WebhookRowFragment): string {
   return disabledAt === null ? 'enabled' : 'disabled'
 }
 
-function eventsText({ events }: WebhookRowFragment): string {
-  return events.length === 0 ? 'all' : events.join(' ')
+/** JOB_FAILED as webhooks and the configuration write it: job.failed. */
+const formatEventType = (type: WebhookEventType): string => type.toLowerCase().replace('_', '.')
+
+function eventsText({ eventTypes }: WebhookRowFragment): string {
+  return eventTypes.length === 0 ? 'all' : eventTypes.map(formatEventType).join(' ')
 }
 
 const deliveryColumns = [
   { title: 'ID', cell: ({ id }: WebhookDeliveryRowFragment) => id },
-  { title: 'TYPE', cell: ({ type }: WebhookDeliveryRowFragment) => type },
+  { title: 'TYPE', cell: ({ eventType }: WebhookDeliveryRowFragment) => formatEventType(eventType) },
   { title: 'JOB', cell: ({ job }: WebhookDeliveryRowFragment) => job?.id ?? '-' },
   { title: 'STATE', cell: ({ state }: WebhookDeliveryRowFragment) => state },
   { title: 'TRIES', cell: ({ tries }: WebhookDeliveryRowFragment) => String(tries) },
@@ -101,7 +105,9 @@ async function show(cli: Cli, name: string, { output }: OutputOptions): Promise<
     ['pending', `${webhook.pending}${webhook.pendingSince ? ` since ${timeText(webhook.pendingSince)}` : ''}`],
     ['dead', String(webhook.dead)],
   ] as const
-  const deliveries = [...webhook.deadDeliveries, ...webhook.pendingDeliveries, ...webhook.delivered]
+  const deliveries = [webhook.deadDeliveries, webhook.pendingDeliveries, webhook.delivered].flatMap(
+    ({ nodes }) => nodes,
+  )
   const rows = () => (deliveries.length === 0 ? '' : `\n${table(terminal, deliveries, deliveryColumns)}`)
   await printObject(cli, webhook, output, () => `${sheet(terminal, lines)}${rows()}`)
 }
@@ -123,7 +129,8 @@ async function waitForTry(cli: Cli, first: WebhookDeliveryRowFragment): Promise<
   for (let waitedMs = 0; waitedMs < testMsMax; waitedMs += pollMs) {
     if (delivery.state === 'DELIVERED' || delivery.error !== null) break
     await sleep(pollMs)
-    delivery = (await cli.connection().request(WebhookDeliveryDocument, { id })).webhookDelivery ?? delivery
+    const { node } = await cli.connection().request(WebhookDeliveryDocument, { id })
+    if (node?.__typename === 'WebhookDelivery') delivery = node
   }
   return delivery
 }

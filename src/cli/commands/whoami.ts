@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { WhoAmIDocument } from '../../client/generated/graphql.ts'
-import type { Cli } from '../cli.ts'
-import { addOutputOption, type OutputOptions, printObject } from '../output.ts'
-import { sheet, timeText } from '../render.ts'
+import type { Cli } from '../frame/cli.ts'
+import { addOutputOption, type OutputOptions, printObject } from '../showing/output.ts'
+import { sheet, timeText } from '../showing/render.ts'
 
 export function registerWhoamiCommand(program: Command, cli: Cli): void {
   addOutputOption(program.command('whoami'))

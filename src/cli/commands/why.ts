@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import type { JobQuery, JobSpecInput } from '../../client/generated/graphql.ts'
-import type { Cli } from '../cli.ts'
-import { addOutputOption, type Output, type OutputOptions, printObject } from '../output.ts'
-import { type Column, countJobs, secondsText, sheet, startText, stateText, table, timeText } from '../render.ts'
-import { readSpec, toSpecInput } from '../spec-text.ts'
-import { findJob } from '../watch.ts'
+import type { Cli } from '../frame/cli.ts'
+import { addOutputOption, type Output, type OutputOptions, printObject } from '../showing/output.ts'
+import { type Column, countJobs, secondsText, sheet, startText, stateText, table, timeText } from '../showing/render.ts'
+import { readSpec, toSpecInput } from '../showing/spec-text.ts'
+import { findJob } from '../showing/watch.ts'
 import { holdText, positionText } from './info.ts'
 
 type Job = NonNullable<JobQuery['job']>
@@ -45,8 +45,8 @@ function explain(job: Job): [string, string | null | undefined][] {
 const reasonText = ({ message, used, limit }: NonNullable<Job['scheduling']>['reasons'][number]) =>
   limit === null || message.includes(String(limit)) ? message : `${message} (${used ?? '?'} of ${limit})`
 
-const gateText = ({ code, opensAt, detail }: NonNullable<Job['scheduling']>['gates'][number]) =>
-  [code, detail, opensAt && `until ${timeText(opensAt)}`].filter(Boolean).join(' ')
+const gateText = ({ code, opensAt, message, job }: NonNullable<Job['scheduling']>['gates'][number]) =>
+  [code, job?.id, message, opensAt && `until ${timeText(opensAt)}`].filter(Boolean).join(' ')
 
 function nextStep({ id, state, stateCategory, stateReason }: Job): string | null {
   if (state === 'BLOCKED') return `"berth approve ${id}", with the permission`

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
-import type { Env } from '../env.ts'
-import { exitCodes, Stop, usageError } from '../exit.ts'
+import type { Env } from '../frame/env.ts'
+import { exitCodes, Stop, usageError } from '../frame/exit.ts'
 import { withLock } from './lock.ts'
 
 /**

@@ -1,9 +1,9 @@
 import { RequestFailed } from '../../client/connection/failure.ts'
 import { LogInFactsDocument, type LogInFactsQuery, WhoAmIDocument } from '../../client/generated/graphql.ts'
 import { createClient } from '../../client/jobs/client.ts'
-import { openBrowser } from '../browser.ts'
-import type { Cli } from '../cli.ts'
-import { exitCodes, Stop, usageError } from '../exit.ts'
+import type { Cli } from '../frame/cli.ts'
+import { exitCodes, Stop, usageError } from '../frame/exit.ts'
+import { openBrowser } from '../showing/browser.ts'
 import type { Context } from './context-files.ts'
 import type { Provider, ProviderTokens } from './open-id.ts'
 

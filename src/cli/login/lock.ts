@@ -1,8 +1,8 @@
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { exitCodes, Stop, usageError } from '../exit.ts'
-import { nowMs } from '../times.ts'
+import { exitCodes, Stop, usageError } from '../frame/exit.ts'
+import { nowMs } from '../reading/times.ts'
 
 /**
  * A lock is a file that its holder creates and removes. A lock whose holder was killed is removed by the next command: at

@@ -1,5 +1,5 @@
-import type { Cli } from '../cli.ts'
-import { Stop } from '../exit.ts'
+import type { Cli } from '../frame/cli.ts'
+import { Stop } from '../frame/exit.ts'
 import { noCredential } from './credential.ts'
 
 /** Forgets the log-in of a context, and revokes it at the OpenID provider if that is possible. */

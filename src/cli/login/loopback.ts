@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { exitCodes, Stop } from '../exit.ts'
+import { exitCodes, Stop } from '../frame/exit.ts'
 
 /** A port of this machine to which the browser returns from the OpenID provider. */
 export interface Loopback {

@@ -1,6 +1,6 @@
 import * as client from 'openid-client'
-import { exitCodes, Stop, usageError } from '../exit.ts'
-import { nowMs } from '../times.ts'
+import { exitCodes, Stop, usageError } from '../frame/exit.ts'
+import { nowMs } from '../reading/times.ts'
 import type { Context, OpenIdLogIn } from './context-files.ts'
 import { openLoopback } from './loopback.ts'
 

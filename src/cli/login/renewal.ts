@@ -1,6 +1,6 @@
 import { RequestFailed } from '../../client/connection/failure.ts'
-import { exitCodes, Stop } from '../exit.ts'
-import { nowMs } from '../times.ts'
+import { exitCodes, Stop } from '../frame/exit.ts'
+import { nowMs } from '../reading/times.ts'
 import type { Context, ContextFiles, OpenIdLogIn } from './context-files.ts'
 
 /** After a failed renewal the token is used on, if it is valid, for so long. */

@@ -1,5 +1,5 @@
 import type { TokenSource } from '../../client/connection/tokens.ts'
-import type { Env } from '../env.ts'
+import type { Env } from '../frame/env.ts'
 import type { Context, ContextFiles } from './context-files.ts'
 import { LogInRenewal } from './renewal.ts'
 

@@ -1,0 +1,80 @@
+import { type JobSpecInput, SubmitJobsDocument, type SubmitJobsMutation } from '../../client/generated/graphql.ts'
+import { createIdempotencyKey } from '../../client/jobs/idempotency-key.ts'
+import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { stopForProblem, usageError } from '../frame/exit.ts'
+import { rememberJob } from '../reading/last-job.ts'
+import { expandSweep, type Parameter } from '../reading/sweep.ts'
+import { isTable, type OutputOptions, printIds, rowPrinter } from '../showing/output.ts'
+import { changedJobColumns, countJobs } from '../showing/render.ts'
+import { reportEnds, waitForMany } from '../showing/wait-many.ts'
+
+type Result = Extract<SubmitJobsMutation['submitJobs'], { __typename: 'SubmitJobsSuccess' }>['results'][number]
+
+export interface SweepOptions extends OutputOptions {
+  sweep: readonly Parameter[]
+  idempotencyKey?: string
+  keyTtl?: number
+  requiresApproval?: boolean
+  follow?: boolean
+  wait?: boolean
+  slot?: string
+  dryRun?: boolean
+}
+
+const print = rowPrinter(changedJobColumns)
+
+/** A key for each job makes the request safe to repeat. */
+export async function submitSweep(cli: Cli, spec: JobSpecInput, options: SweepOptions): Promise<void> {
+  const { sweep, follow, wait, slot, dryRun, output } = options
+  if (slot || wait === false) throw usageError('--slot and --no-wait are for one job')
+  if (follow)
+    throw usageError('--follow is for one job', 'pass --wait, and "berth logs -f --label sweep=NAME" elsewhere')
+  const key = options.idempotencyKey ?? createIdempotencyKey()
+  const name = spec.labels?.find((label) => label.key === 'sweep')?.value ?? key.slice(0, 8)
+  const specs = expandSweep(spec, sweep, name)
+  if (dryRun) return cli.terminal.say(`berth: ${countJobs(specs.length)} would be submitted`)
+  const submissions = specs.map((each, i) => ({
+    spec: each,
+    defaultWorkdir: cli.cwd,
+    idempotencyKey: `${key}:${i}`,
+    idempotencyTtlSeconds: options.keyTtl,
+    requiresApproval: options.requiresApproval,
+  }))
+  const { submitJobs } = await cli.connection().request(SubmitJobsDocument, { input: { submissions } }, { attempts: 5 })
+  const { results } = expectSuccess(submitJobs, 'SubmitJobsSuccess')
+  const jobs = results.flatMap((result) => (result.__typename === 'SubmitJobSuccess' ? [result.job] : []))
+  const newest = jobs.at(-1)
+  if (newest) await rememberJob(cli.env, cli.connection().url, newest.id)
+  reportRefusals(cli, results)
+  const ids = jobs.map(({ id }) => id)
+  if (isTable(output) || output.format === 'ids') await printIds(cli, ids, output)
+  else if (!wait) await print(cli, jobs, output)
+  cli.terminal.say(`berth: ${countJobs(jobs.length)}; "berth ls --label sweep=${name}" lists them`)
+  if (wait && ids.length > 0) await waitForSweep(cli, ids, { name, output, isRefused: jobs.length < results.length })
+}
+
+interface Sweep extends OutputOptions {
+  name: string
+  isRefused: boolean
+}
+
+/** The exit code of a refusal stays. */
+async function waitForSweep(cli: Cli, ids: readonly string[], { name, output, isRefused }: Sweep): Promise<void> {
+  cli.leaveOnInterrupt(`detached; the jobs continue: "berth wait --label sweep=${name}" waits for them`)
+  const ended = await waitForMany(cli, ids, { isDone: ({ stateCategory }) => stateCategory === 'FINAL' })
+  if (!isTable(output) && output.format !== 'ids') await print(cli, ended, output)
+  reportEnds(cli, ended, isRefused)
+}
+
+/** Many jobs of a sweep are refused for the same reason, which is reported once. */
+function reportRefusals(cli: Cli, results: readonly Result[]): void {
+  const counts = new Map<string, number>()
+  for (const result of results) {
+    if (result.__typename === 'SubmitJobSuccess') continue
+    const { message, exitCode } = stopForProblem(result as Parameters<typeof stopForProblem>[0])
+    if (counts.size === 0) cli.exitWith(exitCode)
+    counts.set(message, (counts.get(message) ?? 0) + 1)
+  }
+  for (const [message, count] of counts)
+    cli.terminal.say(`berth: ${count} of ${countJobs(results.length)} refused: ${message}`)
+}

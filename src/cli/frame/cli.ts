@@ -1,0 +1,47 @@
+import type { ProblemFragment } from '../../client/generated/graphql.ts'
+import type { Client } from '../../client/jobs/client.ts'
+import type { ContextFiles } from '../login/context-files.ts'
+import type { ServerChoice } from '../login/server-choice.ts'
+import type { KeyPress } from '../showing/top-view.ts'
+import type { Env } from './env.ts'
+import { stopForProblem } from './exit.ts'
+import type { Terminal } from './terminal.ts'
+
+/** The environment of a command. Only main.ts reads the process. */
+export interface Cli {
+  terminal: Terminal
+  contexts: ContextFiles
+  /** Chooses the context, as the flag --context does; undefined: the environment or the current context. */
+  useContext: (name: string | undefined) => void
+  server: () => ServerChoice
+  connection: () => Client
+  env: Env
+  cwd: string
+  readStdin: () => Promise<string>
+  /** Makes Ctrl-C print this text and end the command; work on the server continues. */
+  leaveOnInterrupt: (farewell: string) => void
+  exitWith: (code: number) => void
+  /** Replaces this process with a Node program. */
+  becomeProgram: (args: readonly string[], env: Env) => void
+  /** Aborted at the end of the command. */
+  ended: AbortSignal
+  /** Asks a yes-or-no question; null: stdin or stderr is a pipe. */
+  ask: ((question: string) => Promise<boolean>) | null
+  /** Reports each key until the returned function is called; null: stdin is a pipe. */
+  readKeys: ((onKey: (key: KeyPress) => void) => () => void) | null
+  /** Asks for a text without showing it; null: stdin or stderr is a pipe. */
+  askSecret: ((question: string) => Promise<string>) | null
+}
+
+/**
+ * Returns the success of a mutation's result; throws a Stop for a problem. `nextIfMissing` tells the user what to do
+ * after NOT_FOUND.
+ */
+export function expectSuccess<Answer extends { __typename: string }, Name extends Answer['__typename']>(
+  answer: Answer,
+  name: Name,
+  nextIfMissing?: string,
+): Extract<Answer, { __typename: Name }> {
+  if (answer.__typename === name) return answer as Extract<Answer, { __typename: Name }>
+  throw stopForProblem(answer as unknown as ProblemFragment, nextIfMissing)
+}

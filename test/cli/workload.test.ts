@@ -1,0 +1,87 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { type BerthServer, startBerth } from '../support/berth-server.ts'
+import { CommandLine } from '../support/command-line.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
+
+/** The workload of a pool on the command line of a server that really runs jobs, one at a time. */
+let database: TestDatabase
+let server: BerthServer
+let dataDir: string
+let commandLine: CommandLine
+let berth: CommandLine['berth']
+const jobs: string[] = []
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-cli-'))
+  await chmod(dataDir, 0o711)
+  database = await createDatabase()
+  server = await startBerth({ dataDir, env: { DATABASE_URL: database.url } })
+  commandLine = new CommandLine(dataDir, { BERTH_URL: server.url })
+  berth = commandLine.berth
+  await berth('limits', 'set', '--max-concurrent', '1')
+  for (const name of ['running', 'next', 'later'])
+    jobs.push((await berth('submit', '--name', name, '--max-run-time', '1h', '--', 'sleep', '600')).stdout.trim())
+  await until(async () => (await berth('workload', '-o', 'json')).stdout.includes('GLOBAL_LIMIT'), {
+    what: 'the leader told why the others wait',
+  })
+})
+
+afterAll(async () => {
+  await berth('cancel', ...jobs)
+  await server?.end()
+  await database?.close()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+it('queue lists running jobs, and waiting jobs in order with position, priority and reason', async () => {
+  const { stdout, stderr, code } = await berth('workload')
+  expect([code, stderr]).toEqual([0, ''])
+  const [numbers, , head, ...rows] = stdout.trimEnd().split('\n')
+  expect(numbers).toMatch(/^local {2}1 of 1 running, 2 waiting/)
+  expect(head).toMatch(/^POS +JOB +NAME +USER +STATE +PRIORITY +START +REASON$/)
+  expect(rows).toHaveLength(3)
+  expect(rows[0]).toMatch(new RegExp(`^- +${jobs[0]} +running +local +(STARTING|RUNNING) +30 +`))
+  expect(rows[1]).toMatch(
+    new RegExp(`^1 +${jobs[1]} +next +local +QUEUED +30 +(about|from) .* GLOBAL_LIMIT: Limit reached: 1 of 1 `),
+  )
+  expect(rows[2]).toMatch(new RegExp(`^2 +${jobs[2]} +later +`))
+  expect(stdout).not.toContain('\u001b')
+})
+
+it('queue accepts states and a limit, and uses the schema’s names in JSON and YAML', async () => {
+  const some = JSON.parse((await berth('workload', '--state', 'queued', '--limit', '1', '-o', 'json')).stdout)
+  expect(some).toMatchObject({
+    pool: { name: 'local' },
+    depth: 2,
+    running: 1,
+    entries: { nodes: [{ id: jobs[1], position: 1 }] },
+  })
+  expect(some.entries.nodes[0].scheduling.estimatedStart.earliest).toMatch(/^\d{4}-/)
+  expect(parse((await berth('workload', '-o', 'yaml')).stdout)).toMatchObject({ depth: 2 })
+  expect(await berth('workload', '--limit', '0')).toMatchObject({ code: 2 })
+  expect(await berth('workload', '--pool', 'moon')).toMatchObject({ code: 5 })
+})
+
+it('top updates live, and prints one view after the other in a pipe', async () => {
+  const top = commandLine.start(['top', '-o', 'json'])
+  await top.find(/"depth": 2/)
+  const more = (await berth('submit', '--', 'true')).stdout.trim()
+  await top.find(/"depth": 3/)
+  await berth('cancel', more)
+  top.child.kill('SIGINT')
+  expect((await top.ended).stdout).not.toContain('\u001b')
+})
+
+it('info shows why and how long a job waits, and gpus shows who uses the GPUs', async () => {
+  const { stdout } = await berth('info', jobs[2] ?? '')
+  expect(stdout).toMatch(/^waits for +Limit reached: 1 of 1 running jobs for pool:local$/m)
+  expect(stdout).toMatch(/^position +2 in local$/m)
+  expect(stdout).toMatch(/^may start +(about|from) \d{4}-/m)
+  expect((await berth('gpus')).stdout).toMatch(/^NODE +GPU +MODEL +GIB +CUDA +HELD BY\n/)
+  expect(JSON.parse((await berth('gpus', '-o', 'json')).stdout)).toEqual([])
+})
