@@ -2,8 +2,8 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import './look/tokens.css'
 import './look/base.css'
-import { App } from './app/app.tsx'
-import { applyLook } from './app/settings.ts'
+import { applyLook } from './ground/settings.ts'
+import { App } from './shell/app.tsx'
 
 applyLook()
 

@@ -49,7 +49,8 @@ describeLongConsole('a large download', (subject) => {
     printed = await hash(spawn('sh', ['-c', printing]).stdout)
     await berth(server, ['wait', id])
     const isStored = async () =>
-      JSON.parse(await berth(server, ['api', `{ job(id: "${id}") { logs(last: 1) { isFinal } } }`])).job.logs.isFinal
+      JSON.parse(await berth(server, ['api', `{ job(id: "${id}") { logs(from: { lastLines: 1 }) { isFinal } } }`])).job
+        .logs.isFinal
     await until(isStored, { what: 'the log is stored', timeoutMs: resumeMsMax })
     await resetPeak(server.pid)
   }, resumeMsMax)

@@ -83,7 +83,7 @@ describeConsole('the page of a job', (subject) => {
     const panel = page.getByRole('region', { name: 'Why it waits' })
     await panel.getByText('Asked: 2 cores · 1 GiB').waitFor()
     await panel.getByText('Free now: 1 core').waitFor()
-    await panel.getByRole('row', { name: /^1 core .*Waiting behind waiter/ }).waitFor()
+    await panel.getByRole('row', { name: /^1 core now, on / }).waitFor()
     await panel.getByRole('link', { name: 'Use 1 core' }).click()
     await page.waitForURL(/\/jobs\/new\?from=job_\w+#spec=/)
     await page.getByRole('button', { name: 'Copy as' }).click()

@@ -96,7 +96,7 @@ describeLongConsole('the console by keyboard alone', (subject) => {
     const page = await open(adminToken)
     for (const [key, title] of [
       ['j', 'Jobs'],
-      ['q', 'Queue local'],
+      ['w', 'Workload local'],
       ['c', 'Cluster local'],
       ['u', 'Usage'],
       ['o', 'Overview'],

@@ -87,7 +87,7 @@ describeLongConsole('administration', (subject) => {
     await dialog.getByRole('button', { name: 'Delete rule' }).click()
     await page.getByText('No rules yet').waitFor()
 
-    await page.goto(`${server.url}/audit?action=rule.*`)
+    await page.goto(`${server.url}/audit?operation=rule.*`)
     await row(page, 'rule.delete').waitFor()
     await page.getByRole('button', { name: 'rule.create' }).click()
     await panel.getByText('training').first().waitFor()

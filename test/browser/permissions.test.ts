@@ -26,18 +26,10 @@ const fillAndPress = (values: Readonly<Record<string, string>>, name: string) =>
 
 /** One action of each page that changes something, but those on jobs, which depend on the job. */
 const actions: readonly Action[] = [
-  { path: '/queue/local', button: 'Process now', permission: 'QUEUE_PROCESS' },
-  { path: '/queue/local', button: 'Pause…', permission: 'LIMITS_WRITE', finish: press('Pause the pool') },
-  {
-    path: '/queue/local',
-    button: 'Clean up…',
-    permission: 'QUEUE_CLEANUP',
-    finish: async (page) => {
-      // The form counts the jobs first.
-      await page.getByText(/^Deletes /).waitFor()
-      await press('Delete')(page)
-    },
-  },
+  { path: '/workload/local', button: 'Process now', permission: 'POOL_PLAN' },
+  { path: '/workload/local', button: 'Pause…', permission: 'LIMITS_WRITE', finish: press('Pause the pool') },
+  // The form counts the jobs as soon as it opens.
+  { path: '/workload/local', button: 'Clean up…', permission: 'JOB_DELETE_ALL', forced: 'JOB_DELETE_OWN' },
   {
     path: '/cluster/gpu',
     button: 'Add node…',

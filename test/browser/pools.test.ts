@@ -34,10 +34,10 @@ describeLongConsole('the pages of a pool', (subject) => {
   const open = (path: string) => page.goto(server.url + path)
   const line = (name: string) => row(page, name).filter({ hasText: /Queued/ })
 
-  it('the queue panel follows the jobs of others, and a limit that is changed in place starts them', async () => {
+  it('the workload panel follows the jobs of others, and a limit that is changed in place starts them', async () => {
     await submit('first')
     await submit('second')
-    await open('/queue/gpu')
+    await open('/workload/gpu')
     await line('second').getByText('1').first().waitFor()
     await submit('third')
     await line('third').waitFor()
@@ -62,7 +62,7 @@ describeLongConsole('the pages of a pool', (subject) => {
     const token = await run('token', 'create', 'eve', '--user', 'eve')
     const own = await subject.openContext({}, { server, token })
     const other = await own.newPage()
-    await other.goto(`${server.url}/queue/gpu`)
+    await other.goto(`${server.url}/workload/gpu`)
     await other.getByRole('button', { name: 'Change: Running jobs of the pool' }).click()
     await run('user', 'set', 'eve', '--level', 'VIEWER')
     const field = other.getByRole('textbox', { name: 'Running jobs of the pool' })
@@ -113,7 +113,7 @@ describeLongConsole('the pages of a pool', (subject) => {
   it('fit a phone', async () => {
     const phone = await subject.openContext({ viewport: { width: 400, height: 800 } }, { server, token: adminToken })
     const narrow = await phone.newPage()
-    for (const path of ['/queue', '/cluster', '/usage?from=1h']) {
+    for (const path of ['/workload', '/cluster', '/usage?from=1h']) {
       await narrow.goto(server.url + path)
       await narrow.getByRole('heading', { level: 1 }).waitFor()
       await narrow.waitForLoadState('networkidle')

@@ -74,7 +74,7 @@ describeConsole('the console and other pages', (subject) => {
       '/jobs/new?from=nonsense',
       '/sweeps/none/none?x=nonsense',
       '/approvals?tab=nonsense',
-      '/queue/nonsense',
+      '/workload/nonsense',
       '/cluster/nonsense?node=none',
       '/usage?from=nonsense&to=nonsense&by=nonsense',
       '/people/nonsense',

@@ -7,7 +7,7 @@ const context = { users: new Map([['ann', 'user_1']]), nowMs }
 
 it('the URL of the audit log is its filter', () => {
   const search = {
-    action: 'job.*, user.create',
+    operation: 'job.*, user.create',
     actor: 'ann,user_2',
     object: 'job_1',
     since: '24h',
@@ -15,7 +15,7 @@ it('the URL of the audit log is its filter', () => {
   }
   expect(toAuditFilter(search, context)).toEqual({
     filter: {
-      actions: ['job.*', 'user.create'],
+      operations: ['job.*', 'user.create'],
       actors: ['user_1', 'user_2'],
       objectIds: ['job_1'],
       since: '2026-11-23T10:00:00.000Z',
@@ -26,8 +26,8 @@ it('the URL of the audit log is its filter', () => {
   expect(toAuditFilter({}, context).filter).toEqual({})
 })
 
-it('the beginning of an action stands for all that begin so', () => {
-  expect(toAuditFilter({ action: 'us,user.create' }, context).filter.actions).toEqual(['us*', 'user.create'])
+it('the beginning of an operation stands for all that begin so', () => {
+  expect(toAuditFilter({ operation: 'us,user.create' }, context).filter.operations).toEqual(['us*', 'user.create'])
 })
 
 it('a filter of the audit log names each value that it cannot have', () => {

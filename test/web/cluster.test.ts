@@ -11,17 +11,17 @@ const noClaims = { held: new Set<string>(), reserved: new Set<string>() }
 
 function makeNode(
   id: string,
-  { gpus = 8, used = 0, ...more }: Partial<MapNode> & { gpus?: number; used?: number } = {},
+  { gpus: count = 8, used = 0, ...more }: Partial<Omit<MapNode, 'gpus'>> & { gpus?: number; used?: number } = {},
 ) {
-  const devices = Array.from({ length: gpus }, (_, index) => ({
+  const gpus = Array.from({ length: count }, (_, index) => ({
     index,
-    name: 'A100',
+    model: 'A100',
     memoryBytes: 40 * gib,
     allocated: index < used,
     job: index < used ? { id: 'job_1', name: null, state: 'RUNNING', account: `team${index}` } : null,
     run: index < used ? { id: 'run_1', startedAt: new Date(nowMs - 7_200_000).toISOString() } : null,
   }))
-  const all = { cpu: 64, memoryBytes: 256 * gib, gpu: gpus }
+  const all = { cpu: 64, memoryBytes: 256 * gib, gpu: count }
   return {
     id,
     name: id,
@@ -29,7 +29,7 @@ function makeNode(
     backsOffUntil: null,
     capacity: all,
     free: all,
-    devices,
+    gpus,
     ...more,
   } as unknown as MapNode
 }
@@ -98,6 +98,6 @@ it('changes replace, add and remove nodes; a start forgets the nodes of earlier 
   const first = applyChange(new Map(), { isStart: true, nodes: [a, b], removedIds: [] })
   const next = applyChange(first, { isStart: false, nodes: [makeNode('b', { used: 1 })], removedIds: ['a'] })
   expect([...next.keys()]).toEqual(['b'])
-  expect(next.get('b')?.devices[0]?.allocated).toBe(true)
+  expect(next.get('b')?.gpus[0]?.allocated).toBe(true)
   expect([...applyChange(next, { isStart: true, nodes: [a], removedIds: [] }).keys()]).toEqual(['a'])
 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { formatFilter, parseFilter, toJobFilter } from '../../web/rows/filter-text.ts'
+import { formatFilter, parseFilter, toJobFilter } from '../../web/features/jobs/filter/filter-text.ts'
 
 const context = { viewerId: 'user_1', users: new Map([['ben', 'user_2']]), nowMs: Date.parse('2026-11-24T18:00:30Z') }
 
@@ -10,6 +10,7 @@ it.each([
   ['project:"a b" x', { project: 'a b', text: 'x' }],
   ['unknown:thing', { text: 'unknown:thing' }],
   ['user:me state:', { user: 'me' }],
+  ['state:failed ended:24h', { state: 'failed', ended: '24h' }],
   ['', {}],
 ])('the filter %j is read, and written the same way', (text, search) => {
   expect(parseFilter(text)).toEqual(search)
@@ -18,7 +19,9 @@ it.each([
 
 it('a filter becomes the filter of the API', () => {
   const { filter, problems } = toJobFilter(
-    parseFilter('state:active,failed user:me,ben label:sweep=lr,done since:24h node:gpu3 reason:oom_killed train'),
+    parseFilter(
+      'state:active,failed user:me,ben label:sweep=lr,done since:24h ended:1h node:gpu3 reason:oom_killed train',
+    ),
     context,
   )
   expect(problems).toEqual([])
@@ -27,6 +30,7 @@ it('a filter becomes the filter of the API', () => {
     users: ['user_1', 'user_2'],
     labels: [{ key: 'sweep', value: 'lr' }, { key: 'done' }],
     createdAfter: '2026-11-23T18:00:00.000Z',
+    finishedAfter: '2026-11-24T17:00:00.000Z',
     stateReasons: ['OOM_KILLED'],
     node: 'gpu3',
     text: 'train',

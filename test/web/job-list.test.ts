@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { JobList } from '../../web/rows/job-list.ts'
-import { type JobRow, JobStore } from '../../web/rows/job-store.ts'
-import { type OrderName, orders } from '../../web/rows/order.ts'
+import { JobList } from '../../web/features/jobs/rows/job-list.ts'
+import { type JobRow, JobStore } from '../../web/features/jobs/rows/job-store.ts'
+import { type OrderName, orders } from '../../web/features/jobs/rows/order.ts'
 import { until } from '../support/until.ts'
 
 const row = (number: number, version = 1, more: Partial<JobRow> = {}): JobRow =>

@@ -1,12 +1,13 @@
 import { expect, it } from 'vitest'
-import { type JobGraph, listSide, readGraph } from '../../web/pages/job/graph-data.ts'
-import { type FitNode, judgeNodes } from '../../web/pages/job/node-fit.ts'
+import { describeEstimate } from '../../web/features/jobs/rows/describe-estimate.ts'
+import type { Spec } from '../../web/features/spec/spec-input.ts'
+import { type JobGraph, listSide, readGraph } from '../../web/pages/job/graph/graph-data.ts'
 import { describeOutcome } from '../../web/pages/job/outcome.ts'
-import type { Phase } from '../../web/pages/job/phases.ts'
-import { listProposals } from '../../web/pages/job/proposals.ts'
-import { findRemedy } from '../../web/pages/job/remedies.ts'
-import { mergeMarks, placeOf, scalePhases } from '../../web/pages/job/timeline-scale.ts'
-import type { Spec } from '../../web/spec/spec-input.ts'
+import type { Phase } from '../../web/pages/job/timeline/phases.ts'
+import { mergeMarks, placeOf, scalePhases } from '../../web/pages/job/timeline/timeline-scale.ts'
+import { type FitNode, judgeNodes } from '../../web/pages/job/waiting/node-fit.ts'
+import { listProposals } from '../../web/pages/job/waiting/proposals.ts'
+import { findRemedy } from '../../web/pages/job/waiting/remedies.ts'
 
 const gib = 1024 ** 3
 const minuteMs = 60_000
@@ -100,7 +101,12 @@ const node = (name: string, busy: readonly boolean[], state: FitNode['state'] = 
   state,
   capacity: { cpu: 16, memoryBytes: 64 * gib },
   free: { cpu: 16, gpu: busy.filter((each) => !each).length },
-  devices: busy.map((allocated) => ({ name: 'Tesla V100', memoryBytes: 32 * gib, allocated })),
+  gpus: busy.map((allocated, index) => ({
+    id: `gpu_${name}_${index}`,
+    model: 'Tesla V100',
+    memoryBytes: 32 * gib,
+    allocated,
+  })),
 })
 
 it('nodes fit by what they have, and GPUs are free by what nobody holds', () => {
@@ -147,4 +153,16 @@ it('a graph of many jobs is folded', async () => {
   const graph = (await readGraph('a', readFrom(edges))) as JobGraph
   expect(graph.boxes.size).toBe(300)
   expect(graph.folded.get('a')).toBe(201)
+})
+
+it.each([
+  { p50: 14, p90: 15, earliest: 13, words: '14:00–15:00' },
+  { p50: 14, p90: null, earliest: 13, words: '14:00' },
+  { p50: null, p90: null, earliest: 13, words: 'from 13:00' },
+  { p50: null, p90: null, earliest: 12, words: null },
+  { p50: null, p90: null, earliest: null, words: null },
+])('a start estimate of p50 $p50, p90 $p90 and earliest $earliest is shown as $words', ({ words, ...hours }) => {
+  const at = (hour: number | null) => hour && new Date(2026, 10, 24, hour).toISOString()
+  const estimate = { p50: at(hours.p50) || null, p90: at(hours.p90) || null, earliest: at(hours.earliest) || null }
+  expect(describeEstimate(estimate, new Date(2026, 10, 24, 12).getTime())).toBe(words)
 })

@@ -1,18 +1,17 @@
 import { expect, it } from 'vitest'
-import { actOnIds, actOnMatching, type BulkRequest } from '../../web/actions/act-on-jobs.ts'
-import { commandFor, describeMatching } from '../../web/actions/bulk-words.ts'
+import { actOnIds, actOnMatching, type BulkRequest } from '../../web/features/jobs/actions/act-on-jobs.ts'
+import { commandFor, describeMatching } from '../../web/features/jobs/actions/bulk-words.ts'
+import type { JobRow } from '../../web/features/jobs/rows/job-store.ts'
+import { abridgePlace, describeRequest } from '../../web/features/jobs/rows/place.ts'
 import { findVisible } from '../../web/pages/jobs/find-visible.ts'
 import { fitColumns } from '../../web/pages/jobs/fit-columns.ts'
-import { abridgePlace, describeRequest } from '../../web/pages/jobs/place.ts'
 import { drawLine } from '../../web/pages/overview/draw-line.ts'
-import type { JobRow } from '../../web/rows/job-store.ts'
 
 const cancel: BulkRequest = { action: 'CANCEL', idempotencyKey: 'k' }
 const done = (jobIds: readonly string[], remaining: number) => ({
   __typename: 'CancelJobsSuccess',
-  jobIds,
   remaining,
-  results: jobIds.map(() => ({ __typename: 'CancelJobSuccess', changed: true })),
+  results: jobIds.map((jobId) => ({ jobId, result: { __typename: 'CancelJobSuccess', changed: true } })),
 })
 
 /** A client that gives these answers in order, and the selections that it was sent. */
@@ -28,7 +27,7 @@ function answering(...answers: object[]) {
 it('more than 1,000 jobs take several calls, and refused ones are listed', async () => {
   const ids = Array.from({ length: 1_500 }, (_, i) => `job_${i}`)
   const second = done(ids.slice(1_000), 0)
-  second.results[0] = { __typename: 'ForbiddenProblem', message: 'not yours' } as never
+  second.results[0] = { jobId: 'job_1000', result: { __typename: 'ForbiddenProblem', message: 'not yours' } } as never
   const { client, sent } = answering(done(ids.slice(0, 1_000), 0), second)
   const progress: number[] = []
   const result = await actOnIds(client, cancel, ids, (count) => progress.push(count))
@@ -39,7 +38,7 @@ it('more than 1,000 jobs take several calls, and refused ones are listed', async
 it('an action by filter expects the rest of the call before, and ends when nothing changes', async () => {
   const { client, sent } = answering(done(['a', 'b'], 1), {
     ...done(['c'], 1),
-    results: [{ __typename: 'X', message: 'no' }],
+    results: [{ jobId: 'c', result: { __typename: 'X', message: 'no' } }],
   })
   const matching = { filter: {}, expectedCount: 3 }
   const result = await actOnMatching(client, cancel, matching, () => undefined)
@@ -123,7 +122,7 @@ it('the list of jobs shortens why a job waits', () => {
   const job = (message: string) =>
     ({
       stateCategory: 'WAITING',
-      queuePosition: 2,
+      position: 2,
       currentRun: { nodeNames: [], gpuIds: [] },
       pool: { name: 'gpu' },
       scheduling: { reasons: [{ message }] },

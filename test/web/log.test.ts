@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { foldSpans, lastState, parseLine, toPlainText } from '../../web/log/ansi.ts'
-import { formatJsonLine } from '../../web/log/json-line.ts'
-import { allStreams } from '../../web/log/line-store.ts'
-import { formatElapsed } from '../../web/log/line-time.ts'
-import { LogLines } from '../../web/log/log-lines.ts'
-import { findMatch, searchLog, splitMatches, toHighlighter } from '../../web/log/log-search.ts'
-import { formatRange, parseRange, parseTarget } from '../../web/log/range.ts'
-import { buildRows } from '../../web/log/rows.ts'
+import { foldSpans, lastState, parseLine, toPlainText } from '../../web/features/log/ansi.ts'
+import { formatJsonLine } from '../../web/features/log/json-line.ts'
+import { allStreams } from '../../web/features/log/line-store.ts'
+import { formatElapsed } from '../../web/features/log/line-time.ts'
+import { LogLines } from '../../web/features/log/log-lines.ts'
+import { findMatch, searchLog, splitMatches, toHighlighter } from '../../web/features/log/log-search.ts'
+import { formatRange, parseRange, parseTarget } from '../../web/features/log/range.ts'
+import { buildRows } from '../../web/features/log/rows.ts'
 import {
   barLength,
   barPxMax,
@@ -15,8 +15,8 @@ import {
   movePlace,
   toPlace,
   toScrollTop,
-} from '../../web/log/scroller.ts'
-import { drawTicks } from '../../web/log/ticks.ts'
+} from '../../web/features/log/scroller.ts'
+import { drawTicks } from '../../web/features/log/ticks.ts'
 import { until } from '../support/until.ts'
 
 describe('a line of a terminal', () => {
@@ -183,7 +183,7 @@ describe('the lines of a log', () => {
     truncated: false,
     ...more,
   })
-  const gap = { startOffset: 100, endOffset: 150, reason: 'DISK_FULL', line: 322 }
+  const gap = { startOffset: 100, endOffset: 150, gapReason: 'DISK_FULL', line: 322 }
 
   /** A log of `count` lines; `live` are the messages of its stream. */
   function startLines(count: number, { live = [], gaps = [] }: { live?: readonly object[]; gaps?: object[] } = {}) {
@@ -192,19 +192,18 @@ describe('the lines of a log', () => {
     const client = {
       request: async (
         _: unknown,
-        { fromLine, first = 0, last }: { fromLine?: number; first?: number; last?: number },
+        { from: start, first = 0, lastLines }: { from?: { line: number }; first?: number; lastLines?: number },
       ) => {
-        if (fromLine !== undefined || last !== undefined)
-          asked.push(fromLine === undefined ? { last } : { fromLine, first })
-        const from = fromLine ?? Math.max(1, count - (last ?? 0) + 1)
-        const to = Math.min(count, fromLine === undefined ? count : from + Math.min(first, 400) - 1)
+        if (start || lastLines !== undefined) asked.push(start ? { from: start.line, first } : { lastLines })
+        const from = start?.line ?? Math.max(1, count - (lastLines ?? 0) + 1)
+        const to = Math.min(count, start ? from + Math.min(first, 400) - 1 : count)
         const lines = Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => line(from + i))
         const runs = { nodes: [{ number: 1, logBytes: 9_000, logLines: count }] }
         const logs = { lines, gaps: [], cursor: 'c', isFinal: live.length === 0 }
         return { job: { id: 'job_1', logGaps: gaps, runs, logs } }
       },
-      async *subscribe() {
-        for (const tail of messages.splice(0)) yield { tail }
+      async *tail() {
+        yield* messages.splice(0)
       },
     }
     const options = { client: client as never, jobId: 'job_1', run: 1, lineCount: 0, nowMs: Date.now }
@@ -225,7 +224,7 @@ describe('the lines of a log', () => {
     lines.show(1_380, 1_420)
     await until(() => lines.line(1_500), { what: 'the page is read' })
     expect(lines.line(1_001)?.text).toBe('line 1001')
-    expect(asked).toEqual([{ last: 100 }, { fromLine: 1_001, first: 500 }, { fromLine: 1_401, first: 100 }])
+    expect(asked).toEqual([{ lastLines: 100 }, { from: 1_001, first: 500 }, { from: 1_401, first: 100 }])
   })
 
   it('drop wishes for pages that a dragged bar has passed', async () => {
@@ -265,7 +264,7 @@ describe('the lines of a log', () => {
     const log = startLines(3, { live: [reset] })
     await until(() => log.asked.length > 1, { what: 'the end is read again' })
     log.lines.stop()
-    expect(log.asked.slice(0, 2)).toEqual([{ last: 100 }, { last: 100 }])
+    expect(log.asked.slice(0, 2)).toEqual([{ lastLines: 100 }, { lastLines: 100 }])
   })
 })
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { describeCancel } from '../../web/actions/consequences.ts'
-import { listPhases } from '../../web/pages/job/phases.ts'
+import { describeCancel } from '../../web/features/jobs/actions/consequences.ts'
+import { listPhases } from '../../web/pages/job/timeline/phases.ts'
 import { formatBytes, formatDuration, formatMoney, formatRelative, plural, quoteShell } from '../../web/parts/format.ts'
 
 it.each([

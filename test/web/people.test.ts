@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createViewer, listPermissions as permissionsOfLevel, userLevels } from '../../src/domain/access.ts'
-import { describeChanges, mergeDraft } from '../../web/actions/changed-values.ts'
-import { formatPermission, levels, listPermissions, needs, permissions, scopes } from '../../web/app/permissions.ts'
+import { formatPermission, levels, listPermissions, needs, permissions, scopes } from '../../web/ground/permissions.ts'
+import { describeChanges, mergeDraft } from '../../web/parts/changed-values.ts'
 
 const person = { id: 'user_a', name: 'ann', allow: [], deny: [] }
 

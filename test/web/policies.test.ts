@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { describeCondition, toCondition, toConditionDraft } from '../../web/pages/policies/conditions.ts'
+import { describeCondition, toCondition, toConditionDraft } from '../../web/features/policies/conditions.ts'
 import {
   describeLimitEffect,
   describeUse,
   type LimitUse,
   listExceeding,
-} from '../../web/pages/policies/limit-effects.ts'
+} from '../../web/features/policies/limit-effects.ts'
 import { describeQuotaEffect, describeScope } from '../../web/pages/policies/quota-texts.ts'
 import { describeHeld } from '../../web/pages/policies/reserved-nodes.ts'
 
@@ -57,8 +57,8 @@ it('a quota says its effect before it is saved', () => {
     'ann is at 9 of 8: jobs stay, a further submission is refused.',
   )
   expect(describeQuotaEffect('WARN', 8, new Map([['ann', 8]]))).toBe('All are below it now.')
-  expect(describeScope({ scope: 'LEVEL', key: 'LEAD' })).toBe('each lead')
-  expect(describeScope({ scope: 'TEAM', key: 'ml' })).toBe('team ml')
+  expect(describeScope({ kind: 'LEVEL', name: 'LEAD' })).toBe('each lead')
+  expect(describeScope({ kind: 'TEAM', name: 'ml' })).toBe('team ml')
 })
 
 const none = {

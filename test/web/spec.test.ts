@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { buildSpec } from '../../src/cli/spec.ts'
-import { formatPsij } from '../../web/spec/psij-copy.ts'
-import { formatCommandLine, formatPython, formatYaml } from '../../web/spec/spec-copies.ts'
-import { type Spec, toFilledIn, toSpecInput } from '../../web/spec/spec-input.ts'
+import { buildSpec } from '../../src/cli/reading/spec.ts'
+import { formatPsij } from '../../web/features/spec/psij-copy.ts'
+import { formatCommandLine, formatPython, formatYaml } from '../../web/features/spec/spec-copies.ts'
+import { type Spec, toCopyInput, toFilledIn, toSpecInput } from '../../web/features/spec/spec-input.ts'
 
 const gib = 1024 ** 3
 
@@ -14,7 +14,7 @@ const stored = {
   executable: null,
   arguments: null,
   queue: 'gpu',
-  executor: 'slurm',
+  executor: 'SLURM',
   account: 'users.ann',
   resources: {
     cpu: 1,
@@ -46,7 +46,7 @@ const stored = {
 const short = {
   command: ['python', 'train.py', 'a b'],
   queue: 'gpu',
-  executor: 'slurm',
+  executor: 'SLURM',
   environment: [{ name: 'LR', value: '0.1' }],
   labels: [
     { key: 'sweep', value: 'lr' },
@@ -99,7 +99,7 @@ it('the command line has a flag for each field, and quotes its words', () => {
   expect(
     formatCommandLine({ ...short, maxRunTimeSeconds: 7_200, resources: { ...short.resources, anyGpu: true } } as never),
   ).toBe(
-    "berth submit --queue gpu --executor slurm --env LR=0.1 --label sweep=lr --tag tag --mem 16 --gpu 2 --set 'resources.gpuModel=[\"v100\"]' --set resources.anyGpu=true --max-run-time 7200s -- python train.py 'a b'",
+    "berth submit --queue gpu --executor SLURM --env LR=0.1 --label sweep=lr --tag tag --mem 16 --gpu 2 --set 'resources.gpuModel=[\"v100\"]' --set resources.anyGpu=true --max-run-time 7200s -- python train.py 'a b'",
   )
 })
 
@@ -121,4 +121,20 @@ it('texts of a spec stay texts in YAML', () => {
     name: '0.1',
     command: ['yes', 'a: b'],
   })
+})
+
+it.each([
+  { title: 'a job of another person', isOwn: false, account: 'vision', team: 'vision', copied: {} },
+  { title: 'an own job without a team', isOwn: true, account: 'users.ann', team: null, copied: {} },
+  { title: 'an own job of a team', isOwn: true, account: 'vision', team: 'vision', copied: { team: 'vision' } },
+  {
+    title: 'an own job of a part of a team',
+    isOwn: true,
+    account: 'vision.nlp',
+    team: 'vision',
+    copied: { team: 'vision', account: 'vision.nlp' },
+  },
+])('a copy of $title charges $copied', ({ isOwn, account, team, copied }) => {
+  const input = toCopyInput({ ...stored, account, team } as unknown as Spec, isOwn)
+  expect({ team: input.team, account: input.account }).toEqual({ team: undefined, account: undefined, ...copied })
 })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { readSpecHash } from '../../web/features/spec/spec-link.ts'
 import { inputTypes } from '../../web/generated/spec-fields.ts'
 import { fill, findUnused, parseSweep, sweepSpecs } from '../../web/pages/submit/combinations.ts'
 import { isScript, joinWords, needsShell, splitWords } from '../../web/pages/submit/command-words.ts'
@@ -13,7 +14,6 @@ import {
 } from '../../web/pages/submit/spec-text.ts'
 import { readTypeErrors, readViolations } from '../../web/pages/submit/violations.ts'
 import { findType } from '../../web/pages/submit/yaml-completion.ts'
-import { readSpecHash } from '../../web/spec/spec-link.ts'
 
 describe('the text of a spec', () => {
   it('keeps comments when a field changes, and leaves out objects without fields', () => {

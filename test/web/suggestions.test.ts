@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readLastTerm, suggestKeys, suggestValues } from '../../web/rows/suggestions.ts'
+import { readLastTerm, suggestKeys, suggestValues } from '../../web/features/jobs/filter/suggestions.ts'
 
 it.each([
   ['', { before: '', key: null, value: '' }],

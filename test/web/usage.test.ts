@@ -6,7 +6,17 @@ const nowMs = Date.parse('2026-11-26T12:00:00Z')
 const hourMs = 3_600_000
 const at = (hour: number) => new Date(nowMs + hour * hourMs).toISOString()
 const makePoint = (key: string | null, hour: number, more: Partial<UsagePoint> = {}) =>
-  ({ key, at: at(hour), gpu: 0, cpu: 0, started: 0, finished: 0, failed: 0, cost: null, ...more }) as UsagePoint
+  ({
+    key,
+    at: at(hour),
+    averageGpu: 0,
+    averageCpu: 0,
+    started: 0,
+    finished: 0,
+    failed: 0,
+    cost: null,
+    ...more,
+  }) as UsagePoint
 
 it('the time of the URL counts back from now, or names dates', () => {
   expect(readRange(undefined, undefined, nowMs)).toEqual({ fromMs: nowMs - 24 * hourMs, toMs: nowMs, isOpen: true })
@@ -29,17 +39,17 @@ it('zooming out doubles the time, until now at most', () => {
 })
 
 it('time without a measurement is unknown, and a key without a point used nothing', () => {
-  const byPool = [makePoint('gpu', 0, { gpu: 3 }), makePoint('cpu', 0, { gpu: 1 }), makePoint('gpu', 2)]
+  const byPool = [makePoint('gpu', 0, { averageGpu: 3 }), makePoint('cpu', 0, { averageGpu: 1 }), makePoint('gpu', 2)]
   const timeline = listMoments(byPool, 3_600)
-  expect(sumPoints(byPool, timeline, ({ gpu }) => gpu)).toEqual([4, null, 0])
-  expect(chartByKey([makePoint('ann', 0, { gpu: 2 })], timeline, ({ gpu }) => gpu)).toMatchObject([
+  expect(sumPoints(byPool, timeline, ({ averageGpu }) => averageGpu)).toEqual([4, null, 0])
+  expect(chartByKey([makePoint('ann', 0, { averageGpu: 2 })], timeline, ({ averageGpu }) => averageGpu)).toMatchObject([
     { name: 'ann', values: [2, null, 0] },
   ])
 })
 
 it('small keys are one series', () => {
-  const points = ['a', 'b', 'c', 'd', 'e', 'f'].map((key, i) => makePoint(key, 0, { gpu: 10 - i }))
-  const series = chartByKey(points, listMoments(points, 3_600), ({ gpu }) => gpu)
+  const points = ['a', 'b', 'c', 'd', 'e', 'f'].map((key, i) => makePoint(key, 0, { averageGpu: 10 - i }))
+  const series = chartByKey(points, listMoments(points, 3_600), ({ averageGpu }) => averageGpu)
   expect(series.map(({ name }) => name)).toEqual(['a', 'b', 'c', 'd', '2 others'])
   expect(series.at(-1)?.values).toEqual([11])
 })

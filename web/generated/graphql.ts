@@ -10,11 +10,11 @@ export type AddNodeInput = {
   /** Processor model, matched by `cpuModel` filters. */
   cpuModel?: string | null | undefined;
   /** Its GPUs. At most 1,024. */
-  gpus?: Array<DeviceInput> | null | undefined;
+  gpus?: Array<GpuInput> | null | undefined;
   /** Whether it has InfiniBand. */
   infiniband?: boolean | null | undefined;
-  /** GiB of memory. */
-  memoryGib: number;
+  /** Total memory of the machine, in bytes. */
+  memoryBytes: number;
   /** Name, unique in the pool. */
   name: string;
   /** Name of the pool. Pools that are bound to one machine cannot get nodes. */
@@ -26,7 +26,7 @@ export type ApprovalConditionInput =
   {   /** Matches when the submission costs more than this amount. */
   costAbove: number; executor?: never; firstJob?: never; hardware?: never; jobsPerDayAbove?: never; levelNotIn?: never; name?: never; }
   |  { costAbove?: never;   /** Matches jobs that run on this executor. */
-  executor: string; firstJob?: never; hardware?: never; jobsPerDayAbove?: never; levelNotIn?: never; name?: never; }
+  executor: Executor; firstJob?: never; hardware?: never; jobsPerDayAbove?: never; levelNotIn?: never; name?: never; }
   |  { costAbove?: never; executor?: never;   /** true: matches the first job of a user. false: matches all later ones. */
   firstJob: boolean; hardware?: never; jobsPerDayAbove?: never; levelNotIn?: never; name?: never; }
   |  { costAbove?: never; executor?: never; firstJob?: never;   /** Glob on the requested GPU and CPU models; case-insensitive. */
@@ -45,7 +45,7 @@ export type ApprovalFilter = {
   /** Approvals of jobs that one of these users submitted. At most 1,000. */
   requestedBy?: Array<string> | null | undefined;
   /** Approvals that one of these rules requires. At most 1,000. */
-  ruleNames?: Array<string> | null | undefined;
+  rules?: Array<string> | null | undefined;
   /** Approvals in one of these states. At most 5. */
   statuses?: Array<ApprovalStatus> | null | undefined;
 };
@@ -81,12 +81,12 @@ export type ApproveJobsInput = {
 
 /** Filter for audit entries. All fields must match. */
 export type AuditFilter = {
-  /** Entries with one of these actions; job.* matches all actions of jobs. At most 1,000. */
-  actions?: Array<string> | null | undefined;
   /** Entries of one of these users. At most 1,000. */
   actors?: Array<string> | null | undefined;
   /** Entries about one of these objects. At most 1,000. */
   objectIds?: Array<string> | null | undefined;
+  /** Entries with one of these operations; job.* matches all operations of jobs. At most 1,000. */
+  operations?: Array<string> | null | undefined;
   /** Entries of this time or later. */
   since?: string | null | undefined;
   /** Entries earlier than this time. */
@@ -109,12 +109,6 @@ export type CancelJobsInput = {
   reason?: string | null | undefined;
   /** The jobs. */
   selection: JobSelection;
-};
-
-/** The jobs to delete. */
-export type CleanupJobsInput = {
-  /** Minimum age in days since the end of the job, 1 … 365. */
-  olderThanDays?: number | null | undefined;
 };
 
 /** How urgent a condition is. */
@@ -154,8 +148,8 @@ export type CreateCapacityReservationInput = {
   name: string;
   /** Name of the reservation in the backend. */
   nativeId?: string | null | undefined;
-  /** Names of the nodes, 1 or more. At most 1,000. */
-  nodes: Array<string>;
+  /** The nodes, 1 or more. At most 1,000. */
+  nodeIds: Array<string>;
   /** Name of the pool whose nodes are reserved. */
   pool: string;
   /** Project whose jobs may use the reservation. */
@@ -164,30 +158,21 @@ export type CreateCapacityReservationInput = {
   startsAt: string;
 };
 
-/** The file to download: the log of a job, or the body of an artifact. */
-export type CreateDownloadInput = {
-  /** artifact_…; its body. */
-  artifactId?: string | null | undefined;
-  /** How the log is written (default: RAW). */
-  format?: DownloadFormat | null | undefined;
-  /** job_…; its log. */
-  jobId?: string | null | undefined;
-  /** Number of the run whose log is downloaded (default: all runs). */
-  run?: number | null | undefined;
-  /** Streams to include (default: STDOUT and STDERR). At most 3. */
-  streams?: Array<LogStream> | null | undefined;
-};
+/** The file to download; set exactly one field. */
+export type CreateDownloadInput =
+  {   /** The artifact whose body is downloaded: artifact_… */
+  artifactId: string; log?: never; }
+  |  { artifactId?: never;   /** The log of a job. */
+  log: LogDownload; };
 
-/** A new quota. The combination of type, action, scope and key is unique. */
+/** A new quota. The combination of type, action and scope is unique. */
 export type CreateQuotaInput = {
   /** Action when a submission exceeds the limit. */
   action: QuotaAction;
-  /** Name of the level, user, team or account; omit for GLOBAL. */
-  key?: string | null | undefined;
   /** Highest allowed value; 0: nothing is allowed. */
   limit: number;
-  /** Kind of object whose usage the quota limits. */
-  scope: QuotaScope;
+  /** Whose usage the quota limits; omitted: that of each user. USER overrides LEVEL, and LEVEL overrides GLOBAL; TEAM and ACCOUNT apply in addition. */
+  scope?: ScopeInput | null | undefined;
   /** Quantity that the quota limits. */
   type: QuotaType;
 };
@@ -212,11 +197,11 @@ export type CreateTokenInput = {
 
 /** A new user. */
 export type CreateUserInput = {
-  /** Permissions in addition to those of the level. At most 23. */
+  /** Permissions in addition to those of the level. At most 22. */
   allow?: Array<Permission> | null | undefined;
   /** Team for submissions that name no team; must be one of `teams`. */
-  defaultTeam?: string | null | undefined;
-  /** Permissions to deny; deny overrides allow. At most 23. */
+  defaultTeam?: NameOrIdInput | null | undefined;
+  /** Permissions to deny; deny overrides allow. At most 22. */
   deny?: Array<Permission> | null | undefined;
   /** Name that pages show; default: the log-in name. */
   displayName?: string | null | undefined;
@@ -226,8 +211,8 @@ export type CreateUserInput = {
   level: UserLevel;
   /** Login name, unique; cannot be changed later. */
   name: string;
-  /** Names of all teams of the user. At most 50. */
-  teams?: Array<string> | null | undefined;
+  /** All teams of the user. At most 50. */
+  teams?: Array<NameOrIdInput> | null | undefined;
   /** Unix account that the jobs of the user run as. */
   unixUser?: string | null | undefined;
 };
@@ -276,14 +261,6 @@ export type DeleteTeamInput = {
   teamId: string;
 };
 
-/** The user to delete. */
-export type DeleteUserInput = {
-  /** Fails with a version conflict unless the user has this version. */
-  expectedVersion?: number | null | undefined;
-  /** The user to disable. */
-  userId: string;
-};
-
 /** The saved view to delete. */
 export type DeleteViewInput = {
   /** Fails with a version conflict unless the view has this version. */
@@ -309,18 +286,12 @@ export type DependencyOn =
   /** The other job must end SUCCEEDED. */
   | 'SUCCEEDED';
 
-/** GPUs of one kind. */
-export type DeviceInput = {
-  /** Number of GPUs; they get consecutive indexes. */
-  count?: number | null | undefined;
-  /** Lowest and highest CUDA version (default: every version). At most 2. */
-  cuda?: Array<string> | null | undefined;
-  /** GiB of memory per GPU. */
-  memoryGib: number;
-  /** GPU model. */
-  model: string;
-  /** Whether they have tensor cores. */
-  tensorCores?: boolean | null | undefined;
+/** The user to disable. */
+export type DisableUserInput = {
+  /** Fails with a version conflict unless the user has this version. */
+  expectedVersion?: number | null | undefined;
+  /** The user who can no longer log in. */
+  userId: string;
 };
 
 /** How a log is written into a file. */
@@ -346,6 +317,21 @@ export type EnvironmentVariableInput = {
   value: string;
 };
 
+/** A kind of backend that executes runs. The configuration writes SLURM as slurm. */
+export type Executor =
+  /** Containers of Docker or Podman on the machine of the server. */
+  | 'CONTAINER'
+  /** Modules, each in a process of the machine of the server. */
+  | 'HANDLER'
+  /** Pods of a Kubernetes cluster. */
+  | 'KUBERNETES'
+  /** Processes of the machine of the server. */
+  | 'LOCAL'
+  /** Nothing runs: for tests and simulations. */
+  | 'SIMULATED'
+  /** Jobs of a Slurm cluster. */
+  | 'SLURM';
+
 /** Kind of a gate. */
 export type GateCode =
   /** The job must be approved. */
@@ -358,6 +344,20 @@ export type GateCode =
   | 'RESERVATION_WINDOW'
   /** The wait before the next run must be over. */
   | 'RESTART_BACKOFF';
+
+/** GPUs of one kind. */
+export type GpuInput = {
+  /** Number of GPUs; they get consecutive indexes. */
+  count?: number | null | undefined;
+  /** Lowest and highest CUDA version (default: every version). At most 2. */
+  cuda?: Array<string> | null | undefined;
+  /** Bytes of memory of each GPU. */
+  memoryBytes: number;
+  /** GPU model. */
+  model: string;
+  /** Whether they have tensor cores. */
+  tensorCores?: boolean | null | undefined;
+};
 
 /** When the image of a job is pulled from its registry. */
 export type ImagePull =
@@ -451,8 +451,8 @@ export type JobFilter = {
   createdAfter?: string | null | undefined;
   /** Jobs submitted before this time. */
   createdBefore?: string | null | undefined;
-  /** Jobs of one of these executors. At most 1,000. */
-  executors?: Array<string> | null | undefined;
+  /** Jobs of one of these executors. At most 6. */
+  executors?: Array<Executor> | null | undefined;
   /** Jobs that became final after this time. */
   finishedAfter?: string | null | undefined;
   /** Jobs that became final before this time. */
@@ -541,8 +541,8 @@ export type JobSpecInput = {
   estimatedCost?: number | null | undefined;
   /** Program to run; its arguments are in `arguments`. */
   executable?: string | null | undefined;
-  /** Executor to use; default: chosen by the other fields and the pool. */
-  executor?: string | null | undefined;
+  /** Default: chosen by the other fields and the pool. */
+  executor?: Executor | null | undefined;
   /** Path of a module to run instead of a command, absolute or relative to the working directory. */
   handler?: string | null | undefined;
   /** Container image. */
@@ -640,17 +640,6 @@ export type LabelInput = {
   value: string;
 };
 
-/** Kind of object that a limit applies to. */
-export type LimitScope =
-  /** Jobs of a project. */
-  | 'PROJECT'
-  /** Jobs of a submission queue. */
-  | 'QUEUE'
-  /** Jobs of a team. */
-  | 'TEAM'
-  /** Jobs of a user. */
-  | 'USER';
-
 /** Where a page shows a link of the installation. */
 export type LinkTarget =
   /** The page of a job; {id} in the URL stands for its id. */
@@ -659,6 +648,18 @@ export type LinkTarget =
   | 'MENU'
   /** The details of a node; {name} in the URL stands for its name. */
   | 'NODE';
+
+/** The log of a job as a file. */
+export type LogDownload = {
+  /** How the log is written. */
+  format?: DownloadFormat | null | undefined;
+  /** The job whose output is downloaded: job_… */
+  jobId: string;
+  /** Number of the run whose log is downloaded (default: all runs). */
+  run?: number | null | undefined;
+  /** Streams to include (default: STDOUT and STDERR). At most 3. */
+  streams?: Array<LogStream> | null | undefined;
+};
 
 /** Why output is not available. */
 export type LogGapReason =
@@ -672,6 +673,19 @@ export type LogGapReason =
   | 'OVER_LIMIT'
   /** The output was deleted by age. */
   | 'RETENTION';
+
+/** Where a page of output starts; set exactly one field. */
+export type LogStart =
+  {   /** End before this cursor. A page without text and gaps: nothing is before it. */
+  before: string; cursor?: never; lastLines?: never; line?: never; time?: never; }
+  |  { before?: never;   /** Start after this cursor. */
+  cursor: string; lastLines?: never; line?: never; time?: never; }
+  |  { before?: never; cursor?: never;   /** Start with this number of last lines, 1 … 5,000; fewer if they are longer than 32 MiB. */
+  lastLines: number; line?: never; time?: never; }
+  |  { before?: never; cursor?: never; lastLines?: never;   /** Start with this line of `run`, from 1; the page has no line if the run has fewer. */
+  line: number; time?: never; }
+  |  { before?: never; cursor?: never; lastLines?: never; line?: never;   /** Start with the first line that was stored at or after this moment. */
+  time: string; };
 
 /** Stream of output. */
 export type LogStream =
@@ -689,6 +703,13 @@ export type MatchingJobs = {
   /** Filter that the jobs match. */
   filter: JobFilter;
 };
+
+/** A user or a team, by id or by name. */
+export type NameOrIdInput =
+  {   /** Typed id, user_… or team_…. */
+  id: string; name?: never; }
+  |  { id?: never;   /** Unique name. */
+  name: string; };
 
 /** Network traffic that is blocked for a job. */
 export type NetworkIsolation =
@@ -724,15 +745,13 @@ export type OrderDirection =
 export type PendingReasonCode =
   /** The job needs an approval. */
   | 'APPROVAL_PENDING'
-  /** A job ahead must start first. */
-  | 'CLASS_BLOCKED'
   /** Another job must end first. */
   | 'DEPENDENCY'
   /** The limit on running jobs of the pool is reached. */
   | 'GLOBAL_LIMIT'
   /** A limit on GPUs of a queue, project, team or user is reached. */
   | 'GPU_LIMIT'
-  /** The free resources are held for another job. */
+  /** The free resources are kept for a job before it. */
   | 'HOLD'
   /** The user already has an interactive job. */
   | 'INTERACTIVE_QUOTA'
@@ -806,10 +825,8 @@ export type Permission =
   | 'LIMITS_WRITE'
   /** Add, change and delete nodes. */
   | 'NODE_WRITE'
-  /** Delete old jobs. */
-  | 'QUEUE_CLEANUP'
   /** Run scheduling passes. */
-  | 'QUEUE_PROCESS'
+  | 'POOL_PLAN'
   /** Create, change and delete quotas. */
   | 'QUOTA_WRITE'
   /** Create and delete capacity reservations. */
@@ -827,6 +844,12 @@ export type Permission =
   /** See, test, resend and enable webhooks. */
   | 'WEBHOOK_WRITE';
 
+/** The pools to plan. */
+export type PlanPoolsInput = {
+  /** Name of the pool; default: all pools that have a leader. */
+  pool?: string | null | undefined;
+};
+
 /** State of a node. */
 export type PoolNodeState =
   /** Accepts no new runs; running jobs continue. */
@@ -838,9 +861,9 @@ export type PoolNodeState =
   /** Accepts new runs. */
   | 'READY';
 
-/** Order of the queue of a pool. */
+/** Order in which the jobs of a pool start. */
 export type PoolPolicy =
-  /** By usage: accounts with the smallest share per weight first. */
+  /** By usage: at each level of the tree of accounts and people, the smallest share per weight first. */
   | 'FAIR_SHARE'
   /** By priority, then by submission time. */
   | 'PRIORITY';
@@ -860,12 +883,6 @@ export type PreviewJobInput =
   |  { retry?: never;   /** Previews a submission: the input of `submitJob`. */
   submit: SubmitJobInput; };
 
-/** The pools to schedule. */
-export type ProcessQueueInput = {
-  /** Name of the pool; default: all pools that have a leader. */
-  pool?: string | null | undefined;
-};
-
 /** Action when a submission exceeds a quota. */
 export type QuotaAction =
   /** The submission is refused. */
@@ -879,26 +896,13 @@ export type QuotaAction =
 export type QuotaFilter = {
   /** Quotas with one of these actions. At most 3. */
   actions?: Array<QuotaAction> | null | undefined;
-  /** Quotas with one of these keys. At most 1,000. */
-  keys?: Array<string> | null | undefined;
-  /** Quotas of one of these scopes. At most 5. */
-  scopes?: Array<QuotaScope> | null | undefined;
+  /** Quotas whose scope has one of these names. At most 1,000. */
+  names?: Array<string> | null | undefined;
+  /** Quotas with a scope of one of these kinds. At most 5. */
+  scopes?: Array<ScopeKind> | null | undefined;
   /** Quotas of one of these types. At most 6. */
   types?: Array<QuotaType> | null | undefined;
 };
-
-/** Kind of object whose usage a quota limits. USER overrides LEVEL, and LEVEL overrides GLOBAL; TEAM and ACCOUNT apply in addition. */
-export type QuotaScope =
-  /** The usage of an account and the accounts below it together. */
-  | 'ACCOUNT'
-  /** The usage of each user. */
-  | 'GLOBAL'
-  /** The usage of each user of a level. */
-  | 'LEVEL'
-  /** The usage of all members of a team together. */
-  | 'TEAM'
-  /** The usage of one user. */
-  | 'USER';
 
 /** Quantity that a quota limits. */
 export type QuotaType =
@@ -1041,13 +1045,47 @@ export type SaveViewInput = {
   pinned?: boolean | null | undefined;
   /** The view to replace; omitted: a new view. */
   savedViewId?: string | null | undefined;
-  /** Who sees the view. */
-  scope?: ViewScope | null | undefined;
   /** Query string of the page without the question mark, at most 2,048 characters. */
   search: string;
-  /** The team whose members see the view, with the scope TEAM: one of yours. */
+  /** The team whose members see the view, with the visibility TEAM: one of yours. */
   teamId?: string | null | undefined;
+  /** Who sees the view. */
+  visibility?: ViewVisibility | null | undefined;
 };
+
+/** Whose jobs a quota or a limit counts. A quota can be of a level, user, team or account, a limit of a user, team, project or queue. */
+export type ScopeInput =
+  {   /** An account and the accounts below it together. */
+  account: string; level?: never; project?: never; queue?: never; team?: never; user?: never; }
+  |  { account?: never;   /** Each user of this level. */
+  level: UserLevel; project?: never; queue?: never; team?: never; user?: never; }
+  |  { account?: never; level?: never;   /** The jobs of a project. */
+  project: string; queue?: never; team?: never; user?: never; }
+  |  { account?: never; level?: never; project?: never;   /** The jobs of a submission queue, by its name. */
+  queue: string; team?: never; user?: never; }
+  |  { account?: never; level?: never; project?: never; queue?: never;   /** All members of a team together. */
+  team: NameOrIdInput; user?: never; }
+  |  { account?: never; level?: never; project?: never; queue?: never; team?: never;   /** The jobs of one user. */
+  user: NameOrIdInput; };
+
+/** Kind of a scope. */
+export type ScopeKind =
+  /** An account and the accounts below it together. */
+  | 'ACCOUNT'
+  /** Each user. */
+  | 'GLOBAL'
+  /** Each user of a level. */
+  | 'LEVEL'
+  /** The jobs of a pool. */
+  | 'POOL'
+  /** The jobs of a project. */
+  | 'PROJECT'
+  /** The jobs of a submission queue. */
+  | 'QUEUE'
+  /** All members of a team together. */
+  | 'TEAM'
+  /** A user. */
+  | 'USER';
 
 /** One priority for several jobs. */
 export type SetJobPrioritiesInput = {
@@ -1057,22 +1095,20 @@ export type SetJobPrioritiesInput = {
   selection: JobSelection;
 };
 
-/** A limit of a queue, a project, a team or a user. Omit `maxJobs` and `maxGpus` to remove it. */
+/** Changes to a limit of a queue, a project, a team or a user. Omitted fields stay; null: unlimited; 0: none. A limit without any number is removed. */
 export type SetScopeLimitInput = {
   /** Fails with a version conflict unless `Limits` of the pool has this version. */
   expectedVersion?: number | null | undefined;
   /** Count only GPUs whose model contains this text, case-insensitive; default: all GPUs. */
   gpuModel?: string | null | undefined;
-  /** Limit on GPUs in use; default: unlimited. */
+  /** GPUs in use. */
   maxGpus?: number | null | undefined;
-  /** Limit on running jobs; default: unlimited. */
+  /** Running jobs. */
   maxJobs?: number | null | undefined;
-  /** Name of the queue, project, team or user. */
-  name: string;
   /** Name of the pool; default: the pool of the default queue. */
   pool?: string | null | undefined;
-  /** Kind of object that the limit applies to. */
-  scope: LimitScope;
+  /** The queue, project, team or user that the limit applies to. */
+  scope: ScopeInput;
 };
 
 /** Category of a state. */
@@ -1217,7 +1253,7 @@ export type UpdateLimitsInput = {
   maxConcurrent?: number | null | undefined;
   /** Name of the pool; default: the pool of the default queue. */
   pool?: string | null | undefined;
-  /** Waiting time in seconds that raises a priority by 10, up to 30; 0: never. No effect in pools with fair share. */
+  /** Waiting time in seconds that raises a priority by 10, up to 30; null: never. No effect in pools with fair share. */
   starvationThresholdSeconds?: number | null | undefined;
   /** Running jobs of each team, enforced with `enableFairShare`. */
   teamMaxConcurrent?: number | null | undefined;
@@ -1269,11 +1305,11 @@ export type UpdateTeamInput = {
 
 /** Changes to a user; omitted fields stay. */
 export type UpdateUserInput = {
-  /** Permissions in addition to those of the level. At most 23. */
+  /** Permissions in addition to those of the level. At most 22. */
   allow?: Array<Permission> | null | undefined;
   /** Team for submissions that name no team; must be one of `teams`. */
-  defaultTeam?: string | null | undefined;
-  /** Permissions to deny; deny overrides allow. At most 23. */
+  defaultTeam?: NameOrIdInput | null | undefined;
+  /** Permissions to deny; deny overrides allow. At most 22. */
   deny?: Array<Permission> | null | undefined;
   /** Whether the user is disabled. A disabled user cannot log in; running jobs continue, and waiting jobs are held. */
   disabled?: boolean | null | undefined;
@@ -1287,8 +1323,8 @@ export type UpdateUserInput = {
   identity?: UserIdentityInput | null | undefined;
   /** Level; determines base priority and permissions. */
   level?: UserLevel | null | undefined;
-  /** Names of all teams of the user. At most 50. */
-  teams?: Array<string> | null | undefined;
+  /** All teams of the user. At most 50. */
+  teams?: Array<NameOrIdInput> | null | undefined;
   /** Unix account that the jobs of the user run as. */
   unixUser?: string | null | undefined;
   /** The user to change. */
@@ -1340,7 +1376,7 @@ export type UserLevel =
   | 'VIEWER';
 
 /** Who sees a saved view. */
-export type ViewScope =
+export type ViewVisibility =
   /** Every user; only an ADMIN saves such a view. */
   | 'ALL'
   /** The members of a team. */
@@ -1357,6 +1393,49 @@ export type WebhookDeliveryState =
   /** The delivery is sent now, or waits for its next try. */
   | 'PENDING';
 
+/** Type of an event that webhooks send. Its body and the configuration write JOB_FAILED as job.failed. */
+export type WebhookEventType =
+  /** The event condition.began. */
+  | 'CONDITION_BEGAN'
+  /** The event condition.over. */
+  | 'CONDITION_OVER'
+  /** The event job.approval_decided. */
+  | 'JOB_APPROVAL_DECIDED'
+  /** The event job.approval_requested. */
+  | 'JOB_APPROVAL_REQUESTED'
+  /** The event job.artifact_published. */
+  | 'JOB_ARTIFACT_PUBLISHED'
+  /** The event job.blocked. */
+  | 'JOB_BLOCKED'
+  /** The event job.cancelled. */
+  | 'JOB_CANCELLED'
+  /** The event job.cancelling. */
+  | 'JOB_CANCELLING'
+  /** The event job.created. */
+  | 'JOB_CREATED'
+  /** The event job.failed. */
+  | 'JOB_FAILED'
+  /** The event job.interrupted. */
+  | 'JOB_INTERRUPTED'
+  /** The event job.late_report. */
+  | 'JOB_LATE_REPORT'
+  /** The event job.preempt_requested. */
+  | 'JOB_PREEMPT_REQUESTED'
+  /** The event job.preempt_withdrawn. */
+  | 'JOB_PREEMPT_WITHDRAWN'
+  /** The event job.priority_changed. */
+  | 'JOB_PRIORITY_CHANGED'
+  /** The event job.queued. */
+  | 'JOB_QUEUED'
+  /** The event job.running. */
+  | 'JOB_RUNNING'
+  /** The event job.starting. */
+  | 'JOB_STARTING'
+  /** The event job.succeeded. */
+  | 'JOB_SUCCEEDED'
+  /** The event webhook.test. */
+  | 'WEBHOOK_TEST';
+
 /** An X11 display for the job. */
 export type X11Input = {
   /** Whether the display is rendered by a GPU. */
@@ -1366,7 +1445,7 @@ export type X11Input = {
 export type AboutServerQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type AboutServerQuery = { serverInfo: { id: string, name: string, title: string, version: string, publicUrl: string | null, singleUser: boolean, oidcIssuer: string | null, logRetentionDays: number, eventRetentionDays: number, maxPageSize: number, maxQueryCost: number, maxSubscriptionsPerConnection: number, at: string, links: Array<{ title: string, url: string, on: LinkTarget }> }, system: { id: string, at: string, loadAvg5Min: number | null, memoryPercent: number | null, conditionsAt: string | null, conditions: Array<{ name: string, severity: ConditionSeverity, meaning: string, cause: string, remedy: string, nextCommands: Array<string>, since: string, evidence: Array<string> }>, executors: Array<{ name: string, available: boolean, message: string | null, version: string | null, launchers: Array<string>, specFields: Array<string>, pool: { id: string, name: string } }> }, pools: Array<{ id: string, name: string, paused: boolean, policy: PoolPolicy, executors: Array<string>, leader: { epoch: number, host: string | null, process: string | null, renewedAt: string } | null }> };
+export type AboutServerQuery = { serverInfo: { id: string, name: string, title: string, release: string, publicUrl: string | null, singleUser: boolean, oidcIssuer: string | null, logRetentionDays: number | null, eventRetentionDays: number | null, maxPageSize: number, maxQueryCost: number, maxSubscriptionsPerConnection: number, at: string, links: Array<{ title: string, url: string, on: LinkTarget }> }, system: { id: string, at: string, loadAvg5Min: number | null, memoryPercent: number | null, conditionsAt: string | null, conditions: Array<{ name: string, severity: ConditionSeverity, meaning: string, cause: string, remedy: string, nextCommands: Array<string>, since: string, evidence: Array<string> }>, executors: Array<{ name: Executor, available: boolean, message: string | null, backendVersion: string | null, launchers: Array<string>, specFields: Array<string>, pool: { id: string, name: string } }> }, pools: { nodes: Array<{ id: string, name: string, paused: boolean, policy: PoolPolicy, executors: Array<Executor>, leader: { epoch: number, host: string | null, process: string | null, renewedAt: string } | null }> } };
 
 export type ServerTimeQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1383,7 +1462,7 @@ export type WhoGrantsQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type WhoGrantsQuery = { viewer: { id: string, user: { id: string, permissions: Array<Permission> } }, users: { nodes: Array<{ id: string, name: string }> } };
 
-export type ApprovalRowFragment = { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } };
+export type ApprovalRowFragment = { id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, rule: { id: string, name: string } | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } };
 
 export type ListApprovalsQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -1392,7 +1471,7 @@ export type ListApprovalsQueryVariables = Exact<{
 }>;
 
 
-export type ListApprovalsQuery = { approvals: { totalCount: number, nodes: Array<{ id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type ListApprovalsQuery = { approvals: { totalCount: number, nodes: Array<{ id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, rule: { id: string, name: string } | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type ApprovalsNowQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1405,7 +1484,7 @@ export type ApprovalUpdatesSubscriptionVariables = Exact<{
 
 
 export type ApprovalUpdatesSubscription = { jobUpdates:
-    | { __typename: 'JobTransitions', cursor: string, job: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } }
+    | { __typename: 'JobTransitions', cursor: string, job: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, rule: { id: string, name: string } | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } }
     | { __typename: 'StreamHeartbeat', cursor: string }
     | { __typename: 'StreamReset', resetReason: StreamResetReason, jobIds: Array<string>, cursor: string }
    };
@@ -1417,23 +1496,31 @@ export type ApprovalPageQueryVariables = Exact<{
 
 export type ApprovalPageQuery = { node:
     | { __typename: 'ApiToken' }
-    | { __typename: 'Approval', id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, level: UserLevel, name: string, displayName: string | null, teams: Array<{ id: string, name: string }> }, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: string, maxRunTimeSeconds: number, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null }, scheduling: { fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } } | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null }, decidedBy: { id: string, name: string } | null }
+    | { __typename: 'Approval', id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, rule: { id: string, name: string, version: number, priority: number, enabled: boolean, requiredLevel: UserLevel, exemptLevels: Array<UserLevel>, expiresAfterSeconds: number, condition: { costAbove: number | null, executor: Executor | null, firstJob: boolean | null, hardware: string | null, jobsPerDayAbove: number | null, levelNotIn: Array<UserLevel> | null, name: string | null } } | null, requestedBy: { id: string, level: UserLevel, name: string, displayName: string | null, teams: Array<{ id: string, name: string }> }, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: Executor, maxRunTimeSeconds: number | null, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null } | null, scheduling: { fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } } | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null }, decidedBy: { id: string, name: string } | null }
     | { __typename: 'ApprovalRule' }
     | { __typename: 'Artifact' }
     | { __typename: 'AuditEntry' }
     | { __typename: 'CapacityReservation' }
+    | { __typename: 'Gpu' }
     | { __typename: 'Hold' }
     | { __typename: 'Job' }
     | { __typename: 'JobEvent' }
+    | { __typename: 'Limits' }
     | { __typename: 'Pool' }
     | { __typename: 'PoolNode' }
     | { __typename: 'Quota' }
     | { __typename: 'Run' }
     | { __typename: 'SavedView' }
+    | { __typename: 'ServerInfo' }
     | { __typename: 'SlotReservation' }
     | { __typename: 'SubmissionQueue' }
+    | { __typename: 'System' }
     | { __typename: 'Team' }
     | { __typename: 'User' }
+    | { __typename: 'Viewer' }
+    | { __typename: 'Webhook' }
+    | { __typename: 'WebhookDelivery' }
+    | { __typename: 'Workload' }
    | null };
 
 export type RequesterFactsQueryVariables = Exact<{
@@ -1442,7 +1529,7 @@ export type RequesterFactsQueryVariables = Exact<{
 }>;
 
 
-export type RequesterFactsQuery = { now: { rows: Array<{ key: string | null, count: number }> }, lately: { rows: Array<{ key: string | null, count: number }> }, approvals: { nodes: Array<{ id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } }> } };
+export type RequesterFactsQuery = { now: { rows: Array<{ key: string | null, count: number }> }, lately: { rows: Array<{ key: string | null, count: number }> }, approvals: { nodes: Array<{ id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, rule: { id: string, name: string } | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } }> } };
 
 export type PendingDecisionsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1455,16 +1542,16 @@ export type ApproveManyMutationVariables = Exact<{
 
 
 export type ApproveManyMutation = { approveJobs:
-    | { __typename: 'ApproveJobsSuccess', results: Array<
-        | { __typename: 'ApprovalNotAllowedProblem', message: string }
-        | { __typename: 'ApproveJobSuccess', approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } }
-        | { __typename: 'ForbiddenProblem', message: string }
-        | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
-        | { __typename: 'InvalidStateProblem', message: string, job: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } }
-        | { __typename: 'NotFoundProblem', message: string }
-        | { __typename: 'UnavailableProblem', message: string }
-        | { __typename: 'VersionConflictProblem', message: string, currentJob: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } | null }
-      > }
+    | { __typename: 'ApproveJobsSuccess', results: Array<{ jobId: string, result:
+          | { __typename: 'ApprovalNotAllowedProblem', message: string }
+          | { __typename: 'ApproveJobSuccess', approval: { id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, rule: { id: string, name: string } | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } }
+          | { __typename: 'ForbiddenProblem', message: string }
+          | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+          | { __typename: 'InvalidStateProblem', message: string, job: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, rule: { id: string, name: string } | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } }
+          | { __typename: 'NotFoundProblem', message: string }
+          | { __typename: 'UnavailableProblem', message: string }
+          | { __typename: 'VersionConflictProblem', message: string, currentJob: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, rule: { id: string, name: string } | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } | null }
+         }> }
     | { __typename: 'ForbiddenProblem', message: string }
     | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'UnavailableProblem', message: string }
@@ -1478,20 +1565,20 @@ export type RejectManyMutationVariables = Exact<{
 export type RejectManyMutation = { rejectJobs:
     | { __typename: 'ForbiddenProblem', message: string }
     | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'RejectJobsSuccess', results: Array<
-        | { __typename: 'ApprovalNotAllowedProblem', message: string }
-        | { __typename: 'ForbiddenProblem', message: string }
-        | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
-        | { __typename: 'InvalidStateProblem', message: string, job: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } }
-        | { __typename: 'NotFoundProblem', message: string }
-        | { __typename: 'RejectJobSuccess', approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } }
-        | { __typename: 'UnavailableProblem', message: string }
-        | { __typename: 'VersionConflictProblem', message: string, currentJob: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } | null }
-      > }
+    | { __typename: 'RejectJobsSuccess', results: Array<{ jobId: string, result:
+          | { __typename: 'ApprovalNotAllowedProblem', message: string }
+          | { __typename: 'ForbiddenProblem', message: string }
+          | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+          | { __typename: 'InvalidStateProblem', message: string, job: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, rule: { id: string, name: string } | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } }
+          | { __typename: 'NotFoundProblem', message: string }
+          | { __typename: 'RejectJobSuccess', approval: { id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, rule: { id: string, name: string } | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } }
+          | { __typename: 'UnavailableProblem', message: string }
+          | { __typename: 'VersionConflictProblem', message: string, currentJob: { id: string, approval: { id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, rule: { id: string, name: string } | null, requestedBy: { id: string, name: string, displayName: string | null }, decidedBy: { id: string, name: string } | null, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null } } | null } | null }
+         }> }
     | { __typename: 'UnavailableProblem', message: string }
    };
 
-export type AuditItemFragment = { id: string, seq: number, at: string, action: string, actorName: string, objectId: string | null, ip: string | null, token: string | null, requestId: string | null, hash: string, detail: Record<string, unknown> | null, actor: { id: string, name: string } | null };
+export type AuditItemFragment = { id: string, seq: number, at: string, operation: string, actorName: string, objectId: string | null, ip: string | null, token: string | null, requestId: string | null, hash: string, detail: Record<string, unknown> | null, actor: { id: string, name: string } | null };
 
 export type ListAuditQueryVariables = Exact<{
   filter?: AuditFilter | null | undefined;
@@ -1500,7 +1587,7 @@ export type ListAuditQueryVariables = Exact<{
 }>;
 
 
-export type ListAuditQuery = { auditLog: { nodes: Array<{ id: string, seq: number, at: string, action: string, actorName: string, objectId: string | null, ip: string | null, token: string | null, requestId: string | null, hash: string, detail: Record<string, unknown> | null, actor: { id: string, name: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type ListAuditQuery = { auditLog: { nodes: Array<{ id: string, seq: number, at: string, operation: string, actorName: string, objectId: string | null, ip: string | null, token: string | null, requestId: string | null, hash: string, detail: Record<string, unknown> | null, actor: { id: string, name: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type OneAuditEntryQueryVariables = Exact<{
   id: string;
@@ -1512,20 +1599,28 @@ export type OneAuditEntryQuery = { node:
     | { __typename: 'Approval' }
     | { __typename: 'ApprovalRule' }
     | { __typename: 'Artifact' }
-    | { __typename: 'AuditEntry', id: string, seq: number, at: string, action: string, actorName: string, objectId: string | null, ip: string | null, token: string | null, requestId: string | null, hash: string, detail: Record<string, unknown> | null, actor: { id: string, name: string } | null }
+    | { __typename: 'AuditEntry', id: string, seq: number, at: string, operation: string, actorName: string, objectId: string | null, ip: string | null, token: string | null, requestId: string | null, hash: string, detail: Record<string, unknown> | null, actor: { id: string, name: string } | null }
     | { __typename: 'CapacityReservation' }
+    | { __typename: 'Gpu' }
     | { __typename: 'Hold' }
     | { __typename: 'Job' }
     | { __typename: 'JobEvent' }
+    | { __typename: 'Limits' }
     | { __typename: 'Pool' }
     | { __typename: 'PoolNode' }
     | { __typename: 'Quota' }
     | { __typename: 'Run' }
     | { __typename: 'SavedView' }
+    | { __typename: 'ServerInfo' }
     | { __typename: 'SlotReservation' }
     | { __typename: 'SubmissionQueue' }
+    | { __typename: 'System' }
     | { __typename: 'Team' }
     | { __typename: 'User' }
+    | { __typename: 'Viewer' }
+    | { __typename: 'Webhook' }
+    | { __typename: 'WebhookDelivery' }
+    | { __typename: 'Workload' }
    | null };
 
 export type VerifyAuditLogQueryVariables = Exact<{
@@ -1543,7 +1638,7 @@ export type NewestChangeQueryVariables = Exact<{
 
 export type NewestChangeQuery = { auditLog: { nodes: Array<{ id: string, at: string, actorName: string }> } };
 
-export type MapNodeFragment = { id: string, name: string, state: PoolNodeState, stateReason: string | null, stateAt: string, version: number, backsOffUntil: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number }, devices: Array<{ index: number, name: string, memoryBytes: number, allocated: boolean, job: { id: string, name: string | null, state: JobState, account: string } | null, run: { id: string, startedAt: string | null } | null }> };
+export type MapNodeFragment = { id: string, name: string, state: PoolNodeState, stateInfo: string | null, stateAt: string, version: number, backsOffUntil: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number }, gpus: Array<{ id: string, index: number, model: string, memoryBytes: number, allocated: boolean, job: { id: string, name: string | null, state: JobState, account: string } | null, run: { id: string, startedAt: string | null } | null }> };
 
 export type ClusterChangesSubscriptionVariables = Exact<{
   pool: string;
@@ -1552,7 +1647,7 @@ export type ClusterChangesSubscriptionVariables = Exact<{
 
 
 export type ClusterChangesSubscription = { nodeUpdates:
-    | { __typename: 'NodesChanged', isStart: boolean, cursor: string, removedIds: Array<string>, nodes: Array<{ id: string, name: string, state: PoolNodeState, stateReason: string | null, stateAt: string, version: number, backsOffUntil: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number }, devices: Array<{ index: number, name: string, memoryBytes: number, allocated: boolean, job: { id: string, name: string | null, state: JobState, account: string } | null, run: { id: string, startedAt: string | null } | null }> }>, pool: { id: string, name: string, executors: Array<string>, used: { cpu: number, memoryBytes: number, gpu: number }, capacity: { cpu: number, memoryBytes: number, gpu: number }, holds: Array<{ id: string, job: { id: string, name: string | null } | null, nodes: Array<{ id: string }> }> } }
+    | { __typename: 'NodesChanged', isStart: boolean, cursor: string, removedIds: Array<string>, nodes: Array<{ id: string, name: string, state: PoolNodeState, stateInfo: string | null, stateAt: string, version: number, backsOffUntil: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number }, gpus: Array<{ id: string, index: number, model: string, memoryBytes: number, allocated: boolean, job: { id: string, name: string | null, state: JobState, account: string } | null, run: { id: string, startedAt: string | null } | null }> }>, pool: { id: string, name: string, executors: Array<Executor>, used: { cpu: number, memoryBytes: number, gpu: number }, capacity: { cpu: number, memoryBytes: number, gpu: number }, holds: Array<{ id: string, job: { id: string, name: string | null } | null, nodes: Array<{ id: string }> }> } }
     | { __typename: 'StreamHeartbeat', cursor: string }
    };
 
@@ -1573,7 +1668,15 @@ export type NodeDetailsQuery = { node:
     | { id: string }
     | { id: string }
     | { id: string }
-    | { cpuModel: string | null, infiniband: boolean, gpuJobsOnly: boolean, lastSeenAt: string | null, backsOffBecause: string | null, id: string, stateBy: { id: string, name: string } | null, runs: { totalCount: number, nodes: Array<{ id: string, number: number, state: JobState, startedAt: string | null, scheduledAt: string | null, gpuIds: Array<number>, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null } }> } }
+    | { id: string }
+    | { id: string }
+    | { cpuModel: string | null, infiniband: boolean, gpuJobsOnly: boolean, lastSeenAt: string | null, backsOffBecause: string | null, id: string, stateBy: { id: string, name: string } | null, runs: { totalCount: number, nodes: Array<{ id: string, number: number, state: JobState, startedAt: string | null, scheduledAt: string | null, gpuIds: Array<number>, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null } | null } | null } }> } }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
     | { id: string }
     | { id: string }
     | { id: string }
@@ -1593,7 +1696,7 @@ export type ChangeNodeMutation = { updateNode:
     | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', message: string }
     | { __typename: 'UnavailableProblem', message: string }
-    | { __typename: 'UpdateNodeSuccess', node: { id: string, name: string, state: PoolNodeState, stateReason: string | null, stateAt: string, version: number, backsOffUntil: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number }, devices: Array<{ index: number, name: string, memoryBytes: number, allocated: boolean, job: { id: string, name: string | null, state: JobState, account: string } | null, run: { id: string, startedAt: string | null } | null }> } }
+    | { __typename: 'UpdateNodeSuccess', node: { id: string, name: string, state: PoolNodeState, stateInfo: string | null, stateAt: string, version: number, backsOffUntil: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number }, gpus: Array<{ id: string, index: number, model: string, memoryBytes: number, allocated: boolean, job: { id: string, name: string | null, state: JobState, account: string } | null, run: { id: string, startedAt: string | null } | null }> } }
     | { __typename: 'VersionConflictProblem', message: string }
    };
 
@@ -1616,7 +1719,7 @@ export type AddPoolNodeMutationVariables = Exact<{
 
 
 export type AddPoolNodeMutation = { addNode:
-    | { __typename: 'AddNodeSuccess', node: { id: string, name: string, state: PoolNodeState, stateReason: string | null, stateAt: string, version: number, backsOffUntil: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number }, devices: Array<{ index: number, name: string, memoryBytes: number, allocated: boolean, job: { id: string, name: string | null, state: JobState, account: string } | null, run: { id: string, startedAt: string | null } | null }> } }
+    | { __typename: 'AddNodeSuccess', node: { id: string, name: string, state: PoolNodeState, stateInfo: string | null, stateAt: string, version: number, backsOffUntil: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number }, gpus: Array<{ id: string, index: number, model: string, memoryBytes: number, allocated: boolean, job: { id: string, name: string | null, state: JobState, account: string } | null, run: { id: string, startedAt: string | null } | null }> } }
     | { __typename: 'ForbiddenProblem', message: string }
     | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', message: string }
@@ -1637,7 +1740,15 @@ export type CompareJobsQuery = { nodes: Array<
     | { id: string }
     | { id: string }
     | { id: string }
-    | { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: string, maxRunTimeSeconds: number, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null }, runs: { nodes: Array<{ id: string, startedAt: string | null, samples: Array<{ at: string, cpuCores: number | null, memoryBytes: number | null, gpuPercent: number | null, gpuMemoryBytes: number | null }> }> }, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }
+    | { id: string }
+    | { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: Executor, maxRunTimeSeconds: number | null, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null } | null, runs: { nodes: Array<{ id: string, startedAt: string | null, samples: Array<{ at: string, cpu: number | null, memoryBytes: number | null, gpuPercent: number | null, gpuMemoryBytes: number | null }> | null }> }, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null } | null } | null }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
     | { id: string }
     | { id: string }
     | { id: string }
@@ -1658,27 +1769,27 @@ export type CompareLinesQueryVariables = Exact<{
 }>;
 
 
-export type CompareLinesQuery = { job: { id: string, logs: { lines: Array<{ number: number, text: string }> } } | null };
+export type CompareLinesQuery = { job: { id: string, logs: { lines: Array<{ number: number, text: string }> } | null } | null };
 
-export type EventRowFragment = { id: string, seq: number, at: string, type: JobEventType, to: JobState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, actor: { name: string } | null };
+export type EventRowFragment = { id: string, seq: number, at: string, type: JobEventType, to: JobState | null, stateReason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, actor: { name: string } | null };
 
 export type RunRowFragment = { id: string, number: number, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, logLines: number };
 
-export type PageJobFragment = { maxAttempts: number, queuedAt: string | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, artifacts: { totalCount: number }, dependents: { totalCount: number }, retryOf: { id: string, name: string | null } | null, dependencies: Array<{ job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, expiresAt: string, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, logLines: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { couldEverFit: boolean, missing: Array<string> }, hold: { id: string, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } };
+export type PageJobFragment = { maxAttempts: number, queuedAt: string | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, artifacts: { totalCount: number }, dependents: { totalCount: number }, retryOf: { id: string, name: string | null } | null, capacityReservation: { id: string, name: string } | null, dependencies: Array<{ job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, expiresAt: string, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, logLines: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, job: { id: string, name: string | null, state: JobState } | null }>, fit: { couldEverFit: boolean, missing: Array<string> }, hold: { id: string, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null, message: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } };
 
 export type JobPageQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type JobPageQuery = { job: { eventCursor: string, maxAttempts: number, queuedAt: string | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: string, maxRunTimeSeconds: number, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null }, artifacts: { totalCount: number }, dependents: { totalCount: number }, retryOf: { id: string, name: string | null } | null, dependencies: Array<{ job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, expiresAt: string, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, logLines: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { couldEverFit: boolean, missing: Array<string> }, hold: { id: string, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } } | null };
+export type JobPageQuery = { job: { eventCursor: string, maxAttempts: number, queuedAt: string | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: Executor, maxRunTimeSeconds: number | null, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null } | null, artifacts: { totalCount: number }, dependents: { totalCount: number }, retryOf: { id: string, name: string | null } | null, capacityReservation: { id: string, name: string } | null, dependencies: Array<{ job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, expiresAt: string, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, logLines: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, job: { id: string, name: string | null, state: JobState } | null }>, fit: { couldEverFit: boolean, missing: Array<string> }, hold: { id: string, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null, message: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } } | null };
 
 export type JobNowQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type JobNowQuery = { job: { maxAttempts: number, queuedAt: string | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, artifacts: { totalCount: number }, dependents: { totalCount: number }, retryOf: { id: string, name: string | null } | null, dependencies: Array<{ job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, expiresAt: string, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, logLines: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { couldEverFit: boolean, missing: Array<string> }, hold: { id: string, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } } | null };
+export type JobNowQuery = { job: { maxAttempts: number, queuedAt: string | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, artifacts: { totalCount: number }, dependents: { totalCount: number }, retryOf: { id: string, name: string | null } | null, capacityReservation: { id: string, name: string } | null, dependencies: Array<{ job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, expiresAt: string, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, logLines: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, job: { id: string, name: string | null, state: JobState } | null }>, fit: { couldEverFit: boolean, missing: Array<string> }, hold: { id: string, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null, message: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } } | null };
 
 export type JobEventsPageQueryVariables = Exact<{
   id: string;
@@ -1687,7 +1798,7 @@ export type JobEventsPageQueryVariables = Exact<{
 }>;
 
 
-export type JobEventsPageQuery = { job: { id: string, events: { nodes: Array<{ id: string, seq: number, at: string, type: JobEventType, to: JobState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, actor: { name: string } | null }>, pageInfo: { hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type JobEventsPageQuery = { job: { id: string, events: { nodes: Array<{ id: string, seq: number, at: string, type: JobEventType, to: JobState | null, stateReason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, actor: { name: string } | null }>, pageInfo: { hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type JobChangesSubscriptionVariables = Exact<{
   jobId: string;
@@ -1696,7 +1807,7 @@ export type JobChangesSubscriptionVariables = Exact<{
 
 
 export type JobChangesSubscription = { jobStatus:
-    | { __typename: 'JobTransitions', cursor: string, isFinal: boolean, job: { maxAttempts: number, queuedAt: string | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, artifacts: { totalCount: number }, dependents: { totalCount: number }, retryOf: { id: string, name: string | null } | null, dependencies: Array<{ job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, expiresAt: string, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, logLines: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, detail: string | null }>, fit: { couldEverFit: boolean, missing: Array<string> }, hold: { id: string, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } }, transitions: Array<{ id: string, seq: number, at: string, type: JobEventType, to: JobState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, actor: { name: string } | null }> }
+    | { __typename: 'JobTransitions', cursor: string, isFinal: boolean, job: { maxAttempts: number, queuedAt: string | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, artifacts: { totalCount: number }, dependents: { totalCount: number }, retryOf: { id: string, name: string | null } | null, capacityReservation: { id: string, name: string } | null, dependencies: Array<{ job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, expiresAt: string, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, logLines: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, job: { id: string, name: string | null, state: JobState } | null }>, fit: { couldEverFit: boolean, missing: Array<string> }, hold: { id: string, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null, message: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } }, transitions: Array<{ id: string, seq: number, at: string, type: JobEventType, to: JobState | null, stateReason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, actor: { name: string } | null }> }
     | { __typename: 'StreamHeartbeat', cursor: string }
     | { __typename: 'StreamReset', resetReason: StreamResetReason, cursor: string }
    };
@@ -1711,7 +1822,7 @@ export type PreviewChangeQuery = { previewJob:
     | { __typename: 'IdempotencyConflictProblem', message: string }
     | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', message: string }
-    | { __typename: 'JobPreview', wouldBe: JobState, nodeNames: Array<string>, reasons: Array<{ message: string, job: { id: string, name: string | null } | null }>, estimatedStart: { p50: string | null, earliest: string } | null }
+    | { __typename: 'JobPreview', wouldBe: JobState, nodeNames: Array<string>, reasons: Array<{ message: string, job: { id: string, name: string | null } | null }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null } | null }
     | { __typename: 'NotFoundProblem', message: string }
     | { __typename: 'QuotaExceededProblem', message: string }
     | { __typename: 'RejectedProblem', message: string }
@@ -1725,7 +1836,7 @@ export type PoolNodesQueryVariables = Exact<{
 }>;
 
 
-export type PoolNodesQuery = { submissionQueues: Array<{ id: string, name: string }>, queue: { id: string, pool: { id: string, nodes: { nodes: Array<{ id: string, name: string, state: PoolNodeState, capacity: { cpu: number, memoryBytes: number }, free: { cpu: number, gpu: number }, devices: Array<{ name: string, memoryBytes: number, allocated: boolean }> }> } } } | null };
+export type PoolNodesQuery = { submissionQueues: Array<{ id: string, name: string }>, pool: { id: string, nodes: { nodes: Array<{ id: string, name: string, state: PoolNodeState, capacity: { cpu: number, memoryBytes: number }, free: { cpu: number, gpu: number }, gpus: Array<{ id: string, model: string, memoryBytes: number, allocated: boolean }> }> } } | null };
 
 export type LastErrorsQueryVariables = Exact<{
   id: string;
@@ -1735,7 +1846,7 @@ export type LastErrorsQueryVariables = Exact<{
 }>;
 
 
-export type LastErrorsQuery = { job: { id: string, logSearch: { matches: Array<{ line: number, text: string }> } } | null };
+export type LastErrorsQuery = { job: { id: string, logSearch: { matches: Array<{ line: number, text: string }> } | null } | null };
 
 export type RunUsageQueryVariables = Exact<{
   id: string;
@@ -1756,7 +1867,15 @@ export type RunUsageQuery = { node:
     | { id: string }
     | { id: string }
     | { id: string }
-    | { id: string, samples: Array<{ at: string, cpuCores: number | null, memoryBytes: number | null, gpuPercent: number | null, gpuMemoryBytes: number | null }> }
+    | { id: string }
+    | { id: string }
+    | { id: string, samples: Array<{ at: string, cpu: number | null, memoryBytes: number | null, gpuPercent: number | null, gpuMemoryBytes: number | null }> | null }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
     | { id: string }
     | { id: string }
     | { id: string }
@@ -1799,6 +1918,14 @@ export type ArtifactContentQuery = { node:
     | { id: string }
     | { id: string }
     | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
    | null };
 
 export type GraphBoxFragment = { id: string, name: string | null, state: JobState, user: { id: string, name: string } };
@@ -1817,7 +1944,15 @@ export type JobNeighboursQuery = { nodes: Array<
     | { id: string }
     | { id: string }
     | { id: string }
+    | { id: string }
     | { id: string, name: string | null, state: JobState, dependencies: Array<{ on: DependencyOn, job: { id: string, name: string | null, state: JobState, user: { id: string, name: string } } }>, dependents: { totalCount: number, nodes: Array<{ id: string, name: string | null, state: JobState, user: { id: string, name: string } }> }, user: { id: string, name: string } }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
     | { id: string }
     | { id: string }
     | { id: string }
@@ -1830,7 +1965,7 @@ export type JobNeighboursQuery = { nodes: Array<
     | { id: string }
    | null> };
 
-export type ListRowFragment = { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null };
+export type ListRowFragment = { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null } | null } | null };
 
 export type ListJobsQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -1842,14 +1977,14 @@ export type ListJobsQueryVariables = Exact<{
 }>;
 
 
-export type ListJobsQuery = { jobs: { asOf: string, nodes: Array<{ id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
+export type ListJobsQuery = { jobs: { asOf: string, nodes: Array<{ id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
 
 export type PeekJobQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type PeekJobQuery = { job: { maxAttempts: number, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, dependencies: Array<{ satisfied: boolean | null, job: { id: string, name: string | null, state: JobState } }>, scheduling: { jobsAhead: number, fit: { missing: Array<string> }, reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null, logs: { lines: Array<{ runNumber: number, number: number, stream: LogStream, text: string }> }, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } } | null };
+export type PeekJobQuery = { job: { maxAttempts: number, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, dependencies: Array<{ satisfied: boolean | null, job: { id: string, name: string | null, state: JobState } }>, scheduling: { jobsAhead: number, fit: { missing: Array<string> }, reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null } | null } | null, logs: { lines: Array<{ runNumber: number, number: number, stream: LogStream, text: string }> } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } } | null };
 
 export type ListUpdatesSubscriptionVariables = Exact<{
   filter?: JobFilter | null | undefined;
@@ -1858,7 +1993,7 @@ export type ListUpdatesSubscriptionVariables = Exact<{
 
 
 export type ListUpdatesSubscription = { jobUpdates:
-    | { __typename: 'JobTransitions', cursor: string, matches: boolean, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null } }
+    | { __typename: 'JobTransitions', cursor: string, matches: boolean, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null } | null } | null } }
     | { __typename: 'StreamHeartbeat', cursor: string }
     | { __typename: 'StreamReset', resetReason: StreamResetReason, jobIds: Array<string>, cursor: string }
    };
@@ -1878,7 +2013,7 @@ export type CountKeysQueryVariables = Exact<{
 }>;
 
 
-export type CountKeysQuery = { jobCounts: { isExact: boolean, rows: Array<{ key: string | null, count: number, byState: Array<{ state: JobState, count: number }> }> } };
+export type CountKeysQuery = { jobCounts: { isExact: boolean, rows: Array<{ key: string | null, count: number, user: { id: string, name: string } | null, byState: Array<{ state: JobState, count: number }> }> } };
 
 type Refused_ApprovalNotAllowedProblem_Fragment = { __typename: 'ApprovalNotAllowedProblem', message: string };
 
@@ -1925,7 +2060,7 @@ export type CancelOneMutationVariables = Exact<{
 
 
 export type CancelOneMutation = { cancelJob:
-    | { __typename: 'CancelJobSuccess', changed: boolean, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null } }
+    | { __typename: 'CancelJobSuccess', changed: boolean, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null } | null } | null } }
     | { __typename: 'ForbiddenProblem', message: string }
     | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', message: string }
@@ -1980,14 +2115,14 @@ export type CancelManyMutationVariables = Exact<{
 
 
 export type CancelManyMutation = { cancelJobs:
-    | { __typename: 'CancelJobsSuccess', jobIds: Array<string>, remaining: number, results: Array<
-        | { __typename: 'CancelJobSuccess', changed: boolean }
-        | { __typename: 'ForbiddenProblem', message: string }
-        | { __typename: 'InvalidInputProblem', message: string }
-        | { __typename: 'NotFoundProblem', message: string }
-        | { __typename: 'UnavailableProblem', message: string }
-        | { __typename: 'VersionConflictProblem', message: string }
-      > }
+    | { __typename: 'CancelJobsSuccess', remaining: number, results: Array<{ jobId: string, result:
+          | { __typename: 'CancelJobSuccess', changed: boolean }
+          | { __typename: 'ForbiddenProblem', message: string }
+          | { __typename: 'InvalidInputProblem', message: string }
+          | { __typename: 'NotFoundProblem', message: string }
+          | { __typename: 'UnavailableProblem', message: string }
+          | { __typename: 'VersionConflictProblem', message: string }
+         }> }
     | { __typename: 'CountMismatchProblem', actualCount: number, message: string }
     | { __typename: 'ForbiddenProblem', message: string }
     | { __typename: 'InvalidInputProblem', message: string }
@@ -2003,19 +2138,19 @@ export type RetryManyMutation = { retryJobs:
     | { __typename: 'CountMismatchProblem', actualCount: number, message: string }
     | { __typename: 'ForbiddenProblem', message: string }
     | { __typename: 'InvalidInputProblem', message: string }
-    | { __typename: 'RetryJobsSuccess', jobIds: Array<string>, remaining: number, results: Array<
-        | { __typename: 'ForbiddenProblem', message: string }
-        | { __typename: 'IdempotencyConflictProblem', message: string }
-        | { __typename: 'InvalidInputProblem', message: string }
-        | { __typename: 'InvalidStateProblem', message: string }
-        | { __typename: 'NotFoundProblem', message: string }
-        | { __typename: 'QuotaExceededProblem', message: string }
-        | { __typename: 'RejectedProblem', message: string }
-        | { __typename: 'ReservationExpiredProblem', message: string }
-        | { __typename: 'RetryJobSuccess', job: { id: string } }
-        | { __typename: 'UnavailableProblem', message: string }
-        | { __typename: 'VersionConflictProblem', message: string }
-      > }
+    | { __typename: 'RetryJobsSuccess', remaining: number, results: Array<{ jobId: string, result:
+          | { __typename: 'ForbiddenProblem', message: string }
+          | { __typename: 'IdempotencyConflictProblem', message: string }
+          | { __typename: 'InvalidInputProblem', message: string }
+          | { __typename: 'InvalidStateProblem', message: string }
+          | { __typename: 'NotFoundProblem', message: string }
+          | { __typename: 'QuotaExceededProblem', message: string }
+          | { __typename: 'RejectedProblem', message: string }
+          | { __typename: 'ReservationExpiredProblem', message: string }
+          | { __typename: 'RetryJobSuccess', job: { id: string } }
+          | { __typename: 'UnavailableProblem', message: string }
+          | { __typename: 'VersionConflictProblem', message: string }
+         }> }
     | { __typename: 'UnavailableProblem', message: string }
    };
 
@@ -2026,14 +2161,14 @@ export type DeleteManyMutationVariables = Exact<{
 
 export type DeleteManyMutation = { deleteJobs:
     | { __typename: 'CountMismatchProblem', actualCount: number, message: string }
-    | { __typename: 'DeleteJobsSuccess', jobIds: Array<string>, remaining: number, results: Array<
-        | { __typename: 'DeleteJobSuccess', deletedId: string }
-        | { __typename: 'ForbiddenProblem', message: string }
-        | { __typename: 'InvalidStateProblem', message: string }
-        | { __typename: 'NotFoundProblem', message: string }
-        | { __typename: 'UnavailableProblem', message: string }
-        | { __typename: 'VersionConflictProblem', message: string }
-      > }
+    | { __typename: 'DeleteJobsSuccess', remaining: number, results: Array<{ jobId: string, result:
+          | { __typename: 'DeleteJobSuccess', deletedId: string }
+          | { __typename: 'ForbiddenProblem', message: string }
+          | { __typename: 'InvalidStateProblem', message: string }
+          | { __typename: 'NotFoundProblem', message: string }
+          | { __typename: 'UnavailableProblem', message: string }
+          | { __typename: 'VersionConflictProblem', message: string }
+         }> }
     | { __typename: 'ForbiddenProblem', message: string }
     | { __typename: 'InvalidInputProblem', message: string }
     | { __typename: 'UnavailableProblem', message: string }
@@ -2048,15 +2183,15 @@ export type PrioritizeManyMutation = { setJobPriorities:
     | { __typename: 'CountMismatchProblem', actualCount: number, message: string }
     | { __typename: 'ForbiddenProblem', message: string }
     | { __typename: 'InvalidInputProblem', message: string }
-    | { __typename: 'SetJobPrioritiesSuccess', jobIds: Array<string>, remaining: number, results: Array<
-        | { __typename: 'ForbiddenProblem', message: string }
-        | { __typename: 'InvalidInputProblem', message: string }
-        | { __typename: 'InvalidStateProblem', message: string }
-        | { __typename: 'NotFoundProblem', message: string }
-        | { __typename: 'SetJobPrioritySuccess', job: { id: string } }
-        | { __typename: 'UnavailableProblem', message: string }
-        | { __typename: 'VersionConflictProblem', message: string }
-      > }
+    | { __typename: 'SetJobPrioritiesSuccess', remaining: number, results: Array<{ jobId: string, result:
+          | { __typename: 'ForbiddenProblem', message: string }
+          | { __typename: 'InvalidInputProblem', message: string }
+          | { __typename: 'InvalidStateProblem', message: string }
+          | { __typename: 'NotFoundProblem', message: string }
+          | { __typename: 'SetJobPrioritySuccess', job: { id: string } }
+          | { __typename: 'UnavailableProblem', message: string }
+          | { __typename: 'VersionConflictProblem', message: string }
+         }> }
     | { __typename: 'UnavailableProblem', message: string }
    };
 
@@ -2074,7 +2209,7 @@ export type RetryOneMutation = { retryJob:
     | { __typename: 'QuotaExceededProblem', message: string }
     | { __typename: 'RejectedProblem', message: string }
     | { __typename: 'ReservationExpiredProblem', message: string }
-    | { __typename: 'RetryJobSuccess', job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null } }
+    | { __typename: 'RetryJobSuccess', job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null } | null } | null } }
     | { __typename: 'UnavailableProblem', message: string }
     | { __typename: 'VersionConflictProblem', message: string }
    };
@@ -2094,19 +2229,19 @@ export type MakeDownloadMutation = { createDownload:
 
 export type LogRowFragment = { number: number, at: string, stream: LogStream, text: string, truncated: boolean };
 
-export type LogGapRowFragment = { startOffset: number, endOffset: number, reason: LogGapReason, line: number | null };
+export type LogGapRowFragment = { startOffset: number, endOffset: number, gapReason: LogGapReason, line: number | null };
 
-export type LogSizeFragment = { logGaps: Array<{ startOffset: number, endOffset: number, reason: LogGapReason, line: number | null }>, runs: { nodes: Array<{ id: string, number: number, logBytes: number, logLines: number }> } };
+export type LogSizeFragment = { logGaps: Array<{ startOffset: number, endOffset: number, gapReason: LogGapReason, line: number | null }>, runs: { nodes: Array<{ id: string, number: number, logBytes: number, logLines: number }> } };
 
 export type LogStartQueryVariables = Exact<{
   id: string;
   run: number;
-  last?: number | null | undefined;
+  lastLines: number;
   streams?: Array<LogStream> | LogStream | null | undefined;
 }>;
 
 
-export type LogStartQuery = { job: { id: string, logs: { cursor: string, isFinal: boolean, lines: Array<{ number: number, at: string, stream: LogStream, text: string, truncated: boolean }> }, logGaps: Array<{ startOffset: number, endOffset: number, reason: LogGapReason, line: number | null }>, runs: { nodes: Array<{ id: string, number: number, logBytes: number, logLines: number }> } } | null };
+export type LogStartQuery = { job: { id: string, logs: { cursor: string, isFinal: boolean, lines: Array<{ number: number, at: string, stream: LogStream, text: string, truncated: boolean }> } | null, logGaps: Array<{ startOffset: number, endOffset: number, gapReason: LogGapReason, line: number | null }>, runs: { nodes: Array<{ id: string, number: number, logBytes: number, logLines: number }> } } | null };
 
 export type LogSizeQueryVariables = Exact<{
   id: string;
@@ -2114,19 +2249,18 @@ export type LogSizeQueryVariables = Exact<{
 }>;
 
 
-export type LogSizeQuery = { job: { id: string, logGaps: Array<{ startOffset: number, endOffset: number, reason: LogGapReason, line: number | null }>, runs: { nodes: Array<{ id: string, number: number, logBytes: number, logLines: number }> } } | null };
+export type LogSizeQuery = { job: { id: string, logGaps: Array<{ startOffset: number, endOffset: number, gapReason: LogGapReason, line: number | null }>, runs: { nodes: Array<{ id: string, number: number, logBytes: number, logLines: number }> } } | null };
 
 export type LogLinesQueryVariables = Exact<{
   id: string;
-  run: number;
-  fromLine?: number | null | undefined;
-  after?: string | null | undefined;
+  run?: number | null | undefined;
+  from?: LogStart | null | undefined;
   first?: number | null | undefined;
   streams?: Array<LogStream> | LogStream | null | undefined;
 }>;
 
 
-export type LogLinesQuery = { job: { id: string, logs: { cursor: string, isFinal: boolean, gaps: Array<{ startOffset: number, endOffset: number, reason: LogGapReason, line: number | null }>, lines: Array<{ number: number, at: string, stream: LogStream, text: string, truncated: boolean }> } } | null };
+export type LogLinesQuery = { job: { id: string, logs: { cursor: string, isFinal: boolean, gaps: Array<{ startOffset: number, endOffset: number, gapReason: LogGapReason, line: number | null }>, lines: Array<{ number: number, at: string, stream: LogStream, text: string, truncated: boolean }> } | null } | null };
 
 export type FindMomentQueryVariables = Exact<{
   id: string;
@@ -2136,7 +2270,7 @@ export type FindMomentQueryVariables = Exact<{
 }>;
 
 
-export type FindMomentQuery = { job: { id: string, logs: { firstLine: number | null } } | null };
+export type FindMomentQuery = { job: { id: string, logs: { firstLine: number | null } | null } | null };
 
 export type LogTailSubscriptionVariables = Exact<{
   jobId: string;
@@ -2148,7 +2282,7 @@ export type LogTailSubscriptionVariables = Exact<{
 
 export type LogTailSubscription = { tail:
     | { __typename: 'LogBatch', cursor: string, isFinal: boolean, lines: Array<{ number: number, at: string, stream: LogStream, text: string, truncated: boolean }> }
-    | { __typename: 'LogGap', cursor: string, startOffset: number, endOffset: number, reason: LogGapReason, line: number | null }
+    | { __typename: 'LogGap', cursor: string, startOffset: number, endOffset: number, gapReason: LogGapReason, line: number | null }
     | { __typename: 'RunChanged', cursor: string, run: { id: string, number: number } }
     | { __typename: 'StreamHeartbeat', cursor: string }
     | { __typename: 'StreamReset', resetReason: StreamResetReason, cursor: string }
@@ -2166,14 +2300,14 @@ export type SearchLogQueryVariables = Exact<{
 }>;
 
 
-export type SearchLogQuery = { job: { id: string, logSearch: { cursor: string, isComplete: boolean, scannedBytes: number, matches: Array<{ line: number }> } } | null };
+export type SearchLogQuery = { job: { id: string, logSearch: { cursor: string, isComplete: boolean, scannedBytes: number, matches: Array<{ line: number }> } | null } | null };
 
 export type OverviewQueryVariables = Exact<{
   failed: JobFilter;
 }>;
 
 
-export type OverviewQuery = { viewer: { id: string, pendingDecisions: number, queue: { runningCount: number, pendingCount: number, blockedCount: number } }, jobs: { nodes: Array<{ id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } }, pools: Array<{ id: string, name: string, paused: boolean, capacity: { cpu: number, memoryBytes: number, gpu: number }, used: { cpu: number, memoryBytes: number, gpu: number }, queue: { id: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, byReason: Array<{ code: PendingReasonCode, count: number }> }, leader: { renewedAt: string } | null }> };
+export type OverviewQuery = { viewer: { id: string, pendingDecisions: number, workload: { runningCount: number, pendingCount: number, blockedCount: number } }, jobs: { nodes: Array<{ id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null } | null } | null }> }, jobCounts: { isExact: boolean, rows: Array<{ key: string | null, count: number }> }, pools: { nodes: Array<{ id: string, name: string, paused: boolean, capacity: { cpu: number, memoryBytes: number, gpu: number }, used: { cpu: number, memoryBytes: number, gpu: number }, workload: { id: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, byReason: Array<{ code: PendingReasonCode, count: number }> }, leader: { renewedAt: string } | null }> } };
 
 export type OpenApprovalsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -2183,7 +2317,7 @@ export type OpenApprovalsQuery = { approvals: { nodes: Array<{ id: string, reque
 export type TroubledNodesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type TroubledNodesQuery = { pools: Array<{ id: string, name: string, nodes: { nodes: Array<{ id: string, name: string, state: PoolNodeState, stateReason: string | null, backsOffUntil: string | null, backsOffBecause: string | null }> } }> };
+export type TroubledNodesQuery = { pools: { nodes: Array<{ id: string, name: string, nodes: { nodes: Array<{ id: string, name: string, state: PoolNodeState, stateInfo: string | null, backsOffUntil: string | null, backsOffBecause: string | null }> } }> } };
 
 export type PoolHistoryQueryVariables = Exact<{
   from: string;
@@ -2191,7 +2325,7 @@ export type PoolHistoryQueryVariables = Exact<{
 }>;
 
 
-export type PoolHistoryQuery = { usage: Array<{ at: string, key: string | null, running: number, queued: number, cpu: number, cpuCapacity: number, gpu: number, gpuCapacity: number }> };
+export type PoolHistoryQuery = { usage: Array<{ at: string, key: string | null, averageRunning: number, averageQueued: number, averageCpu: number, cpuCapacity: number, averageGpu: number, gpuCapacity: number }> | null };
 
 export type AnyJobQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -2238,24 +2372,32 @@ export type OneUserQuery = { node:
     | { __typename: 'Artifact' }
     | { __typename: 'AuditEntry' }
     | { __typename: 'CapacityReservation' }
+    | { __typename: 'Gpu' }
     | { __typename: 'Hold' }
     | { __typename: 'Job' }
     | { __typename: 'JobEvent' }
+    | { __typename: 'Limits' }
     | { __typename: 'Pool' }
     | { __typename: 'PoolNode' }
     | { __typename: 'Quota' }
     | { __typename: 'Run' }
     | { __typename: 'SavedView' }
+    | { __typename: 'ServerInfo' }
     | { __typename: 'SlotReservation' }
     | { __typename: 'SubmissionQueue' }
+    | { __typename: 'System' }
     | { __typename: 'Team' }
     | { __typename: 'User', id: string, version: number, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, unixUser: string | null, allow: Array<Permission>, deny: Array<Permission>, permissions: Array<Permission>, identity: { issuer: string, subject: string } | null, defaultTeam: { id: string, name: string } | null, teams: Array<{ id: string, name: string }> }
+    | { __typename: 'Viewer' }
+    | { __typename: 'Webhook' }
+    | { __typename: 'WebhookDelivery' }
+    | { __typename: 'Workload' }
    | null };
 
 export type CountJobsQueryVariables = Exact<{
   by: JobCountBy;
   filter?: JobFilter | null | undefined;
-  first?: number;
+  first?: number | null | undefined;
 }>;
 
 
@@ -2285,18 +2427,26 @@ export type OneTeamQuery = { node:
     | { __typename: 'Artifact' }
     | { __typename: 'AuditEntry' }
     | { __typename: 'CapacityReservation' }
+    | { __typename: 'Gpu' }
     | { __typename: 'Hold' }
     | { __typename: 'Job' }
     | { __typename: 'JobEvent' }
+    | { __typename: 'Limits' }
     | { __typename: 'Pool' }
     | { __typename: 'PoolNode' }
     | { __typename: 'Quota' }
     | { __typename: 'Run' }
     | { __typename: 'SavedView' }
+    | { __typename: 'ServerInfo' }
     | { __typename: 'SlotReservation' }
     | { __typename: 'SubmissionQueue' }
+    | { __typename: 'System' }
     | { __typename: 'Team', id: string, version: number, name: string, account: string, createdAt: string, members: { nodes: Array<{ id: string, name: string, displayName: string | null, level: UserLevel }>, pageInfo: { hasNextPage: boolean } } }
     | { __typename: 'User' }
+    | { __typename: 'Viewer' }
+    | { __typename: 'Webhook' }
+    | { __typename: 'WebhookDelivery' }
+    | { __typename: 'Workload' }
    | null };
 
 export type TeamNamesQueryVariables = Exact<{ [key: string]: never; }>;
@@ -2350,12 +2500,12 @@ export type ChangeUserMutation = { updateUser:
    };
 
 export type DisableUserMutationVariables = Exact<{
-  input: DeleteUserInput;
+  input: DisableUserInput;
 }>;
 
 
-export type DisableUserMutation = { deleteUser:
-    | { __typename: 'DeleteUserSuccess', user: { id: string, name: string } }
+export type DisableUserMutation = { disableUser:
+    | { __typename: 'DisableUserSuccess', user: { id: string, name: string } }
     | { __typename: 'ForbiddenProblem', message: string }
     | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', message: string }
@@ -2427,19 +2577,19 @@ export type EndTokenMutation = { revokeToken:
     | { __typename: 'UnavailableProblem', message: string }
    };
 
-export type PoolLimitsFragment = { id: string, version: number, maxConcurrent: number | null, userMaxConcurrent: number | null, enableFairShare: boolean, teamMaxConcurrent: number | null, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> };
+export type PoolLimitsFragment = { id: string, version: number, maxConcurrent: number | null, userMaxConcurrent: number | null, enableFairShare: boolean, teamMaxConcurrent: number | null, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number | null, scopes: Array<{ gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number, scope: { kind: ScopeKind, name: string | null } }> };
 
 export type PoolLimitsNowQueryVariables = Exact<{
   pool: string;
 }>;
 
 
-export type PoolLimitsNowQuery = { limits: { id: string, version: number, maxConcurrent: number | null, userMaxConcurrent: number | null, enableFairShare: boolean, teamMaxConcurrent: number | null, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, pool: { id: string, name: string, policy: PoolPolicy, used: { gpu: number }, queue: { id: string, running: number, depth: number, blocked: number } }, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> } | null };
+export type PoolLimitsNowQuery = { pool: { id: string, name: string, policy: PoolPolicy, used: { gpu: number }, limits: { id: string, version: number, maxConcurrent: number | null, userMaxConcurrent: number | null, enableFairShare: boolean, teamMaxConcurrent: number | null, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number | null, scopes: Array<{ gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number, scope: { kind: ScopeKind, name: string | null } }> }, workload: { id: string, running: number, depth: number, blocked: number } } | null };
 
 export type PoolNamesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type PoolNamesQuery = { pools: Array<{ id: string, name: string }> };
+export type PoolNamesQuery = { pools: { nodes: Array<{ id: string, name: string }> } };
 
 export type ChangeLimitsMutationVariables = Exact<{
   input: UpdateLimitsInput;
@@ -2469,7 +2619,7 @@ export type ChangeScopeLimitMutation = { setScopeLimit:
     | { __typename: 'VersionConflictProblem', message: string }
    };
 
-export type QuotaItemFragment = { id: string, version: number, type: QuotaType, action: QuotaAction, scope: QuotaScope, key: string | null, limit: number, createdAt: string };
+export type QuotaItemFragment = { id: string, version: number, type: QuotaType, action: QuotaAction, limit: number, createdAt: string, scope: { kind: ScopeKind, name: string | null, user: { id: string } | null, team: { id: string } | null } };
 
 export type ListQuotasQueryVariables = Exact<{
   filter?: QuotaFilter | null | undefined;
@@ -2478,7 +2628,7 @@ export type ListQuotasQueryVariables = Exact<{
 }>;
 
 
-export type ListQuotasQuery = { quotas: { nodes: Array<{ id: string, version: number, type: QuotaType, action: QuotaAction, scope: QuotaScope, key: string | null, limit: number, createdAt: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type ListQuotasQuery = { quotas: { nodes: Array<{ id: string, version: number, type: QuotaType, action: QuotaAction, limit: number, createdAt: string, scope: { kind: ScopeKind, name: string | null, user: { id: string } | null, team: { id: string } | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type OneQuotaQueryVariables = Exact<{
   id: string;
@@ -2492,24 +2642,32 @@ export type OneQuotaQuery = { node:
     | { __typename: 'Artifact' }
     | { __typename: 'AuditEntry' }
     | { __typename: 'CapacityReservation' }
+    | { __typename: 'Gpu' }
     | { __typename: 'Hold' }
     | { __typename: 'Job' }
     | { __typename: 'JobEvent' }
+    | { __typename: 'Limits' }
     | { __typename: 'Pool' }
     | { __typename: 'PoolNode' }
-    | { __typename: 'Quota', id: string, version: number, type: QuotaType, action: QuotaAction, scope: QuotaScope, key: string | null, limit: number, createdAt: string }
+    | { __typename: 'Quota', id: string, version: number, type: QuotaType, action: QuotaAction, limit: number, createdAt: string, scope: { kind: ScopeKind, name: string | null, user: { id: string } | null, team: { id: string } | null } }
     | { __typename: 'Run' }
     | { __typename: 'SavedView' }
+    | { __typename: 'ServerInfo' }
     | { __typename: 'SlotReservation' }
     | { __typename: 'SubmissionQueue' }
+    | { __typename: 'System' }
     | { __typename: 'Team' }
     | { __typename: 'User' }
+    | { __typename: 'Viewer' }
+    | { __typename: 'Webhook' }
+    | { __typename: 'WebhookDelivery' }
+    | { __typename: 'Workload' }
    | null };
 
 export type OwnQuotasQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type OwnQuotasQuery = { viewer: { id: string, quotas: Array<{ type: QuotaType, action: QuotaAction, ceiling: string | null, limit: number, used: number }> } };
+export type OwnQuotasQuery = { viewer: { id: string, quotas: Array<{ type: QuotaType, action: QuotaAction, limit: number, used: number, scope: { kind: ScopeKind, name: string | null } }> } };
 
 export type MakeQuotaMutationVariables = Exact<{
   input: CreateQuotaInput;
@@ -2551,7 +2709,7 @@ export type RemoveQuotaMutation = { deleteQuota:
     | { __typename: 'VersionConflictProblem', message: string }
    };
 
-export type RuleItemFragment = { id: string, version: number, name: string, priority: number, enabled: boolean, requiredLevel: UserLevel, exemptLevels: Array<UserLevel>, expiresAfterSeconds: number, condition: { costAbove: number | null, executor: string | null, firstJob: boolean | null, hardware: string | null, jobsPerDayAbove: number | null, levelNotIn: Array<UserLevel> | null, name: string | null } };
+export type RuleItemFragment = { id: string, version: number, name: string, priority: number, enabled: boolean, requiredLevel: UserLevel, exemptLevels: Array<UserLevel>, expiresAfterSeconds: number, condition: { costAbove: number | null, executor: Executor | null, firstJob: boolean | null, hardware: string | null, jobsPerDayAbove: number | null, levelNotIn: Array<UserLevel> | null, name: string | null } };
 
 export type ListRulesQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -2559,7 +2717,7 @@ export type ListRulesQueryVariables = Exact<{
 }>;
 
 
-export type ListRulesQuery = { approvalRules: { nodes: Array<{ id: string, version: number, name: string, priority: number, enabled: boolean, requiredLevel: UserLevel, exemptLevels: Array<UserLevel>, expiresAfterSeconds: number, condition: { costAbove: number | null, executor: string | null, firstJob: boolean | null, hardware: string | null, jobsPerDayAbove: number | null, levelNotIn: Array<UserLevel> | null, name: string | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type ListRulesQuery = { approvalRules: { nodes: Array<{ id: string, version: number, name: string, priority: number, enabled: boolean, requiredLevel: UserLevel, exemptLevels: Array<UserLevel>, expiresAfterSeconds: number, condition: { costAbove: number | null, executor: Executor | null, firstJob: boolean | null, hardware: string | null, jobsPerDayAbove: number | null, levelNotIn: Array<UserLevel> | null, name: string | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type OneRuleQueryVariables = Exact<{
   id: string;
@@ -2569,22 +2727,30 @@ export type OneRuleQueryVariables = Exact<{
 export type OneRuleQuery = { node:
     | { __typename: 'ApiToken' }
     | { __typename: 'Approval' }
-    | { __typename: 'ApprovalRule', id: string, version: number, name: string, priority: number, enabled: boolean, requiredLevel: UserLevel, exemptLevels: Array<UserLevel>, expiresAfterSeconds: number, condition: { costAbove: number | null, executor: string | null, firstJob: boolean | null, hardware: string | null, jobsPerDayAbove: number | null, levelNotIn: Array<UserLevel> | null, name: string | null } }
+    | { __typename: 'ApprovalRule', id: string, version: number, name: string, priority: number, enabled: boolean, requiredLevel: UserLevel, exemptLevels: Array<UserLevel>, expiresAfterSeconds: number, condition: { costAbove: number | null, executor: Executor | null, firstJob: boolean | null, hardware: string | null, jobsPerDayAbove: number | null, levelNotIn: Array<UserLevel> | null, name: string | null } }
     | { __typename: 'Artifact' }
     | { __typename: 'AuditEntry' }
     | { __typename: 'CapacityReservation' }
+    | { __typename: 'Gpu' }
     | { __typename: 'Hold' }
     | { __typename: 'Job' }
     | { __typename: 'JobEvent' }
+    | { __typename: 'Limits' }
     | { __typename: 'Pool' }
     | { __typename: 'PoolNode' }
     | { __typename: 'Quota' }
     | { __typename: 'Run' }
     | { __typename: 'SavedView' }
+    | { __typename: 'ServerInfo' }
     | { __typename: 'SlotReservation' }
     | { __typename: 'SubmissionQueue' }
+    | { __typename: 'System' }
     | { __typename: 'Team' }
     | { __typename: 'User' }
+    | { __typename: 'Viewer' }
+    | { __typename: 'Webhook' }
+    | { __typename: 'WebhookDelivery' }
+    | { __typename: 'Workload' }
    | null };
 
 export type PreviewRuleQueryVariables = Exact<{
@@ -2600,7 +2766,7 @@ export type PreviewRuleQuery = { previewApprovalRule:
    };
 
 export type PendingOfRuleQueryVariables = Exact<{
-  ruleName: string;
+  rule: string;
 }>;
 
 
@@ -2656,7 +2822,7 @@ export type ListReservationsQuery = { capacityReservations: { nodes: Array<{ id:
 export type NodesOfPoolsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type NodesOfPoolsQuery = { pools: Array<{ id: string, name: string, nodes: { nodes: Array<{ id: string, name: string, state: PoolNodeState, capacity: { cpu: number, gpu: number, memoryBytes: number } }> } }> };
+export type NodesOfPoolsQuery = { pools: { nodes: Array<{ id: string, name: string, nodes: { nodes: Array<{ id: string, name: string, state: PoolNodeState, capacity: { cpu: number, gpu: number, memoryBytes: number } }> } }> } };
 
 export type MakeReservationMutationVariables = Exact<{
   input: CreateCapacityReservationInput;
@@ -2683,72 +2849,10 @@ export type RemoveReservationMutation = { deleteCapacityReservation:
     | { __typename: 'UnavailableProblem', message: string }
    };
 
-export type QueuePanelFragment = { id: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, byState: Array<{ state: JobState, count: number }>, byUser: Array<{ count: number, user: { id: string, name: string } }>, byReason: Array<{ code: PendingReasonCode, count: number }>, local: { allocatedGpus: Array<number>, availableGpus: Array<number> } | null, pool: { id: string, name: string, paused: boolean, policy: PoolPolicy, leader: { renewedAt: string } | null, limits: { id: string, version: number, maxConcurrent: number | null, userMaxConcurrent: number | null, enableFairShare: boolean, teamMaxConcurrent: number | null, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> }, holds: Array<{ id: string, since: string, expectedAt: string | null, job: { id: string, name: string | null } | null, nodes: Array<{ id: string, name: string }> }> } };
-
-export type QueueChangesSubscriptionVariables = Exact<{
-  pool?: string | null | undefined;
-}>;
-
-
-export type QueueChangesSubscription = { queueStatus: { id: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, byState: Array<{ state: JobState, count: number }>, byUser: Array<{ count: number, user: { id: string, name: string } }>, byReason: Array<{ code: PendingReasonCode, count: number }>, local: { allocatedGpus: Array<number>, availableGpus: Array<number> } | null, pool: { id: string, name: string, paused: boolean, policy: PoolPolicy, leader: { renewedAt: string } | null, limits: { id: string, version: number, maxConcurrent: number | null, userMaxConcurrent: number | null, enableFairShare: boolean, teamMaxConcurrent: number | null, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> }, holds: Array<{ id: string, since: string, expectedAt: string | null, job: { id: string, name: string | null } | null, nodes: Array<{ id: string, name: string }> }> } } };
-
-export type QueueLineQueryVariables = Exact<{
-  pool: string;
-  first: number;
-  after?: string | null | undefined;
-}>;
-
-
-export type QueueLineQuery = { queue: { id: string, entries: { nodes: Array<{ id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
-
-export type MyQueueQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type MyQueueQuery = { viewer: { id: string, queue: { pendingCount: number, runningCount: number, blockedCount: number, bestPosition: number | null } } };
-
-export type PoolReservationsQueryVariables = Exact<{
-  first: number;
-  after?: string | null | undefined;
-}>;
-
-
-export type PoolReservationsQuery = { capacityReservations: { nodes: Array<{ id: string, name: string, project: string, startsAt: string, endsAt: string, pool: { id: string, name: string }, nodes: Array<{ id: string, name: string }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
-
-export type CountOldJobsQueryVariables = Exact<{
-  filter?: JobFilter | null | undefined;
-}>;
-
-
-export type CountOldJobsQuery = { jobs: { totalCount: number, isTotalExact: boolean } };
-
-export type ProcessPoolMutationVariables = Exact<{
-  input: ProcessQueueInput;
-}>;
-
-
-export type ProcessPoolMutation = { processQueue:
-    | { __typename: 'ForbiddenProblem', message: string }
-    | { __typename: 'NotFoundProblem', message: string }
-    | { __typename: 'ProcessQueueSuccess', considered: number, started: number, preempted: number }
-    | { __typename: 'UnavailableProblem', message: string }
-   };
-
-export type CleanUpJobsMutationVariables = Exact<{
-  input: CleanupJobsInput;
-}>;
-
-
-export type CleanUpJobsMutation = { cleanupJobs:
-    | { __typename: 'CleanupJobsSuccess', deletedCount: number }
-    | { __typename: 'ForbiddenProblem', message: string }
-    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'UnavailableProblem', message: string }
-   };
-
 export type ServerFactsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ServerFactsQuery = { serverInfo: { id: string, title: string, accent: string | null, version: string, singleUser: boolean, oidcIssuer: string | null, oidcClientId: string | null, oidcScopes: Array<string>, at: string } };
+export type ServerFactsQuery = { serverInfo: { id: string, title: string, accent: string | null, release: string, singleUser: boolean, oidcIssuer: string | null, oidcClientId: string | null, oidcScopes: Array<string>, at: string } };
 
 export type ViewerFactsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -2763,19 +2867,19 @@ export type UserNamesQueryVariables = Exact<{
 
 export type UserNamesQuery = { users: { nodes: Array<{ id: string, name: string }> } };
 
-export type WholeSpecFragment = { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: string, maxRunTimeSeconds: number, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null };
+export type WholeSpecFragment = { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: Executor, maxRunTimeSeconds: number | null, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null };
 
 export type SubmitChoicesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type SubmitChoicesQuery = { submissionQueues: Array<{ id: string, name: string, isDefault: boolean, pool: { id: string, name: string } | null }>, system: { id: string, executors: Array<{ name: string, launchers: Array<string>, specFields: Array<string>, pool: { id: string, name: string } }>, gpus: Array<{ name: string }> }, viewer: { id: string, user: { id: string, teams: Array<{ id: string, name: string }> } } };
+export type SubmitChoicesQuery = { submissionQueues: Array<{ id: string, name: string, isDefault: boolean, pool: { id: string, name: string } | null }>, system: { id: string, gpuModels: Array<string>, executors: Array<{ name: Executor, launchers: Array<string>, specFields: Array<string>, pool: { id: string, name: string } }> }, viewer: { id: string, user: { id: string, teams: Array<{ id: string, name: string }> } } };
 
 export type SpecToEditQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type SpecToEditQuery = { job: { id: string, name: string | null, state: JobState, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: string, maxRunTimeSeconds: number, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null } } | null };
+export type SpecToEditQuery = { job: { id: string, name: string | null, state: JobState, user: { id: string }, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: Executor, maxRunTimeSeconds: number | null, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null } | null } | null };
 
 export type DryRunQueryVariables = Exact<{
   input: PreviewJobInput;
@@ -2787,7 +2891,7 @@ export type DryRunQuery = { previewJob:
     | { __typename: 'IdempotencyConflictProblem', message: string }
     | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', message: string }
-    | { __typename: 'JobPreview', wouldBe: JobState, nodeNames: Array<string>, gpuIds: Array<number>, queuePosition: number | null, warnings: Array<string>, preemptedCount: number, cost: { amount: number, currency: string | null } | null, reasons: Array<{ message: string }>, estimatedStart: { p90: string | null, earliest: string, latest: string | null } | null, fit: { couldEverFit: boolean, missing: Array<string> } | null, approval: { ruleName: string | null, requiredLevel: UserLevel } | null, quotas: Array<{ type: QuotaType, action: QuotaAction, scope: string, limit: number, used: number, usedAfter: number | null }>, preempts: Array<{ id: string, name: string | null }>, idempotentJob: { id: string, name: string | null } | null, spec: { executor: string, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number, replicas: number } } }
+    | { __typename: 'JobPreview', wouldBe: JobState, nodeNames: Array<string>, gpuIds: Array<number>, position: number | null, warnings: Array<string>, preemptedCount: number, cost: { amount: number, currency: string | null } | null, reasons: Array<{ message: string }>, estimatedStart: { p90: string | null, earliest: string | null, latest: string | null, message: string } | null, fit: { couldEverFit: boolean, missing: Array<string> } | null, approval: { requiredLevel: UserLevel, rule: { id: string, name: string } | null } | null, quotas: Array<{ type: QuotaType, action: QuotaAction, limit: number, used: number, usedAfter: number | null, scope: { kind: ScopeKind, name: string | null } }>, preempts: Array<{ id: string, name: string | null }>, idempotentJob: { id: string, name: string | null } | null, spec: { executor: Executor, maxRunTimeSeconds: number | null, resources: { cpu: number, memoryBytes: number, gpu: number, replicas: number } } }
     | { __typename: 'NotFoundProblem', message: string }
     | { __typename: 'QuotaExceededProblem', message: string }
     | { __typename: 'RejectedProblem', message: string }
@@ -2808,7 +2912,7 @@ export type SubmitOneMutation = { submitJob:
     | { __typename: 'QuotaExceededProblem', message: string }
     | { __typename: 'RejectedProblem', message: string }
     | { __typename: 'ReservationExpiredProblem', message: string }
-    | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: string, project: string | null, queuePosition: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null } }
+    | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null } | null } | null } }
     | { __typename: 'UnavailableProblem', message: string }
    };
 
@@ -2842,14 +2946,14 @@ export type PoolUsageQueryVariables = Exact<{
 }>;
 
 
-export type PoolUsageQuery = { usage: Array<{ at: string, key: string | null, running: number, queued: number, blocked: number, cpu: number, cpuCapacity: number, gpu: number, gpuCapacity: number, cpuSeconds: number, gpuSeconds: number, started: number, finished: number, failed: number, waitP50Seconds: number | null, waitP95Seconds: number | null, cost: { amount: number, currency: string | null } | null }> };
+export type PoolUsageQuery = { usage: Array<{ at: string, key: string | null, averageRunning: number, averageQueued: number, averageBlocked: number, averageCpu: number, cpuCapacity: number, averageGpu: number, gpuCapacity: number, cpuSeconds: number, gpuSeconds: number, started: number, finished: number, failed: number, waitP50Seconds: number | null, waitP95Seconds: number | null, user: { id: string, name: string } | null, team: { id: string, name: string } | null, cost: { amount: number, currency: string | null } | null }> | null };
 
-export type ViewRowFragment = { id: string, version: number, name: string, page: string, search: string, scope: ViewScope, pinned: boolean, editable: boolean, owner: { id: string, name: string }, team: { id: string, name: string } | null };
+export type ViewRowFragment = { id: string, version: number, name: string, page: string, search: string, visibility: ViewVisibility, pinned: boolean, editable: boolean, owner: { id: string, name: string }, team: { id: string, name: string } | null };
 
 export type ListViewsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ListViewsQuery = { savedViews: Array<{ id: string, version: number, name: string, page: string, search: string, scope: ViewScope, pinned: boolean, editable: boolean, owner: { id: string, name: string }, team: { id: string, name: string } | null }>, viewer: { id: string, user: { id: string, teams: Array<{ id: string, name: string }> } } };
+export type ListViewsQuery = { savedViews: Array<{ id: string, version: number, name: string, page: string, search: string, visibility: ViewVisibility, pinned: boolean, editable: boolean, owner: { id: string, name: string }, team: { id: string, name: string } | null }>, viewer: { id: string, user: { id: string, teams: Array<{ id: string, name: string }> } } };
 
 export type KeepViewMutationVariables = Exact<{
   input: SaveViewInput;
@@ -2878,12 +2982,12 @@ export type DropViewMutation = { deleteView:
     | { __typename: 'VersionConflictProblem', message: string }
    };
 
-export type WebhookItemFragment = { id: string, name: string, target: string, events: Array<string>, disabledAt: string | null, disabledReason: string | null, unread: number, pending: number, pendingSince: string | null, dead: number };
+export type WebhookItemFragment = { id: string, name: string, target: string, eventTypes: Array<WebhookEventType>, disabledAt: string | null, disabledReason: string | null, unread: number, pending: number, pendingSince: string | null, dead: number };
 
 export type ListWebhooksQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ListWebhooksQuery = { webhooks: Array<{ id: string, name: string, target: string, events: Array<string>, disabledAt: string | null, disabledReason: string | null, unread: number, pending: number, pendingSince: string | null, dead: number }> };
+export type ListWebhooksQuery = { webhooks: Array<{ id: string, name: string, target: string, eventTypes: Array<WebhookEventType>, disabledAt: string | null, disabledReason: string | null, unread: number, pending: number, pendingSince: string | null, dead: number }> };
 
 export type SendTestEventMutationVariables = Exact<{
   input: TestWebhookInput;
@@ -2903,7 +3007,34 @@ export type ReadTestEventQueryVariables = Exact<{
 }>;
 
 
-export type ReadTestEventQuery = { webhookDelivery: { id: string, state: WebhookDeliveryState, error: string | null } | null };
+export type ReadTestEventQuery = { node:
+    | { __typename: 'ApiToken' }
+    | { __typename: 'Approval' }
+    | { __typename: 'ApprovalRule' }
+    | { __typename: 'Artifact' }
+    | { __typename: 'AuditEntry' }
+    | { __typename: 'CapacityReservation' }
+    | { __typename: 'Gpu' }
+    | { __typename: 'Hold' }
+    | { __typename: 'Job' }
+    | { __typename: 'JobEvent' }
+    | { __typename: 'Limits' }
+    | { __typename: 'Pool' }
+    | { __typename: 'PoolNode' }
+    | { __typename: 'Quota' }
+    | { __typename: 'Run' }
+    | { __typename: 'SavedView' }
+    | { __typename: 'ServerInfo' }
+    | { __typename: 'SlotReservation' }
+    | { __typename: 'SubmissionQueue' }
+    | { __typename: 'System' }
+    | { __typename: 'Team' }
+    | { __typename: 'User' }
+    | { __typename: 'Viewer' }
+    | { __typename: 'Webhook' }
+    | { __typename: 'WebhookDelivery', id: string, state: WebhookDeliveryState, error: string | null }
+    | { __typename: 'Workload' }
+   | null };
 
 export type ResendDeliveriesMutationVariables = Exact<{
   input: ResendWebhookDeliveriesInput;
@@ -2924,11 +3055,61 @@ export type TurnWebhookOnMutationVariables = Exact<{
 
 
 export type TurnWebhookOnMutation = { enableWebhook:
-    | { __typename: 'EnableWebhookSuccess', webhook: { id: string, name: string, target: string, events: Array<string>, disabledAt: string | null, disabledReason: string | null, unread: number, pending: number, pendingSince: string | null, dead: number } }
+    | { __typename: 'EnableWebhookSuccess', webhook: { id: string, name: string, target: string, eventTypes: Array<WebhookEventType>, disabledAt: string | null, disabledReason: string | null, unread: number, pending: number, pendingSince: string | null, dead: number } }
     | { __typename: 'ForbiddenProblem', message: string }
     | { __typename: 'NotFoundProblem', message: string }
     | { __typename: 'UnavailableProblem', message: string }
    };
+
+export type WorkloadPanelFragment = { id: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, byState: Array<{ state: JobState, count: number }>, byUser: Array<{ count: number, user: { id: string, name: string } }>, byReason: Array<{ code: PendingReasonCode, count: number }>, pool: { id: string, name: string, paused: boolean, policy: PoolPolicy, used: { gpu: number }, capacity: { gpu: number }, leader: { renewedAt: string } | null, limits: { id: string, version: number, maxConcurrent: number | null, userMaxConcurrent: number | null, enableFairShare: boolean, teamMaxConcurrent: number | null, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number | null, scopes: Array<{ gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number, scope: { kind: ScopeKind, name: string | null } }> }, holds: Array<{ id: string, since: string, expectedAt: string | null, job: { id: string, name: string | null } | null, nodes: Array<{ id: string, name: string }> }> } };
+
+export type WorkloadChangesSubscriptionVariables = Exact<{
+  pool?: string | null | undefined;
+}>;
+
+
+export type WorkloadChangesSubscription = { workloadStatus: { id: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, byState: Array<{ state: JobState, count: number }>, byUser: Array<{ count: number, user: { id: string, name: string } }>, byReason: Array<{ code: PendingReasonCode, count: number }>, pool: { id: string, name: string, paused: boolean, policy: PoolPolicy, used: { gpu: number }, capacity: { gpu: number }, leader: { renewedAt: string } | null, limits: { id: string, version: number, maxConcurrent: number | null, userMaxConcurrent: number | null, enableFairShare: boolean, teamMaxConcurrent: number | null, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number | null, scopes: Array<{ gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number, scope: { kind: ScopeKind, name: string | null } }> }, holds: Array<{ id: string, since: string, expectedAt: string | null, job: { id: string, name: string | null } | null, nodes: Array<{ id: string, name: string }> }> } } };
+
+export type WorkloadLineQueryVariables = Exact<{
+  pool: string;
+  first: number;
+  after?: string | null | undefined;
+}>;
+
+
+export type WorkloadLineQuery = { pool: { id: string, workload: { id: string, entries: { nodes: Array<{ id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } } | null };
+
+export type MyWorkloadQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type MyWorkloadQuery = { viewer: { id: string, workload: { pendingCount: number, runningCount: number, blockedCount: number, bestPosition: number | null } } };
+
+export type PoolReservationsQueryVariables = Exact<{
+  first: number;
+  after?: string | null | undefined;
+}>;
+
+
+export type PoolReservationsQuery = { capacityReservations: { nodes: Array<{ id: string, name: string, project: string, startsAt: string, endsAt: string, pool: { id: string, name: string }, nodes: Array<{ id: string, name: string }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type ProcessPoolMutationVariables = Exact<{
+  input: PlanPoolsInput;
+}>;
+
+
+export type ProcessPoolMutation = { planPools:
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'PlanPoolsSuccess', considered: number, started: number, preempted: number }
+    | { __typename: 'UnavailableProblem', message: string }
+   };
+
+export type PoolSharesQueryVariables = Exact<{
+  pool: string;
+}>;
+
+
+export type PoolSharesQuery = { pool: { id: string, accounts: Array<{ account: string, occupancy: number, decayedUse: number | null, share: number, weight: number, running: number, queued: number }> } | null };
 
 export class TypedDocumentString<TResult, TVariables>
   extends String
@@ -2953,7 +3134,10 @@ export const ApprovalRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   id
   status
   reason
-  ruleName
+  rule {
+    id
+    name
+  }
   requiredLevel
   requestedAt
   expiresAt
@@ -3009,7 +3193,7 @@ export const AuditItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   id
   seq
   at
-  action
+  operation
   actorName
   actor {
     id
@@ -3028,7 +3212,7 @@ export const MapNodeFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   id
   name
   state
-  stateReason
+  stateInfo
   stateAt
   version
   backsOffUntil
@@ -3042,9 +3226,10 @@ export const MapNodeFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     memoryBytes
     gpu
   }
-  devices {
+  gpus {
+    id
     index
-    name
+    model
     memoryBytes
     allocated
     job {
@@ -3067,7 +3252,7 @@ export const EventRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   at
   type
   to
-  reason
+  stateReason
   message
   exitCode
   runNumber
@@ -3101,7 +3286,7 @@ export const ListRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     id
     name
   }
-  queuePosition
+  position
   priority
   basePriority
   priorityOverride
@@ -3175,6 +3360,10 @@ export const PageJobFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     id
     name
   }
+  capacityReservation {
+    id
+    name
+  }
   dependencies {
     job {
       id
@@ -3214,7 +3403,11 @@ export const PageJobFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
       code
       open
       opensAt
-      detail
+      job {
+        id
+        name
+        state
+      }
     }
     fit {
       couldEverFit
@@ -3233,7 +3426,7 @@ export const PageJobFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
       p90
       earliest
       latest
-      basis
+      message
     }
   }
 }
@@ -3270,7 +3463,7 @@ fragment ListRow on Job {
     id
     name
   }
-  queuePosition
+  position
   priority
   basePriority
   priorityOverride
@@ -3378,7 +3571,7 @@ export const LogGapRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment LogGapRow on LogGap {
   startOffset
   endOffset
-  reason
+  gapReason
   line
 }
     `, {"fragmentName":"LogGapRow"}) as unknown as TypedDocumentString<LogGapRowFragment, unknown>;
@@ -3399,7 +3592,7 @@ export const LogSizeFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment LogGapRow on LogGap {
   startOffset
   endOffset
-  reason
+  gapReason
   line
 }`, {"fragmentName":"LogSize"}) as unknown as TypedDocumentString<LogSizeFragment, unknown>;
 export const UserItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
@@ -3473,8 +3666,16 @@ export const QuotaItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   version
   type
   action
-  scope
-  key
+  scope {
+    kind
+    name
+    user {
+      id
+    }
+    team {
+      id
+    }
+  }
   limit
   createdAt
 }
@@ -3500,104 +3701,6 @@ export const RuleItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"RuleItem"}) as unknown as TypedDocumentString<RuleItemFragment, unknown>;
-export const PoolLimitsFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
-    fragment PoolLimits on Limits {
-  id
-  version
-  maxConcurrent
-  userMaxConcurrent
-  enableFairShare
-  teamMaxConcurrent
-  localJobMaxConcurrent
-  localGpuMaxConcurrent
-  userMaxActive
-  userMaxBlocked
-  starvationThresholdSeconds
-  scopes {
-    scope
-    name
-    gpuModel
-    maxJobs
-    maxGpus
-    jobsInUse
-    gpusInUse
-  }
-}
-    `, {"fragmentName":"PoolLimits"}) as unknown as TypedDocumentString<PoolLimitsFragment, unknown>;
-export const QueuePanelFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
-    fragment QueuePanel on Queue {
-  id
-  depth
-  running
-  blocked
-  avgWaitSeconds
-  byState {
-    state
-    count
-  }
-  byUser {
-    count
-    user {
-      id
-      name
-    }
-  }
-  byReason {
-    code
-    count
-  }
-  local {
-    allocatedGpus
-    availableGpus
-  }
-  pool {
-    id
-    name
-    paused
-    policy
-    leader {
-      renewedAt
-    }
-    limits {
-      ...PoolLimits
-    }
-    holds {
-      id
-      since
-      expectedAt
-      job {
-        id
-        name
-      }
-      nodes {
-        id
-        name
-      }
-    }
-  }
-}
-    fragment PoolLimits on Limits {
-  id
-  version
-  maxConcurrent
-  userMaxConcurrent
-  enableFairShare
-  teamMaxConcurrent
-  localJobMaxConcurrent
-  localGpuMaxConcurrent
-  userMaxActive
-  userMaxBlocked
-  starvationThresholdSeconds
-  scopes {
-    scope
-    name
-    gpuModel
-    maxJobs
-    maxGpus
-    jobsInUse
-    gpusInUse
-  }
-}`, {"fragmentName":"QueuePanel"}) as unknown as TypedDocumentString<QueuePanelFragment, unknown>;
 export const WholeSpecFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment WholeSpec on JobSpec {
   name
@@ -3692,7 +3795,7 @@ export const ViewRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   name
   page
   search
-  scope
+  visibility
   pinned
   editable
   owner {
@@ -3710,7 +3813,7 @@ export const WebhookItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   id
   name
   target
-  events
+  eventTypes
   disabledAt
   disabledReason
   unread
@@ -3719,13 +3822,117 @@ export const WebhookItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   dead
 }
     `, {"fragmentName":"WebhookItem"}) as unknown as TypedDocumentString<WebhookItemFragment, unknown>;
+export const PoolLimitsFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment PoolLimits on Limits {
+  id
+  version
+  maxConcurrent
+  userMaxConcurrent
+  enableFairShare
+  teamMaxConcurrent
+  localJobMaxConcurrent
+  localGpuMaxConcurrent
+  userMaxActive
+  userMaxBlocked
+  starvationThresholdSeconds
+  scopes {
+    scope {
+      kind
+      name
+    }
+    gpuModel
+    maxJobs
+    maxGpus
+    jobsInUse
+    gpusInUse
+  }
+}
+    `, {"fragmentName":"PoolLimits"}) as unknown as TypedDocumentString<PoolLimitsFragment, unknown>;
+export const WorkloadPanelFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment WorkloadPanel on Workload {
+  id
+  depth
+  running
+  blocked
+  avgWaitSeconds
+  byState {
+    state
+    count
+  }
+  byUser {
+    count
+    user {
+      id
+      name
+    }
+  }
+  byReason {
+    code
+    count
+  }
+  pool {
+    id
+    name
+    paused
+    policy
+    used {
+      gpu
+    }
+    capacity {
+      gpu
+    }
+    leader {
+      renewedAt
+    }
+    limits {
+      ...PoolLimits
+    }
+    holds {
+      id
+      since
+      expectedAt
+      job {
+        id
+        name
+      }
+      nodes {
+        id
+        name
+      }
+    }
+  }
+}
+    fragment PoolLimits on Limits {
+  id
+  version
+  maxConcurrent
+  userMaxConcurrent
+  enableFairShare
+  teamMaxConcurrent
+  localJobMaxConcurrent
+  localGpuMaxConcurrent
+  userMaxActive
+  userMaxBlocked
+  starvationThresholdSeconds
+  scopes {
+    scope {
+      kind
+      name
+    }
+    gpuModel
+    maxJobs
+    maxGpus
+    jobsInUse
+    gpusInUse
+  }
+}`, {"fragmentName":"WorkloadPanel"}) as unknown as TypedDocumentString<WorkloadPanelFragment, unknown>;
 export const AboutServerDocument = /*#__PURE__*/ new TypedDocumentString(`
     query AboutServer {
   serverInfo {
     id
     name
     title
-    version
+    release
     publicUrl
     singleUser
     oidcIssuer
@@ -3761,7 +3968,7 @@ export const AboutServerDocument = /*#__PURE__*/ new TypedDocumentString(`
       name
       available
       message
-      version
+      backendVersion
       launchers
       specFields
       pool {
@@ -3770,17 +3977,19 @@ export const AboutServerDocument = /*#__PURE__*/ new TypedDocumentString(`
       }
     }
   }
-  pools {
-    id
-    name
-    paused
-    policy
-    executors
-    leader {
-      epoch
-      host
-      process
-      renewedAt
+  pools(first: 100) {
+    nodes {
+      id
+      name
+      paused
+      policy
+      executors
+      leader {
+        epoch
+        host
+        process
+        renewedAt
+      }
     }
   }
 }
@@ -3840,7 +4049,10 @@ export const ListApprovalsDocument = /*#__PURE__*/ new TypedDocumentString(`
   id
   status
   reason
-  ruleName
+  rule {
+    id
+    name
+  }
   requiredLevel
   requestedAt
   expiresAt
@@ -3924,7 +4136,10 @@ export const ApprovalUpdatesDocument = /*#__PURE__*/ new TypedDocumentString(`
   id
   status
   reason
-  ruleName
+  rule {
+    id
+    name
+  }
   requiredLevel
   requestedAt
   expiresAt
@@ -3980,6 +4195,9 @@ export const ApprovalPageDocument = /*#__PURE__*/ new TypedDocumentString(`
     __typename
     ... on Approval {
       ...ApprovalRow
+      rule {
+        ...RuleItem
+      }
       requestedBy {
         id
         level
@@ -4008,7 +4226,10 @@ export const ApprovalPageDocument = /*#__PURE__*/ new TypedDocumentString(`
   id
   status
   reason
-  ruleName
+  rule {
+    id
+    name
+  }
   requiredLevel
   requestedAt
   expiresAt
@@ -4056,6 +4277,25 @@ export const ApprovalPageDocument = /*#__PURE__*/ new TypedDocumentString(`
       nodeCount
       exclusiveNodeUse
     }
+  }
+}
+fragment RuleItem on ApprovalRule {
+  id
+  version
+  name
+  priority
+  enabled
+  requiredLevel
+  exemptLevels
+  expiresAfterSeconds
+  condition {
+    costAbove
+    executor
+    firstJob
+    hardware
+    jobsPerDayAbove
+    levelNotIn
+    name
   }
 }
 fragment WholeSpec on JobSpec {
@@ -4173,7 +4413,10 @@ export const RequesterFactsDocument = /*#__PURE__*/ new TypedDocumentString(`
   id
   status
   reason
-  ruleName
+  rule {
+    id
+    name
+  }
   requiredLevel
   requestedAt
   expiresAt
@@ -4237,29 +4480,32 @@ export const ApproveManyDocument = /*#__PURE__*/ new TypedDocumentString(`
     __typename
     ... on ApproveJobsSuccess {
       results {
-        __typename
-        ... on ApproveJobSuccess {
-          approval {
-            ...ApprovalRow
-          }
-        }
-        ... on InvalidStateProblem {
-          job {
-            id
+        jobId
+        result {
+          __typename
+          ... on ApproveJobSuccess {
             approval {
               ...ApprovalRow
             }
           }
-        }
-        ... on VersionConflictProblem {
-          currentJob {
-            id
-            approval {
-              ...ApprovalRow
+          ... on InvalidStateProblem {
+            job {
+              id
+              approval {
+                ...ApprovalRow
+              }
             }
           }
+          ... on VersionConflictProblem {
+            currentJob {
+              id
+              approval {
+                ...ApprovalRow
+              }
+            }
+          }
+          ...Refused
         }
-        ...Refused
       }
     }
     ...Refused
@@ -4269,7 +4515,10 @@ export const ApproveManyDocument = /*#__PURE__*/ new TypedDocumentString(`
   id
   status
   reason
-  ruleName
+  rule {
+    id
+    name
+  }
   requiredLevel
   requestedAt
   expiresAt
@@ -4335,29 +4584,32 @@ export const RejectManyDocument = /*#__PURE__*/ new TypedDocumentString(`
     __typename
     ... on RejectJobsSuccess {
       results {
-        __typename
-        ... on RejectJobSuccess {
-          approval {
-            ...ApprovalRow
-          }
-        }
-        ... on InvalidStateProblem {
-          job {
-            id
+        jobId
+        result {
+          __typename
+          ... on RejectJobSuccess {
             approval {
               ...ApprovalRow
             }
           }
-        }
-        ... on VersionConflictProblem {
-          currentJob {
-            id
-            approval {
-              ...ApprovalRow
+          ... on InvalidStateProblem {
+            job {
+              id
+              approval {
+                ...ApprovalRow
+              }
             }
           }
+          ... on VersionConflictProblem {
+            currentJob {
+              id
+              approval {
+                ...ApprovalRow
+              }
+            }
+          }
+          ...Refused
         }
-        ...Refused
       }
     }
     ...Refused
@@ -4367,7 +4619,10 @@ export const RejectManyDocument = /*#__PURE__*/ new TypedDocumentString(`
   id
   status
   reason
-  ruleName
+  rule {
+    id
+    name
+  }
   requiredLevel
   requestedAt
   expiresAt
@@ -4443,7 +4698,7 @@ export const ListAuditDocument = /*#__PURE__*/ new TypedDocumentString(`
   id
   seq
   at
-  action
+  operation
   actorName
   actor {
     id
@@ -4469,7 +4724,7 @@ export const OneAuditEntryDocument = /*#__PURE__*/ new TypedDocumentString(`
   id
   seq
   at
-  action
+  operation
   actorName
   actor {
     id
@@ -4551,7 +4806,7 @@ export const ClusterChangesDocument = /*#__PURE__*/ new TypedDocumentString(`
   id
   name
   state
-  stateReason
+  stateInfo
   stateAt
   version
   backsOffUntil
@@ -4565,9 +4820,10 @@ export const ClusterChangesDocument = /*#__PURE__*/ new TypedDocumentString(`
     memoryBytes
     gpu
   }
-  devices {
+  gpus {
+    id
     index
-    name
+    model
     memoryBytes
     allocated
     job {
@@ -4637,7 +4893,7 @@ export const NodeDetailsDocument = /*#__PURE__*/ new TypedDocumentString(`
     id
     name
   }
-  queuePosition
+  position
   priority
   basePriority
   priorityOverride
@@ -4700,7 +4956,7 @@ export const ChangeNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
   id
   name
   state
-  stateReason
+  stateInfo
   stateAt
   version
   backsOffUntil
@@ -4714,9 +4970,10 @@ export const ChangeNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
     memoryBytes
     gpu
   }
-  devices {
+  gpus {
+    id
     index
-    name
+    model
     memoryBytes
     allocated
     job {
@@ -4777,7 +5034,7 @@ export const AddPoolNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
   id
   name
   state
-  stateReason
+  stateInfo
   stateAt
   version
   backsOffUntil
@@ -4791,9 +5048,10 @@ export const AddPoolNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
     memoryBytes
     gpu
   }
-  devices {
+  gpus {
+    id
     index
-    name
+    model
     memoryBytes
     allocated
     job {
@@ -4833,7 +5091,7 @@ export const CompareJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
           startedAt
           samples(points: $points) {
             at
-            cpuCores
+            cpu
             memoryBytes
             gpuPercent
             gpuMemoryBytes
@@ -4867,7 +5125,7 @@ export const CompareJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
     id
     name
   }
-  queuePosition
+  position
   priority
   basePriority
   priorityOverride
@@ -5003,7 +5261,7 @@ export const CompareLinesDocument = /*#__PURE__*/ new TypedDocumentString(`
     query CompareLines($id: ID!, $run: Int!, $fromLine: UInt53!, $first: Int!) {
   job(id: $id) {
     id
-    logs(run: $run, fromLine: $fromLine, first: $first) {
+    logs(run: $run, from: {line: $fromLine}, first: $first) {
       lines {
         number
         text
@@ -5042,6 +5300,10 @@ fragment PageJob on Job {
     totalCount
   }
   retryOf {
+    id
+    name
+  }
+  capacityReservation {
     id
     name
   }
@@ -5084,7 +5346,11 @@ fragment PageJob on Job {
       code
       open
       opensAt
-      detail
+      job {
+        id
+        name
+        state
+      }
     }
     fit {
       couldEverFit
@@ -5103,7 +5369,7 @@ fragment PageJob on Job {
       p90
       earliest
       latest
-      basis
+      message
     }
   }
 }
@@ -5131,7 +5397,7 @@ fragment ListRow on Job {
     id
     name
   }
-  queuePosition
+  position
   priority
   basePriority
   priorityOverride
@@ -5292,6 +5558,10 @@ fragment PageJob on Job {
     id
     name
   }
+  capacityReservation {
+    id
+    name
+  }
   dependencies {
     job {
       id
@@ -5331,7 +5601,11 @@ fragment PageJob on Job {
       code
       open
       opensAt
-      detail
+      job {
+        id
+        name
+        state
+      }
     }
     fit {
       couldEverFit
@@ -5350,7 +5624,7 @@ fragment PageJob on Job {
       p90
       earliest
       latest
-      basis
+      message
     }
   }
 }
@@ -5378,7 +5652,7 @@ fragment ListRow on Job {
     id
     name
   }
-  queuePosition
+  position
   priority
   basePriority
   priorityOverride
@@ -5446,7 +5720,7 @@ export const JobEventsPageDocument = /*#__PURE__*/ new TypedDocumentString(`
   at
   type
   to
-  reason
+  stateReason
   message
   exitCode
   runNumber
@@ -5483,7 +5757,7 @@ export const JobChangesDocument = /*#__PURE__*/ new TypedDocumentString(`
   at
   type
   to
-  reason
+  stateReason
   message
   exitCode
   runNumber
@@ -5511,6 +5785,10 @@ fragment PageJob on Job {
     totalCount
   }
   retryOf {
+    id
+    name
+  }
+  capacityReservation {
     id
     name
   }
@@ -5553,7 +5831,11 @@ fragment PageJob on Job {
       code
       open
       opensAt
-      detail
+      job {
+        id
+        name
+        state
+      }
     }
     fit {
       couldEverFit
@@ -5572,7 +5854,7 @@ fragment PageJob on Job {
       p90
       earliest
       latest
-      basis
+      message
     }
   }
 }
@@ -5600,7 +5882,7 @@ fragment ListRow on Job {
     id
     name
   }
-  queuePosition
+  position
   priority
   basePriority
   priorityOverride
@@ -5663,6 +5945,7 @@ export const PreviewChangeDocument = /*#__PURE__*/ new TypedDocumentString(`
       }
       estimatedStart {
         p50
+        p90
         earliest
       }
     }
@@ -5685,28 +5968,26 @@ export const PoolNodesDocument = /*#__PURE__*/ new TypedDocumentString(`
     id
     name
   }
-  queue(pool: $name) {
+  pool(name: $name) {
     id
-    pool {
-      id
-      nodes(first: 100) {
-        nodes {
+    nodes(first: 100) {
+      nodes {
+        id
+        name
+        state
+        capacity {
+          cpu
+          memoryBytes
+        }
+        free {
+          cpu
+          gpu
+        }
+        gpus {
           id
-          name
-          state
-          capacity {
-            cpu
-            memoryBytes
-          }
-          free {
-            cpu
-            gpu
-          }
-          devices {
-            name
-            memoryBytes
-            allocated
-          }
+          model
+          memoryBytes
+          allocated
         }
       }
     }
@@ -5733,7 +6014,7 @@ export const RunUsageDocument = /*#__PURE__*/ new TypedDocumentString(`
     ... on Run {
       samples(points: $points) {
         at
-        cpuCores
+        cpu
         memoryBytes
         gpuPercent
         gpuMemoryBytes
@@ -5856,7 +6137,7 @@ export const ListJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
     id
     name
   }
-  queuePosition
+  position
   priority
   basePriority
   priorityOverride
@@ -5922,7 +6203,7 @@ export const PeekJobDocument = /*#__PURE__*/ new TypedDocumentString(`
         missing
       }
     }
-    logs(last: 12, streams: [STDOUT, STDERR]) {
+    logs(from: {lastLines: 12}) {
       lines {
         runNumber
         number
@@ -5956,7 +6237,7 @@ export const PeekJobDocument = /*#__PURE__*/ new TypedDocumentString(`
     id
     name
   }
-  queuePosition
+  position
   priority
   basePriority
   priorityOverride
@@ -6048,7 +6329,7 @@ export const ListUpdatesDocument = /*#__PURE__*/ new TypedDocumentString(`
     id
     name
   }
-  queuePosition
+  position
   priority
   basePriority
   priorityOverride
@@ -6112,6 +6393,10 @@ export const CountKeysDocument = /*#__PURE__*/ new TypedDocumentString(`
     isExact
     rows {
       key
+      user {
+        id
+        name
+      }
       count
       byState {
         state
@@ -6158,7 +6443,7 @@ export const CancelOneDocument = /*#__PURE__*/ new TypedDocumentString(`
     id
     name
   }
-  queuePosition
+  position
   priority
   basePriority
   priorityOverride
@@ -6220,14 +6505,16 @@ export const CancelManyDocument = /*#__PURE__*/ new TypedDocumentString(`
   cancelJobs(input: $input) {
     __typename
     ... on CancelJobsSuccess {
-      jobIds
       remaining
       results {
-        __typename
-        ... on CancelJobSuccess {
-          changed
+        jobId
+        result {
+          __typename
+          ... on CancelJobSuccess {
+            changed
+          }
+          ...ShortRefusal
         }
-        ...ShortRefusal
       }
     }
     ...Mismatch
@@ -6246,16 +6533,18 @@ export const RetryManyDocument = /*#__PURE__*/ new TypedDocumentString(`
   retryJobs(input: $input) {
     __typename
     ... on RetryJobsSuccess {
-      jobIds
       remaining
       results {
-        __typename
-        ... on RetryJobSuccess {
-          job {
-            id
+        jobId
+        result {
+          __typename
+          ... on RetryJobSuccess {
+            job {
+              id
+            }
           }
+          ...ShortRefusal
         }
-        ...ShortRefusal
       }
     }
     ...Mismatch
@@ -6274,14 +6563,16 @@ export const DeleteManyDocument = /*#__PURE__*/ new TypedDocumentString(`
   deleteJobs(input: $input) {
     __typename
     ... on DeleteJobsSuccess {
-      jobIds
       remaining
       results {
-        __typename
-        ... on DeleteJobSuccess {
-          deletedId
+        jobId
+        result {
+          __typename
+          ... on DeleteJobSuccess {
+            deletedId
+          }
+          ...ShortRefusal
         }
-        ...ShortRefusal
       }
     }
     ...Mismatch
@@ -6300,16 +6591,18 @@ export const PrioritizeManyDocument = /*#__PURE__*/ new TypedDocumentString(`
   setJobPriorities(input: $input) {
     __typename
     ... on SetJobPrioritiesSuccess {
-      jobIds
       remaining
       results {
-        __typename
-        ... on SetJobPrioritySuccess {
-          job {
-            id
+        jobId
+        result {
+          __typename
+          ... on SetJobPrioritySuccess {
+            job {
+              id
+            }
           }
+          ...ShortRefusal
         }
-        ...ShortRefusal
       }
     }
     ...Mismatch
@@ -6359,7 +6652,7 @@ export const RetryOneDocument = /*#__PURE__*/ new TypedDocumentString(`
     id
     name
   }
-  queuePosition
+  position
   priority
   basePriority
   priorityOverride
@@ -6437,11 +6730,11 @@ export const MakeDownloadDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
 }`) as unknown as TypedDocumentString<MakeDownloadMutation, MakeDownloadMutationVariables>;
 export const LogStartDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query LogStart($id: ID!, $run: Int!, $last: Int, $streams: [LogStream!]) {
+    query LogStart($id: ID!, $run: Int!, $lastLines: Int!, $streams: [LogStream!]) {
   job(id: $id) {
     id
     ...LogSize
-    logs(run: $run, last: $last, streams: $streams) {
+    logs(run: $run, from: {lastLines: $lastLines}, streams: $streams) {
       cursor
       isFinal
       lines {
@@ -6460,7 +6753,7 @@ export const LogStartDocument = /*#__PURE__*/ new TypedDocumentString(`
 fragment LogGapRow on LogGap {
   startOffset
   endOffset
-  reason
+  gapReason
   line
 }
 fragment LogSize on Job {
@@ -6486,7 +6779,7 @@ export const LogSizeDocument = /*#__PURE__*/ new TypedDocumentString(`
     fragment LogGapRow on LogGap {
   startOffset
   endOffset
-  reason
+  gapReason
   line
 }
 fragment LogSize on Job {
@@ -6503,16 +6796,10 @@ fragment LogSize on Job {
   }
 }`) as unknown as TypedDocumentString<LogSizeQuery, LogSizeQueryVariables>;
 export const LogLinesDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query LogLines($id: ID!, $run: Int!, $fromLine: UInt53, $after: Cursor, $first: Int, $streams: [LogStream!]) {
+    query LogLines($id: ID!, $run: Int, $from: LogStart, $first: Int, $streams: [LogStream!]) {
   job(id: $id) {
     id
-    logs(
-      run: $run
-      fromLine: $fromLine
-      after: $after
-      first: $first
-      streams: $streams
-    ) {
+    logs(run: $run, from: $from, first: $first, streams: $streams) {
       cursor
       isFinal
       gaps {
@@ -6534,14 +6821,14 @@ export const LogLinesDocument = /*#__PURE__*/ new TypedDocumentString(`
 fragment LogGapRow on LogGap {
   startOffset
   endOffset
-  reason
+  gapReason
   line
 }`) as unknown as TypedDocumentString<LogLinesQuery, LogLinesQueryVariables>;
 export const FindMomentDocument = /*#__PURE__*/ new TypedDocumentString(`
     query FindMoment($id: ID!, $run: Int!, $at: DateTime!, $streams: [LogStream!]) {
   job(id: $id) {
     id
-    logs(run: $run, at: $at, first: 1, streams: $streams) {
+    logs(run: $run, from: {time: $at}, first: 1, streams: $streams) {
       firstLine
     }
   }
@@ -6588,7 +6875,7 @@ export const LogTailDocument = /*#__PURE__*/ new TypedDocumentString(`
 fragment LogGapRow on LogGap {
   startOffset
   endOffset
-  reason
+  gapReason
   line
 }`) as unknown as TypedDocumentString<LogTailSubscription, LogTailSubscriptionVariables>;
 export const SearchLogDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -6619,47 +6906,53 @@ export const OverviewDocument = /*#__PURE__*/ new TypedDocumentString(`
   viewer {
     id
     pendingDecisions
-    queue {
+    workload {
       runningCount
       pendingCount
       blockedCount
     }
   }
-  jobs(first: 20, filter: $failed) {
+  jobs(first: 20, filter: $failed, orderBy: {field: FINISHED_AT, direction: DESC}) {
     nodes {
       ...ListRow
     }
-    pageInfo {
-      hasNextPage
+  }
+  jobCounts(by: STATE, filter: $failed) {
+    isExact
+    rows {
+      key
+      count
     }
   }
-  pools {
-    id
-    name
-    paused
-    capacity {
-      cpu
-      memoryBytes
-      gpu
-    }
-    used {
-      cpu
-      memoryBytes
-      gpu
-    }
-    queue {
+  pools(first: 100) {
+    nodes {
       id
-      depth
-      running
-      blocked
-      avgWaitSeconds
-      byReason {
-        code
-        count
+      name
+      paused
+      capacity {
+        cpu
+        memoryBytes
+        gpu
       }
-    }
-    leader {
-      renewedAt
+      used {
+        cpu
+        memoryBytes
+        gpu
+      }
+      workload {
+        id
+        depth
+        running
+        blocked
+        avgWaitSeconds
+        byReason {
+          code
+          count
+        }
+      }
+      leader {
+        renewedAt
+      }
     }
   }
 }
@@ -6687,7 +6980,7 @@ export const OverviewDocument = /*#__PURE__*/ new TypedDocumentString(`
     id
     name
   }
-  queuePosition
+  position
   priority
   basePriority
   priorityOverride
@@ -6747,17 +7040,19 @@ export const OpenApprovalsDocument = /*#__PURE__*/ new TypedDocumentString(`
     `) as unknown as TypedDocumentString<OpenApprovalsQuery, OpenApprovalsQueryVariables>;
 export const TroubledNodesDocument = /*#__PURE__*/ new TypedDocumentString(`
     query TroubledNodes {
-  pools {
-    id
-    name
-    nodes(first: 100) {
-      nodes {
-        id
-        name
-        state
-        stateReason
-        backsOffUntil
-        backsOffBecause
+  pools(first: 100) {
+    nodes {
+      id
+      name
+      nodes(first: 100) {
+        nodes {
+          id
+          name
+          state
+          stateInfo
+          backsOffUntil
+          backsOffBecause
+        }
       }
     }
   }
@@ -6768,11 +7063,11 @@ export const PoolHistoryDocument = /*#__PURE__*/ new TypedDocumentString(`
   usage(from: $from, bucketSeconds: $bucketSeconds, by: POOL) {
     at
     key
-    running
-    queued
-    cpu
+    averageRunning
+    averageQueued
+    averageCpu
     cpuCapacity
-    gpu
+    averageGpu
     gpuCapacity
   }
 }
@@ -6882,7 +7177,7 @@ export const OneUserDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
 }`) as unknown as TypedDocumentString<OneUserQuery, OneUserQueryVariables>;
 export const CountJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query CountJobs($by: JobCountBy!, $filter: JobFilter, $first: Int! = 100) {
+    query CountJobs($by: JobCountBy!, $filter: JobFilter, $first: Int = 100) {
   jobCounts(by: $by, filter: $filter, first: $first) {
     rows {
       key
@@ -7047,10 +7342,10 @@ export const ChangeUserDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
 }`) as unknown as TypedDocumentString<ChangeUserMutation, ChangeUserMutationVariables>;
 export const DisableUserDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation DisableUser($input: DeleteUserInput!) {
-  deleteUser(input: $input) {
+    mutation DisableUser($input: DisableUserInput!) {
+  disableUser(input: $input) {
     __typename
-    ... on DeleteUserSuccess {
+    ... on DisableUserSuccess {
       user {
         id
         name
@@ -7184,21 +7479,21 @@ export const EndTokenDocument = /*#__PURE__*/ new TypedDocumentString(`
 }`) as unknown as TypedDocumentString<EndTokenMutation, EndTokenMutationVariables>;
 export const PoolLimitsNowDocument = /*#__PURE__*/ new TypedDocumentString(`
     query PoolLimitsNow($pool: String!) {
-  limits(pool: $pool) {
-    ...PoolLimits
-    pool {
+  pool(name: $pool) {
+    id
+    name
+    policy
+    used {
+      gpu
+    }
+    limits {
+      ...PoolLimits
+    }
+    workload {
       id
-      name
-      policy
-      used {
-        gpu
-      }
-      queue {
-        id
-        running
-        depth
-        blocked
-      }
+      running
+      depth
+      blocked
     }
   }
 }
@@ -7215,8 +7510,10 @@ export const PoolLimitsNowDocument = /*#__PURE__*/ new TypedDocumentString(`
   userMaxBlocked
   starvationThresholdSeconds
   scopes {
-    scope
-    name
+    scope {
+      kind
+      name
+    }
     gpuModel
     maxJobs
     maxGpus
@@ -7226,9 +7523,11 @@ export const PoolLimitsNowDocument = /*#__PURE__*/ new TypedDocumentString(`
 }`) as unknown as TypedDocumentString<PoolLimitsNowQuery, PoolLimitsNowQueryVariables>;
 export const PoolNamesDocument = /*#__PURE__*/ new TypedDocumentString(`
     query PoolNames {
-  pools {
-    id
-    name
+  pools(first: 100) {
+    nodes {
+      id
+      name
+    }
   }
 }
     `) as unknown as TypedDocumentString<PoolNamesQuery, PoolNamesQueryVariables>;
@@ -7295,8 +7594,16 @@ export const ListQuotasDocument = /*#__PURE__*/ new TypedDocumentString(`
   version
   type
   action
-  scope
-  key
+  scope {
+    kind
+    name
+    user {
+      id
+    }
+    team {
+      id
+    }
+  }
   limit
   createdAt
 }`) as unknown as TypedDocumentString<ListQuotasQuery, ListQuotasQueryVariables>;
@@ -7314,8 +7621,16 @@ export const OneQuotaDocument = /*#__PURE__*/ new TypedDocumentString(`
   version
   type
   action
-  scope
-  key
+  scope {
+    kind
+    name
+    user {
+      id
+    }
+    team {
+      id
+    }
+  }
   limit
   createdAt
 }`) as unknown as TypedDocumentString<OneQuotaQuery, OneQuotaQueryVariables>;
@@ -7326,7 +7641,10 @@ export const OwnQuotasDocument = /*#__PURE__*/ new TypedDocumentString(`
     quotas {
       type
       action
-      ceiling
+      scope {
+        kind
+        name
+      }
       limit
       used
     }
@@ -7487,8 +7805,8 @@ export const PreviewRuleDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
 }`) as unknown as TypedDocumentString<PreviewRuleQuery, PreviewRuleQueryVariables>;
 export const PendingOfRuleDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query PendingOfRule($ruleName: String!) {
-  approvals(filter: {ruleNames: [$ruleName], statuses: [PENDING]}, first: 100) {
+    query PendingOfRule($rule: ID!) {
+  approvals(filter: {rules: [$rule], statuses: [PENDING]}, first: 100) {
     nodes {
       id
     }
@@ -7598,18 +7916,20 @@ export const ListReservationsDocument = /*#__PURE__*/ new TypedDocumentString(`
     `) as unknown as TypedDocumentString<ListReservationsQuery, ListReservationsQueryVariables>;
 export const NodesOfPoolsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query NodesOfPools {
-  pools {
-    id
-    name
-    nodes(first: 100) {
-      nodes {
-        id
-        name
-        state
-        capacity {
-          cpu
-          gpu
-          memoryBytes
+  pools(first: 100) {
+    nodes {
+      id
+      name
+      nodes(first: 100) {
+        nodes {
+          id
+          name
+          state
+          capacity {
+            cpu
+            gpu
+            memoryBytes
+          }
         }
       }
     }
@@ -7658,266 +7978,13 @@ export const RemoveReservationDocument = /*#__PURE__*/ new TypedDocumentString(`
     }
   }
 }`) as unknown as TypedDocumentString<RemoveReservationMutation, RemoveReservationMutationVariables>;
-export const QueueChangesDocument = /*#__PURE__*/ new TypedDocumentString(`
-    subscription QueueChanges($pool: String) {
-  queueStatus(pool: $pool) {
-    ...QueuePanel
-  }
-}
-    fragment PoolLimits on Limits {
-  id
-  version
-  maxConcurrent
-  userMaxConcurrent
-  enableFairShare
-  teamMaxConcurrent
-  localJobMaxConcurrent
-  localGpuMaxConcurrent
-  userMaxActive
-  userMaxBlocked
-  starvationThresholdSeconds
-  scopes {
-    scope
-    name
-    gpuModel
-    maxJobs
-    maxGpus
-    jobsInUse
-    gpusInUse
-  }
-}
-fragment QueuePanel on Queue {
-  id
-  depth
-  running
-  blocked
-  avgWaitSeconds
-  byState {
-    state
-    count
-  }
-  byUser {
-    count
-    user {
-      id
-      name
-    }
-  }
-  byReason {
-    code
-    count
-  }
-  local {
-    allocatedGpus
-    availableGpus
-  }
-  pool {
-    id
-    name
-    paused
-    policy
-    leader {
-      renewedAt
-    }
-    limits {
-      ...PoolLimits
-    }
-    holds {
-      id
-      since
-      expectedAt
-      job {
-        id
-        name
-      }
-      nodes {
-        id
-        name
-      }
-    }
-  }
-}`) as unknown as TypedDocumentString<QueueChangesSubscription, QueueChangesSubscriptionVariables>;
-export const QueueLineDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query QueueLine($pool: String!, $first: Int!, $after: Cursor) {
-  queue(pool: $pool) {
-    id
-    entries(first: $first, after: $after) {
-      nodes {
-        ...ListRow
-      }
-      pageInfo {
-        hasNextPage
-        endCursor
-      }
-    }
-  }
-}
-    fragment ListRow on Job {
-  id
-  version
-  name
-  state
-  stateCategory
-  stateReason
-  stateInfo
-  exitCode
-  attempt
-  executor
-  project
-  labels {
-    key
-    value
-  }
-  user {
-    id
-    name
-  }
-  pool {
-    id
-    name
-  }
-  queuePosition
-  priority
-  basePriority
-  priorityOverride
-  allowedActions
-  resources {
-    cpu
-    memoryBytes
-    gpu
-    gpuModel
-    gpuMemoryBytes
-    replicas
-  }
-  maxRunTimeSeconds
-  createdAt
-  eligibleAt
-  startedAt
-  finishedAt
-  cost {
-    amount
-    currency
-  }
-  progress {
-    fraction
-    message
-    at
-  }
-  currentRun {
-    id
-    number
-    nodeNames
-    gpuIds
-    startedAt
-  }
-  scheduling {
-    reasons {
-      code
-      message
-    }
-    estimatedStart {
-      p50
-      p90
-      earliest
-      latest
-    }
-  }
-}`) as unknown as TypedDocumentString<QueueLineQuery, QueueLineQueryVariables>;
-export const MyQueueDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query MyQueue {
-  viewer {
-    id
-    queue {
-      pendingCount
-      runningCount
-      blockedCount
-      bestPosition
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<MyQueueQuery, MyQueueQueryVariables>;
-export const PoolReservationsDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query PoolReservations($first: Int!, $after: Cursor) {
-  capacityReservations(first: $first, after: $after) {
-    nodes {
-      id
-      name
-      project
-      startsAt
-      endsAt
-      pool {
-        id
-        name
-      }
-      nodes {
-        id
-        name
-      }
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<PoolReservationsQuery, PoolReservationsQueryVariables>;
-export const CountOldJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query CountOldJobs($filter: JobFilter) {
-  jobs(first: 1, filter: $filter) {
-    totalCount
-    isTotalExact
-  }
-}
-    `) as unknown as TypedDocumentString<CountOldJobsQuery, CountOldJobsQueryVariables>;
-export const ProcessPoolDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation ProcessPool($input: ProcessQueueInput!) {
-  processQueue(input: $input) {
-    __typename
-    ... on ProcessQueueSuccess {
-      considered
-      started
-      preempted
-    }
-    ...Refused
-  }
-}
-    fragment Refused on Problem {
-  __typename
-  message
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-}`) as unknown as TypedDocumentString<ProcessPoolMutation, ProcessPoolMutationVariables>;
-export const CleanUpJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation CleanUpJobs($input: CleanupJobsInput!) {
-  cleanupJobs(input: $input) {
-    __typename
-    ... on CleanupJobsSuccess {
-      deletedCount
-    }
-    ...Refused
-  }
-}
-    fragment Refused on Problem {
-  __typename
-  message
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-}`) as unknown as TypedDocumentString<CleanUpJobsMutation, CleanUpJobsMutationVariables>;
 export const ServerFactsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query ServerFacts {
   serverInfo {
     id
     title
     accent
-    version
+    release
     singleUser
     oidcIssuer
     oidcClientId
@@ -7982,9 +8049,7 @@ export const SubmitChoicesDocument = /*#__PURE__*/ new TypedDocumentString(`
         name
       }
     }
-    gpus {
-      name
-    }
+    gpuModels
   }
   viewer {
     id
@@ -8004,6 +8069,9 @@ export const SpecToEditDocument = /*#__PURE__*/ new TypedDocumentString(`
     id
     name
     state
+    user {
+      id
+    }
     spec {
       ...WholeSpec
     }
@@ -8102,7 +8170,7 @@ export const DryRunDocument = /*#__PURE__*/ new TypedDocumentString(`
       wouldBe
       nodeNames
       gpuIds
-      queuePosition
+      position
       warnings
       cost {
         amount
@@ -8115,19 +8183,26 @@ export const DryRunDocument = /*#__PURE__*/ new TypedDocumentString(`
         p90
         earliest
         latest
+        message
       }
       fit {
         couldEverFit
         missing
       }
       approval {
-        ruleName
+        rule {
+          id
+          name
+        }
         requiredLevel
       }
       quotas {
         type
         action
-        scope
+        scope {
+          kind
+          name
+        }
         limit
         used
         usedAfter
@@ -8203,7 +8278,7 @@ export const SubmitOneDocument = /*#__PURE__*/ new TypedDocumentString(`
     id
     name
   }
-  queuePosition
+  position
   priority
   basePriority
   priorityOverride
@@ -8294,12 +8369,20 @@ export const PoolUsageDocument = /*#__PURE__*/ new TypedDocumentString(`
   usage(pool: $pool, from: $from, to: $to, bucketSeconds: $bucketSeconds, by: $by) {
     at
     key
-    running
-    queued
-    blocked
-    cpu
+    user {
+      id
+      name
+    }
+    team {
+      id
+      name
+    }
+    averageRunning
+    averageQueued
+    averageBlocked
+    averageCpu
     cpuCapacity
-    gpu
+    averageGpu
     gpuCapacity
     cpuSeconds
     gpuSeconds
@@ -8337,7 +8420,7 @@ export const ListViewsDocument = /*#__PURE__*/ new TypedDocumentString(`
   name
   page
   search
-  scope
+  visibility
   pinned
   editable
   owner {
@@ -8401,7 +8484,7 @@ export const ListWebhooksDocument = /*#__PURE__*/ new TypedDocumentString(`
   id
   name
   target
-  events
+  eventTypes
   disabledAt
   disabledReason
   unread
@@ -8433,10 +8516,13 @@ export const SendTestEventDocument = /*#__PURE__*/ new TypedDocumentString(`
 }`) as unknown as TypedDocumentString<SendTestEventMutation, SendTestEventMutationVariables>;
 export const ReadTestEventDocument = /*#__PURE__*/ new TypedDocumentString(`
     query ReadTestEvent($id: ID!) {
-  webhookDelivery(id: $id) {
-    id
-    state
-    error
+  node(id: $id) {
+    __typename
+    ... on WebhookDelivery {
+      id
+      state
+      error
+    }
   }
 }
     `) as unknown as TypedDocumentString<ReadTestEventQuery, ReadTestEventQueryVariables>;
@@ -8486,7 +8572,7 @@ fragment WebhookItem on Webhook {
   id
   name
   target
-  events
+  eventTypes
   disabledAt
   disabledReason
   unread
@@ -8494,3 +8580,251 @@ fragment WebhookItem on Webhook {
   pendingSince
   dead
 }`) as unknown as TypedDocumentString<TurnWebhookOnMutation, TurnWebhookOnMutationVariables>;
+export const WorkloadChangesDocument = /*#__PURE__*/ new TypedDocumentString(`
+    subscription WorkloadChanges($pool: String) {
+  workloadStatus(pool: $pool) {
+    ...WorkloadPanel
+  }
+}
+    fragment PoolLimits on Limits {
+  id
+  version
+  maxConcurrent
+  userMaxConcurrent
+  enableFairShare
+  teamMaxConcurrent
+  localJobMaxConcurrent
+  localGpuMaxConcurrent
+  userMaxActive
+  userMaxBlocked
+  starvationThresholdSeconds
+  scopes {
+    scope {
+      kind
+      name
+    }
+    gpuModel
+    maxJobs
+    maxGpus
+    jobsInUse
+    gpusInUse
+  }
+}
+fragment WorkloadPanel on Workload {
+  id
+  depth
+  running
+  blocked
+  avgWaitSeconds
+  byState {
+    state
+    count
+  }
+  byUser {
+    count
+    user {
+      id
+      name
+    }
+  }
+  byReason {
+    code
+    count
+  }
+  pool {
+    id
+    name
+    paused
+    policy
+    used {
+      gpu
+    }
+    capacity {
+      gpu
+    }
+    leader {
+      renewedAt
+    }
+    limits {
+      ...PoolLimits
+    }
+    holds {
+      id
+      since
+      expectedAt
+      job {
+        id
+        name
+      }
+      nodes {
+        id
+        name
+      }
+    }
+  }
+}`) as unknown as TypedDocumentString<WorkloadChangesSubscription, WorkloadChangesSubscriptionVariables>;
+export const WorkloadLineDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query WorkloadLine($pool: String!, $first: Int!, $after: Cursor) {
+  pool(name: $pool) {
+    id
+    workload {
+      id
+      entries(first: $first, after: $after) {
+        nodes {
+          ...ListRow
+        }
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+      }
+    }
+  }
+}
+    fragment ListRow on Job {
+  id
+  version
+  name
+  state
+  stateCategory
+  stateReason
+  stateInfo
+  exitCode
+  attempt
+  executor
+  project
+  labels {
+    key
+    value
+  }
+  user {
+    id
+    name
+  }
+  pool {
+    id
+    name
+  }
+  position
+  priority
+  basePriority
+  priorityOverride
+  allowedActions
+  resources {
+    cpu
+    memoryBytes
+    gpu
+    gpuModel
+    gpuMemoryBytes
+    replicas
+  }
+  maxRunTimeSeconds
+  createdAt
+  eligibleAt
+  startedAt
+  finishedAt
+  cost {
+    amount
+    currency
+  }
+  progress {
+    fraction
+    message
+    at
+  }
+  currentRun {
+    id
+    number
+    nodeNames
+    gpuIds
+    startedAt
+  }
+  scheduling {
+    reasons {
+      code
+      message
+    }
+    estimatedStart {
+      p50
+      p90
+      earliest
+      latest
+    }
+  }
+}`) as unknown as TypedDocumentString<WorkloadLineQuery, WorkloadLineQueryVariables>;
+export const MyWorkloadDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query MyWorkload {
+  viewer {
+    id
+    workload {
+      pendingCount
+      runningCount
+      blockedCount
+      bestPosition
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<MyWorkloadQuery, MyWorkloadQueryVariables>;
+export const PoolReservationsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query PoolReservations($first: Int!, $after: Cursor) {
+  capacityReservations(first: $first, after: $after) {
+    nodes {
+      id
+      name
+      project
+      startsAt
+      endsAt
+      pool {
+        id
+        name
+      }
+      nodes {
+        id
+        name
+      }
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<PoolReservationsQuery, PoolReservationsQueryVariables>;
+export const ProcessPoolDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation ProcessPool($input: PlanPoolsInput!) {
+  planPools(input: $input) {
+    __typename
+    ... on PlanPoolsSuccess {
+      considered
+      started
+      preempted
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  message
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+}`) as unknown as TypedDocumentString<ProcessPoolMutation, ProcessPoolMutationVariables>;
+export const PoolSharesDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query PoolShares($pool: String!) {
+  pool(name: $pool) {
+    id
+    accounts {
+      account
+      occupancy
+      decayedUse
+      share
+      weight
+      running
+      queued
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<PoolSharesQuery, PoolSharesQueryVariables>;

@@ -24,7 +24,7 @@ export const inputTypes: Readonly<Record<string, Readonly<Record<string, InputFi
       "help": "Bid for a better position in the queue."
     },
     "capacityReservationId": {
-      "type": "String",
+      "type": "ID",
       "help": "Id of the capacity reservation to run in."
     },
     "command": {
@@ -60,8 +60,16 @@ export const inputTypes: Readonly<Record<string, Readonly<Record<string, InputFi
       "help": "Program to run; its arguments are in `arguments`."
     },
     "executor": {
-      "type": "String",
-      "help": "Executor to use; default: chosen by the other fields and the pool."
+      "type": "Executor",
+      "help": "Default: chosen by the other fields and the pool.",
+      "values": [
+        "CONTAINER",
+        "HANDLER",
+        "KUBERNETES",
+        "LOCAL",
+        "SIMULATED",
+        "SLURM"
+      ]
     },
     "handler": {
       "type": "String",

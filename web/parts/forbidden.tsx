@@ -1,7 +1,7 @@
-import { client } from '../app/connection.ts'
-import { formatPermission, needs } from '../app/permissions.ts'
-import { useResource } from '../app/resource.ts'
 import { type Permission, WhoGrantsDocument } from '../generated/graphql.ts'
+import { client } from '../ground/connection.ts'
+import { formatPermission, needs } from '../ground/permissions.ts'
+import { useResource } from '../ground/resource.ts'
 import { Button } from './button.tsx'
 import { Empty } from './page-states.tsx'
 

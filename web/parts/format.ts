@@ -1,4 +1,5 @@
 /** Times, durations and sizes as text. */
+export { quoteShell } from '../../src/client/text/shell.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
@@ -82,7 +83,3 @@ export function formatMoney({ amount, currency }: { amount: number; currency: st
 }
 
 export const plural = (count: number, noun: string): string => `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`
-
-/** An argument as a shell takes it. */
-export const quoteShell = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`

@@ -1,6 +1,6 @@
 import { Search } from 'lucide-react'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import { useKeys } from '../app/keys.ts'
+import { useKeys } from '../ground/keys.ts'
 import styles from './list-bar.module.css'
 
 /** Above a list: its filters at the left, its buttons at the right. */

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { Pages } from '../app/pages.ts'
+import type { Pages } from '../ground/list-pages.ts'
 import { Button } from './button.tsx'
 import styles from './listing.module.css'
 import { Empty, Failed, FailedInline, Loading } from './page-states.tsx'

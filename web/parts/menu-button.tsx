@@ -1,9 +1,9 @@
 import { lazy, Suspense, useState } from 'react'
-import { loadPart } from '../app/load-part.ts'
-import type { MenuProps } from '../layers/menu.tsx'
+import { loadPart } from '../ground/load-part.ts'
 import { Button, buttonClasses } from './button.tsx'
+import type { MenuProps } from './menu.tsx'
 
-const LoadedMenu = lazy(() => loadPart(() => import('../layers/menu.tsx')))
+const LoadedMenu = lazy(() => loadPart(() => import('./menu.tsx')))
 
 /** A button with a menu, whose code is loaded by the first click. */
 export function MenuButton({ look = 'plain', ...props }: MenuProps & { look?: 'plain' | 'quiet' }) {

@@ -21,7 +21,7 @@ export function ObjectLink({ id, children = id }: { id: string; children?: React
     )
   if (kind === 'pool')
     return (
-      <Link to="/queue/$pool" params={{ pool: rest }}>
+      <Link to="/workload/$pool" params={{ pool: rest }}>
         {children}
       </Link>
     )

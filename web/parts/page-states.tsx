@@ -1,6 +1,6 @@
 import { RequestFailed } from '@berth-jobs/berth/client'
 import type { ReactNode } from 'react'
-import { useOutage } from '../app/connection.ts'
+import { useOutage } from '../ground/connection.ts'
 import { Button } from './button.tsx'
 import styles from './page-states.module.css'
 

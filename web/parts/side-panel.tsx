@@ -1,6 +1,6 @@
 import { X } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { useKeys } from '../app/keys.ts'
+import { useKeys } from '../ground/keys.ts'
 import { Button } from './button.tsx'
 import styles from './side-panel.module.css'
 

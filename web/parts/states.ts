@@ -1,5 +1,7 @@
 import type { JobState } from '../generated/graphql.ts'
 
+export { stateGroups } from '../../src/client/text/states.ts'
+
 export const stateWords: Readonly<Record<JobState, string>> = {
   BLOCKED: 'Blocked',
   QUEUED: 'Queued',

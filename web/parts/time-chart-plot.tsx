@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef } from 'react'
 import UPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
-import { useCanvasColors } from '../app/canvas-colors.ts'
+import { useCanvasColors } from './canvas-colors.ts'
 import { type Series, stackValues, type TimeChartProps } from './chart-series.ts'
 import { formatAxisTime, formatElapsed } from './time-axis.ts'
 import styles from './time-chart.module.css'

@@ -1,5 +1,5 @@
 import { lazy, Suspense, useMemo, useState } from 'react'
-import { loadPart } from '../app/load-part.ts'
+import { loadPart } from '../ground/load-part.ts'
 import { Button } from './button.tsx'
 import type { TimeChartProps } from './chart-series.ts'
 import { downloadCsv } from './csv.ts'

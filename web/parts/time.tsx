@@ -1,5 +1,5 @@
-import { useNow } from '../app/server-clock.ts'
-import { useSettings } from '../app/settings.ts'
+import { useNow } from '../ground/server-clock.ts'
+import { useSettings } from '../ground/settings.ts'
 import { formatClock, formatDuration, formatExact, formatRelative } from './format.ts'
 
 /** A moment by the clock of the server: relative, or with `t` by the clock on the wall; exact on hover. */

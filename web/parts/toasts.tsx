@@ -1,5 +1,6 @@
 import { X } from 'lucide-react'
-import { type ReactNode, useSyncExternalStore } from 'react'
+import type { ReactNode } from 'react'
+import { createStore } from '../ground/store.ts'
 import { Button } from './button.tsx'
 import styles from './toasts.module.css'
 
@@ -9,18 +10,12 @@ interface Toast {
   isTrouble: boolean
 }
 
-let toasts: readonly Toast[] = []
+const toasts = createStore<readonly Toast[]>([])
 let lastId = 0
-const listeners = new Set<() => void>()
 const shownMs = 6_000
 const toastsMax = 4
 
-function change(next: readonly Toast[]) {
-  toasts = next
-  for (const listener of listeners) listener()
-}
-
-const dismiss = (id: number) => change(toasts.filter((each) => each.id !== id))
+const dismiss = (id: number) => toasts.change(toasts.read().filter((each) => each.id !== id))
 
 interface ToastOptions {
   isTrouble?: boolean
@@ -31,17 +26,12 @@ interface ToastOptions {
 /** A short note. */
 export function showToast(content: ReactNode, { isTrouble = false, stays = isTrouble }: ToastOptions = {}): void {
   const id = ++lastId
-  change([...toasts, { id, content, isTrouble }].slice(-toastsMax))
+  toasts.change([...toasts.read(), { id, content, isTrouble }].slice(-toastsMax))
   if (!stays) setTimeout(() => dismiss(id), shownMs)
 }
 
-const subscribe = (listener: () => void) => {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
-}
-
 export function Toasts() {
-  const shown = useSyncExternalStore(subscribe, () => toasts)
+  const shown = toasts.useValue()
   return (
     <section className={styles.toasts} aria-live="polite" aria-label="Notes">
       {shown.map(({ id, content, isTrouble }) => (

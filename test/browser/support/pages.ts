@@ -11,9 +11,9 @@ const parts: Readonly<Record<string, readonly string[]>> = {
   '/policies/$part': ['limits', 'quotas', 'rules', 'reservations'],
 }
 
-const paths = [...readFileSync(join(root, 'web/app/router.tsx'), 'utf8').matchAll(/^ {2}path: '([^']+)',$/gm)].flatMap(
-  ([, path = '']) => (path.startsWith('/login') ? [] : [path]),
-)
+const paths = [
+  ...readFileSync(join(root, 'web/shell/router.tsx'), 'utf8').matchAll(/^ {2}path: '([^']+)',$/gm),
+].flatMap(([, path = '']) => (path.startsWith('/login') ? [] : [path]))
 
 /** A URL of each page of the router, with the objects of a server. */
 export function listPages({ jobId }: { jobId: string }): string[] {

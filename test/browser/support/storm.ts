@@ -102,13 +102,13 @@ export class Storm {
 
   async #look() {
     const query = `{ jobs(first: 100) { nodes { id version state stateCategory } }
-      queue(pool: "${pool}") { pool { nodes(first: 10) { nodes { id } } } } }`
-    const { jobs, queue } = await this.#admin.ask<{
+      pool(name: "${pool}") { nodes(first: 10) { nodes { id } } } }`
+    const { jobs, pool: seen } = await this.#admin.ask<{
       jobs: { nodes: Job[] }
-      queue: { pool: { nodes: { nodes: { id: string }[] } } }
+      pool: { nodes: { nodes: { id: string }[] } }
     }>(query)
     this.#jobs = jobs.nodes
-    this.#nodeIds = queue.pool.nodes.nodes.map(({ id }) => id)
+    this.#nodeIds = seen.nodes.nodes.map(({ id }) => id)
   }
 
   #choose(): Mutation {

@@ -8,14 +8,14 @@ import { pool } from './storm.ts'
 export interface Facts {
   jobs: { nodes: { id: string; state: JobState }[] }
   jobCounts: { rows: { key: JobState; count: number }[] }
-  queue: {
-    depth: number
-    running: number
-    pool: {
-      limits: { maxConcurrent: number | null }
-      nodes: { nodes: { name: string; state: string; devices: { allocated: boolean }[] }[] }
+  pool: {
+    limits: { maxConcurrent: number | null }
+    nodes: { nodes: { name: string; state: string; gpus: { allocated: boolean }[] }[] }
+    workload: {
+      depth: number
+      running: number
+      entries: { nodes: { id: string; stateCategory: string; position: number | null }[] }
     }
-    entries: { nodes: { id: string; stateCategory: string; queuePosition: number | null }[] }
   }
   approvals: { nodes: { job: { name: string } }[] }
   job: { state: JobState; version: number } | null
@@ -64,20 +64,20 @@ export const views: readonly View[] = [
   },
   {
     name: 'queue',
-    path: () => `/queue/${pool}`,
-    facts: () => `queue(pool: "${pool}") { depth running pool { limits { maxConcurrent } }
-      entries(first: 100) { nodes { id stateCategory queuePosition } } }`,
-    script: `[...[...document.querySelectorAll('section[aria-label="The queue now"] > *')].slice(0, 3)
+    path: () => `/workload/${pool}`,
+    facts: () => `pool(name: "${pool}") { limits { maxConcurrent }
+      workload { depth running entries(first: 100) { nodes { id stateCategory position } } } }`,
+    script: `[...[...document.querySelectorAll('section[aria-label="The workload now"] > *')].slice(0, 3)
         .map((figure) => figure.querySelector('strong').textContent),
-      ...${cells('table[aria-label="Queue order"] tbody tr', `row.cells[0].innerText + ' ' + row.querySelector('a').pathname.split('/').pop()`)}]`,
-    expect: ({ queue: { depth, running, pool: found, entries } }) => [
-      String(depth),
-      String(running),
-      String(found.limits.maxConcurrent ?? '∞'),
-      ...entries.nodes
+      ...${cells('table[aria-label="Line"] tbody tr', `row.cells[0].innerText + ' ' + row.querySelector('a').pathname.split('/').pop()`)}]`,
+    expect: ({ pool: { limits, workload } }) => [
+      String(workload.depth),
+      String(workload.running),
+      String(limits.maxConcurrent ?? '∞'),
+      ...workload.entries.nodes
         .filter(({ stateCategory }) => stateCategory === 'WAITING')
         .slice(0, rowsOfLine)
-        .map(({ id, queuePosition }) => `${queuePosition ?? '–'} ${id}`),
+        .map(({ id, position }) => `${position ?? '–'} ${id}`),
     ],
   },
   {
@@ -90,15 +90,15 @@ export const views: readonly View[] = [
   {
     name: 'cluster',
     path: () => `/cluster/${pool}?view=table`,
-    facts: () => `queue(pool: "${pool}") { pool { nodes(first: 10) { nodes { name state devices { allocated } } } } }`,
+    facts: () => `pool(name: "${pool}") { nodes(first: 10) { nodes { name state gpus { allocated } } } }`,
     script: cells(
       'table[aria-label=Nodes] tbody tr',
       `[row.cells[0].innerText, row.cells[1].innerText.replace('held', 'ready'), row.cells[3].innerText].join(' ')`,
     ),
-    expect: ({ queue }) =>
-      queue.pool.nodes.nodes.map(({ name, state, devices }) => {
-        const used = devices.filter(({ allocated }) => allocated).length
-        return `${name} ${state.toLowerCase()} ${used} of ${devices.length}`
+    expect: ({ pool: found }) =>
+      found.nodes.nodes.map(({ name, state, gpus }) => {
+        const used = gpus.filter(({ allocated }) => allocated).length
+        return `${name} ${state.toLowerCase()} ${used} of ${gpus.length}`
       }),
   },
   {

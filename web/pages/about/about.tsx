@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import { CircleCheck, TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { client, useOutage } from '../../app/connection.ts'
-import { usePageTitle } from '../../app/page-title.ts'
-import { useResource } from '../../app/resource.ts'
-import { useMay } from '../../app/use-may.ts'
 import { AboutServerDocument, type AboutServerQuery } from '../../generated/graphql.ts'
+import { client, useOutage } from '../../ground/connection.ts'
+import { usePageTitle } from '../../ground/page-title.ts'
+import { useResource } from '../../ground/resource.ts'
+import { useMay } from '../../ground/use-may.ts'
 import { Facts } from '../../parts/facts.tsx'
 import { formatClockSeconds, plural } from '../../parts/format.ts'
 import { Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
@@ -41,13 +41,13 @@ export function AboutPage() {
       </Section>
       <Section title="Self-check">
         <Checks />
-        <DataCheck />
+        {may('JOB_VIEW_ALL') && <DataCheck />}
       </Section>
       <Section title="Executors">
         <Executors executors={value.system.executors} />
       </Section>
       <Section title="Pools">
-        <Pools pools={value.pools} />
+        <Pools pools={value.pools.nodes} />
       </Section>
       {may('WEBHOOK_WRITE') && (
         <Section title="Webhooks">
@@ -65,7 +65,7 @@ const Section = ({ title, children }: { title: string; children: ReactNode }) =>
   </section>
 )
 
-const formatDays = (days: number) => (days === 0 ? 'forever' : plural(days, 'day'))
+const formatDays = (days: number | null) => (days === null ? 'forever' : plural(days, 'day'))
 
 interface ServerFactsProps {
   server: AboutServerQuery['serverInfo']
@@ -77,7 +77,7 @@ function ServerFacts({ server, system }: ServerFactsProps) {
     <Facts
       facts={[
         ['Installation', server.title],
-        ['Version', `${server.name} ${server.version}`],
+        ['Version', `${server.name} ${server.release}`],
         ['Address', server.publicUrl],
         ['Log-in', server.singleUser ? 'none: a single user' : (server.oidcIssuer ?? 'by tokens')],
         ['Its clock', <Time key="clock" at={server.at} />],
@@ -143,7 +143,7 @@ function Checks() {
   )
 }
 
-const Pools = ({ pools }: { pools: AboutServerQuery['pools'] }) => (
+const Pools = ({ pools }: { pools: AboutServerQuery['pools']['nodes'] }) => (
   <Table
     label="Pools"
     rows={pools}
@@ -165,7 +165,7 @@ const Pools = ({ pools }: { pools: AboutServerQuery['pools'] }) => (
         isSecondary: true,
         cell: ({ policy }) => (policy === 'FAIR_SHARE' ? 'fair share' : 'priority'),
       },
-      { title: 'Executors', cell: ({ executors }) => executors.join(', ') },
+      { title: 'Executors', cell: ({ executors }) => executors.join(', ').toLowerCase() },
       {
         title: 'Leader',
         cell: ({ leader }) =>

@@ -1,6 +1,6 @@
 import { useState } from 'react'
-import { client } from '../../app/connection.ts'
 import { CheckDataDocument, type CheckDataQuery } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
 import { Button } from '../../parts/button.tsx'
 import { plural } from '../../parts/format.ts'
 import { ObjectLink } from '../../parts/object-link.tsx'

@@ -19,18 +19,18 @@ export function Executors({ executors }: { executors: readonly Executor[] }) {
 }
 
 function ExecutorItem({ executor }: { executor: Executor }) {
-  const { name, pool, available, message, version, launchers, specFields } = executor
+  const { name, pool, available, message, backendVersion, launchers, specFields } = executor
   return (
     <li>
       <p className={styles.executor}>
-        <strong>{name}</strong>
+        <strong>{name.toLowerCase()}</strong>
         <span>
           pool{' '}
-          <Link to="/queue/$pool" params={{ pool: pool.name }} className={styles.link}>
+          <Link to="/workload/$pool" params={{ pool: pool.name }} className={styles.link}>
             {pool.name}
           </Link>
         </span>
-        {version && <span>version {version}</span>}
+        {backendVersion && <span>version {backendVersion}</span>}
         <span className={available ? styles.good : styles.trouble}>{available ? 'available' : 'unavailable'}</span>
       </p>
       {message && <p className={styles.message}>{message}</p>}

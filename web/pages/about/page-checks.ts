@@ -1,5 +1,5 @@
-import { baseUrl, client } from '../../app/connection.ts'
 import { ServerTimeDocument } from '../../generated/graphql.ts'
+import { baseUrl, client } from '../../ground/connection.ts'
 import { formatClockDifference, listScripts } from './check-texts.ts'
 
 /** A thing that the page checks about itself and its connection. */

@@ -1,12 +1,12 @@
-import { isRefused } from '../../actions/refusal.ts'
-import { client } from '../../app/connection.ts'
 import {
   ReadTestEventDocument,
   ResendDeliveriesDocument,
   SendTestEventDocument,
   TurnWebhookOnDocument,
 } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
 import { plural } from '../../parts/format.ts'
+import { isRefused } from '../../parts/refusal.ts'
 
 /** Actions on a webhook. Each returns the note that the page shows, and throws the refusal. */
 
@@ -21,9 +21,10 @@ export async function sendTestEvent(webhook: string): Promise<string> {
   const { id } = testWebhook.delivery
   for (let waitedMs = 0; waitedMs < testMsMax; waitedMs += pollMs) {
     await new Promise((resolve) => setTimeout(resolve, pollMs))
-    const { webhookDelivery } = await client.request(ReadTestEventDocument, { id })
-    if (webhookDelivery?.state === 'DELIVERED') return `${webhook} accepted the test event`
-    if (webhookDelivery?.error) throw new Error(`The test event failed: ${webhookDelivery.error}`)
+    const { node: delivery } = await client.request(ReadTestEventDocument, { id })
+    if (delivery?.__typename !== 'WebhookDelivery') continue
+    if (delivery.state === 'DELIVERED') return `${webhook} accepted the test event`
+    if (delivery.error) throw new Error(`The test event failed: ${delivery.error}`)
   }
   throw new Error(`No server has sent the test event within ${testMsMax / 1_000} s`)
 }

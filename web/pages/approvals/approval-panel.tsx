@@ -1,11 +1,13 @@
+import { requireField } from '@berth-jobs/berth/client'
 import { Link } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { stringify } from 'yaml'
-import { client } from '../../app/connection.ts'
-import { useKeys } from '../../app/keys.ts'
-import { useResource } from '../../app/resource.ts'
-import { useStart } from '../../app/server-facts.ts'
+import { toSpecInput } from '../../features/spec/spec-input.ts'
 import { ApprovalPageDocument, type ApprovalPageQuery } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { useKeys } from '../../ground/keys.ts'
+import { useResource } from '../../ground/resource.ts'
+import { useStart } from '../../ground/server-facts.ts'
 import { Button, Key } from '../../parts/button.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { formatMoney } from '../../parts/format.ts'
@@ -13,7 +15,6 @@ import { Empty, Failed, Loading } from '../../parts/page-states.tsx'
 import { SidePanel } from '../../parts/side-panel.tsx'
 import { Time } from '../../parts/time.tsx'
 import { showToast } from '../../parts/toasts.tsx'
-import { toSpecInput } from '../../spec/spec-input.ts'
 import styles from './approval-panel.module.css'
 import { type ApprovalRow, computeCostMax, countGpus, describeDecision } from './approval-row.ts'
 import { decide, type Verdict } from './decide.ts'
@@ -100,11 +101,11 @@ function Request({ approval, onDecided }: { approval: WholeApproval; onDecided: 
           ['If approved', approval.status === 'PENDING' && describeStart(approval)],
         ]}
       />
-      <RuleFacts ruleName={approval.ruleName} />
+      {approval.rule && <RuleFacts rule={approval.rule} />}
       <RequesterFacts approval={approval} />
       <section className={styles.part}>
         <h3>Spec</h3>
-        <pre className={styles.spec}>{stringify(toSpecInput(job.spec), { lineWidth: 0 })}</pre>
+        <pre className={styles.spec}>{stringify(toSpecInput(requireField(job.spec)), { lineWidth: 0 })}</pre>
       </section>
     </>
   )

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { type MouseEvent, useEffect, useRef } from 'react'
-import { useStart } from '../../app/server-facts.ts'
+import { useStart } from '../../ground/server-facts.ts'
 import { formatMoney } from '../../parts/format.ts'
 import { isControl } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -69,7 +69,7 @@ interface RowProps extends Omit<TableProps, 'rows' | 'onHold'> {
 }
 
 function Row({ row, departures, search, selected, onToggle, onOpen }: RowProps) {
-  const { id, job, requestedBy, ruleName, requestedAt } = row
+  const { id, job, requestedBy, rule, requestedAt } = row
   const cost = computeCostMax(row)
   const gpus = countGpus(row)
   const open = (event: MouseEvent) => {
@@ -105,9 +105,9 @@ function Row({ row, departures, search, selected, onToggle, onOpen }: RowProps) 
         </Link>
       </td>
       <td className={styles.secondary} title={row.reason}>
-        {ruleName ? (
-          <Link to="/approvals" search={{ ...search, rule: ruleName, approval: undefined }}>
-            {ruleName}
+        {rule ? (
+          <Link to="/approvals" search={{ ...search, rule: rule.id, approval: undefined }}>
+            {rule.name}
           </Link>
         ) : (
           <span className={styles.faint}>no rule</span>

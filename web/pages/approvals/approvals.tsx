@@ -1,14 +1,14 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useKeys } from '../../app/keys.ts'
-import { usePageTitle } from '../../app/page-title.ts'
-import { useStart } from '../../app/server-facts.ts'
+import { useUserNames } from '../../features/jobs/filter/use-user-names.ts'
 import type { ApprovalFilter } from '../../generated/graphql.ts'
+import { useKeys } from '../../ground/keys.ts'
+import { usePageTitle } from '../../ground/page-title.ts'
+import { useStart } from '../../ground/server-facts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Empty, Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
 import { WithPanel } from '../../parts/side-panel.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
-import { useUserNames } from '../../rows/use-user-names.ts'
 import { ApprovalPanel } from './approval-panel.tsx'
 import type { ApprovalRow } from './approval-row.ts'
 import styles from './approvals.module.css'
@@ -32,7 +32,7 @@ function toFilter(
   return {
     ...(tab === 'pending' && { statuses: ['PENDING'] }),
     ...(tab === 'decided' && { statuses: ['APPROVED', 'REJECTED', 'EXPIRED', 'CANCELLED'] }),
-    ...(rule && { ruleNames: [rule] }),
+    ...(rule && { rules: [rule] }),
     ...(requester && { requestedBy: [requester] }),
   }
 }
@@ -103,7 +103,11 @@ function ApprovalList({ filter, search }: { filter: ApprovalFilter; search: Appr
   )
   return (
     <div className={styles.page}>
-      <ApprovalTabs search={search} count={tab === 'pending' && resource.value !== undefined ? total : undefined} />
+      <ApprovalTabs
+        search={search}
+        ruleName={rows.find(({ rule }) => rule?.id === search.rule)?.rule?.name}
+        count={tab === 'pending' && resource.value !== undefined ? total : undefined}
+      />
       {chosen.length > 0 && <SelectionBar rows={chosen} onDecide={confirm} onClear={() => setSelected(new Set())} />}
       {resource.failure && rows.length > 0 && <FailedInline failure={resource.failure} onRetry={resource.read} />}
       <WithPanel panel={panel}>
@@ -119,7 +123,13 @@ function ApprovalList({ filter, search }: { filter: ApprovalFilter; search: Appr
   )
 }
 
-function ApprovalTabs({ search, count }: { search: ApprovalSearch; count: number | undefined }) {
+interface ApprovalTabsProps {
+  search: ApprovalSearch
+  ruleName: string | undefined
+  count: number | undefined
+}
+
+function ApprovalTabs({ search, ruleName, count }: ApprovalTabsProps) {
   const { tab = 'pending', rule, user } = search
   return (
     <Tabs
@@ -134,7 +144,7 @@ function ApprovalTabs({ search, count }: { search: ApprovalSearch; count: number
     >
       {(rule || user) && (
         <span className={styles.filter}>
-          {[rule && `rule ${rule}`, user && `from ${user}`].filter(Boolean).join(', ')}
+          {[rule && `rule ${ruleName ?? rule}`, user && `from ${user}`].filter(Boolean).join(', ')}
           <Button look="quiet" href={`./approvals${tab === 'pending' ? '' : `?tab=${tab}`}`}>
             Clear filter
           </Button>

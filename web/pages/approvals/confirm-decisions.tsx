@@ -1,4 +1,4 @@
-import { openLayer } from '../../layers/layer-store.ts'
+import { openLayer } from '../../ground/layer-store.ts'
 import { formatMoney, plural } from '../../parts/format.ts'
 import { showToast } from '../../parts/toasts.tsx'
 import { type ApprovalRow, computeCostMax, countGpus } from './approval-row.ts'

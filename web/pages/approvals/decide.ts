@@ -1,10 +1,10 @@
-import { client } from '../../app/connection.ts'
 import {
   ApproveManyDocument,
   type ApproveManyMutation,
   RejectManyDocument,
   type RejectManyMutation,
 } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
 import type { ApprovalRow } from './approval-row.ts'
 
 export type Verdict = 'APPROVE' | 'REJECT'
@@ -26,8 +26,8 @@ export interface Outcome {
 const decisionsPerCall = 100
 
 type Result =
-  | Extract<ApproveManyMutation['approveJobs'], { results: unknown }>['results'][number]
-  | Extract<RejectManyMutation['rejectJobs'], { results: unknown }>['results'][number]
+  | Extract<ApproveManyMutation['approveJobs'], { results: unknown }>['results'][number]['result']
+  | Extract<RejectManyMutation['rejectJobs'], { results: unknown }>['results'][number]['result']
 
 /** Decides what was read: each request with the version of its job. A colleague who was faster wins. */
 export async function decide({ verdict, rows, words }: Decision): Promise<Outcome> {
@@ -53,11 +53,15 @@ async function send(verdict: Verdict, rows: readonly ApprovalRow[], words: strin
   if (verdict === 'APPROVE') {
     const decisions = named.map((each) => ({ ...each, ...(words !== '' && { comment: words }) }))
     const { approveJobs } = await client.request(ApproveManyDocument, { input: { decisions } }, attempts)
-    return approveJobs.__typename === 'ApproveJobsSuccess' ? approveJobs.results : rows.map(() => approveJobs.message)
+    return approveJobs.__typename === 'ApproveJobsSuccess'
+      ? approveJobs.results.map(({ result }) => result)
+      : rows.map(() => approveJobs.message)
   }
   const decisions = named.map((each) => ({ ...each, reason: words }))
   const { rejectJobs } = await client.request(RejectManyDocument, { input: { decisions } }, attempts)
-  return rejectJobs.__typename === 'RejectJobsSuccess' ? rejectJobs.results : rows.map(() => rejectJobs.message)
+  return rejectJobs.__typename === 'RejectJobsSuccess'
+    ? rejectJobs.results.map(({ result }) => result)
+    : rows.map(() => rejectJobs.message)
 }
 
 /** The request as it is now, also if it was decided by somebody else. */

@@ -1,16 +1,15 @@
 import { Link } from '@tanstack/react-router'
-import { client } from '../../app/connection.ts'
-import { useResource } from '../../app/resource.ts'
-import { serverNowMs } from '../../app/server-clock.ts'
-import { ListRulesDocument, RequesterFactsDocument } from '../../generated/graphql.ts'
+import { describeCondition } from '../../features/policies/conditions.ts'
+import { RequesterFactsDocument, type RuleItemFragment } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { useResource } from '../../ground/resource.ts'
+import { serverNowMs } from '../../ground/server-clock.ts'
 import { formatCount, plural } from '../../parts/format.ts'
-import { describeCondition } from '../policies/conditions.ts'
 import styles from './approval-panel.module.css'
 import type { ApprovalRow } from './approval-row.ts'
 import { Ending } from './approvals-table.tsx'
 
 const weekMs = 604_800_000
-const rulesMax = 100
 
 /** The jobs of the requester, and the decisions about earlier requests. */
 export function RequesterFacts({ approval }: { approval: ApprovalRow }) {
@@ -59,22 +58,12 @@ export function RequesterFacts({ approval }: { approval: ApprovalRow }) {
 }
 
 /** The rule that holds the job back. */
-export function RuleFacts({ ruleName }: { ruleName: string | null }) {
-  const { value } = useResource(
-    'approval rules',
-    async (signal) => (await client.request(ListRulesDocument, { first: rulesMax }, { signal })).approvalRules.nodes,
-    { isOff: ruleName === null },
-  )
-  const rule = value?.find(({ name }) => name === ruleName)
-  if (ruleName === null || !value) return null
-  return (
-    <section className={styles.part}>
-      <h3>Rule {ruleName}</h3>
-      <p>
-        {rule
-          ? `A job that ${describeCondition(rule.condition)} needs an approval${rule.exemptLevels.length > 0 ? `, except of the level ${rule.exemptLevels.join(', ').toLowerCase()}` : ''}.`
-          : 'The rule was deleted or renamed after the request.'}
-      </p>
-    </section>
-  )
-}
+export const RuleFacts = ({ rule: { name, condition, exemptLevels } }: { rule: RuleItemFragment }) => (
+  <section className={styles.part}>
+    <h3>Rule {name}</h3>
+    <p>
+      A job that {describeCondition(condition)} needs an approval
+      {exemptLevels.length > 0 && `, except of the level ${exemptLevels.join(', ').toLowerCase()}`}.
+    </p>
+  </section>
+)

@@ -1,13 +1,13 @@
 import { useEffect, useRef, useState } from 'react'
-import { client } from '../../app/connection.ts'
-import { refreshPendingDecisions } from '../../app/pending-decisions.ts'
-import { type Resource, useResource } from '../../app/resource.ts'
+import { refreshPendingDecisions } from '../../features/policies/pending-decisions.ts'
 import {
   type ApprovalFilter,
   ApprovalsNowDocument,
   ApprovalUpdatesDocument,
   ListApprovalsDocument,
 } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { type Resource, useResource } from '../../ground/resource.ts'
 import { type ApprovalRow, mergeDepartures } from './approval-row.ts'
 
 export interface Approvals {

@@ -1,10 +1,10 @@
 import { useId } from 'react'
-import { client } from '../../app/connection.ts'
-import { useResource } from '../../app/resource.ts'
 import { FindUsersDocument } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { useResource } from '../../ground/resource.ts'
 import { Button } from '../../parts/button.tsx'
 import { Choice, ListBar, SearchField } from '../../parts/list-bar.tsx'
-import { type AuditSearch, actions } from './audit-filter.ts'
+import { type AuditSearch, operations } from './audit-filter.ts'
 
 const sinceOptions = [
   ['1h', 'Last hour'],
@@ -25,13 +25,13 @@ export function AuditBar({ search, onChange }: AuditBarProps) {
     <ListBar actions={<Button onClick={() => onChange({ entry: 'verify' })}>Verify</Button>}>
       <SearchField
         label="Action, such as job.*"
-        text={search.action ?? ''}
-        listId={`${id}-actions`}
-        onChange={(action) => onChange({ action }, true)}
+        text={search.operation ?? ''}
+        listId={`${id}-operations`}
+        onChange={(operation) => onChange({ operation }, true)}
       />
-      <datalist id={`${id}-actions`}>
-        {actions.map((action) => (
-          <option key={action} value={action} />
+      <datalist id={`${id}-operations`}>
+        {operations.map((operation) => (
+          <option key={operation} value={operation} />
         ))}
       </datalist>
       <SearchField

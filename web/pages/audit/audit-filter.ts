@@ -1,9 +1,9 @@
+import { readTime } from '../../features/jobs/filter/filter-text.ts'
 import type { AuditFilter } from '../../generated/graphql.ts'
-import { readTime } from '../../rows/filter-text.ts'
 
 /** The search part of the URL of the audit log. */
 export interface AuditSearch {
-  action?: string | undefined
+  operation?: string | undefined
   actor?: string | undefined
   object?: string | undefined
   since?: string | undefined
@@ -12,7 +12,7 @@ export interface AuditSearch {
 }
 
 export const filterKeys = [
-  'action',
+  'operation',
   'actor',
   'object',
   'since',
@@ -20,7 +20,7 @@ export const filterKeys = [
 ] as const satisfies readonly (keyof AuditSearch)[]
 
 /** Actions of the log, for suggestions. */
-export const actions = [
+export const operations = [
   'job.*',
   'job.submit',
   'job.retry',
@@ -32,7 +32,7 @@ export const actions = [
   'user.*',
   'user.create',
   'user.update',
-  'user.delete',
+  'user.disable',
   'team.*',
   'token.*',
   'token.create',
@@ -43,8 +43,7 @@ export const actions = [
   'reservation.*',
   'slot.*',
   'node.*',
-  'queue.process',
-  'queue.cleanup',
+  'pool.plan',
   'mode.*',
 ] as const
 
@@ -54,9 +53,9 @@ const split = (text: string | undefined) =>
     .map((each) => each.trim())
     .filter(Boolean) ?? []
 
-/** The beginning of an action stands for all that begin so. */
-const completeAction = (text: string) =>
-  text.endsWith('*') || (actions as readonly string[]).includes(text) ? text : `${text}*`
+/** The beginning of an operation stands for all that begin so. */
+const completeOperation = (text: string) =>
+  text.endsWith('*') || (operations as readonly string[]).includes(text) ? text : `${text}*`
 
 interface FilterContext {
   /** Ids of users by name. */
@@ -83,7 +82,7 @@ export function toAuditFilter(
     return id ?? []
   })
   const filter: AuditFilter = {
-    ...(search.action && { actions: split(search.action).map(completeAction) }),
+    ...(search.operation && { operations: split(search.operation).map(completeOperation) }),
     ...(actors.length > 0 && { actors }),
     ...(search.object && { objectIds: split(search.object) }),
     ...(times[0] && { since: times[0] }),

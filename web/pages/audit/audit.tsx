@@ -1,17 +1,17 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
-import { client } from '../../app/connection.ts'
-import { usePageTitle } from '../../app/page-title.ts'
-import { usePages } from '../../app/pages.ts'
-import { useResource } from '../../app/resource.ts'
-import { serverNowMs } from '../../app/server-clock.ts'
-import { useMay } from '../../app/use-may.ts'
 import {
   type AuditFilter,
   type AuditItemFragment,
   FindUsersDocument,
   ListAuditDocument,
 } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { usePages } from '../../ground/list-pages.ts'
+import { usePageTitle } from '../../ground/page-title.ts'
+import { useResource } from '../../ground/resource.ts'
+import { serverNowMs } from '../../ground/server-clock.ts'
+import { useMay } from '../../ground/use-may.ts'
 import { Button } from '../../parts/button.tsx'
 import { Forbidden } from '../../parts/forbidden.tsx'
 import { Listing } from '../../parts/listing.tsx'
@@ -138,7 +138,7 @@ const describeObject = ({ detail, objectId }: AuditItemFragment) =>
   typeof detail?.['name'] === 'string' ? detail['name'] : objectId
 
 const columns: readonly Column<AuditItemFragment>[] = [
-  { title: 'Action', cell: ({ action }) => <span className={styles.nowrap}>{action}</span> },
+  { title: 'Operation', cell: ({ operation }) => <span className={styles.nowrap}>{operation}</span> },
   {
     title: 'When',
     cell: ({ at }) => (

@@ -1,6 +1,6 @@
-import { client } from '../../app/connection.ts'
-import { useResource } from '../../app/resource.ts'
 import { type AuditItemFragment, OneAuditEntryDocument } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { useResource } from '../../ground/resource.ts'
 import { Button } from '../../parts/button.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { formatExact } from '../../parts/format.ts'
@@ -25,7 +25,7 @@ interface EntryPanelProps {
 export function EntryPanel({ id, onClose, onFilter }: EntryPanelProps) {
   const { value: entry, failure, read } = useResource(`entry ${id}`, (signal) => readEntry(id, signal))
   return (
-    <SidePanel title={entry?.action ?? 'Entry'} onClose={onClose}>
+    <SidePanel title={entry?.operation ?? 'Entry'} onClose={onClose}>
       {entry === undefined && (failure ? <Failed failure={failure} onRetry={read} /> : <Loading />)}
       {entry === null && <Empty title="This entry does not exist">Entries are never deleted: check its id.</Empty>}
       {entry && <EntryFacts entry={entry} onFilter={onFilter} />}
@@ -34,7 +34,7 @@ export function EntryPanel({ id, onClose, onFilter }: EntryPanelProps) {
 }
 
 function EntryFacts({ entry, onFilter }: { entry: AuditItemFragment; onFilter: EntryPanelProps['onFilter'] }) {
-  const { actor, actorName, action, objectId, detail } = entry
+  const { actor, actorName, operation, objectId, detail } = entry
   return (
     <>
       <Facts
@@ -65,7 +65,7 @@ function EntryFacts({ entry, onFilter }: { entry: AuditItemFragment; onFilter: E
         ]}
       />
       <div className={styles.buttons}>
-        <Button onClick={() => onFilter({ action })}>All {action}</Button>
+        <Button onClick={() => onFilter({ operation })}>All {operation}</Button>
         <Button onClick={() => onFilter({ actor: actor?.id })} disabled={!actor}>
           All by {actorName}
         </Button>

@@ -1,6 +1,6 @@
 import { useState } from 'react'
-import { client } from '../../app/connection.ts'
 import { VerifyAuditLogDocument, type VerifyAuditLogQuery } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Field, Form } from '../../parts/form.tsx'
 import { formatCount } from '../../parts/format.ts'

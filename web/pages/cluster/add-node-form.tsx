@@ -1,11 +1,14 @@
 import { useState } from 'react'
-import { isRefused, toRefusal } from '../../actions/refusal.ts'
-import { client } from '../../app/connection.ts'
 import { AddPoolNodeDocument } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
 import { Field, Form } from '../../parts/form.tsx'
+import { isRefused, toRefusal } from '../../parts/refusal.ts'
 import { showToast } from '../../parts/toasts.tsx'
 
 const empty = { name: '', cpu: '', memoryGib: '', model: '', gpuMemoryGib: '', count: '0' }
+
+const gibBytes = 2 ** 30
+const toBytes = (gib: string) => Math.round(Number(gib) * gibBytes)
 
 /** A machine of one kind of GPU; several kinds are added with the command line. */
 export function AddNodeForm({ pool, onClose }: { pool: string; onClose: () => void }) {
@@ -19,8 +22,8 @@ export function AddNodeForm({ pool, onClose }: { pool: string; onClose: () => vo
   )
   const submit = async () => {
     const count = Number(typed.count)
-    const gpus = [{ model: typed.model, memoryGib: Number(typed.gpuMemoryGib), count }]
-    const node = { pool, name: typed.name.trim(), cpu: Number(typed.cpu), memoryGib: Number(typed.memoryGib) }
+    const gpus = [{ model: typed.model, memoryBytes: toBytes(typed.gpuMemoryGib), count }]
+    const node = { pool, name: typed.name.trim(), cpu: Number(typed.cpu), memoryBytes: toBytes(typed.memoryGib) }
     const variables = { input: { ...node, ...(count > 0 && { gpus }) } }
     const { addNode } = await client.request(AddPoolNodeDocument, variables)
     if (isRefused(addNode)) return toRefusal(addNode)
@@ -38,7 +41,7 @@ export function AddNodeForm({ pool, onClose }: { pool: string; onClose: () => vo
           <Field label="Cores" path="cpu" refusal={refusal}>
             {input('cpu')}
           </Field>
-          <Field label="Memory in GiB" path="memoryGib" refusal={refusal}>
+          <Field label="Memory in GiB" path="memoryBytes" refusal={refusal}>
             {input('memoryGib')}
           </Field>
           <Field label="GPUs" path="gpus.0.count" refusal={refusal}>
@@ -47,7 +50,7 @@ export function AddNodeForm({ pool, onClose }: { pool: string; onClose: () => vo
           <Field label="GPU model" path="gpus.0.model" refusal={refusal}>
             {input('model', false)}
           </Field>
-          <Field label="Memory of each GPU in GiB" path="gpus.0.memoryGib" refusal={refusal}>
+          <Field label="Memory of each GPU in GiB" path="gpus.0.memoryBytes" refusal={refusal}>
             {input('gpuMemoryGib')}
           </Field>
         </>

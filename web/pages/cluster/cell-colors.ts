@@ -5,7 +5,7 @@ import type { MapNode } from './node-changes.ts'
 export type ColorBy = 'state' | 'account' | 'age'
 export const colorings: readonly ColorBy[] = ['state', 'account', 'age']
 
-type Device = MapNode['devices'][number]
+type Gpu = MapNode['gpus'][number]
 
 export interface Paint {
   /** The key of the legend. */
@@ -36,7 +36,7 @@ export class CellColors {
   }
 
   /** null: the GPU is free. */
-  paint({ allocated, job, run }: Device): Paint | null {
+  paint({ allocated, job, run }: Gpu): Paint | null {
     if (!allocated) return null
     if (!job) return hidden
     if (this.#by === 'state') return { key: stateWords[job.state], color: `var(--state-${job.state.toLowerCase()})` }
@@ -51,9 +51,9 @@ export class CellColors {
 
   legend(nodes: readonly MapNode[]): readonly (Paint & { count: number })[] {
     const counts = new Map<string, Paint & { count: number }>()
-    for (const { devices } of nodes)
-      for (const device of devices) {
-        const paint = this.paint(device) ?? { key: 'free', color: 'transparent' }
+    for (const { gpus } of nodes)
+      for (const gpu of gpus) {
+        const paint = this.paint(gpu) ?? { key: 'free', color: 'transparent' }
         const known = counts.get(paint.key)
         if (known) known.count++
         else counts.set(paint.key, { ...paint, count: 1 })
@@ -68,8 +68,8 @@ export class CellColors {
 /** Accounts by the GPUs that they hold, largest first. */
 function listAccounts(nodes: readonly MapNode[]): readonly string[] {
   const counts = new Map<string, number>()
-  for (const { devices } of nodes)
-    for (const { job } of devices) if (job) counts.set(job.account, (counts.get(job.account) ?? 0) + 1)
+  for (const { gpus } of nodes)
+    for (const { job } of gpus) if (job) counts.set(job.account, (counts.get(job.account) ?? 0) + 1)
   return [...counts]
     .toSorted(([nameA, a], [nameB, b]) => b - a || nameA.localeCompare(nameB))
     .slice(0, seriesColors.length)

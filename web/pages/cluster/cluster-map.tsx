@@ -1,6 +1,6 @@
 import { type MouseEvent, useEffect, useMemo, useRef, useState } from 'react'
-import { useCanvasColors } from '../../app/canvas-colors.ts'
 import { fitCanvas } from '../../parts/canvas.ts'
+import { useCanvasColors } from '../../parts/canvas-colors.ts'
 import { otherColor, seriesColors } from '../../parts/chart-series.ts'
 import { formatBytes, formatCount, plural } from '../../parts/format.ts'
 import { states, stateWords } from '../../parts/states.ts'
@@ -67,7 +67,7 @@ export function ClusterMap({ nodes, claims, paints, isFaint, openId, onOpen }: C
     const { left = 0, top = 0 } = canvas.current?.getBoundingClientRect() ?? {}
     return findSpot(layout, clientX - left, clientY - top + scrollTop)
   }
-  const gpus = nodes.reduce((sum, { devices }) => sum + devices.length, 0)
+  const gpus = nodes.reduce((sum, { gpus }) => sum + gpus.length, 0)
   return (
     <>
       <div className={styles.foot}>

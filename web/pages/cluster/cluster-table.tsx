@@ -22,17 +22,17 @@ export const ClusterTable = ({ nodes, claims, openId, onOpen }: ClusterTableProp
     columns={[
       { title: 'Node', cell: ({ name }) => name },
       { title: 'Condition', cell: (node) => findCondition(node, claims) ?? 'ready' },
-      { title: 'GPUs', cell: (node) => (node.devices.length === 0 ? '–' : describeModel(node)), isSecondary: true },
+      { title: 'GPUs', cell: (node) => (node.gpus.length === 0 ? '–' : describeModel(node)), isSecondary: true },
       {
         title: 'In use',
         isNumber: true,
-        cell: ({ devices }) =>
-          devices.length === 0 ? '–' : `${devices.filter(({ allocated }) => allocated).length} of ${devices.length}`,
+        cell: ({ gpus }) =>
+          gpus.length === 0 ? '–' : `${gpus.filter(({ allocated }) => allocated).length} of ${gpus.length}`,
       },
       {
         title: 'Jobs',
         isSecondary: true,
-        cell: ({ devices }) => [...new Set(devices.flatMap(({ job }) => (job ? [job.name ?? job.id] : [])))].join(', '),
+        cell: ({ gpus }) => [...new Set(gpus.flatMap(({ job }) => (job ? [job.name ?? job.id] : [])))].join(', '),
       },
       {
         title: 'Free cores',

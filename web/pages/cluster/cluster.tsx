@@ -1,15 +1,16 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { usePageTitle } from '../../app/page-title.ts'
-import { useNow } from '../../app/server-clock.ts'
-import { useMay } from '../../app/use-may.ts'
-import { openLayer } from '../../layers/layer-store.ts'
+import { PoolTabs, usePool } from '../../features/machines/pool-tabs.tsx'
+import { useReservations } from '../../features/machines/use-reservations.ts'
+import type { Executor } from '../../generated/graphql.ts'
+import { openLayer } from '../../ground/layer-store.ts'
+import { usePageTitle } from '../../ground/page-title.ts'
+import { useNow } from '../../ground/server-clock.ts'
+import { useMay } from '../../ground/use-may.ts'
 import { Button } from '../../parts/button.tsx'
 import { formatCount } from '../../parts/format.ts'
 import { Empty, Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
-import { PoolTabs, usePool } from '../../parts/pool-tabs.tsx'
 import { WithPanel } from '../../parts/side-panel.tsx'
-import { useReservations } from '../queue/use-reservations.ts'
 import { AddNodeForm } from './add-node-form.tsx'
 import { CellColors, type ColorBy, colorings } from './cell-colors.ts'
 import styles from './cluster.module.css'
@@ -178,7 +179,7 @@ const TableLink = ({ isTable, pool }: { isTable: boolean; pool: string }) => (
 )
 
 /** Executors of one machine, whose pool cannot get nodes. */
-const ofOneMachine = ['local', 'handler', 'container']
+const ofOneMachine: readonly Executor[] = ['LOCAL', 'HANDLER', 'CONTAINER']
 
 function AddButton({ pool }: { pool: ClusterPool }) {
   const may = useMay()

@@ -68,9 +68,9 @@ function drawTile(context: CanvasRenderingContext2D, { node, x }: Tile, { group,
   const box = { x, y, width: group.tileWidth, height: nameHeight }
   drawName(context, node.name, condition, { box, colors })
   const top = y + nameHeight
-  if (node.devices.length === 0)
+  if (node.gpus.length === 0)
     return drawBars(context, node, { box: { ...box, y: top, height: cellSize }, condition, colors })
-  for (const [i, device] of node.devices.entries()) {
+  for (const [i, device] of node.gpus.entries()) {
     const cell = {
       x: x + (i % group.perLine) * (cellSize + cellGap),
       y: top + Math.floor(i / group.perLine) * (cellSize + cellGap),

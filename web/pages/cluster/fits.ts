@@ -51,8 +51,8 @@ export type Fit = 'NOW' | 'LATER' | 'NEVER'
 
 /** Whether one node has room for the request now, or had it if nothing else ran. */
 export function fitNode(node: MapNode, request: Request, claims: Claims): Fit {
-  const suits = node.devices.filter(
-    ({ name, memoryBytes }) => memoryBytes >= request.gpuMemoryBytes && name.toLowerCase().includes(request.gpuModel),
+  const suits = node.gpus.filter(
+    ({ model, memoryBytes }) => memoryBytes >= request.gpuMemoryBytes && model.toLowerCase().includes(request.gpuModel),
   )
   const has = ({ cpu, memoryBytes }: MapNode['free']) => cpu >= request.cores && memoryBytes >= request.memoryBytes
   if (suits.length < request.gpus || !has(node.capacity)) return 'NEVER'

@@ -35,8 +35,8 @@ const cellsMax = 16
 const tileWidthMin = 144
 
 /** The GPUs of a node as a title: "a100 80 GiB", several models joined. */
-export function describeModel({ devices }: MapNode): string {
-  const models = new Set(devices.map(({ name, memoryBytes }) => `${name} ${formatBytes(memoryBytes)}`))
+export function describeModel({ gpus }: MapNode): string {
+  const models = new Set(gpus.map(({ model, memoryBytes }) => `${model} ${formatBytes(memoryBytes)}`))
   return models.size === 0 ? 'Without GPUs' : [...models].toSorted().join(' + ')
 }
 
@@ -46,7 +46,7 @@ export const formatCores = (cores: number): string => String(Math.round(cores * 
 /** Groups by model, the largest GPU nodes first, nodes without GPUs last. */
 function groupNodes(nodes: readonly MapNode[]): readonly (readonly [model: string, nodes: readonly MapNode[]])[] {
   const groups = [...Map.groupBy(nodes, describeModel)]
-  const rank = (members: readonly MapNode[]) => members[0]?.devices.length ?? 0
+  const rank = (members: readonly MapNode[]) => members[0]?.gpus.length ?? 0
   return groups.toSorted(([nameA, a], [nameB, b]) => rank(b) - rank(a) || nameA.localeCompare(nameB))
 }
 
@@ -54,7 +54,7 @@ function groupNodes(nodes: readonly MapNode[]): readonly (readonly [model: strin
 export function layOutMap(nodes: readonly MapNode[], width: number): MapLayout {
   let y = 0
   const groups = groupNodes(nodes).map(([title, members]): Group => {
-    const gpus = Math.max(...members.map(({ devices }) => devices.length))
+    const gpus = Math.max(...members.map(({ gpus }) => gpus.length))
     const perLine = Math.max(1, Math.min(gpus, cellsMax))
     const lines = Math.max(1, Math.ceil(gpus / perLine))
     const tileWidth = Math.max(tileWidthMin, perLine * (cellSize + cellGap))
@@ -74,16 +74,16 @@ export function layOutMap(nodes: readonly MapNode[], width: number): MapLayout {
 }
 
 function describeGroup(nodes: readonly MapNode[]): string {
-  const devices = nodes.flatMap((node) => node.devices)
-  const used = devices.filter(({ allocated }) => allocated).length
+  const gpus = nodes.flatMap((node) => node.gpus)
+  const used = gpus.filter(({ allocated }) => allocated).length
   const count = plural(nodes.length, 'node')
-  return devices.length === 0 ? count : `${formatCount(used)} of ${formatCount(devices.length)} in use, ${count}`
+  return gpus.length === 0 ? count : `${formatCount(used)} of ${formatCount(gpus.length)} in use, ${count}`
 }
 
 export interface Spot {
   node: MapNode
   /** The GPU; null: beside the GPUs. */
-  device: MapNode['devices'][number] | null
+  device: MapNode['gpus'][number] | null
 }
 
 /** The node, and the GPU, at a point of the map. */
@@ -97,5 +97,5 @@ export function findSpot({ groups }: MapLayout, x: number, y: number): Spot | nu
   const line = Math.floor((y - tile.y - nameHeight) / step)
   const column = Math.floor((x - tile.x) / step)
   const index = line < 0 || column >= group.perLine ? -1 : line * group.perLine + column
-  return { node: tile.node, device: tile.node.devices[index] ?? null }
+  return { node: tile.node, device: tile.node.gpus[index] ?? null }
 }

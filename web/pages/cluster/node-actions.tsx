@@ -1,12 +1,12 @@
 import { useState } from 'react'
-import { isRefused, toRefusal } from '../../actions/refusal.ts'
-import { client } from '../../app/connection.ts'
-import { useMay } from '../../app/use-may.ts'
 import { ChangeNodeDocument, type PoolNodeState, RemoveNodeDocument } from '../../generated/graphql.ts'
-import { openLayer } from '../../layers/layer-store.ts'
+import { client } from '../../ground/connection.ts'
+import { openLayer } from '../../ground/layer-store.ts'
+import { useMay } from '../../ground/use-may.ts'
 import { Button } from '../../parts/button.tsx'
 import { Field, Form, type Refusal, refusalOf } from '../../parts/form.tsx'
 import { plural } from '../../parts/format.ts'
+import { isRefused, toRefusal } from '../../parts/refusal.ts'
 import { showToast } from '../../parts/toasts.tsx'
 import styles from './cluster.module.css'
 import type { MapNode } from './node-changes.ts'
@@ -95,7 +95,7 @@ function confirmRemove({ node, pool, runCount, onRemoved }: NodeActionsProps) {
     kind: 'CONFIRM',
     confirmation: {
       title: `Remove ${node.name}?`,
-      effect: `The pool loses ${plural(node.devices.length, 'GPU')} and ${node.capacity.cpu} cores. ${
+      effect: `The pool loses ${plural(node.gpus.length, 'GPU')} and ${node.capacity.cpu} cores. ${
         runCount ? `${plural(runCount, 'run')} still use it: drain it first.` : 'No run uses it.'
       } A node of berth.yaml comes back at the next start.`,
       jobs: [],

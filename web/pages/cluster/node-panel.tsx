@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router'
-import { client } from '../../app/connection.ts'
-import { useResource } from '../../app/resource.ts'
-import { useNow } from '../../app/server-clock.ts'
 import { NodeDetailsDocument, type NodeDetailsQuery } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { useResource } from '../../ground/resource.ts'
+import { useNow } from '../../ground/server-clock.ts'
 import { type Fact, Facts } from '../../parts/facts.tsx'
 import { formatBytes, formatClock, formatDuration, plural } from '../../parts/format.ts'
 import { FailedInline } from '../../parts/page-states.tsx'
@@ -55,10 +55,10 @@ interface NodeFactsProps {
 }
 
 function NodeFacts({ node, details, claims, hold }: NodeFactsProps) {
-  const { state, stateAt, stateReason, backsOffUntil, capacity, free, devices } = node
+  const { state, stateAt, stateInfo, backsOffUntil, capacity, free, gpus } = node
   const condition = findCondition(node, claims)
-  const used = devices.filter(({ allocated }) => allocated).length
-  const because = state === 'READY' ? details?.backsOffBecause : stateReason
+  const used = gpus.filter(({ allocated }) => allocated).length
+  const because = state === 'READY' ? details?.backsOffBecause : stateInfo
   const facts: readonly Fact[] = [
     [
       'Condition',
@@ -71,7 +71,7 @@ function NodeFacts({ node, details, claims, hold }: NodeFactsProps) {
     ['Why', because],
     ['Until', backsOffUntil && <Time key="until" at={backsOffUntil} />],
     ['Held for', hold && (hold.job ? <JobLink job={hold.job} /> : 'a job that you may not see')],
-    ['GPUs', devices.length > 0 && `${used} of ${devices.length} in use: ${describeModel(node)}`],
+    ['GPUs', gpus.length > 0 && `${used} of ${gpus.length} in use: ${describeModel(node)}`],
     [
       'Cores',
       `${formatCores(free.cpu)} of ${formatCores(capacity.cpu)} free${details?.cpuModel ? `, ${details.cpuModel}` : ''}`,

@@ -1,8 +1,8 @@
 import type { RequestFailed } from '@berth-jobs/berth/client'
 import { useEffect, useState } from 'react'
-import { client } from '../../app/connection.ts'
-import { toFailure } from '../../app/to-failure.ts'
 import { ClusterChangesDocument } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { toFailure } from '../../ground/to-failure.ts'
 import { applyChange, type ClusterPool, type MapNode } from './node-changes.ts'
 
 export interface Cluster {

@@ -1,12 +1,13 @@
+import { requireField } from '@berth-jobs/berth/client'
 import { Link } from '@tanstack/react-router'
 import { X } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { toSpecInput } from '../../features/spec/spec-input.ts'
 import { Button } from '../../parts/button.tsx'
 import { formatMoney } from '../../parts/format.ts'
 import { StateChip } from '../../parts/state-glyph.tsx'
 import { describeEnd } from '../../parts/states.ts'
 import { Duration, Time } from '../../parts/time.tsx'
-import { toSpecInput } from '../../spec/spec-input.ts'
 import styles from './compare.module.css'
 import { type ComparedJob, letters } from './compared-job.ts'
 import { findDifferences } from './spec-difference.ts'
@@ -81,7 +82,7 @@ export function Facts({ jobs, onRemove }: FactsProps) {
 
 /** The fields of the specs that differ, and no others. */
 export function SpecDifferences({ jobs }: { jobs: readonly ComparedJob[] }) {
-  const differences = findDifferences(jobs.map(({ spec }) => toSpecInput(spec)))
+  const differences = findDifferences(jobs.map(({ spec }) => toSpecInput(requireField(spec))))
   return (
     <section aria-label="Spec">
       <h2 className={styles.heading}>Spec</h2>

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
-import { client } from '../../app/connection.ts'
-import { useResource } from '../../app/resource.ts'
 import { CompareLinesDocument } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { useResource } from '../../ground/resource.ts'
 import { formatCount, plural } from '../../parts/format.ts'
 import { FailedInline } from '../../parts/page-states.tsx'
 import styles from './compare.module.css'
@@ -17,7 +17,7 @@ export function FirstLogDifference({ jobs }: { jobs: readonly ComparedJob[] }) {
       if (!job) return []
       const variables = { id: job.id, run: job.attempt, fromLine, first: linesPerRead }
       const { job: found } = await client.request(CompareLinesDocument, variables, { attempts: 4, signal })
-      return found?.logs.lines ?? []
+      return found?.logs?.lines ?? []
     }),
   )
   return (

@@ -1,7 +1,7 @@
 import { useMemo } from 'react'
+import { measures } from '../../features/jobs/measures.ts'
 import { seriesColors } from '../../parts/chart-series.ts'
 import { TimeChart } from '../../parts/time-chart.tsx'
-import { measures } from '../job/measures.ts'
 import { alignSeries } from './common-axis.ts'
 import styles from './compare.module.css'
 import { type ComparedJob, letters } from './compared-job.ts'

@@ -18,7 +18,7 @@ export const nameEvent = ({ type, to }: Pick<JobEvent, 'type' | 'to'>): string =
   type === 'STATE_CHANGED' && to ? stateWords[to] : typeWords[type]
 
 /** Why it happened: reason, exit code and message. */
-export const explainEvent = ({ reason, exitCode, message }: JobEvent): string =>
+export const explainEvent = ({ stateReason: reason, exitCode, message }: JobEvent): string =>
   [reason && reason !== 'EXIT_CODE' && describeReason(reason), exitCode !== null && `exit code ${exitCode}`, message]
     .filter(Boolean)
     .join(' · ')

@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { useNow } from '../../app/server-clock.ts'
+import type { Spec } from '../../features/spec/spec-input.ts'
+import { useNow } from '../../ground/server-clock.ts'
 import { formatBytes, formatDuration, formatMoney, plural } from '../../parts/format.ts'
 import { Time } from '../../parts/time.tsx'
-import type { Spec } from '../../spec/spec-input.ts'
 import styles from './job.module.css'
 import { describeOutcome } from './outcome.ts'
 import type { PageJob } from './use-job.ts'
@@ -33,8 +33,15 @@ export function JobFacts({ job, spec }: { job: PageJob; spec: Spec | null }) {
           <Link to="/jobs" search={{ pool: pool.name, state: 'active' }}>
             {place.filter(Boolean).join(': ') || pool.name}
           </Link>{' '}
-          <span className={styles.faint}>{executor}</span>
+          <span className={styles.faint}>{executor.toLowerCase()}</span>
         </Fact>
+        {job.capacityReservation && (
+          <Fact name="Reservation">
+            <Link to="/policies/$part" params={{ part: 'reservations' }}>
+              {job.capacityReservation.name}
+            </Link>
+          </Fact>
+        )}
         {spec && <Fact name="Asked">{describeAsked(spec.resources)}</Fact>}
         {job.priority !== null && job.stateCategory === 'WAITING' && (
           <Fact name="Priority">

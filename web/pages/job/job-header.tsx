@@ -1,23 +1,23 @@
 import { Link, useNavigate } from '@tanstack/react-router'
-import { confirmCancel } from '../../actions/cancel-jobs.ts'
-import { confirmBulk } from '../../actions/confirm-bulk.tsx'
-import { retryJob } from '../../actions/retry-job.ts'
-import { useKeys } from '../../app/keys.ts'
-import { useStart } from '../../app/server-facts.ts'
+import { confirmCancel } from '../../features/jobs/actions/cancel-jobs.ts'
+import { confirmBulk } from '../../features/jobs/actions/confirm-bulk.tsx'
+import { retryJob } from '../../features/jobs/actions/retry-job.ts'
+import { findNeighbor } from '../../features/jobs/rows/last-list.ts'
+import { type Spec, toCopyInput } from '../../features/spec/spec-input.ts'
+import { linkToSubmit } from '../../features/spec/spec-link.ts'
 import type { JobAction } from '../../generated/graphql.ts'
+import { useKeys } from '../../ground/keys.ts'
+import { useStart } from '../../ground/server-facts.ts'
 import { Button, buttonClasses } from '../../parts/button.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { copyText } from '../../parts/copy-text.ts'
 import { MenuButton } from '../../parts/menu-button.tsx'
 import { StateChip } from '../../parts/state-glyph.tsx'
-import { findNeighbor } from '../../rows/last-list.ts'
-import { type Spec, toSpecInput } from '../../spec/spec-input.ts'
-import { linkToSubmit } from '../../spec/spec-link.ts'
 import { type EndNotice, useEndNotice } from './end-notice.ts'
 import styles from './job.module.css'
 import { JobFacts } from './job-facts.tsx'
-import { findRemedy } from './remedies.ts'
 import type { PageJob } from './use-job.ts'
+import { findRemedy } from './waiting/remedies.ts'
 
 interface JobHeaderProps {
   job: PageJob
@@ -53,10 +53,14 @@ export function JobHeader({ job, spec, isGone }: JobHeaderProps) {
 
 /** The change that would have helped a job that failed. */
 function Remedy({ job, spec }: { job: PageJob; spec: Spec }) {
+  const { viewer } = useStart()
   const remedy = findRemedy(job.stateReason, spec)
   if (!remedy) return null
   return (
-    <Link {...linkToSubmit(remedy.change(toSpecInput(spec)), job.id)} className={buttonClasses('primary')}>
+    <Link
+      {...linkToSubmit(remedy.change(toCopyInput(spec, job.user.id === viewer.user.id)), job.id)}
+      className={buttonClasses('primary')}
+    >
       {remedy.text}
     </Link>
   )

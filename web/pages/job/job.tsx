@@ -1,23 +1,23 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { downloadLog } from '../../actions/download.ts'
-import { usePageTitle } from '../../app/page-title.ts'
-import { useStateIcon } from '../../app/state-icon.ts'
-import { LogView } from '../../log/log-view.tsx'
+import { downloadLog } from '../../features/log/download.ts'
+import { LogView } from '../../features/log/log-view.tsx'
+import type { Spec } from '../../features/spec/spec-input.ts'
+import { usePageTitle } from '../../ground/page-title.ts'
 import { Failed, Loading, Missing } from '../../parts/page-states.tsx'
 import { stateWords } from '../../parts/states.ts'
 import { Tabs } from '../../parts/tabs.tsx'
-import type { Spec } from '../../spec/spec-input.ts'
-import { ArtifactsTab } from './artifacts-tab.tsx'
+import { ArtifactsTab } from './artifacts/artifacts-tab.tsx'
 import { EventsTab } from './events-tab.tsx'
-import { GraphTab } from './graph-tab.tsx'
+import { GraphTab } from './graph/graph-tab.tsx'
 import styles from './job.module.css'
 import { JobHeader } from './job-header.tsx'
 import { LastErrors } from './last-errors.tsx'
 import { SpecTab } from './spec-tab.tsx'
-import { Timeline } from './timeline.tsx'
+import { useStateIcon } from './state-icon.ts'
+import { Timeline } from './timeline/timeline.tsx'
 import { UsageTab } from './usage-tab.tsx'
 import { type JobState, type PageJob, useJob } from './use-job.ts'
-import { WhyItWaits } from './why-it-waits.tsx'
+import { WhyItWaits } from './waiting/why-it-waits.tsx'
 
 const tabNames = ['log', 'events', 'spec', 'usage', 'artifacts', 'graph'] as const
 type TabName = (typeof tabNames)[number]
@@ -48,7 +48,7 @@ function JobView({ state, job, tab }: { state: JobState; job: PageJob; tab: TabN
         </p>
       )}
       <JobHeader job={job} spec={state.spec} isGone={state.isGone} />
-      <Timeline job={job} events={state.events} maxRunTimeSeconds={state.spec?.maxRunTimeSeconds ?? 0} />
+      <Timeline job={job} events={state.events} maxRunTimeSeconds={state.spec?.maxRunTimeSeconds ?? null} />
       <JobTabs job={job} tab={tab} shownRun={shownRun} />
       {run !== undefined && !found && (
         <p className={styles.gone} role="alert">

@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router'
-import { client } from '../../app/connection.ts'
-import { useResource } from '../../app/resource.ts'
+import { errorQuery } from '../../features/log/log-search.ts'
 import { LastErrorsDocument } from '../../generated/graphql.ts'
-import { errorQuery } from '../../log/log-search.ts'
+import { client } from '../../ground/connection.ts'
+import { useResource } from '../../ground/resource.ts'
 import styles from './last-errors.module.css'
 import type { PageJob } from './use-job.ts'
 
@@ -13,7 +13,7 @@ export function LastErrors({ job, run }: { job: PageJob; run: number }) {
   const { value } = useResource(`errors ${job.id} ${run}`, async (signal) => {
     const variables = { id: job.id, run, query: errorQuery.text, first: linesMax }
     const { job: found } = await client.request(LastErrorsDocument, variables, { attempts: 4, signal })
-    return found?.logSearch.matches.toReversed() ?? []
+    return found?.logSearch?.matches.toReversed() ?? []
   })
   if (!value || value.length === 0) return null
   return (

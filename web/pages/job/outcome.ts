@@ -13,7 +13,7 @@ interface Ended {
 
 interface Limits {
   memoryBytes: number
-  maxRunTimeSeconds: number
+  maxRunTimeSeconds: number | null
 }
 
 const signalBase = 128
@@ -42,7 +42,7 @@ function describeCause({ stateReason, exitCode }: Ended, limits: Limits | null):
   if (stateReason === 'OOM_KILLED')
     return `killed because it needed more memory than ${limits ? formatBytes(limits.memoryBytes) : 'it has'}`
   if (stateReason === 'MAX_RUN_TIME')
-    return `stopped at its limit of ${limits ? formatDuration(limits.maxRunTimeSeconds * 1_000) : 'run time'}`
+    return `stopped at its limit of ${limits?.maxRunTimeSeconds ? formatDuration(limits.maxRunTimeSeconds * 1_000) : 'run time'}`
   if (stateReason === 'SIGNAL') return `killed by ${nameSignal(exitCode) ?? 'a signal'}`
   if (stateReason === null || stateReason === 'EXIT_CODE' || stateReason === 'CANCELLED') return null
   return describeReason(stateReason)

@@ -1,11 +1,12 @@
-import { client } from '../../app/connection.ts'
-import { useResource } from '../../app/resource.ts'
+import { requireField } from '@berth-jobs/berth/client'
+import { compareAsked, measures } from '../../features/jobs/measures.ts'
+import type { Spec } from '../../features/spec/spec-input.ts'
 import { RunUsageDocument } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { useResource } from '../../ground/resource.ts'
 import { seriesColors } from '../../parts/chart-series.ts'
 import { Empty, Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
 import { TimeChart } from '../../parts/time-chart.tsx'
-import type { Spec } from '../../spec/spec-input.ts'
-import { compareAsked, measures } from './measures.ts'
 import styles from './usage-tab.module.css'
 import type { PageJob } from './use-job.ts'
 
@@ -20,7 +21,7 @@ export function UsageTab({ job, spec, run }: { job: PageJob; spec: Spec; run: nu
     `usage ${runId}`,
     async (signal) => {
       const { node } = await client.request(RunUsageDocument, { id: runId, points }, { attempts: 4, signal })
-      return node && 'samples' in node ? node.samples : []
+      return node && 'samples' in node ? requireField(node.samples) : []
     },
     { everyMs: isActive ? readAgainMs : undefined },
   )

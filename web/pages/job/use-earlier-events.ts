@@ -1,6 +1,6 @@
 import { useState } from 'react'
-import { client } from '../../app/connection.ts'
 import { JobEventsPageDocument } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
 import { showToast } from '../../parts/toasts.tsx'
 import type { JobEvent } from './use-job.ts'
 

@@ -1,7 +1,7 @@
 import type { RequestFailed } from '@berth-jobs/berth/client'
 import { useEffect, useState } from 'react'
-import { client } from '../../app/connection.ts'
-import { toFailure } from '../../app/to-failure.ts'
+import { jobStore } from '../../features/jobs/rows/job-store.ts'
+import type { Spec } from '../../features/spec/spec-input.ts'
 import {
   type EventRowFragment,
   JobChangesDocument,
@@ -12,8 +12,8 @@ import {
   ListUpdatesDocument,
   type PageJobFragment,
 } from '../../generated/graphql.ts'
-import { jobStore } from '../../rows/job-store.ts'
-import type { Spec } from '../../spec/spec-input.ts'
+import { client } from '../../ground/connection.ts'
+import { toFailure } from '../../ground/to-failure.ts'
 
 export type PageJob = PageJobFragment
 export type JobEvent = EventRowFragment

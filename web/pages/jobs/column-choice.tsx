@@ -1,4 +1,4 @@
-import { changeSettings, type Settings, useSettings } from '../../app/settings.ts'
+import { changeSettings, type Settings, useSettings } from '../../ground/settings.ts'
 import { Button } from '../../parts/button.tsx'
 import styles from './column-choice.module.css'
 import { columns, defaultColumns } from './columns.tsx'

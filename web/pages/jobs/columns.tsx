@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react'
+import { StartEstimate, TimeLeft } from '../../features/jobs/rows/estimates.tsx'
+import type { JobRow } from '../../features/jobs/rows/job-store.ts'
+import { abridgePlace, describePlace, describeRequest } from '../../features/jobs/rows/place.ts'
 import { formatMoney } from '../../parts/format.ts'
 import { StateChip } from '../../parts/state-glyph.tsx'
 import { describeEnd } from '../../parts/states.ts'
 import { Duration, Time } from '../../parts/time.tsx'
-import type { JobRow } from '../../rows/job-store.ts'
-import { StartEstimate, TimeLeft } from './estimates.tsx'
-import { abridgePlace, describePlace, describeRequest } from './place.ts'
 
 export interface JobColumn {
   key: string

@@ -1,24 +1,23 @@
 import { Link } from '@tanstack/react-router'
 import { ChevronRight } from 'lucide-react'
 import { useState } from 'react'
-import { client } from '../../app/connection.ts'
-import { useResource } from '../../app/resource.ts'
+import type { FilterSearch, JobsSearch } from '../../features/jobs/filter/filter-text.ts'
+import { describePlace } from '../../features/jobs/rows/place.ts'
 import {
   CountKeysDocument,
   type CountKeysQuery,
   type JobCountBy,
   type JobFilter,
   ListJobsDocument,
-  UserNamesDocument,
 } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { useResource } from '../../ground/resource.ts'
 import { formatCount } from '../../parts/format.ts'
 import { Empty, Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
 import { StateChip, StateGlyph } from '../../parts/state-glyph.tsx'
 import { describeEnd, describeReason, states, stateWords } from '../../parts/states.ts'
 import { Time } from '../../parts/time.tsx'
-import type { FilterSearch, JobsSearch } from '../../rows/filter-text.ts'
 import styles from './groups.module.css'
-import { describePlace } from './place.ts'
 
 type Count = CountKeysQuery['jobCounts']['rows'][number]
 type GroupName = 'user' | 'label' | 'pool' | 'reason'
@@ -61,7 +60,7 @@ function GroupTable({ name, labelKey, filter, search }: GroupTableProps) {
     everyMs: readMs,
   })
   if (!value) return failure ? <Failed failure={failure} onRetry={read} /> : <Loading />
-  const { rows, isExact, names } = value
+  const { rows, isExact } = value
   if (rows.length === 0) return <Empty title="No job matches">Groups appear here as jobs are submitted.</Empty>
   const most = Math.max(...rows.map(({ count }) => count))
   return (
@@ -73,7 +72,7 @@ function GroupTable({ name, labelKey, filter, search }: GroupTableProps) {
           <Group
             key={row.key ?? ''}
             row={row}
-            title={describeKey(name, row.key, names)}
+            title={describeKey(name, row)}
             terms={toTerms(name, row.key, labelKey)}
             filter={filter}
             search={search}
@@ -88,19 +87,15 @@ function GroupTable({ name, labelKey, filter, search }: GroupTableProps) {
 async function readGroups(
   { name, labelKey, filter }: Omit<GroupTableProps, 'search'>,
   signal: AbortSignal,
-): Promise<{ rows: readonly Count[]; isExact: boolean; names: ReadonlyMap<string, string> }> {
+): Promise<CountKeysQuery['jobCounts']> {
   const variables = { by: by[name], filter, first: groupsMax, ...(name === 'label' && labelKey && { labelKey }) }
-  const [{ jobCounts }, users] = await Promise.all([
-    client.request(CountKeysDocument, variables, { signal }),
-    name === 'user' ? client.request(UserNamesDocument, { first: groupsMax }, { signal }) : null,
-  ])
-  return { ...jobCounts, names: new Map(users?.users.nodes.map((user) => [user.id, user.name])) }
+  return (await client.request(CountKeysDocument, variables, { signal })).jobCounts
 }
 
-function describeKey(name: GroupName, key: string | null, names: ReadonlyMap<string, string>): string {
+function describeKey(name: GroupName, { key, user }: Count): string {
   if (key === null) return withoutKey[name]
   if (name === 'reason') return describeReason(key)
-  return names.get(key) ?? (key === '' ? 'empty' : key)
+  return user?.name ?? (key === '' ? 'empty' : key)
 }
 
 /** The terms of the filter for the jobs of a group; null: no filter finds them. */

@@ -1,10 +1,10 @@
 import { memo, useEffect, useRef } from 'react'
+import type { JobRow } from '../../features/jobs/rows/job-store.ts'
+import { abridgePlace } from '../../features/jobs/rows/place.ts'
+import { useJobRow } from '../../features/jobs/rows/use-job-row.ts'
 import { Time } from '../../parts/time.tsx'
-import type { JobRow } from '../../rows/job-store.ts'
-import { useJobRow } from '../../rows/use-job-row.ts'
 import type { JobColumn } from './columns.tsx'
 import styles from './job-table.module.css'
-import { abridgePlace } from './place.ts'
 
 interface JobLineProps {
   id: string

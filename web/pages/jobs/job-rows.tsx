@@ -1,17 +1,18 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { client } from '../../app/connection.ts'
-import { beforeNextPicture } from '../../app/next-picture.ts'
-import { onReturn } from '../../app/server-return.ts'
+import type { JobList, ListView } from '../../features/jobs/rows/job-list.ts'
+import { jobStore } from '../../features/jobs/rows/job-store.ts'
+import { rememberList } from '../../features/jobs/rows/last-list.ts'
+import { type OrderName, orders } from '../../features/jobs/rows/order.ts'
+import { useJobList } from '../../features/jobs/rows/use-job-list.ts'
 import type { JobFilter } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { beforeNextPicture } from '../../ground/next-picture.ts'
+import { onReturn } from '../../ground/server-return.ts'
+import { useMay } from '../../ground/use-may.ts'
 import { Button } from '../../parts/button.tsx'
 import { plural } from '../../parts/format.ts'
 import { Empty, Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
-import type { JobList, ListView } from '../../rows/job-list.ts'
-import { jobStore } from '../../rows/job-store.ts'
-import { rememberList } from '../../rows/last-list.ts'
-import { type OrderName, orders } from '../../rows/order.ts'
-import { useJobList } from '../../rows/use-job-list.ts'
 import { JobTable, useRowHeight } from './job-table.tsx'
 import styles from './jobs.module.css'
 import { useRowKeys } from './row-keys.ts'
@@ -194,9 +195,17 @@ function NoMatch() {
   )
 }
 
-const NoJobs = () => (
-  <Empty title="No jobs yet" actions={<Button href="./jobs/new">New job</Button>}>
-    Jobs of the command line, of CI and of programs appear here as they are submitted. Try{' '}
-    <code>berth submit -- echo Hello</code>.
-  </Empty>
-)
+function NoJobs() {
+  const may = useMay()
+  return (
+    <Empty title="No jobs yet" actions={may('JOB_SUBMIT') && <Button href="./jobs/new">New job</Button>}>
+      Jobs of the command line, of CI and of programs appear here as they are submitted.
+      {may('JOB_SUBMIT') && (
+        <>
+          {' '}
+          Try <code>berth submit -- echo Hello</code>.
+        </>
+      )}
+    </Empty>
+  )
+}

@@ -1,12 +1,17 @@
 import { useNavigate } from '@tanstack/react-router'
 import { CalendarDays, Columns3 } from 'lucide-react'
 import { type Ref, useRef } from 'react'
-import { useKeys } from '../../app/keys.ts'
-import { openLayer } from '../../layers/layer-store.ts'
+import { FilterField } from '../../features/jobs/filter/filter-field.tsx'
+import {
+  type FilterProblem,
+  formatFilter,
+  type JobsSearch,
+  parseFilter,
+} from '../../features/jobs/filter/filter-text.ts'
+import { orders, readOrder } from '../../features/jobs/rows/order.ts'
+import { useKeys } from '../../ground/keys.ts'
+import { openLayer } from '../../ground/layer-store.ts'
 import { Button } from '../../parts/button.tsx'
-import { FilterField } from '../../parts/filter-field.tsx'
-import { type FilterProblem, formatFilter, type JobsSearch, parseFilter } from '../../rows/filter-text.ts'
-import { orders, readOrder } from '../../rows/order.ts'
 import { ColumnChoice } from './column-choice.tsx'
 import styles from './jobs.module.css'
 import { SavedViewsMenu } from './saved-views-menu.tsx'

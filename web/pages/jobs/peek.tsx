@@ -1,11 +1,15 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { confirmBulk } from '../../actions/confirm-bulk.tsx'
-import { retryJob } from '../../actions/retry-job.ts'
-import { client } from '../../app/connection.ts'
-import { useResource } from '../../app/resource.ts'
+import { confirmBulk } from '../../features/jobs/actions/confirm-bulk.tsx'
+import { retryJob } from '../../features/jobs/actions/retry-job.ts'
+import { StartEstimate, TimeLeft } from '../../features/jobs/rows/estimates.tsx'
+import { type JobRow, jobStore } from '../../features/jobs/rows/job-store.ts'
+import { describePlace, describeRequest } from '../../features/jobs/rows/place.ts'
+import { useJobRow } from '../../features/jobs/rows/use-job-row.ts'
+import { toPlainText } from '../../features/log/ansi.ts'
 import { PeekJobDocument, type PeekJobQuery } from '../../generated/graphql.ts'
-import { toPlainText } from '../../log/ansi.ts'
+import { client } from '../../ground/connection.ts'
+import { useResource } from '../../ground/resource.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { formatMoney, plural } from '../../parts/format.ts'
@@ -14,11 +18,7 @@ import { SidePanel } from '../../parts/side-panel.tsx'
 import { StateChip, StateGlyph } from '../../parts/state-glyph.tsx'
 import { describeEnd } from '../../parts/states.ts'
 import { Duration, Time } from '../../parts/time.tsx'
-import { type JobRow, jobStore } from '../../rows/job-store.ts'
-import { useJobRow } from '../../rows/use-job-row.ts'
-import { StartEstimate, TimeLeft } from './estimates.tsx'
 import styles from './peek.module.css'
-import { describePlace, describeRequest } from './place.ts'
 
 type PeekedJob = NonNullable<PeekJobQuery['job']>
 
@@ -101,7 +101,7 @@ function Facts({ row, job }: { row: JobRow; job: PeekedJob | undefined }) {
           </Fact>
         )}
       </dl>
-      {job && job.logs.lines.length > 0 && <LastLines id={row.id} lines={job.logs.lines} />}
+      {job?.logs && job.logs.lines.length > 0 && <LastLines id={row.id} lines={job.logs.lines} />}
     </>
   )
 }
@@ -165,7 +165,7 @@ function Waiting({ row, job }: { row: JobRow; job: PeekedJob | undefined }) {
   )
 }
 
-type Line = PeekedJob['logs']['lines'][number]
+type Line = NonNullable<PeekedJob['logs']>['lines'][number]
 
 const LastLines = ({ id, lines }: { id: string; lines: readonly Line[] }) => (
   <section>

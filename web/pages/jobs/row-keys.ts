@@ -1,4 +1,4 @@
-import { useKeys } from '../../app/keys.ts'
+import { useKeys } from '../../ground/keys.ts'
 
 interface RowKeys {
   ids: readonly string[]

@@ -1,14 +1,20 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { deleteView, readViewSearch, type SavedView, saveView, useSavedViews } from '../../app/saved-views.ts'
-import { useStart } from '../../app/server-facts.ts'
-import type { ViewScope } from '../../generated/graphql.ts'
-import { openLayer } from '../../layers/layer-store.ts'
+import type { JobsSearch } from '../../features/jobs/filter/filter-text.ts'
+import {
+  deleteView,
+  readViewSearch,
+  type SavedView,
+  saveView,
+  useSavedViews,
+} from '../../features/jobs/filter/saved-views.ts'
+import type { ViewVisibility } from '../../generated/graphql.ts'
+import { openLayer } from '../../ground/layer-store.ts'
+import { useStart } from '../../ground/server-facts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Field, Form } from '../../parts/form.tsx'
 import { MenuButton } from '../../parts/menu-button.tsx'
 import { showToast } from '../../parts/toasts.tsx'
-import type { JobsSearch } from '../../rows/filter-text.ts'
 import styles from './saved-views.module.css'
 
 const page = '/jobs'
@@ -41,26 +47,26 @@ export function SavedViewsMenu({ search }: { search: JobsSearch }) {
   return <MenuButton label="Views" items={items} />
 }
 
-function describeScope({ scope, team, owner }: SavedView): string {
-  if (scope === 'TEAM') return team?.name ?? 'team'
-  return scope === 'ALL' ? `everyone, by ${owner.name}` : 'you'
+function describeScope({ visibility, team, owner }: SavedView): string {
+  if (visibility === 'TEAM') return team?.name ?? 'team'
+  return visibility === 'ALL' ? `everyone, by ${owner.name}` : 'you'
 }
 
 function ViewForm({ view, search, onClose }: { view?: SavedView; search: string; onClose: () => void }) {
   const { teams } = useSavedViews()
   const { server, viewer } = useStart()
   const [name, setName] = useState(view?.name ?? '')
-  const [shared, setShared] = useState(view ? (view.team?.id ?? view.scope) : 'USER')
+  const [shared, setShared] = useState(view ? (view.team?.id ?? view.visibility) : 'USER')
   const [pinned, setPinned] = useState(view?.pinned ?? true)
   const submit = async () => {
-    const scope: ViewScope = shared === 'USER' || shared === 'ALL' ? shared : 'TEAM'
+    const visibility: ViewVisibility = shared === 'USER' || shared === 'ALL' ? shared : 'TEAM'
     const found = await saveView({
       ...(view && { savedViewId: view.id, expectedVersion: view.version }),
-      ...(scope === 'TEAM' && { teamId: shared }),
+      ...(visibility === 'TEAM' && { teamId: shared }),
       name: name.trim(),
       page,
       search,
-      scope,
+      visibility,
       pinned,
     })
     if (found) return found
@@ -77,7 +83,7 @@ function ViewForm({ view, search, onClose }: { view?: SavedView; search: string;
             <input value={name} required maxLength={100} onChange={({ target }) => setName(target.value)} />
           </Field>
           {canShare && (
-            <Field label="Who sees it" path="scope" refusal={found}>
+            <Field label="Who sees it" path="visibility" refusal={found}>
               <select value={shared} onChange={({ target }) => setShared(target.value)}>
                 <option value="USER">Only you</option>
                 {teams.map((team) => (

@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router'
+import type { JobsSearch } from '../../features/jobs/filter/filter-text.ts'
 import type { JobState } from '../../generated/graphql.ts'
 import { formatCount } from '../../parts/format.ts'
 import { StateGlyph } from '../../parts/state-glyph.tsx'
 import { stateWords } from '../../parts/states.ts'
-import type { JobsSearch } from '../../rows/filter-text.ts'
 import styles from './state-tabs.module.css'
 import { countStates, type StateCounts } from './use-state-counts.ts'
 

@@ -1,6 +1,6 @@
 import { type PointerEvent, useEffect, useRef, useState } from 'react'
-import { useLayer } from '../../layers/layer-store.ts'
-import type { JobList } from '../../rows/job-list.ts'
+import type { JobList } from '../../features/jobs/rows/job-list.ts'
+import { useLayer } from '../../ground/layer-store.ts'
 
 /** A finger is still on its way to a row that it let go of. */
 const touchHoldMs = 700

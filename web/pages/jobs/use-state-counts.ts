@@ -1,8 +1,8 @@
 import { useEffect, useRef } from 'react'
-import { client } from '../../app/connection.ts'
-import { useResource } from '../../app/resource.ts'
+import { jobStore } from '../../features/jobs/rows/job-store.ts'
 import { CountStatesDocument, type JobFilter, type JobState } from '../../generated/graphql.ts'
-import { jobStore } from '../../rows/job-store.ts'
+import { client } from '../../ground/connection.ts'
+import { useResource } from '../../ground/resource.ts'
 
 export interface StateCounts {
   byState: ReadonlyMap<JobState, number>

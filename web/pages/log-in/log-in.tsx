@@ -1,9 +1,9 @@
 import { Navigate } from '@tanstack/react-router'
 import { type FormEvent, useLayoutEffect, useRef, useState } from 'react'
-import { findUserOfToken } from '../../app/check-token.ts'
-import { findProvider, leaveForProvider, openProviderInTab } from '../../app/log-in-first.ts'
-import type { Provider } from '../../app/open-id.ts'
-import { session, useSession } from '../../app/session.ts'
+import { findUserOfToken } from '../../ground/check-token.ts'
+import { findProvider, leaveForProvider, openProviderInTab } from '../../ground/log-in-first.ts'
+import type { Provider } from '../../ground/open-id.ts'
+import { session, useSession } from '../../ground/session.ts'
 import { Button } from '../../parts/button.tsx'
 import styles from './log-in.module.css'
 

@@ -1,9 +1,9 @@
 import { createIdempotencyKey } from '@berth-jobs/berth/client'
 import { useNavigate } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
-import { client } from '../../app/connection.ts'
-import { useStart } from '../../app/server-facts.ts'
 import { RunFirstJobDocument } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { useStart } from '../../ground/server-facts.ts'
 import { Button } from '../../parts/button.tsx'
 import styles from './overview.module.css'
 

@@ -1,24 +1,23 @@
 import { Link } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
-import { client } from '../../app/connection.ts'
-import { useResource } from '../../app/resource.ts'
-import { useNow } from '../../app/server-clock.ts'
-import { useStart } from '../../app/server-facts.ts'
 import { ListJobsDocument, type OverviewQuery } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { useResource } from '../../ground/resource.ts'
+import { useNow } from '../../ground/server-clock.ts'
+import { useStart } from '../../ground/server-facts.ts'
 import { formatClock, formatCount } from '../../parts/format.ts'
 import styles from './overview.module.css'
 
 interface MyFiguresProps {
-  queue: OverviewQuery['viewer']['queue']
-  failed: number
-  hasMoreFailed: boolean
+  workload: OverviewQuery['viewer']['workload']
+  failed: string
   userId: string
 }
 
 /** Each number is a link to the jobs that it counts. */
-export function MyFigures({ queue, failed, hasMoreFailed, userId }: MyFiguresProps) {
+export function MyFigures({ workload, failed, userId }: MyFiguresProps) {
   const { viewer } = useStart()
-  const { runningCount, pendingCount, blockedCount } = queue
+  const { runningCount, pendingCount, blockedCount } = workload
   return (
     <section className={styles.figures} aria-label="My jobs">
       <Figure count={formatCount(runningCount)} word="running" search={{ state: 'active', user: 'me' }} />
@@ -29,10 +28,10 @@ export function MyFigures({ queue, failed, hasMoreFailed, userId }: MyFiguresPro
         <Figure count={formatCount(blockedCount)} word="blocked" search={{ state: 'blocked', user: 'me' }} />
       )}
       <Figure
-        count={`${failed}${hasMoreFailed ? '+' : ''}`}
+        count={failed}
         word="failed in 24 h"
-        search={{ state: 'failed', user: 'me', since: '24h' }}
-        isTrouble={failed > 0}
+        search={{ state: 'failed', user: 'me', ended: '24h' }}
+        isTrouble={failed !== '0'}
       />
       {viewer.permissions.includes('JOB_SUBMIT') && (
         <Link to="/jobs/new" className={styles.newJob}>
@@ -76,7 +75,7 @@ function NextStart({ userId }: { userId: string }) {
       }
       const { jobs } = await client.request(ListJobsDocument, variables, { signal })
       return jobs.nodes.flatMap(({ scheduling }) => {
-        const at = scheduling?.estimatedStart?.p50 ?? scheduling?.estimatedStart?.earliest
+        const at = scheduling?.estimatedStart?.p50
         return at ? [Date.parse(at)] : []
       })
     },

@@ -1,35 +1,35 @@
 import { Link } from '@tanstack/react-router'
-import { client } from '../../app/connection.ts'
-import { beforeNextPicture } from '../../app/next-picture.ts'
+import { StartEstimate, TimeLeft } from '../../features/jobs/rows/estimates.tsx'
+import { type JobRow, jobStore } from '../../features/jobs/rows/job-store.ts'
+import { orders } from '../../features/jobs/rows/order.ts'
+import { abridgePlace, describePlace } from '../../features/jobs/rows/place.ts'
+import { useJobList } from '../../features/jobs/rows/use-job-list.ts'
+import { useJobRow } from '../../features/jobs/rows/use-job-row.ts'
 import type { OverviewQuery, StateCategory } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { beforeNextPicture } from '../../ground/next-picture.ts'
 import { StateChip } from '../../parts/state-glyph.tsx'
 import { Duration } from '../../parts/time.tsx'
-import { type JobRow, jobStore } from '../../rows/job-store.ts'
-import { orders } from '../../rows/order.ts'
-import { useJobList } from '../../rows/use-job-list.ts'
-import { useJobRow } from '../../rows/use-job-row.ts'
-import { StartEstimate, TimeLeft } from '../jobs/estimates.tsx'
-import { abridgePlace, describePlace } from '../jobs/place.ts'
 import styles from './overview.module.css'
 
 const shownMax = 8
 const placeholders = Array.from({ length: shownMax }, (_, i) => i)
 
 /** My jobs that run or wait, live. */
-export const MyJobs = ({ userId, queue }: { userId: string; queue: OverviewQuery['viewer']['queue'] }) => (
+export const MyJobs = ({ userId, workload }: { userId: string; workload: OverviewQuery['viewer']['workload'] }) => (
   <div className={styles.boxes}>
     <JobBox
       title="Running"
       category="ACTIVE"
       userId={userId}
-      count={queue.runningCount}
+      count={workload.runningCount}
       empty="None of your jobs runs."
     />
     <JobBox
       title="Waiting"
       category="WAITING"
       userId={userId}
-      count={queue.pendingCount + queue.blockedCount}
+      count={workload.pendingCount + workload.blockedCount}
       empty="None of your jobs waits."
     />
   </div>

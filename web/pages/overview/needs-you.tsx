@@ -1,26 +1,33 @@
 import { Link } from '@tanstack/react-router'
 import { Hand, ServerCrash } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { client } from '../../app/connection.ts'
-import { useResource } from '../../app/resource.ts'
-import { markSeen, useSeenJobs } from '../../app/seen-jobs.ts'
-import { useNow } from '../../app/server-clock.ts'
-import { useStart } from '../../app/server-facts.ts'
+import type { JobRow } from '../../features/jobs/rows/job-store.ts'
+import { markSeen, useSeenJobs } from '../../features/jobs/rows/seen-jobs.ts'
 import { OpenApprovalsDocument, TroubledNodesDocument, type TroubledNodesQuery } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { useResource } from '../../ground/resource.ts'
+import { useNow } from '../../ground/server-clock.ts'
+import { useStart } from '../../ground/server-facts.ts'
 import { Button } from '../../parts/button.tsx'
 import { formatCount, formatDuration, plural } from '../../parts/format.ts'
 import { StateGlyph } from '../../parts/state-glyph.tsx'
 import { describeEnd } from '../../parts/states.ts'
 import { Time } from '../../parts/time.tsx'
-import type { JobRow } from '../../rows/job-store.ts'
 import styles from './overview.module.css'
 
 const readMs = 10_000
 const hourMs = 3_600_000
 const failedShown = 6
 
+interface NeedsYouProps {
+  pendingDecisions: number
+  /** The last ones. */
+  failed: readonly JobRow[]
+  failedCount: string
+}
+
 /** Approvals that wait for my decision, nodes in trouble, and failed jobs that I have not opened. */
-export function NeedsYou({ pendingDecisions, failed }: { pendingDecisions: number; failed: readonly JobRow[] }) {
+export function NeedsYou({ pendingDecisions, failed, failedCount }: NeedsYouProps) {
   const nodes = useTroubledNodes()
   const seen = useSeenJobs()
   const unseen = failed.filter(({ id }) => !seen.has(id))
@@ -61,8 +68,8 @@ export function NeedsYou({ pendingDecisions, failed }: { pendingDecisions: numbe
         ))}
       </ul>
       {unseen.length > failedShown && (
-        <Link to="/jobs" search={{ state: 'failed', user: 'me', since: '24h' }} className={styles.more}>
-          {plural(unseen.length - failedShown, 'more failed job')}
+        <Link to="/jobs" search={{ state: 'failed', user: 'me', ended: '24h' }} className={styles.more}>
+          All {failedCount} that failed in 24 h
         </Link>
       )}
     </section>
@@ -124,7 +131,7 @@ function useTroubledNodes(): readonly TroubledNode[] {
     'troubled nodes',
     async (signal) => {
       const { pools } = await client.request(TroubledNodesDocument, {}, { signal })
-      return pools.flatMap(({ name: pool, nodes }) =>
+      return pools.nodes.flatMap(({ name: pool, nodes }) =>
         nodes.nodes.flatMap(({ id, name, backsOffUntil, ...node }): TroubledNode[] => {
           const trouble = describeTrouble({ backsOffUntil, ...node })
           return trouble === null ? [] : [{ id, pool, name, backsOffUntil, trouble }]
@@ -136,9 +143,9 @@ function useTroubledNodes(): readonly TroubledNode[] {
   return value ?? []
 }
 
-type NodeFacts = TroubledNodesQuery['pools'][number]['nodes']['nodes'][number]
+type NodeFacts = TroubledNodesQuery['pools']['nodes'][number]['nodes']['nodes'][number]
 
 function describeTrouble(node: Omit<NodeFacts, 'id' | 'name'>): string | null {
   if (node.backsOffUntil !== null) return `backs off: ${node.backsOffBecause ?? 'a start failed'}`
-  return node.state === 'LOST' ? `lost${node.stateReason ? `: ${node.stateReason}` : ''}` : null
+  return node.state === 'LOST' ? `lost${node.stateInfo ? `: ${node.stateInfo}` : ''}` : null
 }

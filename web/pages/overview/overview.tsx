@@ -1,11 +1,12 @@
-import { client } from '../../app/connection.ts'
-import { usePageTitle } from '../../app/page-title.ts'
-import { useResource } from '../../app/resource.ts'
-import { serverNowMs } from '../../app/server-clock.ts'
-import { useStart } from '../../app/server-facts.ts'
+import { readTime } from '../../features/jobs/filter/filter-text.ts'
 import { AnyJobDocument, OverviewDocument } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { usePageTitle } from '../../ground/page-title.ts'
+import { useResource } from '../../ground/resource.ts'
+import { serverNowMs } from '../../ground/server-clock.ts'
+import { useStart } from '../../ground/server-facts.ts'
+import { formatCount } from '../../parts/format.ts'
 import { Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
-import { readTime } from '../../rows/filter-text.ts'
 import { FirstJob } from './first-job.tsx'
 import { MyFigures } from './my-figures.tsx'
 import { MyJobs } from './my-jobs.tsx'
@@ -16,7 +17,7 @@ import { Pools } from './pools.tsx'
 const readMs = 5_000
 
 async function readOverview(userId: string, signal: AbortSignal) {
-  const failed = { users: [userId], states: ['FAILED' as const], createdAfter: readTime('24h', serverNowMs()) }
+  const failed = { users: [userId], states: ['FAILED' as const], finishedAfter: readTime('24h', serverNowMs()) }
   return client.request(OverviewDocument, { failed }, { signal })
 }
 
@@ -31,7 +32,9 @@ export function OverviewPage() {
   const isEmpty = useIsEmpty()
   if (!value) return failure ? <Failed failure={failure} onRetry={read} /> : <Loading />
   const failed = value.jobs.nodes
-  const isIdle = isEmpty && value.pools.every(({ queue }) => queue.running + queue.depth + queue.blocked === 0)
+  const failedCount = `${formatCount(value.jobCounts.rows[0]?.count ?? 0)}${value.jobCounts.isExact ? '' : '+'}`
+  const isIdle =
+    isEmpty && value.pools.nodes.every(({ workload }) => workload.running + workload.depth + workload.blocked === 0)
   return (
     <>
       {failure && <FailedInline failure={failure} onRetry={read} />}
@@ -40,19 +43,14 @@ export function OverviewPage() {
           <FirstJob />
         ) : (
           <>
-            <MyFigures
-              queue={value.viewer.queue}
-              failed={failed.length}
-              hasMoreFailed={value.jobs.pageInfo.hasNextPage}
-              userId={userId}
-            />
+            <MyFigures workload={value.viewer.workload} failed={failedCount} userId={userId} />
             <div className={styles.columns}>
-              <MyJobs userId={userId} queue={value.viewer.queue} />
-              <NeedsYou pendingDecisions={value.viewer.pendingDecisions} failed={failed} />
+              <MyJobs userId={userId} workload={value.viewer.workload} />
+              <NeedsYou pendingDecisions={value.viewer.pendingDecisions} failed={failed} failedCount={failedCount} />
             </div>
           </>
         )}
-        <Pools pools={value.pools} />
+        <Pools pools={value.pools.nodes} />
       </div>
     </>
   )

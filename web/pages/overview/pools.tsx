@@ -1,14 +1,15 @@
+import { requireField } from '@berth-jobs/berth/client'
 import { Link } from '@tanstack/react-router'
-import { client } from '../../app/connection.ts'
-import { useResource } from '../../app/resource.ts'
-import { serverNowMs } from '../../app/server-clock.ts'
 import { type OverviewQuery, PoolHistoryDocument, type PoolHistoryQuery } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { useResource } from '../../ground/resource.ts'
+import { serverNowMs } from '../../ground/server-clock.ts'
 import { formatBytes, formatCount, formatDuration } from '../../parts/format.ts'
 import styles from './pools.module.css'
 import { Sparkline } from './sparkline.tsx'
 
-type PoolFacts = OverviewQuery['pools'][number]
-type Point = PoolHistoryQuery['usage'][number]
+type PoolFacts = OverviewQuery['pools']['nodes'][number]
+type Point = NonNullable<PoolHistoryQuery['usage']>[number]
 
 const dayMs = 86_400_000
 const historyMs = 60_000
@@ -23,7 +24,7 @@ export function Pools({ pools }: { pools: readonly PoolFacts[] }) {
     `pool history ${bucketSeconds}`,
     async (signal) => {
       const from = new Date(serverNowMs() - dayMs).toISOString()
-      return (await client.request(PoolHistoryDocument, { from, bucketSeconds }, { signal })).usage
+      return requireField((await client.request(PoolHistoryDocument, { from, bucketSeconds }, { signal })).usage)
     },
     { everyMs: historyMs },
   )
@@ -32,7 +33,12 @@ export function Pools({ pools }: { pools: readonly PoolFacts[] }) {
       <h2>Pools</h2>
       <div className={styles.pools}>
         {pools.map((pool) => (
-          <Pool key={pool.id} pool={pool} history={value?.filter(({ key }) => key === pool.name)} />
+          <Pool
+            key={pool.id}
+            pool={pool}
+            history={value?.filter(({ key }) => key === pool.name)}
+            bucketSeconds={bucketSeconds}
+          />
         ))}
       </div>
     </section>
@@ -41,7 +47,6 @@ export function Pools({ pools }: { pools: readonly PoolFacts[] }) {
 
 const reasonWords: Readonly<Record<string, string>> = {
   NO_CAPACITY: 'capacity',
-  CLASS_BLOCKED: 'behind another job',
   USER_LIMIT: 'user limit',
   TEAM_LIMIT: 'team limit',
   GLOBAL_LIMIT: 'pool limit',
@@ -52,8 +57,14 @@ const reasonWords: Readonly<Record<string, string>> = {
 
 const describeCode = (code: string) => reasonWords[code] ?? code.toLowerCase().replaceAll('_', ' ')
 
-function Pool({ pool, history }: { pool: PoolFacts; history: readonly Point[] | undefined }) {
-  const { name, queue, capacity, used, leader, paused } = pool
+interface PoolProps {
+  pool: PoolFacts
+  history: readonly Point[] | undefined
+  bucketSeconds: number
+}
+
+function Pool({ pool, history, bucketSeconds }: PoolProps) {
+  const { name, workload, capacity, used, leader, paused } = pool
   const hasGpus = capacity.gpu > 0
   return (
     <article className={styles.pool}>
@@ -67,30 +78,30 @@ function Pool({ pool, history }: { pool: PoolFacts; history: readonly Point[] | 
           <span className={styles.trouble}>{paused ? 'paused: starts no jobs' : 'no scheduler: starts no jobs'}</span>
         )}
         <Link to="/jobs" search={{ pool: name, state: 'active' }} className={styles.count}>
-          {formatCount(queue.running)} running
+          {formatCount(workload.running)} running
         </Link>
       </header>
       {hasGpus && <Strip label="GPUs" used={used.gpu} all={capacity.gpu} format={formatCount} />}
       <Strip label="Cores" used={used.cpu} all={capacity.cpu} format={formatTenth} />
       <Strip label="Memory" used={used.memoryBytes} all={capacity.memoryBytes} format={formatBytes} />
       <p className={styles.waits}>
-        {queue.depth + queue.blocked === 0 ? (
+        {workload.depth + workload.blocked === 0 ? (
           'nothing waits'
         ) : (
           <Link to="/jobs" search={{ pool: name, state: 'waiting' }}>
-            {formatCount(queue.depth + queue.blocked)} wait
+            {formatCount(workload.depth + workload.blocked)} wait
           </Link>
         )}
-        {queue.byReason.map(({ code, count }) => (
-          <Link key={code} to="/queue/$pool" params={{ pool: name }} className={styles.reason}>
+        {workload.byReason.map(({ code, count }) => (
+          <Link key={code} to="/workload/$pool" params={{ pool: name }} className={styles.reason}>
             {formatCount(count)} {describeCode(code)}
           </Link>
         ))}
-        {queue.avgWaitSeconds !== null && (
-          <span className={styles.faint}>average wait {formatDuration(queue.avgWaitSeconds * 1_000)}</span>
+        {workload.avgWaitSeconds !== null && (
+          <span className={styles.faint}>average wait {formatDuration(workload.avgWaitSeconds * 1_000)}</span>
         )}
       </p>
-      {history && history.length > 1 && <Sparkline points={history} hasGpus={hasGpus} />}
+      {history && history.length > 1 && <Sparkline points={history} hasGpus={hasGpus} bucketSeconds={bucketSeconds} />}
     </article>
   )
 }

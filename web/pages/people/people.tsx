@@ -1,6 +1,6 @@
 import { useParams } from '@tanstack/react-router'
-import { usePageTitle } from '../../app/page-title.ts'
-import { useStart } from '../../app/server-facts.ts'
+import { usePageTitle } from '../../ground/page-title.ts'
+import { useStart } from '../../ground/server-facts.ts'
 import { Missing } from '../../parts/page-states.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import styles from './people.module.css'

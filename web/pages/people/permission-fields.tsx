@@ -1,5 +1,5 @@
-import { formatPermission, type Grants, includesLevel, needs, permissions } from '../../app/permissions.ts'
 import type { Permission } from '../../generated/graphql.ts'
+import { formatPermission, type Grants, includesLevel, needs, permissions } from '../../ground/permissions.ts'
 import { type Refusal, violationsAt } from '../../parts/form.tsx'
 import styles from './people.module.css'
 

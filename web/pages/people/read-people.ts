@@ -1,10 +1,10 @@
-import { client } from '../../app/connection.ts'
 import {
   OneTeamDocument,
   OneUserDocument,
   type TeamItemFragment,
   type UserItemFragment,
 } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
 
 /** null: it does not exist, or the viewer may not see it. */
 export async function readUser(id: string, signal?: AbortSignal): Promise<UserItemFragment | null> {

@@ -1,12 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { X } from 'lucide-react'
 import { useId, useState } from 'react'
-import { describeConflict } from '../../actions/conflict.ts'
-import { isRefused, toRefusal } from '../../actions/refusal.ts'
-import { client } from '../../app/connection.ts'
-import { useResource } from '../../app/resource.ts'
-import { useStart } from '../../app/server-facts.ts'
-import { useMay } from '../../app/use-may.ts'
+import { countJobs, noJobs } from '../../features/jobs/rows/count-jobs.ts'
 import {
   ChangeTeamDocument,
   FindUsersDocument,
@@ -14,16 +9,21 @@ import {
   type TeamItemFragment,
   type UpdateTeamInput,
 } from '../../generated/graphql.ts'
-import { openLayer } from '../../layers/layer-store.ts'
+import { client } from '../../ground/connection.ts'
+import { openLayer } from '../../ground/layer-store.ts'
+import { useResource } from '../../ground/resource.ts'
+import { useStart } from '../../ground/server-facts.ts'
+import { useMay } from '../../ground/use-may.ts'
 import { Button } from '../../parts/button.tsx'
+import { describeConflict } from '../../parts/conflict.ts'
 import { Facts } from '../../parts/facts.tsx'
 import { Field, Form, type Refusal, refusal } from '../../parts/form.tsx'
 import { plural, quoteShell } from '../../parts/format.ts'
 import { Empty, Failed, Loading } from '../../parts/page-states.tsx'
+import { isRefused, toRefusal } from '../../parts/refusal.ts'
 import { SidePanel } from '../../parts/side-panel.tsx'
 import { Time } from '../../parts/time.tsx'
 import { showToast } from '../../parts/toasts.tsx'
-import { countJobs, noJobs } from '../../rows/count-jobs.ts'
 import styles from './people.module.css'
 import { readTeam } from './read-people.ts'
 
@@ -245,15 +245,14 @@ const values = ({ name, members }: TeamItemFragment) => ({
 
 async function confirmDelete(team: TeamItemFragment, onDone: () => void): Promise<void> {
   const jobs = await countJobs('ACCOUNT', { accounts: [team.account] }).catch(() => null)
-  const { active, waiting } = jobs?.get(team.account) ?? noJobs
-  const alive = active + waiting
+  const alive = jobs && (jobs.get(team.account) ?? noJobs).total
   const { nodes, pageInfo } = team.members
   const members = pageInfo.hasNextPage ? 'More than 100 members' : plural(nodes.length, 'member')
   openLayer({
     kind: 'CONFIRM',
     confirmation: {
       title: `Delete the team ${team.name}?`,
-      effect: `${members} can no longer charge ${team.account}. ${plural(alive, 'running or waiting job')} of the account ${alive === 1 ? 'continues' : 'continue'}, and all of its jobs stay charged to it. Limits and quotas of the team no longer apply.`,
+      effect: `${members} can no longer charge ${team.account}. ${alive === null ? 'Running and waiting jobs' : plural(alive, 'running or waiting job')} of the account ${alive === 1 ? 'continues' : 'continue'}, and all of its jobs stay charged to it. Limits and quotas of the team no longer apply.`,
       jobs: [],
       command: `berth team rm ${quoteShell(team.name)}`,
       confirmText: 'Delete team',

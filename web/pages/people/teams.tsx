@@ -1,37 +1,25 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { isRefused, toRefusal } from '../../actions/refusal.ts'
-import { client } from '../../app/connection.ts'
-import { usePages } from '../../app/pages.ts'
-import { useResource } from '../../app/resource.ts'
-import { useMay } from '../../app/use-may.ts'
+import { type JobNumbers, useJobNumbers } from '../../features/jobs/rows/count-jobs.ts'
 import { ListTeamsDocument, MakeTeamDocument, type TeamItemFragment } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { usePages } from '../../ground/list-pages.ts'
+import { useMay } from '../../ground/use-may.ts'
 import { Button } from '../../parts/button.tsx'
 import { Field, Form } from '../../parts/form.tsx'
 import { ListBar, SearchField } from '../../parts/list-bar.tsx'
 import { Listing } from '../../parts/listing.tsx'
+import { isRefused, toRefusal } from '../../parts/refusal.ts'
 import { SidePanel, WithPanel } from '../../parts/side-panel.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
 import { showToast } from '../../parts/toasts.tsx'
-import { countJobs, type JobNumbers } from '../../rows/count-jobs.ts'
 import { JobCount } from './job-count.tsx'
 import styles from './people.module.css'
 import { TeamPanel } from './team-panel.tsx'
 
 const pageSize = 50
 const everyMs = 10_000
-
-/** By account. */
-function useJobNumbers(teams: readonly TeamItemFragment[]): ReadonlyMap<string, JobNumbers> {
-  const accounts = teams.slice(0, 100).map(({ account }) => account)
-  const { value } = useResource(
-    `jobs of accounts ${accounts.join()}`,
-    (signal) => countJobs('ACCOUNT', { accounts }, signal),
-    { everyMs, isOff: accounts.length === 0 },
-  )
-  return value ?? new Map()
-}
 
 export function Teams() {
   const search = useSearch({ from: '/people/$part' })
@@ -52,7 +40,7 @@ export function Teams() {
     teams.read()
     change({ open: id }, true)
   }
-  const numbers = useJobNumbers(teams.value?.rows ?? [])
+  const numbers = useJobNumbers('ACCOUNT', teams.value?.rows.map(({ account }) => account) ?? [])
   const add = may('USER_WRITE') && (
     <Button look="primary" onClick={() => change({ open: 'new' })}>
       New team
@@ -98,7 +86,7 @@ export function Teams() {
   )
 }
 
-const columns = (numbers: ReadonlyMap<string, JobNumbers>): readonly Column<TeamItemFragment>[] => [
+const columns = (numbers: ReadonlyMap<string, JobNumbers> | undefined): readonly Column<TeamItemFragment>[] => [
   { title: 'Name', order: 'name', isAscending: true, cell: ({ name }) => name },
   { title: 'Account', isSecondary: true, cell: ({ account }) => account },
   {
@@ -114,13 +102,15 @@ const columns = (numbers: ReadonlyMap<string, JobNumbers>): readonly Column<Team
   {
     title: 'Running',
     isNumber: true,
-    cell: ({ account }) => <JobCount count={numbers.get(account)?.active ?? 0} search={{ account, state: 'active' }} />,
+    cell: ({ account }) => (
+      <JobCount numbers={numbers} of={account} part="active" search={{ account, state: 'active' }} />
+    ),
   },
   {
     title: 'Waiting',
     isNumber: true,
     cell: ({ account }) => (
-      <JobCount count={numbers.get(account)?.waiting ?? 0} search={{ account, state: 'waiting' }} />
+      <JobCount numbers={numbers} of={account} part="waiting" search={{ account, state: 'waiting' }} />
     ),
   },
   {

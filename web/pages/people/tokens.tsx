@@ -1,24 +1,24 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { isRefused } from '../../actions/refusal.ts'
-import { client } from '../../app/connection.ts'
-import { usePages } from '../../app/pages.ts'
-import { useResource } from '../../app/resource.ts'
-import { serverNowMs } from '../../app/server-clock.ts'
-import { useStart } from '../../app/server-facts.ts'
-import { useMay } from '../../app/use-may.ts'
 import {
   EndTokenDocument,
   FindUsersDocument,
   ListTokensDocument,
   type TokenItemFragment,
 } from '../../generated/graphql.ts'
-import { openLayer } from '../../layers/layer-store.ts'
+import { client } from '../../ground/connection.ts'
+import { openLayer } from '../../ground/layer-store.ts'
+import { usePages } from '../../ground/list-pages.ts'
+import { useResource } from '../../ground/resource.ts'
+import { serverNowMs } from '../../ground/server-clock.ts'
+import { useStart } from '../../ground/server-facts.ts'
+import { useMay } from '../../ground/use-may.ts'
 import { Button } from '../../parts/button.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { Forbidden } from '../../parts/forbidden.tsx'
 import { Choice, ListBar } from '../../parts/list-bar.tsx'
 import { Listing } from '../../parts/listing.tsx'
 import { Empty, Failed, Loading } from '../../parts/page-states.tsx'
+import { isRefused } from '../../parts/refusal.ts'
 import { SidePanel, WithPanel } from '../../parts/side-panel.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'

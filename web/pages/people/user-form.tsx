@@ -1,11 +1,4 @@
 import { useState } from 'react'
-import { isSame, mergeDraft, type Values } from '../../actions/changed-values.ts'
-import { describeConflict } from '../../actions/conflict.ts'
-import { isRefused, toRefusal } from '../../actions/refusal.ts'
-import { client } from '../../app/connection.ts'
-import { formatPermission, includesLevel, levels, listPermissions } from '../../app/permissions.ts'
-import { useResource } from '../../app/resource.ts'
-import { useStart } from '../../app/server-facts.ts'
 import {
   ChangeUserDocument,
   MakeUserDocument,
@@ -14,8 +7,15 @@ import {
   type UserItemFragment,
   type UserLevel,
 } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { formatPermission, includesLevel, levels, listPermissions } from '../../ground/permissions.ts'
+import { useResource } from '../../ground/resource.ts'
+import { useStart } from '../../ground/server-facts.ts'
+import { isSame, mergeDraft, type Values } from '../../parts/changed-values.ts'
 import { CheckList } from '../../parts/check-list.tsx'
+import { describeConflict } from '../../parts/conflict.ts'
 import { Field, Form, type Refusal } from '../../parts/form.tsx'
+import { isRefused, toRefusal } from '../../parts/refusal.ts'
 import { showToast } from '../../parts/toasts.tsx'
 import styles from './people.module.css'
 import { PermissionFields } from './permission-fields.tsx'
@@ -58,7 +58,8 @@ function toInput(draft: Draft, before: Draft) {
     ...rest,
     displayName: orNull(draft.displayName),
     email: orNull(draft.email),
-    defaultTeam: orNull(draft.defaultTeam),
+    teams: draft.teams.map((name) => ({ name })),
+    defaultTeam: draft.defaultTeam === '' ? null : { name: draft.defaultTeam },
     unixUser: orNull(draft.unixUser),
   }
   const changed = Object.entries(fields).filter(
@@ -66,8 +67,7 @@ function toInput(draft: Draft, before: Draft) {
   )
   const isOther = subject.trim() !== before.subject || (subject.trim() !== '' && issuer !== before.issuer)
   const identity = isOther && { identity: subject.trim() === '' ? null : { issuer, subject: subject.trim() } }
-  return { ...Object.fromEntries(changed), ...identity } as Partial<Omit<typeof fields, 'teams' | 'allow' | 'deny'>> & {
-    teams?: string[]
+  return { ...Object.fromEntries(changed), ...identity } as Partial<Omit<typeof fields, 'allow' | 'deny'>> & {
     allow?: Permission[]
     deny?: Permission[]
   }

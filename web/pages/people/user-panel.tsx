@@ -1,26 +1,26 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { isRefused } from '../../actions/refusal.ts'
-import { client } from '../../app/connection.ts'
-import { formatPermission } from '../../app/permissions.ts'
-import { useResource } from '../../app/resource.ts'
-import { useStart } from '../../app/server-facts.ts'
-import { useMay } from '../../app/use-may.ts'
+import { countJobs, noJobs } from '../../features/jobs/rows/count-jobs.ts'
 import {
   ChangeUserDocument,
   DisableUserDocument,
   ListTokensDocument,
   type UserItemFragment,
 } from '../../generated/graphql.ts'
-import { openLayer } from '../../layers/layer-store.ts'
+import { client } from '../../ground/connection.ts'
+import { openLayer } from '../../ground/layer-store.ts'
+import { formatPermission } from '../../ground/permissions.ts'
+import { useResource } from '../../ground/resource.ts'
+import { useStart } from '../../ground/server-facts.ts'
+import { useMay } from '../../ground/use-may.ts'
 import { Button } from '../../parts/button.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { plural, quoteShell } from '../../parts/format.ts'
 import { Empty, Failed, Loading } from '../../parts/page-states.tsx'
+import { isRefused } from '../../parts/refusal.ts'
 import { SidePanel } from '../../parts/side-panel.tsx'
 import { Time } from '../../parts/time.tsx'
 import { showToast } from '../../parts/toasts.tsx'
-import { countJobs, noJobs } from '../../rows/count-jobs.ts'
 import styles from './people.module.css'
 import { readUser } from './read-people.ts'
 import { UserForm } from './user-form.tsx'
@@ -162,14 +162,14 @@ async function confirmDisable(user: UserItemFragment, onDone: () => void): Promi
       title: `Disable ${user.name}?`,
       effect: effect.filter(Boolean).join(' '),
       jobs: [],
-      command: `berth user rm ${quoteShell(user.name)}`,
+      command: `berth user disable ${quoteShell(user.name)}`,
       confirmText: 'Disable user',
       keepText: 'Keep',
       hasReason: false,
       run: async () => {
         const input = { userId: user.id, expectedVersion: user.version }
-        const { deleteUser } = await client.request(DisableUserDocument, { input }, { attempts: 4 })
-        if (isRefused(deleteUser)) return deleteUser.message
+        const { disableUser } = await client.request(DisableUserDocument, { input }, { attempts: 4 })
+        if (isRefused(disableUser)) return disableUser.message
         showToast(`Disabled ${user.name}`)
         onDone()
         return null

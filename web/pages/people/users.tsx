@@ -1,10 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { client } from '../../app/connection.ts'
-import { usePages } from '../../app/pages.ts'
-import { levels } from '../../app/permissions.ts'
-import { useResource } from '../../app/resource.ts'
-import { useStart } from '../../app/server-facts.ts'
-import { useMay } from '../../app/use-may.ts'
+import { type JobNumbers, useJobNumbers } from '../../features/jobs/rows/count-jobs.ts'
 import {
   ListUsersDocument,
   TeamNamesDocument,
@@ -13,13 +8,18 @@ import {
   type UserItemFragment,
   type UserLevel,
 } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { usePages } from '../../ground/list-pages.ts'
+import { levels } from '../../ground/permissions.ts'
+import { useResource } from '../../ground/resource.ts'
+import { useStart } from '../../ground/server-facts.ts'
+import { useMay } from '../../ground/use-may.ts'
 import { Button } from '../../parts/button.tsx'
 import { Choice, ListBar, SearchField } from '../../parts/list-bar.tsx'
 import { Listing } from '../../parts/listing.tsx'
 import { SidePanel, WithPanel } from '../../parts/side-panel.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
-import { countJobs, type JobNumbers } from '../../rows/count-jobs.ts'
 import { JobCount } from './job-count.tsx'
 import styles from './people.module.css'
 import { UserForm } from './user-form.tsx'
@@ -38,16 +38,6 @@ interface UsersSearch {
   level?: string | undefined
   team?: string | undefined
   status?: string | undefined
-}
-
-/** By id of the user. */
-function useJobNumbers(users: readonly UserItemFragment[]): ReadonlyMap<string, JobNumbers> {
-  const ids = users.slice(0, 100).map(({ id }) => id)
-  const { value } = useResource(`jobs of users ${ids.join()}`, (signal) => countJobs('USER', { users: ids }, signal), {
-    everyMs,
-    isOff: ids.length === 0,
-  })
-  return value ?? new Map()
 }
 
 /** The filter of the URL; null: the names of the teams are still to be read. */
@@ -83,7 +73,7 @@ export function Users() {
     users.read()
     change({ open: id }, true)
   }
-  const numbers = useJobNumbers(users.value?.rows ?? [])
+  const numbers = useJobNumbers('USER', users.value?.rows.map(({ id }) => id) ?? [])
   const form = (
     <SidePanel title="New user" onClose={close}>
       <UserForm onCancel={close} onDone={created} />
@@ -161,7 +151,7 @@ function UserBar({ search, teams, onChange }: UserBarProps) {
   )
 }
 
-const columns = (numbers: ReadonlyMap<string, JobNumbers>): readonly Column<UserItemFragment>[] => [
+const columns = (numbers: ReadonlyMap<string, JobNumbers> | undefined): readonly Column<UserItemFragment>[] => [
   {
     title: 'Name',
     order: 'name',
@@ -179,13 +169,15 @@ const columns = (numbers: ReadonlyMap<string, JobNumbers>): readonly Column<User
   {
     title: 'Running',
     isNumber: true,
-    cell: ({ id, name }) => <JobCount count={numbers.get(id)?.active ?? 0} search={{ user: name, state: 'active' }} />,
+    cell: ({ id, name }) => (
+      <JobCount numbers={numbers} of={id} part="active" search={{ user: name, state: 'active' }} />
+    ),
   },
   {
     title: 'Waiting',
     isNumber: true,
     cell: ({ id, name }) => (
-      <JobCount count={numbers.get(id)?.waiting ?? 0} search={{ user: name, state: 'waiting' }} />
+      <JobCount numbers={numbers} of={id} part="waiting" search={{ user: name, state: 'waiting' }} />
     ),
   },
   {

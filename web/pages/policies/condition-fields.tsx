@@ -1,7 +1,12 @@
-import { levels } from '../../app/permissions.ts'
+import {
+  type ConditionDraft,
+  type ConditionKind,
+  conditionKinds,
+  conditionTexts,
+} from '../../features/policies/conditions.ts'
+import { levels } from '../../ground/permissions.ts'
 import { CheckList } from '../../parts/check-list.tsx'
 import { Field, type Refusal } from '../../parts/form.tsx'
-import { type ConditionDraft, type ConditionKind, conditionKinds, conditionTexts } from './conditions.ts'
 
 interface ConditionFieldsProps {
   draft: ConditionDraft

@@ -1,12 +1,18 @@
 import { useState } from 'react'
-import { mergeDraft, type Values } from '../../actions/changed-values.ts'
-import { describeConflict } from '../../actions/conflict.ts'
-import { isRefused, toRefusal } from '../../actions/refusal.ts'
-import { client } from '../../app/connection.ts'
+import {
+  describeLimitEffect,
+  type LimitName,
+  type LimitUse,
+  limitNames,
+  limitTexts,
+} from '../../features/policies/limit-effects.ts'
 import { ChangeLimitsDocument, type PoolLimitsFragment, type PoolPolicy } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { mergeDraft, type Values } from '../../parts/changed-values.ts'
+import { describeConflict } from '../../parts/conflict.ts'
 import { Field, Form, type Refusal } from '../../parts/form.tsx'
+import { isRefused, toRefusal } from '../../parts/refusal.ts'
 import { showToast } from '../../parts/toasts.tsx'
-import { describeLimitEffect, type LimitName, type LimitUse, limitNames, limitTexts } from './limit-effects.ts'
 import styles from './policies.module.css'
 import { type PoolLimitsNow, readLimits } from './use-limits.ts'
 
@@ -23,13 +29,13 @@ const toNumber = (text: string) => (text.trim() === '' ? null : Number(text))
 const toDraft = (limits: PoolLimitsFragment): Draft => ({
   limits: Object.fromEntries(limitNames.map((name) => [name, toText(limits[name])])) as Draft['limits'],
   enableFairShare: limits.enableFairShare,
-  starvationSeconds: String(limits.starvationThresholdSeconds),
+  starvationSeconds: toText(limits.starvationThresholdSeconds),
 })
 
 const toValues = ({ limits, enableFairShare, starvationSeconds }: Draft): Values => ({
   ...Object.fromEntries(limitNames.map((name) => [limitTexts[name].title, limits[name] || 'unlimited'])),
   'limit of teams': enableFairShare ? 'on' : 'off',
-  'priority step': starvationSeconds,
+  'priority step': starvationSeconds || 'never',
 })
 
 /** Only the limits that differ, so that a save leaves the changes of others as they are. */
@@ -39,7 +45,7 @@ function toInput(draft: Draft, before: Draft) {
     ...Object.fromEntries(changed.map((name) => [name, toNumber(draft.limits[name])])),
     ...(draft.enableFairShare !== before.enableFairShare && { enableFairShare: draft.enableFairShare }),
     ...(draft.starvationSeconds !== before.starvationSeconds && {
-      starvationThresholdSeconds: Number(draft.starvationSeconds),
+      starvationThresholdSeconds: toNumber(draft.starvationSeconds),
     }),
   }
 }
@@ -125,13 +131,13 @@ const OrderFields = ({ draft, policy, refusal, set }: OrderFieldsProps) => (
     {policy === 'PRIORITY' && (
       <Field
         label="Seconds of waiting that raise a priority by 10"
-        help="At most by 30. 0: never."
+        help="At most by 30. Empty: never."
         path="starvationThresholdSeconds"
         refusal={refusal}
       >
         <input
           type="number"
-          min={0}
+          min={1}
           value={draft.starvationSeconds}
           onChange={({ target }) => set({ starvationSeconds: target.value })}
         />

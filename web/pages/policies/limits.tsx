@@ -1,8 +1,9 @@
 import { Link } from '@tanstack/react-router'
-import { client } from '../../app/connection.ts'
-import { useResource } from '../../app/resource.ts'
-import { useMay } from '../../app/use-may.ts'
+import { describeUse, type LimitName, limitNames, limitTexts } from '../../features/policies/limit-effects.ts'
 import { PoolNamesDocument } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { useResource } from '../../ground/resource.ts'
+import { useMay } from '../../ground/use-may.ts'
 import { Button } from '../../parts/button.tsx'
 import { formatCount } from '../../parts/format.ts'
 import { Choice, ListBar } from '../../parts/list-bar.tsx'
@@ -10,7 +11,6 @@ import { Empty, Failed, FailedInline, Loading } from '../../parts/page-states.ts
 import { SidePanel, WithPanel } from '../../parts/side-panel.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { UseBar } from '../../parts/use-bar.tsx'
-import { describeUse, type LimitName, limitNames, limitTexts } from './limit-effects.ts'
 import { LimitsForm } from './limits-form.tsx'
 import styles from './policies.module.css'
 import { ScopeLimitForm } from './scope-limit-form.tsx'
@@ -22,15 +22,15 @@ const everyMs = 5_000
 type LimitsNow = NonNullable<ReturnType<typeof useLimits>['value']>
 type ScopeLimit = PoolLimitsNow['scopes'][number]
 
-const keyOf = ({ scope, name, gpuModel }: ScopeLimit) =>
-  [scope.toLowerCase(), name, ...(gpuModel ? [gpuModel] : [])].join(':')
+const keyOf = ({ scope: { kind, name }, gpuModel }: ScopeLimit) =>
+  [kind.toLowerCase(), name, ...(gpuModel ? [gpuModel] : [])].join(':')
 
 /** Limits on jobs that run at the same time, pool by pool. */
 export function Limits() {
   const { search, change } = usePoliciesSearch()
   const may = useMay()
   const pools = useResource('pools', (signal) => client.request(PoolNamesDocument, {}, { signal }))
-  const names = pools.value?.pools.map(({ name }) => name) ?? []
+  const names = pools.value?.pools.nodes.map(({ name }) => name) ?? []
   const pool = search.pool ?? names[0]
   const { value, failure, read } = useLimits(pool, everyMs)
   const close = () => change({ open: undefined })
@@ -168,9 +168,9 @@ const poolColumns = ({
 const scopeColumns: readonly Column<ScopeLimit>[] = [
   {
     title: 'Of',
-    cell: ({ scope, name, gpuModel }) => (
+    cell: ({ scope: { kind, name }, gpuModel }) => (
       <>
-        {scope.toLowerCase()} {name}
+        {kind.toLowerCase()} {name}
         {gpuModel && <small className={styles.faint}> on {gpuModel}</small>}
       </>
     ),

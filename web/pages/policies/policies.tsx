@@ -1,5 +1,5 @@
 import { useParams } from '@tanstack/react-router'
-import { usePageTitle } from '../../app/page-title.ts'
+import { usePageTitle } from '../../ground/page-title.ts'
 import { Missing } from '../../parts/page-states.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { Limits } from './limits.tsx'

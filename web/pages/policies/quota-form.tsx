@@ -1,24 +1,25 @@
+import { toScopeInput } from '@berth-jobs/berth/client'
 import { useState } from 'react'
-import { mergeDraft } from '../../actions/changed-values.ts'
-import { describeConflict } from '../../actions/conflict.ts'
-import { isRefused, toRefusal } from '../../actions/refusal.ts'
-import { client } from '../../app/connection.ts'
-import { levels } from '../../app/permissions.ts'
-import { useResource } from '../../app/resource.ts'
 import {
   ChangeQuotaDocument,
   MakeQuotaDocument,
   type QuotaAction,
   type QuotaItemFragment,
-  type QuotaScope,
   type QuotaType,
 } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { levels } from '../../ground/permissions.ts'
+import { useResource } from '../../ground/resource.ts'
+import { mergeDraft } from '../../parts/changed-values.ts'
+import { describeConflict } from '../../parts/conflict.ts'
 import { Field, Form, type Refusal } from '../../parts/form.tsx'
+import { isRefused, toRefusal } from '../../parts/refusal.ts'
 import { showToast } from '../../parts/toasts.tsx'
 import {
   describeQuotaEffect,
   describeScope,
   formatAmount,
+  type QuotaScope,
   quotaActions,
   quotaScopes,
   quotaTypes,
@@ -36,8 +37,8 @@ interface Draft {
 
 const toDraft = (quota: QuotaItemFragment | null): Draft => ({
   type: quota?.type ?? 'CONCURRENT_JOBS',
-  scope: quota?.scope ?? 'GLOBAL',
-  key: quota?.key ?? '',
+  scope: (quota?.scope.kind ?? 'GLOBAL') as QuotaScope,
+  key: quota?.scope.name ?? '',
   action: quota?.action ?? 'BLOCK',
   limit: quota ? String(quota.limit) : '',
 })
@@ -60,7 +61,12 @@ export function QuotaForm({ quota = null, onCancel, onDone }: QuotaFormProps) {
   const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }))
   const create = async (): Promise<Refusal | null> => {
     const { type, scope, key, action, limit } = draft
-    const input = { type, scope, action, limit: Number(limit), ...(scope !== 'GLOBAL' && { key: key.trim() }) }
+    const input = {
+      type,
+      action,
+      limit: Number(limit),
+      ...(scope !== 'GLOBAL' && { scope: toScopeInput(scope, key.trim()) }),
+    }
     const { createQuota } = await client.request(MakeQuotaDocument, { input })
     if (isRefused(createQuota)) return toRefusal(createQuota)
     showToast('Created the quota')
@@ -141,7 +147,7 @@ const TargetFields = ({ draft, refusal, set }: FieldsProps) => (
       </select>
     </Field>
     {draft.scope === 'LEVEL' && (
-      <Field label="Level" path="key" refusal={refusal}>
+      <Field label="Level" path="scope" refusal={refusal}>
         <select value={draft.key} onChange={({ target }) => set({ key: target.value })}>
           {levels.map((level) => (
             <option key={level} value={level}>
@@ -152,7 +158,7 @@ const TargetFields = ({ draft, refusal, set }: FieldsProps) => (
       </Field>
     )}
     {draft.scope !== 'LEVEL' && draft.scope !== 'GLOBAL' && (
-      <Field label={`Name of the ${draft.scope.toLowerCase()}`} path="key" refusal={refusal}>
+      <Field label={`Name of the ${draft.scope.toLowerCase()}`} path="scope" refusal={refusal}>
         <input value={draft.key} required spellCheck={false} onChange={({ target }) => set({ key: target.value })} />
       </Field>
     )}
@@ -161,11 +167,12 @@ const TargetFields = ({ draft, refusal, set }: FieldsProps) => (
 
 /** With the effect on the jobs of now. */
 function LimitFields({ draft, refusal, set }: FieldsProps) {
-  const key = draft.scope === 'GLOBAL' ? null : draft.key.trim()
+  const name = draft.scope === 'GLOBAL' ? null : draft.key.trim()
+  const scope = { kind: draft.scope, name }
   const { value: use } = useResource(
-    `use ${draft.type} ${draft.scope} ${key}`,
-    (signal) => readQuotaUse({ type: draft.type, scope: draft.scope, key }, signal),
-    { isOff: key === '' },
+    `use ${draft.type} ${draft.scope} ${name}`,
+    (signal) => readQuotaUse({ type: draft.type, scope }, signal),
+    { isOff: name === '' },
   )
   const limit = Number(draft.limit)
   const effect =
@@ -182,11 +189,7 @@ function LimitFields({ draft, refusal, set }: FieldsProps) {
           onChange={({ target }) => set({ limit: target.value })}
         />
       </Field>
-      <Field
-        label={`A submission of ${describeScope({ scope: draft.scope, key })} beyond it`}
-        path="action"
-        refusal={refusal}
-      >
+      <Field label={`A submission of ${describeScope(scope)} beyond it`} path="action" refusal={refusal}>
         <select value={draft.action} onChange={({ target }) => set({ action: target.value as QuotaAction })}>
           {toOptions(quotaActions)}
         </select>

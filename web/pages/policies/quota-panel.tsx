@@ -1,14 +1,15 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { isRefused } from '../../actions/refusal.ts'
-import { client } from '../../app/connection.ts'
-import { useResource } from '../../app/resource.ts'
-import { useMay } from '../../app/use-may.ts'
 import { type QuotaItemFragment, RemoveQuotaDocument } from '../../generated/graphql.ts'
-import { openLayer } from '../../layers/layer-store.ts'
+import { client } from '../../ground/connection.ts'
+import { openLayer } from '../../ground/layer-store.ts'
+import { useResource } from '../../ground/resource.ts'
+import { useMay } from '../../ground/use-may.ts'
 import { Button } from '../../parts/button.tsx'
 import { Facts } from '../../parts/facts.tsx'
+import { ObjectLink } from '../../parts/object-link.tsx'
 import { Empty, Failed, Loading } from '../../parts/page-states.tsx'
+import { isRefused } from '../../parts/refusal.ts'
 import { SidePanel } from '../../parts/side-panel.tsx'
 import { Time } from '../../parts/time.tsx'
 import { showToast } from '../../parts/toasts.tsx'
@@ -44,7 +45,7 @@ export function QuotaPanel({ id, onClose, onChange }: QuotaPanelProps) {
   const isShown = quota && !isEdited
   return (
     <SidePanel
-      title={quota ? `${quotaTypes[quota.type]} of ${describeScope(quota)}` : 'Quota'}
+      title={quota ? `${quotaTypes[quota.type]} of ${describeScope(quota.scope)}` : 'Quota'}
       onClose={onClose}
       actions={isShown && may('QUOTA_WRITE') && <Button onClick={() => setEdited(true)}>Edit</Button>}
     >
@@ -54,7 +55,7 @@ export function QuotaPanel({ id, onClose, onChange }: QuotaPanelProps) {
       {isShown && (
         <Facts
           facts={[
-            ['Of', describeScope(quota)],
+            ['Of', <ScopeLink key="of" scope={quota.scope} />],
             ['Counts', quotaTypes[quota.type]],
             ['At most', formatAmount(quota.limit)],
             ['Beyond it', `A submission ${quotaActions[quota.action]}.`],
@@ -73,6 +74,12 @@ export function QuotaPanel({ id, onClose, onChange }: QuotaPanelProps) {
   )
 }
 
+/** Leads to the user or team. */
+function ScopeLink({ scope }: { scope: QuotaItemFragment['scope'] }) {
+  const id = (scope.user ?? scope.team)?.id
+  return id === undefined ? describeScope(scope) : <ObjectLink id={id}>{describeScope(scope)}</ObjectLink>
+}
+
 /** Who is nearest to the limit. */
 function Nearest({ quota }: { quota: QuotaItemFragment }) {
   const { value } = useResource(`use ${quota.id}`, (signal) => readQuotaUse(quota, signal), { everyMs })
@@ -86,8 +93,8 @@ function Nearest({ quota }: { quota: QuotaItemFragment }) {
           name,
           <span key={name} className={styles.row}>
             <UseBar label={name} used={used} limit={quota.limit} format={formatAmount} />
-            {quota.scope !== 'TEAM' && (
-              <Link to="/jobs" search={quota.scope === 'ACCOUNT' ? { account: name } : { user: name }}>
+            {quota.scope.kind !== 'TEAM' && (
+              <Link to="/jobs" search={quota.scope.kind === 'ACCOUNT' ? { account: name } : { user: name }}>
                 jobs
               </Link>
             )}
@@ -102,7 +109,7 @@ function confirmDelete(quota: QuotaItemFragment, onDone: () => void): void {
   openLayer({
     kind: 'CONFIRM',
     confirmation: {
-      title: `Delete the quota of ${describeScope(quota)}?`,
+      title: `Delete the quota of ${describeScope(quota.scope)}?`,
       effect: `${quotaTypes[quota.type]} beyond ${formatAmount(quota.limit)} are no longer held back by it, from the next submission on. Jobs that wait for an approval because of it keep waiting.`,
       jobs: [],
       command: `berth quota rm ${quota.id}`,

@@ -1,6 +1,6 @@
-import type { QuotaAction, QuotaItemFragment, QuotaScope, QuotaType } from '../../generated/graphql.ts'
+import { listExceeding } from '../../features/policies/limit-effects.ts'
+import type { QuotaAction, QuotaType, ScopeKind } from '../../generated/graphql.ts'
 import { formatCount } from '../../parts/format.ts'
-import { listExceeding } from './limit-effects.ts'
 
 export const quotaTypes: Readonly<Record<QuotaType, string>> = {
   CONCURRENT_JOBS: 'Unfinished jobs',
@@ -17,6 +17,8 @@ export const quotaActions: Readonly<Record<QuotaAction, string>> = {
   WARN: 'gets a warning',
 }
 
+export type QuotaScope = Exclude<ScopeKind, 'PROJECT' | 'QUEUE' | 'POOL'>
+
 export const quotaScopes: Readonly<Record<QuotaScope, string>> = {
   GLOBAL: 'each user',
   LEVEL: 'each user of a level',
@@ -25,11 +27,16 @@ export const quotaScopes: Readonly<Record<QuotaScope, string>> = {
   ACCOUNT: 'an account and those below it',
 }
 
+export interface ScopeName {
+  kind: ScopeKind
+  name: string | null
+}
+
 /** "team ml", "each lead", "each user". */
-export function describeScope({ scope, key }: Pick<QuotaItemFragment, 'scope' | 'key'>): string {
-  if (scope === 'GLOBAL') return 'each user'
-  if (scope === 'LEVEL') return `each ${(key ?? '').toLowerCase()}`
-  return `${scope.toLowerCase()} ${key}`
+export function describeScope({ kind, name }: ScopeName): string {
+  if (kind === 'GLOBAL') return 'each user'
+  if (kind === 'LEVEL') return `each ${(name ?? '').toLowerCase()}`
+  return `${kind.toLowerCase()} ${name}`
 }
 
 export const formatAmount = (value: number): string => formatCount(Math.round(value * 100) / 100)

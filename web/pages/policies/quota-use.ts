@@ -1,16 +1,19 @@
-import { client } from '../../app/connection.ts'
-import { serverNowMs } from '../../app/server-clock.ts'
+import { countJobs } from '../../features/jobs/rows/count-jobs.ts'
 import {
   FindUsersDocument,
   type JobFilter,
-  type QuotaItemFragment,
   type QuotaType,
   TeamNamesDocument,
   type UserLevel,
 } from '../../generated/graphql.ts'
-import { countJobs } from '../../rows/count-jobs.ts'
+import { client } from '../../ground/connection.ts'
+import { serverNowMs } from '../../ground/server-clock.ts'
+import type { ScopeName } from './quota-texts.ts'
 
-type Limited = Pick<QuotaItemFragment, 'type' | 'scope' | 'key'>
+interface Limited {
+  type: QuotaType
+  scope: ScopeName
+}
 
 const hourMs = 3_600_000
 const windowHours: Readonly<Partial<Record<QuotaType, number>>> = { JOBS_PER_HOUR: 1, JOBS_PER_DAY: 24 }
@@ -32,9 +35,10 @@ function toFilter(type: QuotaType): JobFilter | null {
 export async function readQuotaUse(quota: Limited, signal: AbortSignal): Promise<ReadonlyMap<string, number> | null> {
   const filter = toFilter(quota.type)
   if (!filter) return null
-  if (quota.scope === 'ACCOUNT') return readAccountUse(quota.key ?? '', filter, signal)
-  if (quota.scope === 'TEAM') return readTeamUse(quota.key ?? '', filter, signal)
-  return readUserUse(quota, filter, signal)
+  const { kind, name } = quota.scope
+  if (kind === 'ACCOUNT') return readAccountUse(name ?? '', filter, signal)
+  if (kind === 'TEAM') return readTeamUse(name ?? '', filter, signal)
+  return readUserUse(quota.scope, filter, signal)
 }
 
 async function readAccountUse(account: string, filter: JobFilter, signal: AbortSignal) {
@@ -51,13 +55,13 @@ async function readTeamUse(name: string, filter: JobFilter, signal: AbortSignal)
   return new Map([[name, counts.get(id)?.total ?? 0]])
 }
 
-async function readUserUse({ scope, key }: Limited, filter: JobFilter, signal: AbortSignal) {
+async function readUserUse({ kind, name: given }: ScopeName, filter: JobFilter, signal: AbortSignal) {
   const wanted = {
-    ...(scope === 'LEVEL' && { levels: [key as UserLevel] }),
-    ...(scope === 'USER' && { text: key }),
+    ...(kind === 'LEVEL' && { levels: [given as UserLevel] }),
+    ...(kind === 'USER' && { text: given }),
   }
   const { users } = await client.request(FindUsersDocument, { filter: wanted, first: usersMax }, { signal })
-  const found = users.nodes.filter(({ name }) => scope !== 'USER' || name === key)
+  const found = users.nodes.filter(({ name }) => kind !== 'USER' || name === given)
   if (found.length === 0) return null
   const counts = await countJobs('USER', { ...filter, users: found.map(({ id }) => id) }, signal)
   return new Map(found.map(({ id, name }) => [name, counts.get(id)?.total ?? 0]))

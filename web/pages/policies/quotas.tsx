@@ -1,14 +1,14 @@
 import type { ReactNode } from 'react'
-import { client } from '../../app/connection.ts'
-import { usePages } from '../../app/pages.ts'
-import { useResource } from '../../app/resource.ts'
-import { useMay } from '../../app/use-may.ts'
 import {
   ListQuotasDocument,
   OwnQuotasDocument,
   type QuotaFilter,
   type QuotaItemFragment,
 } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { usePages } from '../../ground/list-pages.ts'
+import { useResource } from '../../ground/resource.ts'
+import { useMay } from '../../ground/use-may.ts'
 import { Button } from '../../parts/button.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { Choice, ListBar, SearchField } from '../../parts/list-bar.tsx'
@@ -40,7 +40,7 @@ function toQuotaFilter(search: PoliciesSearch): QuotaFilter {
     ...(scope && { scopes: [scope] }),
     ...(type && { types: [type] }),
     ...(action && { actions: [action] }),
-    ...(search.key && { keys: [search.key] }),
+    ...(search.key && { names: [search.key] }),
   }
 }
 
@@ -133,7 +133,7 @@ const QuotaBar = ({ search, actions, onChange }: QuotaBarProps) => (
 )
 
 const columns: readonly Column<QuotaItemFragment>[] = [
-  { title: 'Of', cell: describeScope },
+  { title: 'Of', cell: ({ scope }) => describeScope(scope) },
   { title: 'Counts', cell: ({ type }) => quotaTypes[type] },
   { title: 'At most', isNumber: true, cell: ({ limit }) => formatAmount(limit) },
   { title: 'A submission beyond it', isSecondary: true, cell: ({ action }) => quotaActions[action] },
@@ -153,8 +153,8 @@ function OwnQuotas() {
       <Facts
         facts={quotas
           .toSorted((one, other) => share(other) - share(one))
-          .map(({ type, ceiling, used, limit, action }) => [
-            `${quotaTypes[type]}${ceiling ? `, ${ceiling.replace(':', ' ')}` : ''}, then ${quotaActions[action]}`,
+          .map(({ type, scope, used, limit, action }) => [
+            `${quotaTypes[type]}${scope.kind === 'USER' ? '' : `, ${describeScope(scope)}`}, then ${quotaActions[action]}`,
             <UseBar key={type} label={quotaTypes[type]} used={used} limit={limit} format={formatAmount} />,
           ])}
       />

@@ -1,10 +1,10 @@
-import { client } from '../../app/connection.ts'
 import {
   OneQuotaDocument,
   OneRuleDocument,
   type QuotaItemFragment,
   type RuleItemFragment,
 } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
 
 /** null: it does not exist, or the viewer may not see it. */
 export async function readQuota(id: string, signal?: AbortSignal): Promise<QuotaItemFragment | null> {

@@ -1,11 +1,11 @@
 import { useState } from 'react'
-import { isRefused, toRefusal } from '../../actions/refusal.ts'
-import { client } from '../../app/connection.ts'
-import { useResource } from '../../app/resource.ts'
-import { serverNowMs } from '../../app/server-clock.ts'
 import { MakeReservationDocument, NodesOfPoolsDocument } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { useResource } from '../../ground/resource.ts'
+import { serverNowMs } from '../../ground/server-clock.ts'
 import { CheckList } from '../../parts/check-list.tsx'
 import { Field, Form, type Refusal } from '../../parts/form.tsx'
+import { isRefused, toRefusal } from '../../parts/refusal.ts'
 import { showToast } from '../../parts/toasts.tsx'
 import styles from './policies.module.css'
 import { describeHeld, toLocalText } from './reserved-nodes.ts'
@@ -16,7 +16,7 @@ interface Draft {
   name: string
   project: string
   pool: string
-  nodes: readonly string[]
+  nodeIds: readonly string[]
   from: string
   until: string
   hard: boolean
@@ -27,7 +27,7 @@ interface Draft {
 function startDraft(): Draft {
   const nextMs = Math.ceil(serverNowMs() / hourMs) * hourMs
   const times = { from: toLocalText(nextMs), until: toLocalText(nextMs + 8 * hourMs) }
-  return { name: '', project: '', pool: '', nodes: [], hard: false, nativeId: '', ...times }
+  return { name: '', project: '', pool: '', nodeIds: [], hard: false, nativeId: '', ...times }
 }
 
 const toTime = (text: string) => new Date(text).toISOString()
@@ -41,11 +41,11 @@ export function ReservationForm({ onCancel, onDone }: ReservationFormProps) {
   const [draft, setDraft] = useState(startDraft)
   const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }))
   const { value } = useResource('nodes', (signal) => client.request(NodesOfPoolsDocument, {}, { signal }))
-  const pool = value?.pools.find(({ name }) => name === draft.pool) ?? value?.pools[0]
+  const pool = value?.pools.nodes.find(({ name }) => name === draft.pool) ?? value?.pools.nodes[0]
   const create = async (): Promise<Refusal | null> => {
-    const { name, project, nodes, from, until, hard, nativeId } = draft
+    const { name, project, nodeIds, from, until, hard, nativeId } = draft
     const input = {
-      ...{ name: name.trim(), project: project.trim(), pool: pool?.name ?? '', nodes: [...nodes], hard },
+      ...{ name: name.trim(), project: project.trim(), pool: pool?.name ?? '', nodeIds: [...nodeIds], hard },
       ...{ startsAt: toTime(from), endsAt: toTime(until) },
       ...(nativeId.trim() && { nativeId: nativeId.trim() }),
     }
@@ -68,10 +68,10 @@ export function ReservationForm({ onCancel, onDone }: ReservationFormProps) {
             </Field>
           </div>
           <WindowFields draft={draft} refusal={refusal} set={set} />
-          {value && value.pools.length > 1 && (
+          {value && value.pools.nodes.length > 1 && (
             <Field label="Pool" path="pool" refusal={refusal}>
-              <select value={pool?.name} onChange={({ target }) => set({ pool: target.value, nodes: [] })}>
-                {value.pools.map(({ id, name }) => (
+              <select value={pool?.name} onChange={({ target }) => set({ pool: target.value, nodeIds: [] })}>
+                {value.pools.nodes.map(({ id, name }) => (
                   <option key={id}>{name}</option>
                 ))}
               </select>
@@ -131,16 +131,16 @@ const NodeFields = ({ nodes, draft, refusal, set }: NodeFieldsProps) => (
   <CheckList
     label="Nodes"
     help={
-      draft.nodes.length > 0 &&
-      `Holds ${describeHeld(nodes.filter(({ name }) => draft.nodes.includes(name)))}. Other jobs do not start there in the window.`
+      draft.nodeIds.length > 0 &&
+      `Holds ${describeHeld(nodes.filter(({ id }) => draft.nodeIds.includes(id)))}. Other jobs do not start there in the window.`
     }
-    path="nodes"
+    path="nodeIds"
     refusal={refusal}
-    options={nodes.map(({ name, state }) => ({
-      value: name,
+    options={nodes.map(({ id, name, state }) => ({
+      value: id,
       text: state === 'READY' ? name : `${name} (${state.toLowerCase()})`,
     }))}
-    chosen={draft.nodes}
-    onChange={(chosen) => set({ nodes: chosen })}
+    chosen={draft.nodeIds}
+    onChange={(chosen) => set({ nodeIds: chosen })}
   />
 )

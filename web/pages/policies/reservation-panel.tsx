@@ -1,17 +1,17 @@
 import { Link } from '@tanstack/react-router'
-import { isRefused } from '../../actions/refusal.ts'
-import { client } from '../../app/connection.ts'
-import { useResource } from '../../app/resource.ts'
-import { serverNowMs } from '../../app/server-clock.ts'
-import { useMay } from '../../app/use-may.ts'
+import { countJobs, noJobs } from '../../features/jobs/rows/count-jobs.ts'
 import { RemoveReservationDocument } from '../../generated/graphql.ts'
-import { openLayer } from '../../layers/layer-store.ts'
+import { client } from '../../ground/connection.ts'
+import { openLayer } from '../../ground/layer-store.ts'
+import { useResource } from '../../ground/resource.ts'
+import { serverNowMs } from '../../ground/server-clock.ts'
+import { useMay } from '../../ground/use-may.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { formatExact, plural } from '../../parts/format.ts'
+import { isRefused } from '../../parts/refusal.ts'
 import { showToast } from '../../parts/toasts.tsx'
-import { countJobs, noJobs } from '../../rows/count-jobs.ts'
 import styles from './policies.module.css'
 import { describeHeld, type Reservation } from './reserved-nodes.ts'
 
@@ -78,11 +78,11 @@ export function ReservationPanel({ reservation, onDelete }: { reservation: Reser
 
 async function confirmDelete(reservation: Reservation, onDone: () => void): Promise<void> {
   const { id, name, project, nodes, endsAt } = reservation
-  const numbers = await countProject(project).catch(() => noJobs)
+  const numbers = await countProject(project).catch(() => null)
   const isOver = Date.parse(endsAt) <= serverNowMs()
   const effect = isOver
     ? 'Its window is over.'
-    : `${describeHeld(nodes)} can be used by all jobs at once. Running jobs continue. Jobs that name it and wait keep waiting until they are cancelled; ${plural(numbers.waiting, 'job')} of ${project} wait${numbers.waiting === 1 ? 's' : ''} now.`
+    : `${describeHeld(nodes)} can be used by all jobs at once. Running jobs continue. Jobs that name it and wait keep waiting until they are cancelled${numbers ? `; ${plural(numbers.waiting, 'job')} of ${project} wait${numbers.waiting === 1 ? 's' : ''} now` : ''}.`
   openLayer({
     kind: 'CONFIRM',
     confirmation: {

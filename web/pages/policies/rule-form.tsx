@@ -1,15 +1,20 @@
 import { useState } from 'react'
-import { isSame, mergeDraft, type Values } from '../../actions/changed-values.ts'
-import { describeConflict } from '../../actions/conflict.ts'
-import { isRefused, toRefusal } from '../../actions/refusal.ts'
-import { client } from '../../app/connection.ts'
-import { levels } from '../../app/permissions.ts'
+import {
+  type ConditionDraft,
+  describeCondition,
+  toCondition,
+  toConditionDraft,
+} from '../../features/policies/conditions.ts'
 import { ChangeRuleDocument, MakeRuleDocument, type RuleItemFragment, type UserLevel } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { levels } from '../../ground/permissions.ts'
+import { isSame, mergeDraft, type Values } from '../../parts/changed-values.ts'
 import { CheckList } from '../../parts/check-list.tsx'
+import { describeConflict } from '../../parts/conflict.ts'
 import { Field, Form, type Refusal, refusal } from '../../parts/form.tsx'
+import { isRefused, toRefusal } from '../../parts/refusal.ts'
 import { showToast } from '../../parts/toasts.tsx'
 import { ConditionFields } from './condition-fields.tsx'
-import { type ConditionDraft, describeCondition, toCondition, toConditionDraft } from './conditions.ts'
 import styles from './policies.module.css'
 import { readRule } from './read-policies.ts'
 import { RulePreview } from './rule-preview.tsx'

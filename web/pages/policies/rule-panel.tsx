@@ -1,23 +1,23 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { isRefused } from '../../actions/refusal.ts'
-import { client } from '../../app/connection.ts'
-import { useResource } from '../../app/resource.ts'
-import { useMay } from '../../app/use-may.ts'
+import { describeCondition, toCondition, toConditionDraft } from '../../features/policies/conditions.ts'
 import {
   ChangeRuleDocument,
   PendingOfRuleDocument,
   RemoveRuleDocument,
   type RuleItemFragment,
 } from '../../generated/graphql.ts'
-import { openLayer } from '../../layers/layer-store.ts'
+import { client } from '../../ground/connection.ts'
+import { openLayer } from '../../ground/layer-store.ts'
+import { useResource } from '../../ground/resource.ts'
+import { useMay } from '../../ground/use-may.ts'
 import { Button } from '../../parts/button.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { formatDuration, plural } from '../../parts/format.ts'
 import { Empty, Failed, Loading } from '../../parts/page-states.tsx'
+import { isRefused } from '../../parts/refusal.ts'
 import { SidePanel } from '../../parts/side-panel.tsx'
 import { showToast } from '../../parts/toasts.tsx'
-import { describeCondition, toCondition, toConditionDraft } from './conditions.ts'
 import styles from './policies.module.css'
 import { readRule } from './read-policies.ts'
 import { RuleForm } from './rule-form.tsx'
@@ -116,7 +116,7 @@ function RuleButtons({ rule, onChange, onDelete }: RuleButtonsProps) {
 }
 
 async function confirmDelete(rule: RuleItemFragment, onDone: () => void): Promise<void> {
-  const pending = await client.request(PendingOfRuleDocument, { ruleName: rule.name }).catch(() => null)
+  const pending = await client.request(PendingOfRuleDocument, { rule: rule.id }).catch(() => null)
   const count = pending?.approvals.nodes.length ?? 0
   const requests = pending?.approvals.pageInfo.hasNextPage ? 'More than 100 requests' : plural(count, 'request')
   openLayer({

@@ -1,18 +1,20 @@
+import { toScopeInput } from '@berth-jobs/berth/client'
 import { useState } from 'react'
-import { mergeDraft } from '../../actions/changed-values.ts'
-import { describeConflict } from '../../actions/conflict.ts'
-import { isRefused, toRefusal } from '../../actions/refusal.ts'
-import { client } from '../../app/connection.ts'
-import { ChangeScopeLimitDocument, type LimitScope } from '../../generated/graphql.ts'
-import { openLayer } from '../../layers/layer-store.ts'
+import { ChangeScopeLimitDocument, type ScopeKind } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { openLayer } from '../../ground/layer-store.ts'
 import { Button } from '../../parts/button.tsx'
+import { mergeDraft } from '../../parts/changed-values.ts'
+import { describeConflict } from '../../parts/conflict.ts'
 import { Field, Form, type Refusal } from '../../parts/form.tsx'
 import { plural, quoteShell } from '../../parts/format.ts'
+import { isRefused, toRefusal } from '../../parts/refusal.ts'
 import { showToast } from '../../parts/toasts.tsx'
 import styles from './policies.module.css'
 import { type PoolLimitsNow, readLimits } from './use-limits.ts'
 
 type ScopeLimit = PoolLimitsNow['scopes'][number]
+type LimitScope = Exclude<ScopeKind, 'GLOBAL' | 'LEVEL' | 'ACCOUNT' | 'POOL'>
 const scopes: readonly LimitScope[] = ['QUEUE', 'PROJECT', 'TEAM', 'USER']
 
 const toText = (limit: number | null | undefined) => (limit === null || limit === undefined ? '' : String(limit))
@@ -27,8 +29,8 @@ interface ScopeLimitFormProps {
 
 const toValues = ({ scopes: all }: PoolLimitsNow) =>
   Object.fromEntries(
-    all.map(({ scope, name, gpuModel, maxJobs, maxGpus }) => [
-      `${scope.toLowerCase()} ${name}${gpuModel ? ` on ${gpuModel}` : ''}`,
+    all.map(({ scope: { kind, name }, gpuModel, maxJobs, maxGpus }) => [
+      `${kind.toLowerCase()} ${name}${gpuModel ? ` on ${gpuModel}` : ''}`,
       [maxJobs !== null && `${maxJobs} jobs`, maxGpus !== null && `${maxGpus} GPUs`].filter(Boolean).join(', '),
     ]),
   )
@@ -42,15 +44,15 @@ interface Draft {
 }
 
 const toDraft = (limit: ScopeLimit | undefined): Draft => ({
-  scope: limit?.scope ?? 'USER',
-  name: limit?.name ?? '',
+  scope: (limit?.scope.kind ?? 'USER') as LimitScope,
+  name: limit?.scope.name ?? '',
   gpuModel: limit?.gpuModel ?? '',
   jobs: toText(limit?.maxJobs),
   gpus: toText(limit?.maxGpus),
 })
 
 const isSameTarget = (one: ScopeLimit, other: ScopeLimit) =>
-  one.scope === other.scope && one.name === other.name && one.gpuModel === other.gpuModel
+  one.scope.kind === other.scope.kind && one.scope.name === other.scope.name && one.gpuModel === other.gpuModel
 
 /** A limit of one queue, project, team or user. */
 export function ScopeLimitForm({ limits, limit, onCancel, onDone }: ScopeLimitFormProps) {
@@ -61,10 +63,12 @@ export function ScopeLimitForm({ limits, limit, onCancel, onDone }: ScopeLimitFo
   const save = async (): Promise<Refusal | null> => {
     const { scope, name, gpuModel, jobs, gpus } = draft
     const input = {
-      ...{ pool: base.pool.name, scope, name: name.trim(), expectedVersion: base.version },
+      pool: base.pool.name,
+      scope: toScopeInput(scope, name.trim()),
+      expectedVersion: base.version,
       ...(gpuModel.trim() && { gpuModel: gpuModel.trim() }),
-      ...(jobs !== '' && { maxJobs: Number(jobs) }),
-      ...(gpus !== '' && { maxGpus: Number(gpus) }),
+      maxJobs: jobs === '' ? null : Number(jobs),
+      maxGpus: gpus === '' ? null : Number(gpus),
     }
     const { setScopeLimit } = await client.request(ChangeScopeLimitDocument, { input }, { attempts: 4 })
     if (setScopeLimit.__typename === 'VersionConflictProblem') {
@@ -117,7 +121,7 @@ const TargetFields = ({ draft, isFixed, refusal, set }: FieldsProps & { isFixed:
           ))}
         </select>
       </Field>
-      <Field label="Name" path="name" refusal={refusal}>
+      <Field label="Name" path="scope" refusal={refusal}>
         <input
           value={draft.name}
           required
@@ -178,7 +182,8 @@ const NumberFields = ({ draft, limit, refusal, set }: FieldsProps & { limit: Sco
 )
 
 function confirmRemove({ pool, version }: PoolLimitsNow, limit: ScopeLimit, onDone: () => void): void {
-  const { scope, name, gpuModel, jobsInUse } = limit
+  const { gpuModel, jobsInUse } = limit
+  const { scope, name } = toDraft(limit)
   const model = gpuModel ? ` --gpu-model ${quoteShell(gpuModel)}` : ''
   openLayer({
     kind: 'CONFIRM',
@@ -191,7 +196,8 @@ function confirmRemove({ pool, version }: PoolLimitsNow, limit: ScopeLimit, onDo
       keepText: 'Keep',
       hasReason: false,
       run: async () => {
-        const input = { pool: pool.name, scope, name, expectedVersion: version, ...(gpuModel && { gpuModel }) }
+        const target = { pool: pool.name, scope: toScopeInput(scope, name), ...(gpuModel && { gpuModel }) }
+        const input = { ...target, expectedVersion: version, maxJobs: null, maxGpus: null }
         const { setScopeLimit } = await client.request(ChangeScopeLimitDocument, { input }, { attempts: 4 })
         if (isRefused(setScopeLimit)) return setScopeLimit.message
         showToast(`Removed the limit of ${name}`)

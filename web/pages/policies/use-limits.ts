@@ -1,22 +1,25 @@
-import { client } from '../../app/connection.ts'
-import { useResource } from '../../app/resource.ts'
+import { countJobs, type JobNumbers } from '../../features/jobs/rows/count-jobs.ts'
+import type { LimitUse } from '../../features/policies/limit-effects.ts'
 import {
   FindUsersDocument,
   PoolLimitsNowDocument,
   type PoolLimitsNowQuery,
   TeamNamesDocument,
 } from '../../generated/graphql.ts'
-import { countJobs, type JobNumbers } from '../../rows/count-jobs.ts'
-import type { LimitUse } from './limit-effects.ts'
+import { client } from '../../ground/connection.ts'
+import { useResource } from '../../ground/resource.ts'
 
-export type PoolLimitsNow = NonNullable<PoolLimitsNowQuery['limits']>
+type Pool = NonNullable<PoolLimitsNowQuery['pool']>
+
+export type PoolLimitsNow = Pool['limits'] & { pool: Pool }
 
 /** null: the pool does not exist. */
 export async function readLimits(pool: string, signal?: AbortSignal): Promise<PoolLimitsNow | null> {
-  return (await client.request(PoolLimitsNowDocument, { pool }, signal ? { signal } : {})).limits
+  const { pool: found } = await client.request(PoolLimitsNowDocument, { pool }, signal ? { signal } : {})
+  return found && { ...found.limits, pool: found }
 }
 
-async function readUse({ name, queue, used }: PoolLimitsNow['pool'], signal: AbortSignal): Promise<LimitUse> {
+async function readUse({ name, workload, used }: Pool, signal: AbortSignal): Promise<LimitUse> {
   const filter = { pools: [name] }
   const [users, teams, userNames, teamNames] = await Promise.all([
     countJobs('USER', filter, signal),
@@ -28,8 +31,8 @@ async function readUse({ name, queue, used }: PoolLimitsNow['pool'], signal: Abo
   const pick = (counts: ReadonlyMap<string, JobNumbers>, choose: (numbers: JobNumbers) => number) =>
     new Map([...counts].filter(([id]) => id !== '').map(([id, each]) => [names.get(id) ?? id, choose(each)]))
   return {
-    running: queue.running,
-    waiting: queue.depth + queue.blocked,
+    running: workload.running,
+    waiting: workload.depth + workload.blocked,
     gpus: used.gpu,
     runningByUser: pick(users, ({ active }) => active),
     runningByTeam: pick(teams, ({ active }) => active),

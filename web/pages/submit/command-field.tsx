@@ -1,6 +1,6 @@
 import { useEffect, useId, useRef, useState } from 'react'
-import { isSame } from '../../actions/changed-values.ts'
 import { Button } from '../../parts/button.tsx'
+import { isSame } from '../../parts/changed-values.ts'
 import { needsShell } from './command-words.ts'
 import { type CommandMode, formatCommand, parseCommand } from './field-texts.ts'
 import type { FormSubject } from './form-subject.ts'

@@ -40,7 +40,7 @@ export function readChoices(facts: SubmitChoicesQuery | undefined, spec: DraftSp
     queues,
     executors: unique(ofPool.map(({ name }) => name)),
     launchers: unique(may.flatMap(({ launchers }) => launchers)),
-    gpuModels: unique((facts?.system.gpus ?? []).map(({ name }) => name)),
+    gpuModels: facts?.system.gpuModels ?? [],
     teams: (facts?.viewer.user.teams ?? []).map(({ name }) => name),
     supports: (field) => fields.size === 0 || fields.has(field),
   }

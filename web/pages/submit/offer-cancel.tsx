@@ -1,6 +1,6 @@
-import { confirmCancel } from '../../actions/cancel-jobs.ts'
-import { client } from '../../app/connection.ts'
+import { confirmCancel } from '../../features/jobs/actions/cancel-jobs.ts'
 import { PeekJobDocument } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
 import { Button } from '../../parts/button.tsx'
 import { showToast } from '../../parts/toasts.tsx'
 

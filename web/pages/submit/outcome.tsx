@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { useNow } from '../../app/server-clock.ts'
+import { useNow } from '../../ground/server-clock.ts'
 import { formatClock, formatCount, formatMoney, plural } from '../../parts/format.ts'
 import { StateGlyph } from '../../parts/state-glyph.tsx'
 import { formatSeconds } from './field-texts.ts'
@@ -70,14 +70,16 @@ function Prediction({ preview, count }: { preview: Preview; count: number }) {
         <dd>
           {resources.cpu} CPU, {formatGib(resources.memoryBytes)}
           {resources.gpu > 0 && `, ${plural(resources.gpu, 'GPU')}`}
-          {resources.replicas > 1 && ` × ${resources.replicas}`} on {spec.executor}
+          {resources.replicas > 1 && ` × ${resources.replicas}`} on {spec.executor.toLowerCase()}
         </dd>
         <dt>Ends after</dt>
-        <dd>{spec.maxRunTimeSeconds > 0 ? `${formatSeconds(spec.maxRunTimeSeconds)} at the latest` : 'no limit'}</dd>
+        <dd>
+          {spec.maxRunTimeSeconds !== null ? `${formatSeconds(spec.maxRunTimeSeconds)} at the latest` : 'no limit'}
+        </dd>
         <dt>Approval</dt>
         <dd>
           {approval
-            ? `${approval.requiredLevel.toLowerCase()} or above${approval.ruleName ? `, rule ${approval.ruleName}` : ''}`
+            ? `${approval.requiredLevel.toLowerCase()} or above${approval.rule ? `, rule ${approval.rule.name}` : ''}`
             : 'none'}
         </dd>
         {preemptedCount > 0 && (
@@ -92,7 +94,11 @@ function Prediction({ preview, count }: { preview: Preview; count: number }) {
           </>
         )}
         {quotas.map((quota) => (
-          <Quota key={`${quota.type} ${quota.scope} ${quota.limit}`} quota={quota} count={count} />
+          <Quota
+            key={`${quota.type} ${quota.scope.kind} ${quota.scope.name} ${quota.limit}`}
+            quota={quota}
+            count={count}
+          />
         ))}
       </dl>
       {warnings.length > 0 && (
@@ -124,7 +130,7 @@ function Quota({ quota, count }: { quota: Preview['quotas'][number]; count: numb
       <dt>{toWords(type)}</dt>
       <dd className={isOver ? styles.over : undefined}>
         {after === null ? 'without a bound' : formatCount(after)} of {formatCount(limit)} for{' '}
-        {scope.replace(/^user:/, '')}
+        {scope.kind === 'USER' ? scope.name : `${scope.kind.toLowerCase()} ${scope.name}`}
         {isOver && ` (${action.toLowerCase().replaceAll('_', ' ')})`}
       </dd>
     </>
@@ -140,19 +146,19 @@ const formatGpus = (ids: readonly number[]) =>
     : `, GPU ${[ids.slice(0, -1).join(', '), ids.at(-1)].filter((part) => part !== '').join(' and ')}`
 
 /** "Starts now on gpu3, GPU 0 and 1". */
-export function formatOutcome({ wouldBe, nodeNames, gpuIds, queuePosition }: Preview): string {
+export function formatOutcome({ wouldBe, nodeNames, gpuIds, position }: Preview): string {
   if (wouldBe === 'STARTING')
     return `Starts now${nodeNames.length > 0 ? ` on ${nodeNames.join(', ')}${formatGpus(gpuIds)}` : ''}`
   if (wouldBe === 'BLOCKED') return 'Waits for an approval'
   if (wouldBe === 'FAILED') return 'Fails at once'
-  return queuePosition === null ? 'Waits' : `Waits at position ${formatCount(queuePosition)}`
+  return position === null ? 'Waits' : `Waits at position ${formatCount(position)}`
 }
 
 /** When and where the job would start, or why it would wait. */
 function Start({ preview }: { preview: Preview }) {
   const nowMs = useNow()
   const { wouldBe, reasons, estimatedStart, fit } = preview
-  const from = estimatedStart && formatClock(Date.parse(estimatedStart.earliest), nowMs)
+  const from = estimatedStart?.earliest && formatClock(Date.parse(estimatedStart.earliest), nowMs)
   const latest = estimatedStart?.latest ?? estimatedStart?.p90
   const until = latest && formatClock(Date.parse(latest), nowMs)
   return (
@@ -164,6 +170,7 @@ function Start({ preview }: { preview: Preview }) {
       {wouldBe === 'QUEUED' && from && (
         <p>{until && until !== from ? `Starts between ${from} and ${until}` : `Starts at ${from} at the earliest`}</p>
       )}
+      {wouldBe === 'QUEUED' && estimatedStart?.earliest === null && <p>{estimatedStart.message}</p>}
       {wouldBe !== 'STARTING' && reasons.map(({ message }) => <p key={message}>{message}</p>)}
       {wouldBe === 'QUEUED' && fit && !fit.couldEverFit && (
         <p className={styles.refused}>No node of the pool could ever run this: {fit.missing.join('; ')}</p>

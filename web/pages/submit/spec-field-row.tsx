@@ -1,5 +1,5 @@
 import { useId, useState } from 'react'
-import { isSame } from '../../actions/changed-values.ts'
+import { isSame } from '../../parts/changed-values.ts'
 import { type FieldText, findFieldText } from './field-texts.ts'
 import type { FormSubject } from './form-subject.ts'
 import { readValue, type SpecField, violationPaths, writeValue } from './spec-fields.ts'
@@ -88,10 +88,10 @@ type Option = readonly [value: string, text: string]
 
 function listOptions({ path, values }: SpecField, { choices }: FormSubject): readonly Option[] | null {
   const same = (names: readonly string[]): readonly Option[] => names.map((name) => [name, name])
-  if (values) return same(values)
   if (path === 'queue')
     return choices.queues.map(({ name, pool }) => [name, pool && pool !== name ? `${name} (pool ${pool})` : name])
   if (path === 'executor') return same(choices.executors)
+  if (values) return same(values)
   if (path === 'launcher') return same(choices.launchers)
   if (path === 'x11')
     return [

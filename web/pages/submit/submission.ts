@@ -1,5 +1,4 @@
 import { RequestFailed } from '@berth-jobs/berth/client'
-import { client } from '../../app/connection.ts'
 import {
   type JobSpecInput,
   type SubmitJobInput,
@@ -7,6 +6,7 @@ import {
   SubmitOneDocument,
   type SubmitOneMutation,
 } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
 import type { DraftSpec } from './spec-text.ts'
 import { readTypeErrors, readViolations, type Violation } from './violations.ts'
 

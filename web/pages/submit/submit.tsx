@@ -1,15 +1,17 @@
+import { requireField } from '@berth-jobs/berth/client'
 import { useRouterState, useSearch } from '@tanstack/react-router'
-import { client } from '../../app/connection.ts'
-import { usePageTitle } from '../../app/page-title.ts'
-import { useResource } from '../../app/resource.ts'
-import { useMay } from '../../app/use-may.ts'
-import { type JobSpecInput, SpecToEditDocument } from '../../generated/graphql.ts'
+import { toCopyInput } from '../../features/spec/spec-input.ts'
+import { hasSpecHash, readSpecHash } from '../../features/spec/spec-link.ts'
+import { SpecToEditDocument } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { usePageTitle } from '../../ground/page-title.ts'
+import { useResource } from '../../ground/resource.ts'
+import { useStart } from '../../ground/server-facts.ts'
+import { useMay } from '../../ground/use-may.ts'
 import { Button } from '../../parts/button.tsx'
 import { Empty, Failed, Loading, Missing } from '../../parts/page-states.tsx'
-import { toSpecInput } from '../../spec/spec-input.ts'
-import { hasSpecHash, readSpecHash } from '../../spec/spec-link.ts'
 import { createDraft, loadDraft } from './draft.ts'
-import { type DraftSpec, formatSpecText, parseSpecText } from './spec-text.ts'
+import { formatSpecText, parseSpecText } from './spec-text.ts'
 import { SubmitForm } from './submit-form.tsx'
 
 /** A new job: an empty form, the spec of a job (`from`), or that of a link (`#spec=`). */
@@ -45,6 +47,7 @@ function LinkedSpec({ hash }: { hash: string }) {
 }
 
 function SpecFrom({ id }: { id: string }) {
+  const { viewer } = useStart()
   const kept = loadDraft(id)
   const { value, failure, read } = useResource(
     id,
@@ -55,17 +58,12 @@ function SpecFrom({ id }: { id: string }) {
   if (failure) return <Failed failure={failure} onRetry={read} />
   if (value === undefined) return <Loading />
   if (value === null) return <Missing what="The job to submit again" />
-  return <SubmitForm source={id} first={createDraft(formatSpecText(withoutOwnAccount(toSpecInput(value.spec))))} />
+  const spec = toCopyInput(requireField(value.spec), value.user.id === viewer.user.id)
+  return <SubmitForm source={id} first={createDraft(formatSpecText(spec))} />
 }
 
 /** Links of pages have JSON. */
 function toYaml(text: string): string {
   const { spec } = parseSpecText(text)
   return spec && text.trimStart().startsWith('{') ? formatSpecText(spec) : text
-}
-
-/** The account of a person or a team follows from who submits, and for which team. */
-function withoutOwnAccount({ account, ...spec }: JobSpecInput): DraftSpec {
-  const isDerived = spec.team != null || account?.startsWith('users.')
-  return { ...spec, ...(account != null && !isDerived && { account }) }
 }

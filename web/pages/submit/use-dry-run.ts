@@ -1,9 +1,9 @@
 import type { RequestFailed } from '@berth-jobs/berth/client'
 import { useRef } from 'react'
-import { client } from '../../app/connection.ts'
-import { useResource } from '../../app/resource.ts'
-import { useSettled } from '../../app/settled.ts'
 import { DryRunDocument, type DryRunQuery, type SubmitJobInput } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { useResource } from '../../ground/resource.ts'
+import { useSettled } from '../../ground/settled.ts'
 import { readTypeErrors, readViolations, type Violation } from './violations.ts'
 
 export type Preview = Extract<DryRunQuery['previewJob'], { __typename: 'JobPreview' }>

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
+import { jobStore } from '../../features/jobs/rows/job-store.ts'
 import { showToast } from '../../parts/toasts.tsx'
-import { jobStore } from '../../rows/job-store.ts'
 import { type Sweep, sweepSpecs } from './combinations.ts'
 import { continuedMsMax, type Draft, removeDraft } from './draft.ts'
 import { offerCancel } from './offer-cancel.tsx'

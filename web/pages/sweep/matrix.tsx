@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router'
-import { useNow } from '../../app/server-clock.ts'
+import type { JobRow } from '../../features/jobs/rows/job-store.ts'
+import { useNow } from '../../ground/server-clock.ts'
 import { formatDuration, plural } from '../../parts/format.ts'
 import { StateGlyph } from '../../parts/state-glyph.tsx'
 import { stateWords } from '../../parts/states.ts'
-import type { JobRow } from '../../rows/job-store.ts'
 import styles from './sweep.module.css'
 import { heatOf, labelOf, runTimeMs } from './sweep-axes.ts'
 

@@ -1,4 +1,4 @@
-import type { JobRow } from '../../rows/job-store.ts'
+import type { JobRow } from '../../features/jobs/rows/job-store.ts'
 
 /** Keys of labels whose values differ between the jobs, with their values in order. */
 export function findAxes(

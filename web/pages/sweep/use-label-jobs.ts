@@ -1,14 +1,14 @@
 import type { RequestFailed } from '@berth-jobs/berth/client'
 import { useEffect, useState } from 'react'
-import { client } from '../../app/connection.ts'
-import { toFailure } from '../../app/to-failure.ts'
+import { type JobRow, jobStore } from '../../features/jobs/rows/job-store.ts'
 import {
   type JobFilter,
   ListJobsDocument,
   ListUpdatesDocument,
   type ListUpdatesSubscription,
 } from '../../generated/graphql.ts'
-import { type JobRow, jobStore } from '../../rows/job-store.ts'
+import { client } from '../../ground/connection.ts'
+import { toFailure } from '../../ground/to-failure.ts'
 
 interface LabelJobs {
   jobs: readonly JobRow[]

@@ -1,6 +1,6 @@
-import { RequestFailed } from '@berth-jobs/berth/client'
-import { client } from '../../app/connection.ts'
+import { RequestFailed, requireField } from '@berth-jobs/berth/client'
 import { PoolUsageDocument, type UsageBy } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
 import { alignFrom, chooseBucket, lengthen, type UsageRange } from './usage-range.ts'
 import type { UsagePoint } from './usage-series.ts'
 
@@ -30,7 +30,8 @@ export async function readUsage({ range, by, pool }: Question, signal: AbortSign
   const read = async (key: UsageBy, bucketSeconds: number, fromMs: number) => {
     const from = new Date(fromMs).toISOString()
     const variables = { pool: pool ?? null, from, to, bucketSeconds, by: key }
-    return (await client.request(PoolUsageDocument, variables, { attempts: 4, signal })).usage
+    const { usage } = await client.request(PoolUsageDocument, variables, { attempts: 4, signal })
+    return requireField(usage).map(({ user, team, ...point }) => ({ ...point, key: (user ?? team)?.name ?? point.key }))
   }
   for (let bucketSeconds = chooseBucket(range); ; bucketSeconds = lengthen(bucketSeconds)) {
     const fromMs = alignFrom(range, bucketSeconds)

@@ -43,9 +43,21 @@ function listCharts(
 ): readonly ChartData[] {
   const word = by.toLowerCase()
   const states = [
-    { name: 'running', color: 'var(--state-running)', values: sumPoints(byPool, timeline, ({ running }) => running) },
-    { name: 'queued', color: 'var(--state-queued)', values: sumPoints(byPool, timeline, ({ queued }) => queued) },
-    { name: 'blocked', color: 'var(--state-blocked)', values: sumPoints(byPool, timeline, ({ blocked }) => blocked) },
+    {
+      name: 'running',
+      color: 'var(--state-running)',
+      values: sumPoints(byPool, timeline, ({ averageRunning }) => averageRunning),
+    },
+    {
+      name: 'queued',
+      color: 'var(--state-queued)',
+      values: sumPoints(byPool, timeline, ({ averageQueued }) => averageQueued),
+    },
+    {
+      name: 'blocked',
+      color: 'var(--state-blocked)',
+      values: sumPoints(byPool, timeline, ({ averageBlocked }) => averageBlocked),
+    },
   ].filter(({ name, values }) => name !== 'blocked' || values.some(Boolean))
   const capacity = (measure: (point: UsagePoint) => number) =>
     Math.max(0, ...sumPoints(byPool, timeline, measure).map(Number))
@@ -72,12 +84,12 @@ function listCharts(
     { title: 'Running and waiting jobs', series: states, unit: numberUnit, isStacked: true },
     ...held(
       'GPUs',
-      ({ gpu }) => gpu,
+      ({ averageGpu }) => averageGpu,
       capacity(({ gpuCapacity }) => gpuCapacity),
     ),
     ...held(
       'Cores',
-      ({ cpu }) => cpu,
+      ({ averageCpu }) => averageCpu,
       capacity(({ cpuCapacity }) => cpuCapacity),
     ),
     ...listCosts(byKey, timeline, `Cost by ${word}, for each ${bucket}`),

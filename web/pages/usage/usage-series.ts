@@ -1,7 +1,8 @@
 import type { PoolUsageQuery } from '../../generated/graphql.ts'
 import { otherColor, type Series, seriesColors } from '../../parts/chart-series.ts'
 
-export type UsagePoint = PoolUsageQuery['usage'][number]
+/** `key` is the name of a user or a team, else what filters take. */
+export type UsagePoint = Omit<NonNullable<PoolUsageQuery['usage']>[number], 'user' | 'team'>
 
 const noTeam = '(without a team)'
 export const keyName = (key: string | null): string => key ?? noTeam

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest'
+import { type AccountShare, listShares } from '../../web/pages/workload/account-shares.ts'
+
+const share = (account: string, more: Partial<AccountShare> = {}): AccountShare => ({
+  account,
+  occupancy: 0,
+  decayedUse: null,
+  share: 0,
+  weight: 1,
+  running: 0,
+  queued: 0,
+  ...more,
+})
+
+it('the part due to an account is divided among the accounts below by their weights', () => {
+  const rows = listShares([
+    share('ml', { weight: 3, share: 0.2 }),
+    share('ml.vision', { share: 0.5 }),
+    share('ml.speech.asr', { weight: 2, share: 0.1 }),
+    share('users.ann', { share: 0.1 }),
+  ])
+  expect(rows.map(({ account, depth, due }) => [account, depth, due])).toEqual([
+    ['users.ann', 0, 0.25],
+    ['ml', 0, 0.75],
+    ['ml.speech.asr', 1, 0.5],
+    ['ml.vision', 1, 0.25],
+  ])
+})
+
+it('an account holds its occupancy times its weight, and lately its decayed use times its weight', () => {
+  const [now] = listShares([share('ml', { weight: 2, occupancy: 0.25 })])
+  expect(now).toMatchObject({ heldNow: 0.5, heldLately: null })
+  const [lately] = listShares([share('ml', { weight: 2, occupancy: 0.25, decayedUse: 0.1 })])
+  expect(lately).toMatchObject({ heldNow: 0.5, heldLately: 0.2 })
+})

@@ -1,0 +1,144 @@
+import type { Client } from '@berth-jobs/berth/client'
+import {
+  CancelManyDocument,
+  DeleteManyDocument,
+  type JobAction,
+  type JobFilter,
+  type JobSelection,
+  PrioritizeManyDocument,
+  RetryManyDocument,
+} from '../../../generated/graphql.ts'
+
+export type BulkAction = Extract<JobAction, 'CANCEL' | 'RETRY' | 'DELETE' | 'SET_PRIORITY'>
+
+export interface BulkRequest {
+  action: BulkAction
+  /** Of a cancellation. */
+  reason?: string
+  /** null: back to the priority of the level of its user. */
+  priority?: number | null
+  /** One for each dialog: a repeated request retries no job twice. */
+  idempotencyKey: string
+}
+
+interface RefusedJob {
+  id: string
+  message: string
+}
+
+export type BulkResult =
+  | { kind: 'DONE'; done: number; refused: readonly RefusedJob[] }
+  /** Another number of jobs matches; `done`: by the calls before. */
+  | { kind: 'MISMATCH'; actualCount: number; done: number }
+  | { kind: 'REFUSED'; message: string; done: number }
+
+interface Answer {
+  __typename: string
+  remaining?: number
+  results?: readonly { jobId: string; result: { __typename: string; message?: string; changed?: boolean } }[]
+  actualCount?: number
+  message?: string
+}
+
+type Send = Pick<Client, 'request'>
+
+const jobsPerCall = 1_000
+const attempts = 4
+
+/** Acts on jobs by their ids, in as few calls as possible. */
+export async function actOnIds(
+  client: Send,
+  request: BulkRequest,
+  ids: readonly string[],
+  onProgress: (done: number) => void,
+): Promise<BulkResult> {
+  let done = 0
+  const refused: RefusedJob[] = []
+  for (let at = 0; at < ids.length; at += jobsPerCall) {
+    const jobIds = ids.slice(at, at + jobsPerCall)
+    const answer = await send(client, request, { jobIds }, attempts)
+    if (answer.results === undefined) return { kind: 'REFUSED', message: answer.message ?? answer.__typename, done }
+    done += countChanged(answer, refused)
+    onProgress(done)
+  }
+  return { kind: 'DONE', done, refused }
+}
+
+/**
+ * Acts on the server on all jobs that match, call by call. The server refuses when another number matches than was
+ * confirmed.
+ */
+export async function actOnMatching(
+  client: Send,
+  request: BulkRequest,
+  { filter, expectedCount }: { filter: JobFilter; expectedCount: number },
+  onProgress: (done: number) => void,
+): Promise<BulkResult> {
+  let done = 0
+  let remaining = expectedCount
+  const refused = new Map<string, RefusedJob>()
+  while (remaining > 0) {
+    const answer = await send(client, request, { matching: { filter, expectedCount: remaining } }, 1)
+    const { actualCount } = answer
+    // Jobs that ended or arrived between two calls were part of what was confirmed.
+    if (actualCount !== undefined && done > 0 && actualCount <= expectedCount - done) {
+      remaining = actualCount
+      continue
+    }
+    if (actualCount !== undefined) return { kind: 'MISMATCH', actualCount, done }
+    if (answer.results === undefined) return { kind: 'REFUSED', message: answer.message ?? answer.__typename, done }
+    const refusedNow: RefusedJob[] = []
+    const changed = countChanged(answer, refusedNow)
+    for (const each of refusedNow) refused.set(each.id, each)
+    done += changed
+    onProgress(done)
+    // What the server refuses matches again: no further call would change it.
+    remaining = changed === 0 ? 0 : (answer.remaining ?? 0)
+  }
+  return { kind: 'DONE', done, refused: [...refused.values()] }
+}
+
+/** How many jobs match that the action would change, or why it is refused. Nothing is changed. */
+export async function countMatching(
+  client: Send,
+  request: BulkRequest,
+  filter: JobFilter,
+): Promise<{ count: number } | { refusal: string }> {
+  const answer = await send(client, request, { matching: { filter, expectedCount: 0 } }, attempts)
+  if (answer.actualCount === undefined && answer.results === undefined)
+    return { refusal: answer.message ?? answer.__typename }
+  return { count: answer.actualCount ?? 0 }
+}
+
+function countChanged({ results = [] }: Answer, refused: RefusedJob[]): number {
+  let changed = 0
+  for (const { jobId: id, result } of results) {
+    const { __typename, message, changed: hasChanged = true } = result
+    if (!__typename.endsWith('Success')) refused.push({ id, message: message ?? __typename })
+    else if (hasChanged) changed++
+  }
+  return changed
+}
+
+async function send(
+  client: Send,
+  { action, reason, priority = null, idempotencyKey }: BulkRequest,
+  selection: JobSelection,
+  attemptsMax: number,
+): Promise<Answer> {
+  const options = { attempts: attemptsMax }
+  switch (action) {
+    case 'CANCEL': {
+      const input = { selection, ...(reason && { reason }) }
+      return (await client.request(CancelManyDocument, { input }, options)).cancelJobs
+    }
+    case 'RETRY':
+      return (await client.request(RetryManyDocument, { input: { selection, idempotencyKey } }, options)).retryJobs
+    case 'DELETE':
+      return (await client.request(DeleteManyDocument, { input: { selection } }, options)).deleteJobs
+    case 'SET_PRIORITY': {
+      const input = { selection, priority }
+      return (await client.request(PrioritizeManyDocument, { input }, options)).setJobPriorities
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import { createIdempotencyKey } from '@berth-jobs/berth/client'
+import { RetryOneDocument } from '../../../generated/graphql.ts'
+import { client } from '../../../ground/connection.ts'
+import { showToast } from '../../../parts/toasts.tsx'
+import { type JobRow, jobStore } from '../rows/job-store.ts'
+
+/** Submits the spec of a final job again. Returns the id of the new job; null: refused, and the reason is shown. */
+export async function retryJob(job: JobRow): Promise<string | null> {
+  const idempotencyKey = createIdempotencyKey()
+  const { retryJob: result } = await client.request(
+    RetryOneDocument,
+    { input: { jobId: job.id, idempotencyKey } },
+    { attempts: 8 },
+  )
+  if (result.__typename !== 'RetryJobSuccess') {
+    showToast(result.message, { isTrouble: true })
+    return null
+  }
+  jobStore.put(result.job)
+  showToast(`Submitted ${result.job.name ?? result.job.id} again`)
+  return result.job.id
+}

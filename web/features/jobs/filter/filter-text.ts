@@ -1,0 +1,169 @@
+import type { Executor, JobFilter, JobState, StateReason } from '../../../generated/graphql.ts'
+import { stateGroups, states } from '../../../parts/states.ts'
+
+/**
+ * The filter of a list of jobs, in three forms: the search part of the URL, the text of the filter field
+ * (`state:running,queued user:me label:sweep=lr`), and `JobFilter` of the API.
+ */
+export interface FilterSearch {
+  state?: string | undefined
+  user?: string | undefined
+  pool?: string | undefined
+  queue?: string | undefined
+  executor?: string | undefined
+  project?: string | undefined
+  account?: string | undefined
+  label?: string | undefined
+  reason?: string | undefined
+  node?: string | undefined
+  id?: string | undefined
+  since?: string | undefined
+  until?: string | undefined
+  ended?: string | undefined
+  text?: string | undefined
+}
+
+/** The search part of the URL of a list. */
+export interface JobsSearch extends FilterSearch {
+  order?: string | undefined
+  group?: string | undefined
+  /** The job in the side panel. */
+  peek?: string | undefined
+}
+
+export const filterKeys = [
+  'state',
+  'user',
+  'pool',
+  'queue',
+  'executor',
+  'project',
+  'account',
+  'label',
+  'reason',
+  'node',
+  'id',
+  'since',
+  'until',
+  'ended',
+] as const satisfies readonly (keyof FilterSearch)[]
+
+export type FilterKey = (typeof filterKeys)[number]
+
+const isFilterKey = (key: string): key is FilterKey => (filterKeys as readonly string[]).includes(key)
+
+const term = /(?:(\w+):)?(?:"((?:[^"\\]|\\.)*)"|(\S+))/g
+
+/** Words without a key are searched in the name. A key that is given twice has all of its values. */
+export function parseFilter(text: string): FilterSearch {
+  const found: Partial<Record<FilterKey | 'text', string>> = {}
+  const add = (key: FilterKey | 'text', value: string, separator: string) => {
+    found[key] = found[key] === undefined ? value : `${found[key]}${separator}${value}`
+  }
+  for (const [whole, key, quoted, bare] of text.matchAll(term)) {
+    // A key whose value is still to be typed.
+    if (key === undefined && filterKeys.some((each) => bare?.toLowerCase() === `${each}:`)) continue
+    const value = quoted?.replace(/\\(.)/g, '$1') ?? bare ?? ''
+    if (key !== undefined && isFilterKey(key.toLowerCase())) add(key.toLowerCase() as FilterKey, value, ',')
+    else add('text', key === undefined ? value : whole, ' ')
+  }
+  return found
+}
+
+const quote = (value: string) => (/[\s"]/.test(value) ? `"${value.replace(/["\\]/g, '\\$&')}"` : value)
+
+export function formatFilter(search: FilterSearch): string {
+  const terms = filterKeys.flatMap((key) => (search[key] ? [`${key}:${quote(search[key])}`] : []))
+  return [...terms, ...(search.text ? [search.text] : [])].join(' ')
+}
+
+export interface FilterProblem {
+  key: FilterKey
+  message: string
+}
+
+export interface FilterContext {
+  viewerId: string
+  /** Ids of users by their names. */
+  users: ReadonlyMap<string, string>
+  nowMs: number
+}
+
+const split = (value: string | undefined): string[] | undefined => {
+  const parts = value?.split(',').filter(Boolean) ?? []
+  return parts.length > 0 ? parts : undefined
+}
+
+/** `JobFilter`, and the values that it cannot have. */
+export function toJobFilter(
+  search: FilterSearch,
+  context: FilterContext,
+): { filter: JobFilter; problems: readonly FilterProblem[] } {
+  const problems: FilterProblem[] = []
+  const filter: JobFilter = {
+    states: readStates(search.state, problems),
+    users: readUsers(search.user, context, problems),
+    pools: split(search.pool),
+    queues: split(search.queue),
+    executors: split(search.executor)?.map((executor) => executor.toUpperCase() as Executor),
+    projects: split(search.project),
+    accounts: split(search.account),
+    ids: split(search.id),
+    labels: split(search.label)?.map((label) => {
+      const [key = '', ...value] = label.split('=')
+      return value.length > 0 ? { key, value: value.join('=') } : { key }
+    }),
+    createdAfter: readMoment('since', search.since, context.nowMs, problems),
+    createdBefore: readMoment('until', search.until, context.nowMs, problems),
+    finishedAfter: readMoment('ended', search.ended, context.nowMs, problems),
+    stateReasons: split(search.reason)?.map((reason) => reason.toUpperCase() as StateReason),
+    node: search.node || undefined,
+    text: search.text || undefined,
+  }
+  const given = Object.entries(filter).filter(([, value]) => value !== undefined)
+  return { filter: Object.fromEntries(given), problems }
+}
+
+function readStates(value: string | undefined, problems: FilterProblem[]): JobState[] | undefined {
+  const words = split(value)?.map((word) => word.toLowerCase())
+  const found = words?.flatMap((word) => stateGroups[word] ?? states.filter((state) => state.toLowerCase() === word))
+  const unknown =
+    words?.filter((word) => !stateGroups[word] && !states.some((state) => state.toLowerCase() === word)) ?? []
+  for (const word of unknown)
+    problems.push({ key: 'state', message: `${word} is not a state: use ${states.join(', ').toLowerCase()}` })
+  return found && found.length > 0 ? [...new Set(found)] : undefined
+}
+
+function readUsers(value: string | undefined, context: FilterContext, problems: FilterProblem[]): string[] | undefined {
+  const ids = split(value)?.flatMap((name) => {
+    if (name === 'me') return [context.viewerId]
+    if (name.startsWith('user_')) return [name]
+    const id = context.users.get(name)
+    if (id === undefined) problems.push({ key: 'user', message: `No user has the name ${name}` })
+    return id ?? []
+  })
+  return ids && ids.length > 0 ? ids : undefined
+}
+
+const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
+
+/** "24h" and "7d" count back from now; other values are dates. null: neither. */
+export function readTime(value: string, nowMs: number): string | null {
+  const [, count, unit = ''] = value.match(/^(\d+)([mhdw])$/) ?? []
+  // Whole minutes: a filter that changes each millisecond would be another list.
+  const backMs = count === undefined ? Number.NaN : Number(count) * (units[unit] ?? 0)
+  const atMs = Number.isNaN(backMs) ? Date.parse(value) : Math.floor((nowMs - backMs) / 60_000) * 60_000
+  return Number.isNaN(atMs) ? null : new Date(atMs).toISOString()
+}
+
+function readMoment(
+  key: 'since' | 'until' | 'ended',
+  value: string | undefined,
+  nowMs: number,
+  problems: FilterProblem[],
+): string | undefined {
+  if (value === undefined || value === '') return undefined
+  const time = readTime(value, nowMs)
+  if (time === null) problems.push({ key, message: `${value} is not a time: write 24h, 7d or 2026-11-24` })
+  return time ?? undefined
+}

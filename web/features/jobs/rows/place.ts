@@ -1,0 +1,38 @@
+import { formatBytes } from '../../../parts/format.ts'
+import type { JobRow } from './job-store.ts'
+
+/** Ids of the same time differ at their end. */
+const jobId = /\bjob_\w{20}(\w{6})\b/g
+
+/** The place of a job as short as a column of a list: its state already says that the job waits. */
+export const abridgePlace = (job: JobRow): string =>
+  describePlace(job)
+    .replace(/Waiting (?=for |behind )/, '')
+    .replaceAll(jobId, 'job …$1')
+
+/** Nodes and GPUs of a run; position and reason of a job that waits. */
+export function describePlace(job: JobRow): string {
+  const { currentRun, scheduling, stateCategory, pool } = job
+  if (stateCategory !== 'WAITING') {
+    const gpus = currentRun.gpuIds.length > 0 ? `:${currentRun.gpuIds.join(',')}` : ''
+    return currentRun.nodeNames.length > 0 ? `${currentRun.nodeNames.join(', ')}${gpus}` : pool.name
+  }
+  const [reason] = scheduling?.reasons ?? []
+  const position = job.position === null ? '' : `#${job.position} `
+  return `${position}${reason?.message ?? pool.name}`
+}
+
+const percent = 100
+
+/** "2 × a100 · 40 GiB each" or "4 cores · 16 GiB". */
+export function describeRequest({ resources }: Pick<JobRow, 'resources'>): string {
+  if (!resources) return ''
+  const { cpu, memoryBytes, gpu, gpuModel, gpuMemoryBytes, replicas } = resources
+  const model = gpuModel.length === 1 ? ` ${gpuModel[0]}` : ' GPU'
+  const parts =
+    gpu > 0
+      ? [`${gpu}${model}`, gpuMemoryBytes !== null ? `≥ ${formatBytes(gpuMemoryBytes)}` : formatBytes(memoryBytes)]
+      : [`${Math.round(cpu * percent) / percent} ${cpu === 1 ? 'core' : 'cores'}`, formatBytes(memoryBytes)]
+  const one = parts.join(' · ')
+  return replicas > 1 ? `${replicas} × (${one})` : one
+}

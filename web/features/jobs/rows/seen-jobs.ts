@@ -1,0 +1,26 @@
+import { createStore } from '../../../ground/store.ts'
+
+/** Jobs that the reader has opened, kept by the browser: failed ones are no news then. */
+const storageKey = 'berth-seen-jobs'
+const seenMax = 500
+
+function readStored(): string[] {
+  try {
+    const stored: unknown = JSON.parse(localStorage.getItem(storageKey) ?? '[]')
+    return Array.isArray(stored) ? stored.filter((id) => typeof id === 'string') : []
+  } catch {
+    return []
+  }
+}
+
+const seen = createStore<ReadonlySet<string>>(new Set(readStored()))
+
+export function markSeen(ids: readonly string[]): void {
+  const more = ids.filter((id) => !seen.read().has(id))
+  if (more.length === 0) return
+  const all = [...seen.read(), ...more].slice(-seenMax)
+  localStorage.setItem(storageKey, JSON.stringify(all))
+  seen.change(new Set(all))
+}
+
+export const useSeenJobs = seen.useValue

@@ -1,0 +1,29 @@
+import { type CreateDownloadInput, type DownloadFormat, MakeDownloadDocument } from '../../generated/graphql.ts'
+import { baseUrl, client } from '../../ground/connection.ts'
+import { showToast } from '../../parts/toasts.tsx'
+import { allStreams } from './line-store.ts'
+
+/** An address with a ticket for this log or artifact alone; null: refused, and the reason is shown. */
+async function makeDownloadUrl(input: CreateDownloadInput): Promise<string | null> {
+  const { createDownload } = await client.request(MakeDownloadDocument, { input }, { attempts: 4 })
+  if (createDownload.__typename === 'CreateDownloadSuccess') return new URL(createDownload.url, baseUrl).href
+  showToast(createDownload.message, { isTrouble: true })
+  return null
+}
+
+/** The browser downloads the file itself. */
+async function download(input: CreateDownloadInput): Promise<void> {
+  const url = await makeDownloadUrl(input)
+  if (url === null) return
+  const link = document.createElement('a')
+  link.href = url
+  link.download = ''
+  link.click()
+}
+
+export const makeArtifactUrl = (artifactId: string): Promise<string | null> => makeDownloadUrl({ artifactId })
+
+export const downloadArtifact = (artifactId: string): Promise<void> => download({ artifactId })
+
+export const downloadLog = (jobId: string, run: number, format: DownloadFormat): Promise<void> =>
+  download({ log: { jobId, run, format, streams: [...allStreams] } })

@@ -1,0 +1,63 @@
+import { useLayoutEffect, useRef } from 'react'
+import { useSettings } from '../../ground/settings.ts'
+import type { LogLines } from './log-lines.ts'
+import { LogRow } from './log-row.tsx'
+import styles from './log-view.module.css'
+import type { Rows } from './rows.ts'
+import { measureOffset, type Scroller } from './scroller.ts'
+import type { Finder } from './use-finder.ts'
+import type { Place } from './use-place.ts'
+
+interface DrawnRowsProps {
+  scroller: Scroller
+  rows: Rows
+  lines: LogLines
+  finder: Finder
+  place: Place
+  startedAt: string | null
+}
+
+/**
+ * The rows in sight. Each is placed by a transform alone: rows that move with the scroll bar are no shift of the layout, and
+ * a height is measured before it is used.
+ */
+export function DrawnRows({ scroller, rows, lines, finder, place, startedAt }: DrawnRowsProps) {
+  const { logTimes, logWraps } = useSettings()
+  const list = useRef<HTMLDivElement>(null)
+  const { from, to, geometry, measured } = scroller
+  const shown = rows.slice(from, to)
+  const { range, open, select, toggle } = place
+  useLayoutEffect(() => {
+    const elements = [...(list.current?.children ?? [])] as HTMLElement[]
+    const isTall = (i: number) => logWraps || geometry.tall.has(from + i) || open.has(shown[i]?.number ?? 0)
+    const heights = elements.flatMap((element, i) => (isTall(i) ? [[from + i, element.offsetHeight] as const] : []))
+    measured(new Map(heights))
+    let offset = measureOffset(scroller.place, from, geometry)
+    for (const [i, { style }] of elements.entries()) {
+      style.transform = `translateY(${offset}px)`
+      offset += geometry.tall.get(from + i) ?? geometry.rowPx
+    }
+  })
+  return (
+    <div className={styles.bar} style={{ height: Math.max(scroller.barPx, 1) }}>
+      <div className={styles.window} data-wraps={logWraps} ref={list} style={{ height: geometry.windowPx }}>
+        {shown.map(({ key, number, gap }) => (
+          <LogRow
+            key={key}
+            number={number}
+            gap={gap}
+            line={gap ? undefined : lines.line(number)}
+            isSelected={!gap && range !== null && number >= range.from && number <= range.to}
+            isMatch={!gap && number === finder.current}
+            isOpen={!gap && open.has(number)}
+            highlighter={finder.highlighter}
+            times={logTimes}
+            startMs={startedAt === null ? null : Date.parse(startedAt)}
+            onSelect={select}
+            onToggle={toggle}
+          />
+        ))}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,29 @@
+import type { Settings } from '../../ground/settings.ts'
+
+export const nextTimes = { OFF: 'EXACT', EXACT: 'RELATIVE', RELATIVE: 'OFF' } as const satisfies Record<
+  Settings['logTimes'],
+  Settings['logTimes']
+>
+
+const two = (value: number) => String(value).padStart(2, '0')
+const three = (value: number) => String(value).padStart(3, '0')
+
+/** "14:02:11.004" in the zone of the reader. */
+export function formatLineTime(atMs: number): string {
+  const at = new Date(atMs)
+  return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}.${three(at.getMilliseconds())}`
+}
+
+const secondMs = 1_000
+const minuteMs = 60 * secondMs
+const hourMs = 60 * minuteMs
+
+/** "+1:02:03.4" since the start of the run. */
+export function formatElapsed(ms: number): string {
+  const elapsed = Math.max(0, ms)
+  const hours = Math.floor(elapsed / hourMs)
+  const minutes = Math.floor((elapsed % hourMs) / minuteMs)
+  const seconds = Math.floor((elapsed % minuteMs) / secondMs)
+  const tenth = Math.floor((elapsed % secondMs) / 100)
+  return `+${hours > 0 ? `${hours}:${two(minutes)}` : minutes}:${two(seconds)}.${tenth}`
+}

@@ -1,0 +1,125 @@
+import { useEffect, useMemo, useState, useSyncExternalStore } from 'react'
+import type { DownloadFormat, RunRowFragment } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { beforeNextPicture } from '../../ground/next-picture.ts'
+import { serverNowMs } from '../../ground/server-clock.ts'
+import { useSettings } from '../../ground/settings.ts'
+import { Empty, FailedInline, Loading } from '../../parts/page-states.tsx'
+import { DrawnRows } from './drawn-rows.tsx'
+import { Foot } from './foot.tsx'
+import { LogLines } from './log-lines.ts'
+import { LogTools } from './log-tools.tsx'
+import styles from './log-view.module.css'
+import { buildRows } from './rows.ts'
+import { useScroller } from './scroller.ts'
+import { TickStrip } from './tick-strip.tsx'
+import { useBoxEvents } from './use-box-events.ts'
+import { useFinder } from './use-finder.ts'
+import { linesId, useLogKeys } from './use-log-keys.ts'
+import { usePlace } from './use-place.ts'
+import { useStreamFilter } from './use-stream-filter.ts'
+
+interface LogViewProps {
+  jobId: string
+  run: Pick<RunRowFragment, 'number' | 'startedAt'> & Partial<Pick<RunRowFragment, 'logLines'>>
+  isEnded: boolean
+  onDownload: (format: DownloadFormat) => void
+}
+
+const rowPx = 18
+/** Lines around those in sight that are read with them. */
+const marginLines = 100
+/** Errors of a longer log are looked for when the reader asks, because the server reads all of it. */
+const searchedLinesMax = 200_000
+
+function useLogLines(jobId: string, { number, logLines = 0 }: LogViewProps['run']) {
+  const [lines, setLines] = useState<LogLines | null>(null)
+  useEffect(() => {
+    const options = { client, jobId, run: number, lineCount: logLines, nowMs: serverNowMs, schedule: beforeNextPicture }
+    const created = new LogLines(options)
+    created.start()
+    setLines(created)
+    return () => created.stop()
+    // The number of lines is a hint for the start.
+  }, [jobId, number])
+  return lines
+}
+
+/** The log of one run of a job. */
+export function LogView(props: LogViewProps) {
+  const lines = useLogLines(props.jobId, props.run)
+  return lines ? <Lines {...props} lines={lines} /> : <Loading />
+}
+
+function Lines({ lines, jobId, run, isEnded, onDownload }: LogViewProps & { lines: LogLines }) {
+  const state = useSyncExternalStore(lines.subscribe, lines.state)
+  const { logWraps } = useSettings()
+  const filter = useStreamFilter({ jobId, run: run.number, lines })
+  const only = filter.lines
+  const rows = useMemo(
+    () => buildRows(state.lineCount, state.gaps, only),
+    [state.lineCount, state.gaps, only, only?.length],
+  )
+  const scroller = useScroller(rows.count, rowPx, { wraps: logWraps, key: `${filter.key} ${state.gaps.length}` })
+  const place = usePlace({ lines, rows, scroller, isReady: rows.count > 0 || state.isFinal })
+  const first = rows.at(Math.floor(scroller.place))?.number ?? 1
+  const findsErrors = isEnded && (run.logLines ?? 0) <= searchedLinesMax
+  const finder = useFinder({
+    jobId,
+    run: run.number,
+    lines,
+    streams: filter.streams,
+    findsErrors,
+    goTo: place.goTo,
+    from: first,
+  })
+  const events = useBoxEvents({ lines, scroller, place })
+  useLogKeys({ place, scroller, finder, first })
+
+  const [from, to] = [rows.at(scroller.from)?.number ?? 1, rows.at(scroller.to - 1)?.number ?? 0]
+  useEffect(() => {
+    if (!place.isSettled) return
+    if (only === null) lines.show(from - marginLines, to + marginLines)
+    else void lines.showSparse(only.slice(scroller.from, scroller.to), filter.streams)
+  }, [lines, only, only?.length, from, to, state.version, place.isSettled])
+
+  if (state.isGone) return <Empty title="The log was deleted" />
+  const gapLines = state.gaps.map(({ beforeLine }) => beforeLine)
+  return (
+    <section className={styles.view} aria-label="Log">
+      {state.failure && <FailedInline failure={state.failure} onRetry={() => lines.start()} />}
+      <LogTools finder={finder} filter={filter} place={place} isLive={!state.isFinal} onDownload={onDownload} />
+      <div className={styles.frame}>
+        <div
+          ref={scroller.box}
+          className={styles.box}
+          id={linesId}
+          role="log"
+          aria-label="Output"
+          aria-live="off"
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by keyboard
+          tabIndex={0}
+          {...events}
+        >
+          <DrawnRows {...{ scroller, rows, lines, finder, place }} startedAt={run.startedAt} />
+          {rows.count === 0 && <p className={styles.none}>{describeNothing({ isEnded, isFiltered: only !== null })}</p>}
+        </div>
+        <TickStrip
+          rows={rows}
+          current={finder.current ?? place.range?.from ?? null}
+          found={finder.found}
+          errors={finder.errors}
+          gapLines={gapLines}
+          heightPx={scroller.geometry.windowPx}
+          onGo={place.goTo}
+        />
+      </div>
+      <Foot state={state} shownCount={only?.length ?? null} onGo={place.goTo} />
+    </section>
+  )
+}
+
+function describeNothing({ isEnded, isFiltered }: { isEnded: boolean; isFiltered: boolean }): string {
+  if (isFiltered) return 'No line of these streams.'
+  return isEnded ? 'The job printed nothing.' : 'No output yet. It appears here as the job prints it.'
+}

@@ -1,0 +1,122 @@
+import { useLocation, useSearch } from '@tanstack/react-router'
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { formatCount } from '../../parts/format.ts'
+import { showToast } from '../../parts/toasts.tsx'
+import type { LogLines } from './log-lines.ts'
+import { formatRange, parseRange, type Range, type Target } from './range.ts'
+import type { Rows } from './rows.ts'
+import type { Scroller } from './scroller.ts'
+
+export interface Place {
+  /** The selected lines, which the fragment of the URL names. */
+  range: Range | null
+  select: (number: number, isExtended: boolean) => void
+  /** The place of the URL, or the end, was found. */
+  isSettled: boolean
+  isFollowing: boolean
+  follow: (wanted: boolean) => void
+  goTo: (line: number) => void
+  /** Goes to a line or a moment, and selects the line. */
+  jump: (target: Target) => Promise<void>
+  /** Lines that are open: formatted, or in their full length. */
+  open: ReadonlySet<number>
+  toggle: (line: number) => void
+}
+
+interface PlaceOptions {
+  lines: LogLines
+  rows: Rows
+  scroller: Scroller
+  /** There are rows, or there will be none. */
+  isReady: boolean
+}
+
+/** The selected lines, in the fragment of the URL. `ownHash`: the fragment that the log has written itself. */
+function useSelection() {
+  const [range, setRange] = useState<Range | null>(() => parseRange(location.hash))
+  const ownHash = useRef('')
+  const put = useCallback((next: Range) => {
+    setRange(next)
+    ownHash.current = formatRange(next)
+    history.replaceState(history.state, '', `${location.pathname}${location.search}#${formatRange(next)}`)
+  }, [])
+  const select = useCallback(
+    (number: number, isExtended: boolean) => {
+      const before = parseRange(location.hash)
+      const anchor = isExtended && before ? before.from : number
+      put({ from: Math.min(anchor, number), to: Math.max(anchor, number) })
+    },
+    [put],
+  )
+  return { range, setRange, ownHash, put, select }
+}
+
+/** Where the reader is: at the end that grows, at lines of the URL, or where the bar was moved to. */
+export function usePlace({ lines, rows, scroller, isReady }: PlaceOptions): Place {
+  const { hash } = useLocation()
+  const { at } = useSearch({ strict: false }) as { at?: string }
+  const { range, setRange, ownHash, put, select } = useSelection()
+  const moment = at === undefined ? null : readMoment(at)
+  const [isFollowing, setFollowing] = useState(range === null && moment === null)
+  const [isSettled, setSettled] = useState(false)
+  const [open, setOpen] = useState<ReadonlySet<number>>(new Set())
+  const { scrollTo, scrollToEnd } = scroller
+  const latest = useRef(rows)
+  latest.current = rows
+
+  const isPlaced = isReady && scroller.geometry.windowPx > 0
+  // The end moves with the number of rows.
+  useEffect(() => {
+    if (isFollowing) scrollToEnd()
+    if (isFollowing && isPlaced) setSettled(true)
+  }, [isPlaced, isFollowing, rows.count, scroller.geometry, scrollToEnd])
+
+  const goTo = useCallback(
+    (line: number) => {
+      setFollowing(false)
+      setSettled(true)
+      scrollTo(latest.current.indexOf(line))
+    },
+    [scrollTo],
+  )
+  const jump = useCallback(
+    async (target: Target) => {
+      const line = 'line' in target ? target.line : await lines.findMoment(target.at)
+      setSettled(true)
+      if (line === null) return showToast('Nothing was printed at that time or later')
+      const known = Math.min(line, Math.max(1, lines.state().lineCount))
+      put({ from: known, to: known })
+      goTo(known)
+    },
+    [lines, put, goTo],
+  )
+
+  useEffect(() => {
+    const wanted = parseRange(`#${hash.replace(/^#/, '')}`)
+    if (!isPlaced || !wanted || formatRange(wanted) === ownHash.current) return
+    const { lineCount, isFinal } = lines.state()
+    if (isFinal && wanted.from > lineCount)
+      showToast(`This log has ${formatCount(lineCount)} lines`, { isTrouble: true })
+    ownHash.current = formatRange(wanted)
+    setRange(wanted)
+    goTo(wanted.from)
+  }, [hash, isPlaced, lines, goTo, ownHash, setRange])
+  useEffect(() => {
+    // A reader who went on from there has selected lines.
+    if (!isPlaced || at === undefined || parseRange(location.hash)) return
+    if (moment) void jump({ at: moment })
+    else showToast(`The address has no moment, but “${at}”`, { isTrouble: true })
+  }, [at, moment, isPlaced, jump])
+
+  const follow = useCallback(
+    (wanted: boolean) => {
+      setFollowing(wanted)
+      if (wanted) scrollToEnd()
+    },
+    [scrollToEnd],
+  )
+  const toggle = useCallback((line: number) => setOpen((before) => before.symmetricDifference(new Set([line]))), [])
+  return { range, select, isSettled, isFollowing, follow, goTo, jump, open, toggle }
+}
+
+const readMoment = (text: string) => (Number.isNaN(Date.parse(text)) ? null : new Date(text).toISOString())

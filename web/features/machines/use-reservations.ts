@@ -1,0 +1,28 @@
+import { PoolReservationsDocument, type PoolReservationsQuery } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { type Resource, useResource } from '../../ground/resource.ts'
+
+export type Reservation = PoolReservationsQuery['capacityReservations']['nodes'][number]
+
+const reservationsPerPage = 100
+const readMs = 30_000
+
+/** The reservations of a pool, which people make in advance. */
+export const useReservations = (pool: string): Resource<readonly Reservation[]> =>
+  useResource(`reservations ${pool}`, (signal) => readReservations(pool, signal), { everyMs: readMs })
+
+async function readReservations(pool: string, signal: AbortSignal): Promise<readonly Reservation[]> {
+  const found: Reservation[] = []
+  let after: string | null = null
+  for (;;) {
+    const page: PoolReservationsQuery = await client.request(
+      PoolReservationsDocument,
+      { first: reservationsPerPage, after },
+      { signal },
+    )
+    const { nodes, pageInfo } = page.capacityReservations
+    found.push(...nodes.filter((each) => each.pool.name === pool))
+    if (!pageInfo.hasNextPage) return found
+    after = pageInfo.endCursor
+  }
+}

@@ -1,0 +1,20 @@
+import { useEffect } from 'react'
+import { createStore } from './store.ts'
+
+export interface PageTitle {
+  text: string
+  /** The list that the page belongs to. */
+  parent: { to: '/jobs'; text: string } | null
+}
+
+const title = createStore<PageTitle>({ text: '', parent: null })
+
+/** The title in the bar at the top, and that of the tab, which may begin with a state. */
+export function usePageTitle(text: string, { state = '', isJob = false } = {}): void {
+  useEffect(() => {
+    document.title = `${state === '' ? '' : `${state}: `}${text} · Berth`
+    title.change({ text, parent: isJob ? { to: '/jobs', text: 'Jobs' } : null })
+  }, [text, state, isJob])
+}
+
+export const useShownTitle = title.useValue

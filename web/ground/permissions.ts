@@ -1,0 +1,60 @@
+import type { Permission, TokenScope, UserLevel } from '../generated/graphql.ts'
+
+/** From the one with the fewest permissions; each has those of the levels before it. */
+export const levels = ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'] as const satisfies readonly UserLevel[]
+export const scopes = ['READ', 'SUBMIT', 'OPERATE', 'ADMIN'] as const satisfies readonly TokenScope[]
+
+interface Need {
+  level: UserLevel
+  scope: TokenScope
+  /** "You may not …" */
+  text: string
+}
+
+const need = (level: UserLevel, scope: TokenScope, text: string): Need => ({ level, scope, text })
+
+/** For each permission the lowest level that has it, and the scope that a token needs for it. */
+export const needs: Readonly<Record<Permission, Need>> = {
+  JOB_VIEW_OWN: need('VIEWER', 'READ', 'see own jobs'),
+  VIEW_WRITE: need('VIEWER', 'SUBMIT', 'save views'),
+  JOB_SUBMIT: need('RESEARCHER', 'SUBMIT', 'submit and retry jobs'),
+  JOB_CANCEL_OWN: need('RESEARCHER', 'SUBMIT', 'cancel own jobs'),
+  JOB_DELETE_OWN: need('RESEARCHER', 'SUBMIT', 'delete own jobs'),
+  TOKEN_OWN: need('RESEARCHER', 'ADMIN', 'manage own tokens'),
+  JOB_VIEW_ALL: need('LEAD', 'READ', 'see the jobs of all users'),
+  JOB_CANCEL_TEAM: need('LEAD', 'OPERATE', 'cancel jobs of own teams'),
+  JOB_APPROVE: need('LEAD', 'OPERATE', 'decide on approvals'),
+  JOB_PRIORITY: need('LEAD', 'OPERATE', 'set priorities'),
+  AUDIT_READ: need('LEAD', 'READ', 'read the audit log'),
+  JOB_CANCEL_ALL: need('ADMIN', 'OPERATE', 'cancel all jobs'),
+  JOB_DELETE_ALL: need('ADMIN', 'ADMIN', 'delete all jobs'),
+  POOL_PLAN: need('ADMIN', 'OPERATE', 'run scheduling passes'),
+  LIMITS_WRITE: need('ADMIN', 'ADMIN', 'change limits'),
+  QUOTA_WRITE: need('ADMIN', 'ADMIN', 'change quotas'),
+  RULE_WRITE: need('ADMIN', 'ADMIN', 'change approval rules'),
+  USER_WRITE: need('ADMIN', 'ADMIN', 'manage users and teams'),
+  TOKEN_ANY: need('ADMIN', 'ADMIN', 'manage the tokens of all users'),
+  NODE_WRITE: need('ADMIN', 'ADMIN', 'add, change and delete nodes'),
+  WEBHOOK_WRITE: need('ADMIN', 'ADMIN', 'see, test and enable webhooks'),
+  RESERVATION_WRITE: need('ADMIN', 'ADMIN', 'create and delete capacity reservations'),
+}
+
+export const permissions = Object.keys(needs) as Permission[]
+
+/** `job.view.all`, as the command line and the documents write it. */
+export const formatPermission = (permission: Permission): string => permission.toLowerCase().replaceAll('_', '.')
+
+export const includesLevel = (level: UserLevel, lower: UserLevel): boolean =>
+  levels.indexOf(level) >= levels.indexOf(lower)
+
+export interface Grants {
+  level: UserLevel
+  allow: readonly Permission[]
+  deny: readonly Permission[]
+}
+
+/** Those of the level and of `allow`, without those of `deny`. */
+export const listPermissions = ({ level, allow, deny }: Grants): Permission[] =>
+  permissions.filter(
+    (each) => (includesLevel(level, needs[each].level) || allow.includes(each)) && !deny.includes(each),
+  )

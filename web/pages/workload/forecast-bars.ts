@@ -1,0 +1,107 @@
+import type { Reservation } from '../../features/machines/use-reservations.ts'
+import type { JobState } from '../../generated/graphql.ts'
+import type { LineRow, WorkloadPanel } from './use-workload.ts'
+
+/** Time on the forecast: a job, nodes held for a job, or nodes reserved for a project. */
+export interface Bar {
+  kind: 'JOB' | 'HOLD' | 'RESERVATION'
+  fromMs: number
+  /** null: no end is known. */
+  toMs: number | null
+  /** The latest likely start; null: running, or as likely as the start. */
+  latestStartMs: number | null
+}
+
+export interface ForecastRow {
+  id: string
+  title: string
+  who: string
+  state: JobState | null
+  jobId: string | null
+  bars: readonly Bar[]
+}
+
+const ms = (at: string) => Date.parse(at)
+const secondMs = 1_000
+
+/**
+ * Running jobs until their limit, waiting ones from their estimate, and the nodes that are held or reserved. Jobs without
+ * an estimate are left out.
+ */
+export function listForecast(
+  rows: readonly LineRow[],
+  {
+    holds,
+    reservations,
+    nowMs,
+  }: { holds: WorkloadPanel['pool']['holds']; reservations: readonly Omit<Reservation, 'pool'>[]; nowMs: number },
+): readonly ForecastRow[] {
+  const holdByJob = new Map(holds.flatMap((hold) => (hold.job ? [[hold.job.id, hold]] : [])))
+  const jobs = rows.flatMap((row) => {
+    const bar = row.stateCategory === 'ACTIVE' ? runningBar(row, nowMs) : waitingBar(row, nowMs)
+    const hold = holdByJob.get(row.id)
+    const bars = [...(hold ? [holdBar(hold, bar?.fromMs ?? null, nowMs)] : []), ...(bar ? [bar] : [])]
+    if (bars.length === 0) return []
+    return [{ id: row.id, title: row.name ?? row.id, who: row.user.name, state: row.state, jobId: row.id, bars }]
+  })
+  const known = new Set(rows.map(({ id }) => id))
+  const hiddenHolds = holds
+    .filter(({ job }) => !job || !known.has(job.id))
+    .map((hold) => ({
+      id: hold.id,
+      title: `held: ${listNames(hold.nodes)}`,
+      who: hold.job?.name ?? '',
+      state: null,
+      jobId: hold.job?.id ?? null,
+      bars: [holdBar(hold, null, nowMs)],
+    }))
+  const reserved = reservations
+    .filter(({ endsAt }) => ms(endsAt) > nowMs)
+    .map(({ id, name, project, startsAt, endsAt, nodes }) => ({
+      id,
+      title: `${name}: ${listNames(nodes)}`,
+      who: project,
+      state: null,
+      jobId: null,
+      bars: [{ kind: 'RESERVATION' as const, fromMs: ms(startsAt), toMs: ms(endsAt), latestStartMs: null }],
+    }))
+  return [...reserved, ...hiddenHolds, ...jobs]
+}
+
+const namesShown = 3
+const listNames = (nodes: readonly { name: string }[]) =>
+  nodes
+    .slice(0, namesShown)
+    .map(({ name }) => name)
+    .join(', ') + (nodes.length > namesShown ? ` and ${nodes.length - namesShown} more` : '')
+
+function runningBar({ currentRun, startedAt, createdAt, maxRunTimeSeconds }: LineRow, nowMs: number): Bar {
+  const fromMs = ms(currentRun.startedAt ?? startedAt ?? createdAt)
+  // A job that stops after its limit is still there.
+  const toMs = maxRunTimeSeconds === null ? null : Math.max(fromMs + maxRunTimeSeconds * secondMs, nowMs)
+  return { kind: 'JOB', fromMs, toMs, latestStartMs: null }
+}
+
+function waitingBar({ scheduling, maxRunTimeSeconds }: LineRow, nowMs: number): Bar | null {
+  const { p50, p90, earliest, latest } = scheduling?.estimatedStart ?? {}
+  const start = p50 ?? earliest
+  if (!start) return null
+  const fromMs = Math.max(ms(start), nowMs)
+  const last = p50 ? p90 : latest
+  const latestStartMs = last && ms(last) > fromMs ? ms(last) : null
+  return {
+    kind: 'JOB',
+    fromMs,
+    toMs: maxRunTimeSeconds === null ? null : fromMs + maxRunTimeSeconds * secondMs,
+    latestStartMs,
+  }
+}
+
+function holdBar(
+  { since, expectedAt }: WorkloadPanel['pool']['holds'][number],
+  startMs: number | null,
+  nowMs: number,
+): Bar {
+  const endMs = startMs ?? (expectedAt === null ? null : ms(expectedAt))
+  return { kind: 'HOLD', fromMs: ms(since), toMs: endMs && Math.max(endMs, nowMs), latestStartMs: null }
+}

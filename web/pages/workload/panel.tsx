@@ -1,0 +1,150 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { MyWorkloadDocument } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { useResource } from '../../ground/resource.ts'
+import { useStart } from '../../ground/server-facts.ts'
+import { useMay } from '../../ground/use-may.ts'
+import { formatCount, formatDuration, plural } from '../../parts/format.ts'
+import { StateGlyph } from '../../parts/state-glyph.tsx'
+import { stateWords } from '../../parts/states.ts'
+import { describeCode } from './pending-reasons.ts'
+import type { WorkloadPanel } from './use-workload.ts'
+import styles from './workload.module.css'
+
+const readMs = 5_000
+const keysShown = 8
+
+/** Queued, running, maximum and average wait; then the same jobs by state, user and reason. */
+export function Panel({ panel }: { panel: WorkloadPanel }) {
+  const { pool, depth, running, blocked, avgWaitSeconds, byState, byUser, byReason } = panel
+  const { maxConcurrent } = pool.limits
+  const sortedUsers = byUser.toSorted((a, b) => b.count - a.count)
+  return (
+    <>
+      <section className={styles.figures} aria-label="The workload now">
+        <Figure to="queued" pool={pool.name} word="queued" value={formatCount(depth)} />
+        <Figure to="active" pool={pool.name} word="running" value={formatCount(running)} />
+        <a href="#limits" className={styles.figure}>
+          <strong>{maxConcurrent === null ? '∞' : formatCount(maxConcurrent)}</strong>
+          {maxConcurrent === null ? 'maximum: unlimited' : 'maximum running'}
+        </a>
+        <span className={styles.figure} title="Of the last 500 jobs that started within 24 hours">
+          <strong>{avgWaitSeconds === null ? '–' : formatDuration(avgWaitSeconds * 1_000)}</strong>
+          average wait
+        </span>
+        {blocked > 0 && <Figure to="blocked" pool={pool.name} word="blocked" value={formatCount(blocked)} />}
+      </section>
+      <MyWorkload />
+      <div className={styles.breakdowns}>
+        <Breakdown title="By state">
+          {byState.map(({ state, count }) => (
+            <Row key={state} count={count}>
+              <Link to="/jobs" search={{ pool: pool.name, state: state.toLowerCase() }}>
+                <StateGlyph state={state} /> {stateWords[state]}
+              </Link>
+            </Row>
+          ))}
+        </Breakdown>
+        <Breakdown title="By user" more={sortedUsers.length - keysShown}>
+          {sortedUsers.slice(0, keysShown).map(({ user, count }) => (
+            <Row key={user.id} count={count}>
+              <Link to="/jobs" search={{ pool: pool.name, user: user.name, state: 'active,waiting' }}>
+                {user.name}
+              </Link>
+            </Row>
+          ))}
+        </Breakdown>
+        <Breakdown title="Why jobs wait" more={byReason.length - keysShown}>
+          {byReason.slice(0, keysShown).map(({ code, count }) => (
+            <Row key={code} count={count}>
+              {code === 'APPROVAL_PENDING' ? (
+                <Link to="/jobs" search={{ pool: pool.name, state: 'blocked' }}>
+                  {describeCode(code)}
+                </Link>
+              ) : (
+                <Link
+                  to="/workload/$pool"
+                  params={{ pool: pool.name }}
+                  search={(before: object) => ({ ...before, reason: code })}
+                  hash="line"
+                >
+                  {describeCode(code)}
+                </Link>
+              )}
+            </Row>
+          ))}
+        </Breakdown>
+      </div>
+      <Gpus panel={panel} />
+    </>
+  )
+}
+
+interface FigureProps {
+  to: string
+  pool: string
+  word: string
+  value: string
+}
+
+const Figure = ({ to, pool, word, value }: FigureProps) => (
+  <Link to="/jobs" search={{ state: to, pool }} className={styles.figure}>
+    <strong>{value}</strong>
+    {word}
+  </Link>
+)
+
+/** The jobs of the viewer in all pools. */
+function MyWorkload() {
+  const { user } = useStart().viewer
+  const may = useMay()
+  const { value } = useResource('my workload', readMyWorkload, { everyMs: readMs })
+  if (!value) return <p className={styles.mine}> </p>
+  const { pendingCount, runningCount, blockedCount, bestPosition } = value
+  const link = (state: string, text: string) => (
+    <Link to="/jobs" search={{ user: 'me', state }}>
+      {text}
+    </Link>
+  )
+  return (
+    <p className={styles.mine}>
+      {user.displayName ?? user.name}, in all pools: {link('queued', `${formatCount(pendingCount)} queued`)}
+      {bestPosition !== null && ` (best position ${formatCount(bestPosition)})`},{' '}
+      {link('active', `${formatCount(runningCount)} running`)},{' '}
+      {link('blocked', `${formatCount(blockedCount)} blocked`)}
+      {!may('JOB_VIEW_ALL') && '. Lists and charts of this page have only your own jobs.'}
+    </p>
+  )
+}
+
+const readMyWorkload = async (signal: AbortSignal) =>
+  (await client.request(MyWorkloadDocument, {}, { signal })).viewer.workload
+
+function Breakdown({ title, more = 0, children }: { title: string; more?: number; children: readonly ReactNode[] }) {
+  return (
+    <section>
+      <h3>{title}</h3>
+      {children.length === 0 ? <p className={styles.faint}>none</p> : <ul>{children}</ul>}
+      {more > 0 && <p className={styles.faint}>and {formatCount(more)} more</p>}
+    </section>
+  )
+}
+
+const Row = ({ count, children }: { count: number; children: ReactNode }) => (
+  <li className={styles.count}>
+    {children}
+    <b>{formatCount(count)}</b>
+  </li>
+)
+
+function Gpus({ panel: { pool } }: { panel: WorkloadPanel }) {
+  if (pool.capacity.gpu === 0) return null
+  return (
+    <p className={styles.mine}>
+      <Link to="/cluster/$pool" params={{ pool: pool.name }}>
+        {formatCount(pool.used.gpu)} of {plural(pool.capacity.gpu, 'GPU')} in use
+      </Link>
+    </p>
+  )
+}

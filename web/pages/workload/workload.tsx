@@ -1,0 +1,98 @@
+import { useParams, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { PoolTabs, usePool } from '../../features/machines/pool-tabs.tsx'
+import type { LimitName } from '../../features/policies/limit-effects.ts'
+import { usePageTitle } from '../../ground/page-title.ts'
+import { Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
+import { Time } from '../../parts/time.tsx'
+import { defaultSpan, Forecast, spans } from './forecast.tsx'
+import { Limits } from './limits.tsx'
+import { Line } from './line.tsx'
+import { Panel } from './panel.tsx'
+import { isReasonCode } from './pending-reasons.ts'
+import { Shares } from './shares.tsx'
+import { useWorkload, type WorkloadPanel } from './use-workload.ts'
+import styles from './workload.module.css'
+import { WorkloadActions } from './workload-actions.tsx'
+
+/** Who runs and who waits in a pool, why, and until when. */
+export function WorkloadPage() {
+  const { pool: asked } = useParams({ strict: false })
+  const pool = usePool('./workload/', asked)
+  usePageTitle(pool.name === undefined ? 'Workload' : `Workload ${pool.name}`)
+  if (pool.state) return pool.state
+  return (
+    <>
+      <PoolTabs to="/workload/$pool" pools={pool.all} shown={pool.name} />
+      <PoolWorkload key={pool.name} pool={pool.name} />
+    </>
+  )
+}
+
+function PoolWorkload({ pool }: { pool: string | undefined }) {
+  const { panel, rows, hasMore, failure } = useWorkload(pool)
+  const { span = defaultSpan, reason, rows: rowsParam } = useSearch({ strict: false })
+  const [editing, setEditing] = useState<LimitName | null>(null)
+  if (!panel) return failure ? <Failed failure={failure} onRetry={() => location.reload()} /> : <Loading />
+  const known = rows ?? []
+  return (
+    <>
+      {failure && <FailedInline failure={failure} />}
+      <div className={styles.page}>
+        <header className={styles.actions}>
+          <Notices panel={panel} />
+          <WorkloadActions panel={panel} onResume={() => setEditing('maxConcurrent')} />
+        </header>
+        <Panel panel={panel} />
+        <Limits panel={panel} rows={known} editing={editing} onEdit={setEditing} />
+        {panel.pool.policy === 'FAIR_SHARE' && <Shares pool={panel.pool.name} />}
+      </div>
+      {reason !== undefined && !isReasonCode(reason) && (
+        <p className={styles.problem} role="alert">
+          {reason} is not a reason: all waiting jobs are shown.
+        </p>
+      )}
+      {span in spans || (
+        <p className={styles.problem} role="alert">
+          {span} is not a time of the forecast: {defaultSpan} are shown.
+        </p>
+      )}
+      {rows === null ? (
+        <Loading />
+      ) : (
+        <>
+          <Forecast panel={panel} rows={rows} span={span in spans ? span : defaultSpan} />
+          <Line
+            panel={panel}
+            rows={rows}
+            hasMore={hasMore}
+            reason={reason !== undefined && isReasonCode(reason) ? reason : undefined}
+            isWhole={rowsParam === 'all'}
+          />
+        </>
+      )}
+    </>
+  )
+}
+
+/** Reasons why nothing starts in the whole pool. */
+function Notices({ panel: { pool, running, depth } }: { panel: WorkloadPanel }) {
+  if (pool.paused)
+    return (
+      <p className={styles.notice} role="status">
+        The pool is paused: its limit of running jobs is 0. {running} running, {depth} queued jobs wait for it.
+      </p>
+    )
+  if (!pool.leader)
+    return (
+      <p className={styles.notice} role="status">
+        No server schedules this pool now; waiting jobs do not start.
+      </p>
+    )
+  return (
+    <p className={styles.faint}>
+      {pool.policy === 'FAIR_SHARE' ? 'Accounts with the smallest share first' : 'Highest priority first'}; scheduler
+      active <Time at={pool.leader.renewedAt} />
+    </p>
+  )
+}

@@ -1,0 +1,246 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
+import { filterKeys, type JobsSearch } from '../features/jobs/filter/filter-text.ts'
+import { markSeen } from '../features/jobs/rows/seen-jobs.ts'
+import { baseUrl } from '../ground/connection.ts'
+import { loadPart } from '../ground/load-part.ts'
+import { usePageTitle } from '../ground/page-title.ts'
+import { LogInPage } from '../pages/log-in/log-in.tsx'
+import { Missing } from '../parts/page-states.tsx'
+import { Shell } from './shell.tsx'
+
+function NoPage() {
+  usePageTitle('Not found')
+  return <Missing what="This page" />
+}
+
+const root = createRootRoute({
+  component: () => (
+    <Shell>
+      <Outlet />
+    </Shell>
+  ),
+  notFoundComponent: NoPage,
+})
+
+const readText = (search: Record<string, unknown>, keys: readonly string[]) =>
+  Object.fromEntries(keys.flatMap((key) => (typeof search[key] === 'string' ? [[key, search[key]]] : [])))
+
+/** Keeps the search parameters of these names; a page checks their values itself. */
+const readTexts =
+  <const Key extends string>(...keys: readonly Key[]) =>
+  (search: Record<string, unknown>) =>
+    readText(search, keys) as { [Name in Key]?: string | undefined }
+
+const overview = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/overview/overview.tsx')), 'OverviewPage'),
+})
+
+const jobsRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/jobs',
+  validateSearch: (search: Record<string, unknown>): JobsSearch =>
+    readText(search, [...filterKeys, 'text', 'order', 'group', 'peek']),
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/jobs/jobs.tsx')), 'JobsPage'),
+})
+
+interface JobSearch {
+  run?: string | undefined
+  /** A moment of the log. */
+  at?: string | undefined
+  /** Streams of the log that are shown. */
+  streams?: string | undefined
+  /** The language that the spec is shown in. */
+  as?: string | undefined
+  /** The artifact that is shown. */
+  open?: string | undefined
+}
+
+const validateJobSearch = (search: Record<string, unknown>): JobSearch =>
+  readText(search, ['run', 'at', 'streams', 'as', 'open'])
+
+const job = createRoute({
+  getParentRoute: () => root,
+  path: '/jobs/$id',
+  validateSearch: validateJobSearch,
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/job/job.tsx')), 'JobPage'),
+})
+
+const jobTab = createRoute({
+  getParentRoute: () => root,
+  path: '/jobs/$id/$tab',
+  validateSearch: validateJobSearch,
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/job/job.tsx')), 'JobPage'),
+})
+
+const submit = createRoute({
+  getParentRoute: () => root,
+  path: '/jobs/new',
+  validateSearch: readTexts('from', 'view'),
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/submit/submit.tsx')), 'SubmitPage'),
+})
+
+const compare = createRoute({
+  getParentRoute: () => root,
+  path: '/jobs/compare',
+  validateSearch: readTexts('ids'),
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/compare/compare.tsx')), 'ComparePage'),
+})
+
+const sweep = createRoute({
+  getParentRoute: () => root,
+  path: '/sweeps/$key/$value',
+  validateSearch: readTexts('x', 'y', 'by'),
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/sweep/sweep.tsx')), 'SweepPage'),
+})
+
+const approvals = createRoute({
+  getParentRoute: () => root,
+  path: '/approvals',
+  validateSearch: readTexts('tab', 'rule', 'user', 'approval'),
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/approvals/approvals.tsx')), 'ApprovalsPage'),
+})
+
+const workload = createRoute({
+  getParentRoute: () => root,
+  path: '/workload',
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/workload/workload.tsx')), 'WorkloadPage'),
+})
+
+const poolWorkload = createRoute({
+  getParentRoute: () => root,
+  path: '/workload/$pool',
+  validateSearch: readTexts('span', 'reason', 'rows'),
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/workload/workload.tsx')), 'WorkloadPage'),
+})
+
+const cluster = createRoute({
+  getParentRoute: () => root,
+  path: '/cluster',
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/cluster/cluster.tsx')), 'ClusterPage'),
+})
+
+const poolCluster = createRoute({
+  getParentRoute: () => root,
+  path: '/cluster/$pool',
+  validateSearch: readTexts('node', 'fits', 'color', 'view'),
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/cluster/cluster.tsx')), 'ClusterPage'),
+})
+
+const usage = createRoute({
+  getParentRoute: () => root,
+  path: '/usage',
+  validateSearch: readTexts('from', 'to', 'by', 'pool'),
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/usage/usage.tsx')), 'UsagePage'),
+})
+
+const people = createRoute({
+  getParentRoute: () => root,
+  path: '/people/$part',
+  validateSearch: readTexts('text', 'open', 'order', 'level', 'team', 'status', 'user'),
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/people/people.tsx')), 'PeoplePage'),
+})
+
+const policies = createRoute({
+  getParentRoute: () => root,
+  path: '/policies/$part',
+  validateSearch: readTexts('open', 'pool', 'scope', 'type', 'action', 'key'),
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/policies/policies.tsx')), 'PoliciesPage'),
+})
+
+const audit = createRoute({
+  getParentRoute: () => root,
+  path: '/audit',
+  validateSearch: readTexts('action', 'actor', 'object', 'since', 'until', 'entry'),
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/audit/audit.tsx')), 'AuditPage'),
+})
+
+const settings = createRoute({
+  getParentRoute: () => root,
+  path: '/settings',
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/settings/settings.tsx')), 'SettingsPage'),
+})
+
+const about = createRoute({
+  getParentRoute: () => root,
+  path: '/about',
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/about/about.tsx')), 'AboutPage'),
+})
+
+const logIn = createRoute({
+  getParentRoute: () => root,
+  path: '/login',
+  component: LogInPage,
+})
+
+const logInReturn = createRoute({
+  getParentRoute: () => root,
+  path: '/login/return',
+  component: LogInPage,
+})
+
+/** Each shared component in its states. The build leaves it out. */
+const developmentRoutes = import.meta.env.DEV
+  ? [
+      createRoute({
+        getParentRoute: () => root,
+        path: '/gallery',
+        component: lazyRouteComponent(() => loadPart(() => import('../pages/gallery/gallery.tsx')), 'GalleryPage'),
+      }),
+    ]
+  : []
+
+/** Plain `key=value` pairs, as people read and write them. */
+const parseSearch = (text: string): Record<string, string> => Object.fromEntries(new URLSearchParams(text))
+
+function stringifySearch(search: Record<string, unknown>): string {
+  const pairs = Object.entries(search).flatMap(([key, value]) =>
+    value === undefined || value === '' ? [] : [[key, String(value)]],
+  )
+  // Commas and colons are part of filters; they need no escape in a query.
+  const text = new URLSearchParams(pairs).toString().replaceAll('%2C', ',').replaceAll('%3A', ':')
+  return text === '' ? '' : `?${text}`
+}
+
+export const router = createRouter({
+  routeTree: root.addChildren([
+    overview,
+    jobsRoute,
+    job,
+    jobTab,
+    submit,
+    compare,
+    sweep,
+    approvals,
+    workload,
+    poolWorkload,
+    cluster,
+    poolCluster,
+    usage,
+    people,
+    policies,
+    audit,
+    settings,
+    about,
+    logIn,
+    logInReturn,
+    ...developmentRoutes,
+  ]),
+  basepath: new URL(baseUrl).pathname,
+  parseSearch,
+  stringifySearch,
+  defaultPreload: 'intent',
+  defaultPendingMs: 150,
+})
+
+router.subscribe('onResolved', ({ toLocation }) => {
+  const [, id] = toLocation.pathname.match(/\/jobs\/(job_\w+)/) ?? []
+  if (id !== undefined) markSeen([id])
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}
