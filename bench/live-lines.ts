@@ -19,12 +19,17 @@ export async function measureLines({ berth, size }: Contest): Promise<void> {
   const spec = { command: ['/usr/bin/perl', '-e', script], resources: { cpu: 1, memoryBytes: 64 * 2 ** 20 } }
   const ids = await api.submitAll(Array.from({ length: size.jobs }, () => spec))
   const query =
-    'subscription ($jobId: ID!, $after: Cursor) { tail(jobId: $jobId, after: $after) { ... on LogBatch { text phase cursor } } }'
+    'subscription ($jobId: ID!, $after: Cursor) { tail(jobId: $jobId, after: $after) { ... on LogBatch { text cursor } } }'
   const read = async (jobId: string) => {
     const lines: Line[] = []
-    for await (const { text = '', phase } of api.stream<Batch>('tail', query, { jobId })) {
+    const beganMs = performance.timeOrigin + performance.now()
+    for await (const { text = '' } of api.stream<Batch>('tail', query, { jobId })) {
       const now = performance.timeOrigin + performance.now()
-      const written = phase === 'LIVE' ? text.split('\n').filter(Boolean).map(Number) : []
+      const written = text
+        .split('\n')
+        .filter(Boolean)
+        .map(Number)
+        .filter((writtenMs) => writtenMs >= beganMs)
       lines.push(...written.map((writtenMs) => ({ writtenMs, lateMs: now - writtenMs })))
     }
     return lines
@@ -52,5 +57,4 @@ const partition = <T>(items: readonly T[], isFirst: (item: T) => boolean): [T[],
 
 interface Batch {
   text?: string
-  phase?: string
 }

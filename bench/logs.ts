@@ -70,18 +70,18 @@ async function fill(databaseUrl: string, jobId: string, take: (bytes: Buffer) =>
 
 async function measurePages(send: (body: string) => Promise<string>, { jobId, lines }: Stored): Promise<void> {
   const far = Math.min(5_000_000, lines - 1_000)
-  const middle = `logs(run: 1, fromLine: ${Math.floor(lines / 2)}, first: 1) { cursor lines { at } }`
+  const middle = `logs(run: 1, from: { line: ${Math.floor(lines / 2)} }, first: 1) { cursor lines { at } }`
   const {
     cursor,
     lines: [line],
   } = (JSON.parse(await send(buildQuery(jobId, middle))) as Page).data.job.logs
   const places: Readonly<Record<string, string>> = {
     'from the beginning': 'first: 1000',
-    'after a cursor': `first: 1000, after: "${cursor}"`,
-    [`from line ${far}`]: `first: 1000, run: 1, fromLine: ${far}`,
-    'from a moment': `first: 1000, at: "${line?.at}"`,
-    'before a cursor': `last: 1000, before: "${cursor}"`,
-    'the last lines': 'last: 1000',
+    'after a cursor': `first: 1000, from: { cursor: "${cursor}" }`,
+    [`from line ${far}`]: `first: 1000, run: 1, from: { line: ${far} }`,
+    'from a moment': `first: 1000, from: { time: "${line?.at}" }`,
+    'before a cursor': `first: 1000, from: { before: "${cursor}" }`,
+    'the last lines': 'first: 1000, from: { lastLines: 1000 }',
   }
   const rows: string[][] = []
   for (const [name, args] of Object.entries(places)) {

@@ -11,6 +11,7 @@ const benches: Readonly<Record<string, { file: string; about: string }>> = {
   starts: { file: 'scheduler-database.ts', about: 'takeover and starts over PostgreSQL, with up to 1,000,000 jobs' },
   queue: { file: 'queue-reads.ts', about: 'reads of a queue of 1,000,000 jobs' },
   scrape: { file: 'scrape.ts', about: 'scrapes of /metrics with 100,000 waiting and 1,000 running jobs' },
+  prices: { file: 'prices.ts', about: 'the price of documents of all kinds beside the time that they take' },
   lists: { file: 'lists.ts', about: 'every filter and order of the list of jobs' },
   logs: { file: 'logs.ts', about: 'pages, searches and downloads of a log of 1 GiB' },
   console: { file: 'console/main.ts', about: 'the console in Chromium: 100,000 jobs, huge logs' },

@@ -8,7 +8,7 @@ import { withDatabases, withServer } from './server.ts'
 /**
  * Reads of a long queue, as people and pages send them over HTTP, one after the other, at 10,000 and at 1,000,000
  * waiting jobs in 6,000 lanes of 100 people, half of the lanes in one account. The pool is full, and its leader is at
- * work. Goal: p99 < 100 ms for each at 1,000,000; docs/queue.md says what was seen.
+ * work. Goal: p99 < 100 ms for each at 1,000,000; docs/workload.md says what was seen.
  */
 const lengths = [10_000, 1_000_000]
 const policies: readonly Policy[] = ['FAIR_SHARE', 'PRIORITY']
@@ -20,16 +20,16 @@ const secret = 'the-secret-of-the-bench'
 
 const questions: Readonly<Record<string, (jobId: string) => object>> = {
   'why a job waits': (id) => ({
-    query: 'query ($id: ID!) { job(id: $id) { queuePosition scheduling { reasons { code message job { id } } } } }',
+    query: 'query ($id: ID!) { job(id: $id) { position scheduling { reasons { code message job { id } } } } }',
     variables: { id },
   }),
   'one’s own queue': () => ({
-    query: '{ viewer { queue { pendingCount bestPosition pendingJobs { id } } } }',
+    query: '{ viewer { workload { pendingCount bestPosition } } }',
   }),
-  'the numbers': () => ({ query: '{ queue { depth running avgWaitSeconds byUser { count } } }' }),
-  'the first 20': () => ({ query: '{ queue { depth entries(first: 20) { nodes { id state } } } }' }),
+  'the numbers': () => ({ query: '{ pool { workload { depth running avgWaitSeconds byUser { count } } } }' }),
+  'the first 20': () => ({ query: '{ pool { workload { depth entries(first: 20) { nodes { id state } } } } }' }),
   '20 with places': () => ({
-    query: '{ queue { entries(first: 20) { nodes { id queuePosition scheduling { reasons { code } } } } } }',
+    query: '{ pool { workload { entries(first: 20) { nodes { id position scheduling { reasons { code } } } } } } }',
   }),
 }
 
@@ -99,7 +99,7 @@ pools:
     executors: [simulated]
     nodes: [${Array.from({ length: shape.nodes }, (_, i) => `{ name: n${i}, cpu: 64, memoryGib: 1024, gpus: [{ model: V100, memoryGib: 32, count: 8 }] }`)}]
     limits: { maxConcurrent: null, userMaxConcurrent: null }
-    scheduling: { nonPreemptableFraction: 1, rotationQuantumSeconds: -1, starvationThresholdMinutes: 60 }
+    scheduling: { nonPreemptableFraction: 1, rotationQuantumSeconds: null, starvationThresholdMinutes: 60 }
 queues:
   - { name: default, pool: sim }
 `

@@ -29,7 +29,7 @@ pools:
     executors: [simulated]
     nodes: [${nodes}]
     limits: { maxConcurrent: null, userMaxConcurrent: null }
-    scheduling: { nonPreemptableFraction: 1, rotationQuantumSeconds: -1, starvationThresholdMinutes: 60 }
+    scheduling: { nonPreemptableFraction: 1, rotationQuantumSeconds: null, starvationThresholdMinutes: 60 }
 queues:
   - { name: default, pool: sim }
 `

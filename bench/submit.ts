@@ -31,8 +31,8 @@ const single = () => JSON.stringify({ query: one, variables: { input: input() } 
 const bulk = () => JSON.stringify({ query: many, variables: { submissions: Array.from({ length: bulkSize }, input) } })
 
 const rules = `mutation {
-  jobs: createQuota(input: { type: CONCURRENT_JOBS, action: BLOCK, scope: GLOBAL, limit: 1e9 }) { __typename ... on Problem { message } }
-  hour: createQuota(input: { type: JOBS_PER_HOUR, action: BLOCK, scope: GLOBAL, limit: 1e9 }) { __typename ... on Problem { message } }
+  jobs: createQuota(input: { type: CONCURRENT_JOBS, action: BLOCK, limit: 1e9 }) { __typename ... on Problem { message } }
+  hour: createQuota(input: { type: JOBS_PER_HOUR, action: BLOCK, limit: 1e9 }) { __typename ... on Problem { message } }
   costly: createApprovalRule(input: { name: "costly", condition: { costAbove: 100 }, requiredLevel: LEAD }) { __typename ... on Problem { message } }
 }`
 

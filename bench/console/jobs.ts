@@ -55,7 +55,7 @@ async function submitWaiting(send: Send): Promise<string[]> {
 /** Changes priorities, so many a second, until it is stopped. Returns how many were made a second. */
 function startEvents(send: Send, ids: readonly string[]): () => Promise<number> {
   const query = `mutation ($input: SetJobPrioritiesInput!) { setJobPriorities(input: $input) {
-    ... on SetJobPrioritiesSuccess { jobIds } } }`
+    ... on SetJobPrioritiesSuccess { remaining } } }`
   let isOver = false
   let made = 0
   const began = performance.now()

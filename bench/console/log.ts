@@ -33,7 +33,7 @@ function submit(url: string, name: string, command: readonly string[]): string {
 }
 
 async function awaitEnd(url: string, id: string): Promise<void> {
-  const body = JSON.stringify({ query: `{ job(id: "${id}") { state logs(last: 1) { isFinal } } }` })
+  const body = JSON.stringify({ query: `{ job(id: "${id}") { state logs(from: { lastLines: 1 }) { isFinal } } }` })
   const isOver = async () => {
     const response = await fetch(`${url}/graphql`, {
       method: 'POST',

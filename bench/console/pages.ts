@@ -94,7 +94,7 @@ async function measureVisits(page: Page, url: string): Promise<void> {
   const map = await bestOf(turns, () => measureVisit(page, `${url}/jobs`, '/cluster/gpu', 'canvas[role=img]'))
   addFigure(`map of ${nodes} nodes with 8 GPUs`, map, 1_000, 'ms')
   const forecast = await bestOf(turns, () =>
-    measureVisit(page, `${url}/jobs`, '/queue/gpu', 'section[aria-labelledby=forecast] canvas'),
+    measureVisit(page, `${url}/jobs`, '/workload/gpu', 'section[aria-labelledby=forecast] canvas'),
   )
   addFigure(`queue with the forecast of ${waiting} jobs`, forecast, 500, 'ms')
   await page.goto(`${url}/jobs`)
