@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/support/longest-first.ts'
 import { ProcessorBudget } from './test/support/processor-budget.ts'
 
 export default defineConfig({
@@ -8,7 +9,9 @@ export default defineConfig({
     setupFiles: ['test/support/processor-time.ts'],
     globalSetup: ['test/support/postgres.ts'],
     pool: 'forks',
+    // Of two cores: many tests wait for a server, a browser or PostgreSQL.
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     // Files of a worker share its modules: loading them again takes longer than most files.
     isolate: false,
     // Node loads the modules itself, as it does for users.

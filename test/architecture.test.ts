@@ -5,7 +5,9 @@ import { measureFunctions } from './support/functions.ts'
 import {
   code,
   exportsOf,
+  findForbiddenImports,
   findImportCycles,
+  findMutualRooms,
   importsOf,
   repository,
   roomOf,
@@ -17,6 +19,7 @@ import {
 /** The walls of ARCHITECTURE.md and the rules of writing, checked over the text of the repository. */
 
 const source = code.filter(({ path }) => path.startsWith('src/'))
+const browser = code.filter(({ path }) => path.startsWith('web/') && !path.endsWith('/build.ts'))
 const at = (path: string): Source | undefined => repository.find((file) => file.path === path)
 
 /** Lines that match, as `path:line  text`; a failing test then prints where. */
@@ -49,33 +52,32 @@ const foreign: Readonly<Record<string, RegExp>> = {
   cli: databasePackages,
 }
 
-/** `executors/executor.ts` is open to the rooms of `executors/`. */
-const isInParent = (room: string, target: string) => room.includes('/') && roomOf(target) === room.split('/')[0]
-
 describe('the walls between rooms', () => {
   it('surround every file, and every room has a file', () => {
-    expect(source.filter(({ path }) => roomOf(path) === undefined).map(({ path }) => path)).toEqual([])
+    const outside = [...source, ...browser].filter(({ path }) => roomOf(path) === undefined)
+    expect(outside.map(({ path }) => path)).toEqual([])
     const inhabited = new Set(repository.map(({ path }) => roomOf(path)))
     expect([...rooms.keys()].filter((room) => !inhabited.has(room))).toEqual([])
   })
 
   it('are respected by every import', () => {
-    const climbed = source.flatMap((file) => {
-      const room = roomOf(file.path) ?? ''
-      return importsOf(file)
-        .filter((target) => target.startsWith('src/') && roomOf(target) !== room && !isInParent(room, target))
-        .filter((target) => !rooms.get(room)?.some((prefix) => target.startsWith(`src/${prefix}`)))
-        .map((target) => `${file.path} → ${target}`)
-    })
-    expect(climbed).toEqual([])
+    expect(findForbiddenImports([...source, ...browser])).toEqual([])
+  })
+
+  it.each([
+    ['one page in another', 'web/pages/job/job.tsx', '../jobs/jobs.tsx'],
+    ['a page in a feature', 'web/features/jobs/rows/order.ts', '../../../pages/jobs/jobs.tsx'],
+    ['a feature in the parts', 'web/parts/table.tsx', '../features/jobs/rows/order.ts'],
+    ['a part in the ground', 'web/ground/keys.ts', '../parts/button.tsx'],
+    ['the shell in a page', 'web/pages/job/job.tsx', '../../shell/router.tsx'],
+    ['the edge in the domain', 'src/domain/jobs/transition.ts', '../../graphql/keyed-limit.ts'],
+  ])('forbid %s', (_, path, target) => {
+    const text = `import { each } from '${target}'`
+    expect(findForbiddenImports([{ path, text, lines: [text] }])).toHaveLength(1)
   })
 
   it('permit no two rooms to import each other', () => {
-    const arrows = new Set(
-      source.flatMap((file) => importsOf(file).map((target) => `${roomOf(file.path)} ${roomOf(target)}`)),
-    )
-    const pairs = [...arrows].map((arrow) => arrow.split(' '))
-    expect(pairs.filter(([from, to]) => from !== to && arrows.has(`${to} ${from}`))).toEqual([])
+    expect(findMutualRooms([...source, ...browser])).toEqual([])
   })
 
   it('limit the simulator to the planner and the executor verbs', () => {
@@ -90,17 +92,16 @@ describe('the walls between rooms', () => {
     expect(climbed).toEqual([])
   })
 
-  it('limit the console to the package entry of the client', () => {
-    const files = code.filter(({ path }) => path.startsWith('web/') && !path.endsWith('/build.ts'))
-    const inside = files.flatMap((file) =>
+  it('limit the console to the package entry of the client, and to its texts', () => {
+    const inside = browser.flatMap((file) =>
       importsOf(file)
-        .filter((target) => /^(src|test|examples)\//.test(target))
+        .filter((target) => /^(src\/(?!client\/text\/)|test\/|examples\/)/.test(target))
         .map((target) => `${file.path} → ${target}`),
     )
-    expect(files).not.toEqual([])
+    expect(browser).not.toEqual([])
     expect(inside).toEqual([])
-    expect(found(files, /from '(@berth-jobs\/berth\/(?!client')|node:|graphql')/)).toEqual([])
-    expect(findImportCycles(files)).toEqual([])
+    expect(found(browser, /from '(@berth-jobs\/berth\/(?!client')|node:|graphql')/)).toEqual([])
+    expect(findImportCycles(browser)).toEqual([])
   })
 
   it('restrict which room imports which package', () => {
@@ -142,11 +143,10 @@ const fileLinesMax = 400
 const functionLinesMax = 70
 /** Tables of fields: a line each, and nothing to split. */
 const declarative = [
-  'src/graphql/schema/job-spec.ts',
-  'src/graphql/schema/job.ts',
-  'src/graphql/schema/queue.ts',
-  'src/graphql/schema/run.ts',
-  'src/graphql/schema/user.ts',
+  'src/graphql/schema/jobs/job-spec.ts',
+  'src/graphql/schema/jobs/job.ts',
+  'src/graphql/schema/jobs/run.ts',
+  'src/graphql/schema/people/user.ts',
 ]
 
 describe('size and names', () => {
@@ -253,7 +253,7 @@ describe('restricted words', () => {
   })
 
   it('list the states that hold resources, and name leaders, in one file each', () => {
-    const server = source.filter(({ path }) => !path.startsWith('src/cli/'))
+    const server = source.filter(({ path }) => !/^src\/(cli|client\/text)\//.test(path))
     const except = (path: string) => server.filter((file) => file.path !== path)
     expect(found(except('src/domain/state.ts'), /'STARTING', 'RUNNING', 'CANCELLING'/)).toEqual([])
     expect(found(except('src/domain/leadership.ts'), /\bholder IS NOT NULL\b/)).toEqual([])
@@ -301,7 +301,7 @@ describe('documents and generated files', () => {
   })
 
   it('include the published reference of the command line', async () => {
-    const { formatReference } = await import('../src/cli/reference.ts')
+    const { formatReference } = await import('../src/cli/frame/reference.ts')
     expect(at('docs/cli-reference.md')?.text).toBe(formatReference())
   })
 

@@ -33,7 +33,12 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const options = () => ({
-  env: { PATH: process.env['PATH'], DATABASE_URL: database.url, BERTH_DATA_DIR: join(folder, 'data') },
+  env: {
+    PATH: process.env['PATH'],
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+    DATABASE_URL: database.url,
+    BERTH_DATA_DIR: join(folder, 'data'),
+  },
 })
 const words = (file: string, ...flags: string[]) => [join(root, 'src/backup/main.ts'), ...flags, '--', 'backup', file]
 
@@ -90,7 +95,13 @@ describe('berth backup', () => {
   it('refuses a database without tables of Berth, and a data directory without a database', async () => {
     await using empty = await createEmptyDatabase(database)
     await expect(backUpTo(join(folder, 'empty.tar'), empty.url)).rejects.toThrow('the database has no tables of Berth')
-    const nowhere = { env: { PATH: process.env['PATH'], BERTH_DATA_DIR: join(folder, 'nowhere') } }
+    const nowhere = {
+      env: {
+        PATH: process.env['PATH'],
+        NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+        BERTH_DATA_DIR: join(folder, 'nowhere'),
+      },
+    }
     await expect(run(process.execPath, words('-'), nowhere)).rejects.toMatchObject({
       code: 3,
       stderr: expect.stringContaining('has no database: set BERTH_DATA_DIR'),

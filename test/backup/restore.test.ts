@@ -116,7 +116,12 @@ describe('a restored database', () => {
       empty.db.sql.query(
         `SELECT 1 FROM pg_stat_activity WHERE application_name = 'berth restore' AND datname = current_database()`,
       )
-    const env = { PATH: process.env['PATH'], DATABASE_URL: empty.url, BERTH_DATA_DIR: join(folder, 'data') }
+    const env = {
+      PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+      DATABASE_URL: empty.url,
+      BERTH_DATA_DIR: join(folder, 'data'),
+    }
     const args = [join(root, 'src/backup/main.ts'), '--', 'restore', file]
     let kills = 0
     while (kills < 3) {

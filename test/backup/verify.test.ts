@@ -73,7 +73,12 @@ describe('backup verify', () => {
     const killsMs = isWhole ? [700, 1_500, 3_000, 5_000] : [2_000]
     for (const afterMs of [...killsMs, 60_000]) {
       const child = spawn(process.execPath, [join(root, 'src/backup/main.ts'), '--', 'verify', file], {
-        env: { PATH: process.env['PATH'], TMPDIR: temporary, DATABASE_URL: database.url },
+        env: {
+          PATH: process.env['PATH'],
+          NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+          TMPDIR: temporary,
+          DATABASE_URL: database.url,
+        },
         stdio: 'ignore',
       })
       const ended = once(child, 'exit')

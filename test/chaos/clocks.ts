@@ -294,9 +294,9 @@ async function isWelcome({ server }: Stage, token: string): Promise<boolean> {
 }
 
 async function demandNodeSeen({ server, database }: Stage): Promise<void> {
-  const { pools } = await personWith(server.url, secret).data('{ pools { nodes { nodes { lastSeenAt } } } }')
+  const { pools } = await personWith(server.url, secret).data('{ pools { nodes { nodes { nodes { lastSeenAt } } } } }')
   const now = await nowMs(database)
-  assertNear(Date.parse(pools[0].nodes.nodes[0].lastSeenAt), now - nodeSilentMsMax, now, 'lastSeenAt of the node')
+  assertNear(Date.parse(pools.nodes[0].nodes.nodes[0].lastSeenAt), now - nodeSilentMsMax, now, 'lastSeenAt of the node')
 }
 
 const noJobs = new TypedDocumentString<{ jobUpdates: { at?: string } }, Record<string, never>>(

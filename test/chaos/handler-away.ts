@@ -41,8 +41,8 @@ export default {
   },
 }`
 
-const query = `query ($id: ID!, $after: Cursor) { job(id: $id) { state attempt closure progress { fraction message }
-  artifacts(first: 100) { nodes { name run { number } body } } logs(first: 5000, after: $after) { text cursor isFinal } } }`
+const query = `query ($id: ID!, $from: LogStart) { job(id: $id) { state attempt closure progress { fraction message }
+  artifacts(first: 100) { nodes { name run { number } body } } logs(first: 5000, from: $from) { text cursor isFinal } } }`
 
 interface Seen {
   state: string
@@ -86,8 +86,8 @@ async function leaveAlone(directory: string, { seed, isFull, log }: Parameters<S
   }
 }
 
-const look = async (api: Api, id: string, after?: string) =>
-  (await api.ask<{ job: Seen }>(query, { id, after: after ?? null })).job
+const look = async (api: Api, id: string, cursor?: string) =>
+  (await api.ask<{ job: Seen }>(query, { id, from: cursor ? { cursor } : null })).job
 
 async function demandWhole(api: Api, id: string, { steps, file }: { steps: number; file: string }): Promise<string> {
   const isOver = async () => {

@@ -11,7 +11,7 @@ export const snapshots: readonly Scenario[] = [
 ]
 
 const snapshot = `query ($id: ID!, $logId: ID!) { job(id: $id) { version eventCursor } jobs(first: 100) { asOf nodes { id version } }
-  written: job(id: $logId) { logCursor logs(lastLines: 1) { text cursor } } }`
+  written: job(id: $logId) { logCursor logs(from: { lastLines: 1 }) { text cursor } } }`
 const jobStatus = `subscription ($id: ID!, $after: Cursor) { jobStatus(jobId: $id, after: $after) {
   ... on JobTransitions { transitions { seq } } } }`
 const jobUpdates = `subscription ($after: Cursor) { jobUpdates(after: $after) { ... on JobTransitions { job { id } transitions { seq } } } }`
@@ -86,7 +86,9 @@ async function whenServed(url: string, query: string, variables: object): Promis
 }
 
 async function lastLine(url: string, id: string): Promise<number> {
-  const { job } = await whenServed(url, 'query ($id: ID!) { job(id: $id) { logs(lastLines: 1) { text } } }', { id })
+  const { job } = await whenServed(url, 'query ($id: ID!) { job(id: $id) { logs(from: { lastLines: 1 }) { text } } }', {
+    id,
+  })
   return linesOf(job.logs.text).at(-1) ?? 0
 }
 

@@ -46,8 +46,12 @@ async function start(dataDir: string, more: Record<string, string> = {}): Promis
 function runBackup(words: readonly string[], env: Record<string, string>): Promise<{ code: number; output: string }> {
   const args = [join(root, 'src/backup/main.ts'), '--', ...words]
   return new Promise((resolve) => {
-    execFile(process.execPath, args, { env: { PATH: process.env['PATH'], ...env } }, (error, stdout, stderr) =>
-      resolve({ code: Number((error as ExecFileException | null)?.code ?? 0), output: stdout + stderr }),
+    execFile(
+      process.execPath,
+      args,
+      { env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...env } },
+      (error, stdout, stderr) =>
+        resolve({ code: Number((error as ExecFileException | null)?.code ?? 0), output: stdout + stderr }),
     )
   })
 }

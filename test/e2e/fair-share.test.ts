@@ -13,7 +13,7 @@ import { isWhole } from '../support/whole.ts'
 const starts = isWhole ? 960 : 120
 const atOnce = 25
 /** Much longer than a busy server takes to notice an end: an account whose ends it notices late starts fewer jobs. */
-const seconds = 0.2
+const seconds = 0.5
 
 interface Contest {
   accounts: number

@@ -29,12 +29,12 @@ async function look(api: Api, id: string): Promise<Seen> {
 
 async function readLog(api: Api, id: string): Promise<string> {
   const query =
-    'query ($id: ID!, $after: Cursor) { job(id: $id) { logs(first: 5000, after: $after) { text cursor isFinal } } }'
+    'query ($id: ID!, $from: LogStart) { job(id: $id) { logs(first: 5000, from: $from) { text cursor isFinal } } }'
   type Page = { text: string; cursor: string; isFinal: boolean }
   let text = ''
   let page: Page | undefined
   do {
-    page = (await api.ask<{ job: { logs: Page } }>(query, { id, after: page?.cursor ?? null })).job.logs
+    page = (await api.ask<{ job: { logs: Page } }>(query, { id, from: page && { cursor: page.cursor } })).job.logs
     text += page.text
   } while (!page.isFinal)
   return text

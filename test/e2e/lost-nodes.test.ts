@@ -8,6 +8,7 @@ import { Engine } from '../../src/executors/container/engine.ts'
 import { ensureNetworks } from '../../src/executors/container/network.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { type Api, openServer } from '../support/api.ts'
+import { busyboxPost } from '../support/inside.ts'
 import { startProxy } from '../support/proxy.ts'
 import { until } from '../support/until.ts'
 
@@ -126,8 +127,8 @@ pools: [{ name: here, executors: [container], nodes: [{ name: n1, cpu: 4, memory
   proxy.moveTo(server.url)
 
   test('continues in a new container when its container was removed', { timeout: 300_000 }, async () => {
-    const post = `wget -q -O - --header "authorization: Bearer $BERTH_TOKEN" --header 'content-type: application/json' --post-data "$1" "$BERTH_URL/graphql"`
-    const spec = { command: ['/bin/sh', '-c', resumable(post)], resources: { memoryBytes: 64 * 2 ** 20 } }
+    const script = busyboxPost + resumable('post "$1" | grep -q SaveClosureSuccess')
+    const spec = { command: ['/bin/sh', '-c', script], resources: { memoryBytes: 64 * 2 ** 20 } }
     const { first, second } = await goOn(api, spec, ({ nativeId }) =>
       engine.delete(`/containers/${nativeId}`, { force: true }),
     )

@@ -53,7 +53,7 @@ test(`29: ${submissions} submissions at once with userMaxActive ${limit} over ${
         message: 'Quota exceeded: Maximum 5 concurrent jobs allowed',
         retryable: false,
         quota: 'MAX_ACTIVE',
-        scope: `user:${name}`,
+        scope: { kind: 'USER', name },
         limit,
         used: limit,
       }),
@@ -64,5 +64,5 @@ test(`29: ${submissions} submissions at once with userMaxActive ${limit} over ${
 })
 
 const mutation = `mutation ($input: SubmitJobInput!) { submitJob(input: $input) {
-  ... on SubmitJobSuccess { job { id } } ... on QuotaExceededProblem { quota scope limit used }
+  ... on SubmitJobSuccess { job { id } } ... on QuotaExceededProblem { quota scope { kind name } limit used }
   ... on Problem { code message retryable } } }`

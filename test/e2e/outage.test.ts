@@ -61,7 +61,7 @@ const submit = `mutation { submitJob(input: { spec: { command: ["true"] } }) {
   ... on SubmitJobSuccess { job { id } } ... on Problem { code message retryable } } }`
 const refusedThings: [query: string, told: object][] = [
   ['{ jobs(first: 1) { nodes { id } } }', { errors: [{ extensions: { code: 'UNAVAILABLE' } }] }],
-  ['{ queue { depth } }', { errors: [{ extensions: { code: 'UNAVAILABLE' } }] }],
+  ['{ pool { workload { depth } } }', { errors: [{ extensions: { code: 'UNAVAILABLE' } }] }],
   [submit, { data: { submitJob: { code: 'UNAVAILABLE', retryable: true } } }],
 ]
 
@@ -79,8 +79,8 @@ test('during a database outage callers get an error, and streams continue afterw
   // Clients that do not come back: these very connections must live.
   const tail = collect(streamSocket(server.url, tailQuery, { jobId }), seen)
   const status = collect(streamSse(server.url, statusQuery, { jobId }), [])
-  const queue = streamSocket(server.url, 'subscription { queueStatus { depth running } }')
-  expect((await queue.next()).value).toMatchObject({ data: { queueStatus: {} } })
+  const queue = streamSocket(server.url, 'subscription { workloadStatus { depth running } }')
+  expect((await queue.next()).value).toMatchObject({ data: { workloadStatus: {} } })
   await until(() => seen.some((message) => message.__typename === 'LogBatch'), { what: 'output is there' })
 
   await door.shut()
@@ -92,7 +92,9 @@ test('during a database outage callers get an error, and streams continue afterw
   await demandRefusals()
   await door.open()
 
-  await until(async () => (await ask(server.url, '{ queue { depth } }')).data, { what: 'the database answers' })
+  await until(async () => (await ask(server.url, '{ pool { workload { depth } } }')).data, {
+    what: 'the database answers',
+  })
   await counted((await count()) + 20)
   await writeFile(join(dataDir, 'end'), '')
   const text = (await tail)
@@ -108,7 +110,7 @@ test('during a database outage callers get an error, and streams continue afterw
   expect(transitions.map(({ seq }) => seq)).toEqual([1, 2, 3, 4].slice((first?.seq ?? 1) - 1))
   expect(transitions.at(-1)).toMatchObject({ seq: 4, to: 'SUCCEEDED' })
   expect(await jobOf(api, jobId)).toMatchObject({ state: 'SUCCEEDED', runs: { nodes: [{ number: 1 }] } })
-  for await (const { data } of queue) if (data?.['queueStatus'].running === 0) break // it tells of the end, too
+  for await (const { data } of queue) if (data?.['workloadStatus'].running === 0) break // it tells of the end, too
 })
 
 test('sessions that PostgreSQL terminates repeatedly only cost time', async () => {

@@ -17,8 +17,11 @@ beforeEach(async () => {
 const settled = (id: string) =>
   until(
     async () => {
-      const { job } = await api.ask<{ job: { alive: boolean } }>('query ($id: ID!) { job(id: $id) { alive } }', { id })
-      return !job.alive
+      const { job } = await api.ask<{ job: { stateCategory: string } }>(
+        'query ($id: ID!) { job(id: $id) { stateCategory } }',
+        { id },
+      )
+      return job.stateCategory === 'FINAL'
     },
     { what: 'the job is over' },
   )

@@ -22,7 +22,7 @@ const submission = JSON.stringify({
   query: `mutation { submitJob(input: { spec: { command: ["true"], resources: { cpu: 0.1 } } }) {
     ... on SubmitJobSuccess { job { id } } ... on Problem { code message } } }`,
 })
-const query = JSON.stringify({ query: '{ jobs(first: 5) { nodes { id state } } serverInfo { version } }' })
+const query = JSON.stringify({ query: '{ jobs(first: 5) { nodes { id state } } serverInfo { release } }' })
 
 /** Sends requests over connections that are kept open, one after the other, and never again. */
 class Client {

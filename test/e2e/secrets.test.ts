@@ -14,7 +14,7 @@ import { schema } from '../../src/graphql/schema/schema.ts'
 import { openServer } from '../support/api.ts'
 import { freePort } from '../support/berth-server.ts'
 import { createDatabase } from '../support/database.ts'
-import { readCommandLines, readOpenFiles } from '../support/leaks.ts'
+import { CommandLines, readOpenFiles } from '../support/leaks.ts'
 import { createDoor } from '../support/outage.ts'
 import { mutate, type Person, personWith } from '../support/people.ts'
 import { until } from '../support/until.ts'
@@ -61,8 +61,9 @@ afterAll(async () => {
 })
 
 const exposed = new Set<string>()
+const commandLines = new CommandLines()
 const watch = setInterval(() => {
-  for (const line of readCommandLines()) for (const name of find(line)) exposed.add(name)
+  for (const line of commandLines.read()) for (const name of find(line)) exposed.add(name)
 }, 20)
 afterAll(() => clearInterval(watch))
 

@@ -50,7 +50,11 @@ test('while the database hangs calls get an error and a server can stop; afterwa
   door.freeze()
   const stopped = other.end()
   const submissions = Array.from({ length: 3 }, () => ask(server.url, submit))
-  const queries = ['{ jobs(first: 1) { nodes { id } } }', '{ viewer { user { name } } }', '{ queue { depth } }']
+  const queries = [
+    '{ jobs(first: 1) { nodes { id } } }',
+    '{ viewer { user { name } } }',
+    '{ pool { workload { depth } } }',
+  ]
   const reads = queries.map((query) => ask(server.url, query))
   expect(await fetch(`${server.url}/readyz`)).toMatchObject({ status: 503 })
   for (const answer of await Promise.all([...submissions, ...reads]))

@@ -37,14 +37,14 @@ interface Answer {
   message?: string
   retryable?: boolean
   wouldBe?: string
-  reasons?: { code: string; scope: string | null; limit: number | null; used: number | null }[]
+  reasons?: { code: string; scope: { kind: string; name: string } | null; limit: number | null; used: number | null }[]
   job?: { id: string; state: string }
 }
 
 async function submit(wish: Record<string, unknown>, spec: Record<string, unknown> = {}): Promise<Answer> {
   const query = `mutation ($input: SubmitJobInput!) { submitJob(input: $input) { __typename
     ... on SubmitJobSuccess { job { id state } }
-    ... on RejectedProblem { reasons { code scope limit used } }
+    ... on RejectedProblem { reasons { code scope { kind name } limit used } }
     ... on Problem { code message retryable } } }`
   const input = { ...wish, spec: { command: ['true'], ...spec } }
   // Not by the client, which would ask again.
@@ -53,7 +53,7 @@ async function submit(wish: Record<string, unknown>, spec: Record<string, unknow
 
 async function preview(): Promise<Answer> {
   const query = `query ($input: PreviewJobInput!) { previewJob(input: $input) { __typename
-    ... on JobPreview { wouldBe nodeNames gpuIds queuePosition reasons { code scope limit used } spec { command } }
+    ... on JobPreview { wouldBe nodeNames gpuIds position reasons { code scope { kind name } limit used } spec { command } }
     ... on Problem { code message retryable } } }`
   const input = { submit: { spec: { command: ['true'] } } }
   return (await data(asked.url, query, { input }))['previewJob'] as Answer
@@ -94,14 +94,14 @@ test('a leader in another process answers previews and reports its machine; limi
     expect(started.job?.state).toMatch(/^(STARTING|RUNNING)$/)
     const limits = `mutation { updateLimits(input: { maxConcurrent: 1 }) { ... on UpdateLimitsSuccess { limits { maxConcurrent } } } }`
     expect(await api.ask(limits)).toEqual({ updateLimits: { limits: { maxConcurrent: 1 } } })
-    const full = [{ code: 'GLOBAL_LIMIT', scope: 'pool:local', limit: 1, used: 1 }]
+    const full = [{ code: 'GLOBAL_LIMIT', scope: { kind: 'POOL', name: 'local' }, limit: 1, used: 1 }]
     expect(await submit({ noWait: true })).toMatchObject({ code: 'REJECTED', retryable: true, reasons: full })
-    expect(await preview()).toMatchObject({ wouldBe: 'QUEUED', reasons: full, queuePosition: 1 })
+    expect(await preview()).toMatchObject({ wouldBe: 'QUEUED', reasons: full, position: 1 })
     const waits = await api.submit({ command: ['true'] })
-    const scheduling = `query ($id: ID!) { job(id: $id) { scheduling { reasons { code scope limit used } } } queue { pool { limits { maxConcurrent } } running } }`
+    const scheduling = `query ($id: ID!) { job(id: $id) { scheduling { reasons { code scope { kind name } limit used } } } pool { limits { maxConcurrent } workload { running } } }`
     expect(await api.ask(scheduling, { id: waits })).toEqual({
       job: { scheduling: { reasons: full } },
-      queue: { pool: { limits: { maxConcurrent: 1 } }, running: 1 },
+      pool: { limits: { maxConcurrent: 1 }, workload: { running: 1 } },
     })
     await api.ask('mutation ($id: ID!) { cancelJob(input: { jobId: $id }) { __typename } }', { id: started.job?.id })
     for await (const { isFinal } of api.stream<{ isFinal?: boolean }>(

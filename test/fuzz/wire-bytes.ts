@@ -26,7 +26,7 @@ const documents = [
   'query ($id: ID!) { job(id: $id) { id state } }',
   'subscription ($id: ID!) { jobStatus(jobId: $id) { __typename } }',
   'subscription { jobUpdates { __typename } }',
-  'subscription { queueStatus { __typename } }',
+  'subscription { workloadStatus { __typename } }',
   '{ jobs(first: 2) { nodes { id } } ',
   `{ ${'a: __typename '.repeat(3)}}`,
   'mutation { cancelJob(jobId: "job_0") { __typename } }',

@@ -106,12 +106,14 @@ test('DATABASE_READ_ONLY: the database takes no writes', async () => {
   await world.look()
   const name = new URL(database.url).pathname.slice(1)
   const setReadOnly = async (value: string) => {
-    const sessions = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND pid <> pg_backend_pid()`
+    const sessions = `SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = '${name}' AND pid <> pg_backend_pid()`
     const client = await database.db.pool.connect()
     await client.query('SET default_transaction_read_only TO off')
     await client.query(`ALTER DATABASE ${name} SET default_transaction_read_only TO ${value}`)
     await client.query(sessions)
     client.release(true)
+    // Otherwise the pool may give out a connection whose session has ended.
+    await until(() => database.db.pool.totalCount === 0, { what: 'the pool has dropped its connections' })
   }
   await setReadOnly('on')
   await expect(watches[0]?.look()).rejects.toMatchObject({ code: '25006' })

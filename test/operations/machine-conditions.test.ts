@@ -122,6 +122,29 @@ test('BACKEND_SILENT: the container engine ends', async () => {
   await engine.close()
 })
 
+test('MACHINE_SILENT: one of the machines of a pool does not answer', async () => {
+  await using world = await openConditionWorld({ pool: { executors: ['container'] } })
+  const { it } = world
+  await createLeader(it.domain, 'sim')
+  const container = { version: '28.0', available: true, message: null, unenforced: [] }
+  const report = (unreachable: Record<string, string>) =>
+    reportPool(it.domain, 'sim', {
+      executors: { container: { ...container, unreachable } },
+      unixUserRequired: false,
+      reservedUnixUsers: [],
+    })
+  await report({})
+  await world.look()
+  expect(await world.find('MACHINE_SILENT')).toBeUndefined()
+  await report({ gpu1: 'ssh to gpu1: No route to host' })
+  expect(await world.begins('MACHINE_SILENT')).toMatchObject({
+    severity: 'TICKET',
+    evidence: ['node gpu1 of pool sim: ssh to gpu1: No route to host'],
+  })
+  await report({})
+  await world.ends('MACHINE_SILENT')
+})
+
 test('BACKEND_SILENT: an engine that is missing matters when a job waits for it', async () => {
   await using world = await openConditionWorld({ pool: { executors: ['simulated', 'container'] } })
   const { it } = world

@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { type FileHandle, open, readdir } from 'node:fs/promises'
+import { chmod, type FileHandle, mkdtemp, open, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -27,7 +29,7 @@ test('DISK_FULL: files fill the disk of the data directory', async (context) => 
 })
 
 test('EVENT_LOOP_LATE: code blocks the event loop again and again', async () => {
-  watchLateness()
+  using _watch = watchLateness()
   let isBlocked = false
   const beforeLook = async () => {
     if (isBlocked) blockEventLoop(1_600)
@@ -114,6 +116,22 @@ test('POOLS_DIFFER: two servers have different settings of a pool', async () => 
   })
   world.watches.splice(0, world.watches.length, ...(first ? [first] : []))
   await world.ends('POOLS_DIFFER')
+})
+
+test('SECRETS_READABLE: every account can read the configuration file, which has a secret', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'berth-secrets-'))
+  const file = join(folder, 'berth.yaml')
+  await writeFile(file, '', { mode: 0o600 })
+  await using world = await openConditionWorld({}, { secretsFile: file })
+  await world.look()
+  expect(await world.find('SECRETS_READABLE')).toBeUndefined()
+  await chmod(file, 0o644)
+  expect(await world.begins('SECRETS_READABLE')).toMatchObject({
+    severity: 'TICKET',
+    evidence: [`server host0 (pid 1): ${file} is readable for every account`],
+  })
+  await rm(folder, { recursive: true })
+  await world.ends('SECRETS_READABLE')
 })
 
 test('LOG_LINES_DROPPED: the reader of the log stands still', async () => {

@@ -140,11 +140,12 @@ describe.each(Object.entries(backends))('jobs on %s', { timeout: 600_000 }, (nam
   /** To its end, right after the job was seen as final. */
   async function wholeLog(id: string): Promise<string> {
     const pages =
-      'query ($id: ID!, $after: Cursor) { job(id: $id) { logs(first: 5000, after: $after) { text cursor isFinal } } }'
+      'query ($id: ID!, $from: LogStart) { job(id: $id) { logs(first: 5000, from: $from) { text cursor isFinal } } }'
     type Page = { text: string; cursor: string; isFinal: boolean }
     let text = ''
     for (let page: Page = { text: '', cursor: '', isFinal: false }; !page.isFinal; ) {
-      page = (await api.ask<{ job: { logs: Page } }>(pages, { id, after: page.cursor || null })).job.logs
+      page = (await api.ask<{ job: { logs: Page } }>(pages, { id, from: page.cursor ? { cursor: page.cursor } : null }))
+        .job.logs
       text += page.text
     }
     return text

@@ -123,11 +123,11 @@ interface Page {
 
 async function readPages(jobId: string): Promise<string> {
   const query =
-    'query ($id: ID!, $after: Cursor) { job(id: $id) { logs(first: 5000, after: $after) { text cursor isFinal } } }'
+    'query ($id: ID!, $from: LogStart) { job(id: $id) { logs(first: 5000, from: $from) { text cursor isFinal } } }'
   let text = ''
   let page: Page | undefined
   do {
-    const answer = await api.ask<{ job: { logs: Page } }>(query, { id: jobId, after: page?.cursor ?? null })
+    const answer = await api.ask<{ job: { logs: Page } }>(query, { id: jobId, from: page && { cursor: page.cursor } })
     page = answer.job.logs
     text += page.text
   } while (!page.isFinal)
@@ -135,7 +135,7 @@ async function readPages(jobId: string): Promise<string> {
 }
 
 async function lastLineNumber(jobId: string): Promise<number> {
-  const query = 'query ($id: ID!) { job(id: $id) { logs(lastLines: 1) { lines { number } } } }'
+  const query = 'query ($id: ID!) { job(id: $id) { logs(from: { lastLines: 1 }) { lines { number } } } }'
   const { job } = await api.ask<{ job: { logs: { lines: { number: number }[] } } }>(query, { id: jobId })
   return job.logs.lines[0]?.number ?? 0
 }

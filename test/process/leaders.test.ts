@@ -8,12 +8,13 @@ import { type Api, connectApi } from '../support/api.ts'
 import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
+import { isWhole } from '../support/whole.ts'
 
 /**
  * Leaders that are killed and frozen: another leads, nothing starts twice, and limits hold on the way. For longer:
  * `BERTH_KILL_SECONDS=300 npx vitest run test/process/leaders.test.ts`.
  */
-const killSeconds = Number(process.env['BERTH_KILL_SECONDS'] ?? 5)
+const killSeconds = Number(process.env['BERTH_KILL_SECONDS'] ?? (isWhole ? 5 : 2))
 /** At least, and until another has led and finished a job; by hand: `BERTH_FREEZE_SECONDS=30`. */
 const freezeSeconds = Number(process.env['BERTH_FREEZE_SECONDS'] ?? 0)
 const limit = 6

@@ -29,12 +29,13 @@ const started = async (env: Record<string, string> = {}, args: readonly string[]
 
 /** The message of a server that refuses to start. */
 async function refused(env: Record<string, string> = {}, args: readonly string[] = []): Promise<string> {
-  const { PATH = '', HOME = '' } = process.env
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
   const child = spawn(process.execPath, [join(root, 'src/main.ts'), ...args], {
     cwd: dataDir,
     env: {
       PATH,
       HOME,
+      NODE_COMPILE_CACHE,
       BERTH_DATA_DIR: dataDir,
       BERTH_PORT: '0',
       // A slow machine adds warnings.

@@ -35,10 +35,10 @@ export async function soak({ databaseUrl, seconds, clients, oldJobs }: Soak): Pr
 }
 
 async function makeRules({ admin }: ApiServers): Promise<void> {
-  const plenty = { action: 'BLOCK', scope: 'GLOBAL', limit: 1e9 }
+  const plenty = { action: 'BLOCK', limit: 1e9 }
   for (const type of ['CONCURRENT_JOBS', 'JOBS_PER_HOUR', 'JOBS_PER_DAY', 'COST_PER_MONTH'])
     await mutate(admin, 'createQuota', { input: { type, ...plenty } })
-  const none = { type: 'JOBS_PER_HOUR', action: 'BLOCK', scope: 'USER', key: 'limited', limit: 0 }
+  const none = { type: 'JOBS_PER_HOUR', action: 'BLOCK', scope: { user: { name: 'limited' } }, limit: 0 }
   await mutate(admin, 'createQuota', { input: none })
   await mutate(admin, 'createApprovalRule', { input: { name: 'expensive', condition: { costAbove: 50 } } })
   await mutate(admin, 'updateLimits', { input: { userMaxBlocked: null } })

@@ -31,11 +31,12 @@ export async function drive(traffic: Traffic): Promise<Tally> {
   const tally: Tally = { answers: {}, unexpected: [] }
   const until = performance.now() + traffic.seconds * 1_000
   let keys = 0
+  let turn = 0
   const client = async () => {
     while (performance.now() < until) {
       const caller = createCaller(traffic, tally, () => `soak-${keys++}`)
       try {
-        await any(ways)(caller)
+        await ways[turn++ % ways.length]?.(caller)
       } catch (error) {
         caller.expect(`failed: ${error instanceof Error ? error.message : error}`, 'an answer')
         await pause(100) // a server that is gone would be asked as fast as possible

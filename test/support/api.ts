@@ -118,7 +118,7 @@ export async function jobOf(api: Api, id: string): Promise<JobAnswer> {
 export const tailQuery = `subscription ($jobId: ID!, $after: Cursor) { tail(jobId: $jobId, after: $after) {
   __typename
   ... on LogBatch { text startOffset endOffset cursor isFinal }
-  ... on LogGap { reason startOffset endOffset cursor }
+  ... on LogGap { gapReason startOffset endOffset cursor }
   ... on RunChanged { cursor }
   ... on StreamReset { cursor }
   ... on StreamHeartbeat { cursor } } }`

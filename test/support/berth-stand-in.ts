@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
-import { runCommand } from '../../src/cli/run-command.ts'
+import { runCommand } from '../../src/cli/frame/run-command.ts'
 
 /**
  * A command `berth` for shell sessions of tests, which runs in the test process: a process of the command line takes half

@@ -6,6 +6,8 @@
 export interface Choices {
   /** An index below `count`. */
   choose(point: unknown, count: number): number
+  /** How often there was more than one alternative: what did not need a choice is the same in each run. */
+  readonly made: number
 }
 
 const runsMax = 500
@@ -17,9 +19,14 @@ export function runsOf<T>(work: (choices: Choices) => T): T[] {
   for (const decided of wanted) {
     if (results.length === runsMax) throw new Error(`More than ${runsMax} runs`)
     const taken = new Map<unknown, number>()
+    let made = 0
     results.push(
       work({
+        get made() {
+          return made
+        },
         choose(point, count) {
+          if (count > 1) made++
           const index = taken.get(point) ?? decided.get(point) ?? 0
           if (!seen.has(point)) {
             seen.set(point, count)

@@ -17,7 +17,7 @@ import { isWhole } from './whole.ts'
 
 /**
  * A pool of the simulated executor behind the real API, with the real leader, for examples of scheduling. Time stands
- * still for runs, and the example moves it for all parts at once. With `pass` only `processQueue` makes a pass; with
+ * still for runs, and the example moves it for all parts at once. With `pass` only `planPools` makes a pass; with
  * `loop` the leader's own loop does, and the example never calls it.
  */
 export type Mode = 'pass' | 'loop'
@@ -41,7 +41,7 @@ export interface JobFacts {
   exitCode: number | null
   priority: number
   createdAt: string
-  queuePosition: number | null
+  position: number | null
   scheduling: {
     jobsAhead: number
     lastConsideredAt: string | null
@@ -109,8 +109,8 @@ export const MIX = () => [
   node('h100', { gpus: times(8, h100), infiniband: true }),
 ]
 
-const wanted = `id state stateReason stateInfo exitCode priority createdAt queuePosition
-  scheduling { jobsAhead lastConsideredAt gates { open } reasons { code message job { id } scope limit used } hold { nodes { name } expectedAt } fit { freeNow couldEverFit missing } estimatedStart { earliest } }
+const wanted = `id state stateReason stateInfo exitCode priority createdAt position
+  scheduling { jobsAhead lastConsideredAt gates { open } reasons { code message job { id } scope { kind name } limit used } hold { nodes { name } expectedAt } fit { freeNow couldEverFit missing } estimatedStart { earliest } }
   runs(first: 10) { nodes { number state gpuIds nodeNames preemptRequestedAt } }`
 
 const problems = `... on Problem { code message } ... on InvalidInputProblem { violations { path message } }
@@ -342,7 +342,7 @@ export class Cluster implements AsyncDisposable {
       if (message) throw new Error(`The leader refused the preview: ${message}`)
       return false
     }
-    const { code, message, started, preempted } = await mutate(this.admin, 'processQueue', {
+    const { code, message, started, preempted } = await mutate(this.admin, 'planPools', {
       input: {},
       wanted: 'started preempted',
     })

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
-import { runCommand } from '../../src/cli/run-command.ts'
+import { runCommand } from '../../src/cli/frame/run-command.ts'
 import { root } from './sources.ts'
 import { until } from './until.ts'
 

@@ -44,6 +44,7 @@ export interface TestConditionsOptions {
   database: Pick<TestDatabase, 'db' | 'moveTime'>
   servers?: readonly { version?: string; pools?: Record<string, string> }[]
   dataDir?: string
+  secretsFile?: string
   /** The connections that the servers measure; default: those of the domain. */
   measuredDb?: Db
   /** Runs after each move of the time, before servers look. */
@@ -60,6 +61,7 @@ export function watchConditions(options: TestConditionsOptions): TestConditions 
     database,
     servers = [{}],
     dataDir = '/',
+    secretsFile = null,
     measuredDb = domain.db,
     stalled = new Map(),
     beforeLook,
@@ -70,7 +72,14 @@ export function watchConditions(options: TestConditionsOptions): TestConditions 
       { ...domain, clock },
       {
         server: { id: `host${index}:1:1`, host: `host${index}`, pid: 1, version, pools },
-        meter: new GaugeMeter({ db: measuredDb, clock: domain.clock, time: domain.time, dataDir, stalled }),
+        meter: new GaugeMeter({
+          db: measuredDb,
+          clock: domain.clock,
+          time: domain.time,
+          dataDir,
+          secretsFile,
+          stalled,
+        }),
       },
     ),
   )

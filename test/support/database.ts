@@ -101,7 +101,8 @@ const movableNow = `CREATE OR REPLACE FUNCTION berth_now() RETURNS timestamptz L
 async function copyTemplate(): Promise<Kept> {
   const template = new URL(inject('templateUrl'))
   const name = `test_${randomUUID().replaceAll('-', '')}`
-  await administer(`CREATE DATABASE ${name} TEMPLATE ${template.pathname.slice(1)}`)
+  // Copying files takes half the processor time of copying pages through the WAL.
+  await administer(`CREATE DATABASE ${name} TEMPLATE ${template.pathname.slice(1)} STRATEGY file_copy`)
   const url = Object.assign(new URL(template), { pathname: name }).href
   const dbs = new Map<string, Db>()
   const db = open({ url, dbs }, 'test', connectionsMax)

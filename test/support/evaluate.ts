@@ -91,13 +91,14 @@ export class Evaluator {
     }
   }
 
-  readonly #literal = ({ text }: { text: string }) => text
+  readonly #literal = (node: Node & { text: string }) => this.#program.textOf(node)
   readonly #inner = ({ expression }: { expression: Node }, scope: Scope | undefined) => this.value(expression, scope)
 
   readonly #valueOf: Partial<Record<SyntaxKind, (node: never, scope: Scope | undefined) => Value>> = {
     [SyntaxKind.StringLiteral]: this.#literal,
     [SyntaxKind.NoSubstitutionTemplateLiteral]: this.#literal,
-    [SyntaxKind.NumericLiteral]: ({ text }: { text: string }) => Number(text.replaceAll('_', '')),
+    [SyntaxKind.NumericLiteral]: (node: Node & { text: string }) =>
+      Number(this.#program.textOf(node).replaceAll('_', '')),
     [SyntaxKind.TrueKeyword]: () => true,
     [SyntaxKind.FalseKeyword]: () => false,
     [SyntaxKind.NullKeyword]: () => null,
@@ -139,8 +140,11 @@ export class Evaluator {
   // ── texts ──
 
   #template({ head, templateSpans }: TemplateExpression, scope: Scope | undefined): string {
-    const parts = templateSpans.map(({ expression, literal }) => this.#text(expression, scope) + literal.text)
-    return head.text + parts.join('')
+    const { textOf, itemsOf } = this.#program
+    const parts = itemsOf(templateSpans).map(
+      ({ expression, literal }) => this.#text(expression, scope) + textOf(literal),
+    )
+    return textOf(head) + parts.join('')
   }
 
   #text(node: Expression, scope: Scope | undefined): string {
@@ -149,8 +153,9 @@ export class Evaluator {
   }
 
   #named(name: Identifier, scope: Scope | undefined): Value {
-    const symbol = name.text in natives ? undefined : this.#program.named(name)
-    return symbol ? this.#ofSymbol(symbol, scope) : natives[name.text]
+    const text = this.#program.textOf(name)
+    const symbol = text in natives ? undefined : this.#program.named(name)
+    return symbol ? this.#ofSymbol(symbol, scope) : natives[text]
   }
 
   #ofSymbol(symbol: Named, scope: Scope | undefined): Value {
@@ -194,7 +199,8 @@ export class Evaluator {
   }
 
   #member(node: Node, scope: Scope | undefined): Value {
-    if (isPropertyAccessExpression(node)) return memberOf(this.value(node.expression, scope), node.name.text, node)
+    if (isPropertyAccessExpression(node))
+      return memberOf(this.value(node.expression, scope), this.#program.textOf(node.name), node)
     if (!isElementAccessExpression(node)) return new Unknown(node)
     const key = this.value(node.argumentExpression, scope)
     const object = this.value(node.expression, scope)
@@ -203,7 +209,7 @@ export class Evaluator {
   }
 
   #array(elements: readonly Node[], scope: Scope | undefined): Value[] {
-    return elements.flatMap((element) => {
+    return this.#program.itemsOf(elements).flatMap((element) => {
       if (!isSpreadElement(element)) return [this.value(element, scope)]
       const spread = this.value(element.expression, scope)
       if (isUnknown(spread)) throw new NotKnown(spread)
@@ -213,7 +219,7 @@ export class Evaluator {
 
   #object(properties: readonly Node[], scope: Scope | undefined): object {
     const object: Record<string, Value> = {}
-    for (const property of properties) {
+    for (const property of this.#program.itemsOf(properties)) {
       if (isPropertyAssignment(property)) object[keyOf(property.name)] = this.value(property.initializer, scope)
       if (isShorthandPropertyAssignment(property))
         object[keyOf(property.name)] = this.#named(property.name as Identifier, scope)
@@ -238,7 +244,7 @@ export class Evaluator {
   }
 
   #method(node: CallExpression, callee: PropertyAccessExpression, scope: Scope | undefined): Value {
-    const { text: name } = callee.name
+    const name = this.#program.textOf(callee.name)
     const known = this.value(callee.expression, scope)
     const object = isUnknown(known) && /^(map|flatMap)$/.test(name) ? [known] : known
     const method = memberOf(object, name, callee)
@@ -261,7 +267,8 @@ export class Evaluator {
   #closure(node: AnyFunction, outer: Scope | undefined): Callable {
     return (...values) => {
       const scope: Scope = { values: new Map(), outer }
-      for (const [index, parameter] of node.parameters.entries()) this.#receive(parameter, values, index, scope)
+      for (const [index, parameter] of this.#program.itemsOf(node.parameters).entries())
+        this.#receive(parameter, values, index, scope)
       if (!node.body) return new Unknown(node)
       return isBlock(node.body) ? this.#run(node.body.statements, scope)?.value : this.value(node.body, scope)
     }
@@ -286,7 +293,7 @@ export class Evaluator {
 
   /** Nothing, or what the statements return. */
   #run(statements: readonly Statement[], scope: Scope): Returned {
-    for (const statement of statements) {
+    for (const statement of this.#program.itemsOf(statements)) {
       const returned = this.#step(statement, scope)
       if (returned) return returned
     }

@@ -1,6 +1,6 @@
 import type { Domain } from '../../src/domain/domain.ts'
 import type { Leader } from '../../src/domain/leadership.ts'
-import type { Processed } from '../../src/domain/queue/process-queue.ts'
+import type { Processed } from '../../src/domain/queue/plan-pools.ts'
 import type { Executor } from '../../src/executors/executor.ts'
 import { createForecaster } from '../../src/scheduler/forecaster.ts'
 import { createScheduler, type Scheduler, type SchedulerOptions } from '../../src/scheduler/scheduler.ts'

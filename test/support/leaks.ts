@@ -39,15 +39,37 @@ export function* readOpenFiles(path: string): Generator<{ path: string; text: st
   }
 }
 
-/** Command lines of all processes, which every account can read. */
-export function* readCommandLines(): Generator<string, void, void> {
-  for (const id of readdirSync('/proc')) {
-    if (!/^\d+$/.test(id)) continue
-    try {
-      yield readFileSync(join('/proc', id, 'cmdline'), 'utf8').replaceAll('\0', ' ')
-    } catch {
-      // The process ended.
-    }
+/** Looks at a new process: it may still have to become another program. */
+const newLooks = 10
+/** Of the others, which may do so later, each look reads one of so many. */
+const turns = 10
+
+/**
+ * Command lines, which every account can read. To read those of all processes at each look would be the larger part of
+ * the work of a test.
+ */
+export class CommandLines {
+  #looks = new Map<string, number>()
+  #turn = 0
+
+  read(): string[] {
+    const before = this.#looks
+    this.#looks = new Map()
+    this.#turn++
+    return readdirSync('/proc').flatMap((id) => {
+      if (!/^\d+$/.test(id)) return []
+      const looks = (before.get(id) ?? 0) + 1
+      this.#looks.set(id, looks)
+      return looks <= newLooks || (Number(id) + this.#turn) % turns === 0 ? readCommandLine(id) : []
+    })
+  }
+}
+
+function readCommandLine(id: string): string[] {
+  try {
+    return [readFileSync(join('/proc', id, 'cmdline'), 'utf8').replaceAll('\0', ' ')]
+  } catch {
+    return [] // The process ended.
   }
 }
 

@@ -36,6 +36,9 @@ export class Names {
   readonly #evaluate: (node: Node) => Value
   /** Values by the number of the symbol. */
   readonly #known = new Map<number, Value>()
+  /** Symbols whose values depend on choices, or on a value that needs itself. */
+  readonly #varying = new Set<number>()
+  #variations = 0
 
   constructor(program: Program, choices: Choices, evaluate: (node: Node) => Value) {
     this.#program = program
@@ -44,14 +47,24 @@ export class Names {
   }
 
   value(symbol: Named): Value {
-    if (!this.#known.has(symbol.id)) {
-      this.#known.set(symbol.id, new Unknown(`${symbol.name}, which needs itself,`))
-      this.#known.set(
-        symbol.id,
-        unlessRefused(() => this.#declared(symbol)),
-      )
-    }
-    return this.#known.get(symbol.id)
+    const { id } = symbol
+    const { constants } = this.#program
+    if (constants.has(id)) return constants.get(id)
+    if (!this.#known.has(id)) this.#learn(symbol)
+    if (this.#varying.has(id)) this.#variations++
+    return this.#known.get(id)
+  }
+
+  #learn(symbol: Named): void {
+    const { id } = symbol
+    this.#known.set(id, new Unknown(`${symbol.name}, which needs itself,`))
+    this.#varying.add(id)
+    const before = this.#choices.made + this.#variations
+    const value = unlessRefused(() => this.#declared(symbol))
+    this.#known.set(id, value)
+    if (this.#choices.made + this.#variations > before) return
+    this.#varying.delete(id)
+    if (isPlain(value)) this.#program.constants.set(id, value)
   }
 
   #declared(symbol: Named): Value {
@@ -138,3 +151,6 @@ function isInside(node: Node, outer: Node): boolean {
   for (let at: Node | undefined = node; at; at = at.parent) if (at === outer) return true
   return false
 }
+
+/** A closure belongs to its run. */
+const isPlain = (value: Value): boolean => ['string', 'number', 'boolean'].includes(typeof value)

@@ -7,12 +7,12 @@ export const numberedLines = (count: number) =>
 
 interface Log {
   text: string
-  gaps: { reason: string }[]
+  gaps: { gapReason: string }[]
 }
 
 /** The fault in the log of a job that printed them; null: it is complete, or has a gap where it is not. */
 export function faultOf({ text, gaps }: Log, count: number): string | null {
-  const reasons = gaps.map(({ reason }) => reason)
+  const reasons = gaps.map(({ gapReason }) => gapReason)
   const other = reasons.find((reason) => reason !== 'DISK_FULL')
   if (other !== undefined) return `a gap says ${other}`
   const numbers = [...text.matchAll(/^line (\d+) of \d+$/gm)].map(([, number]) => Number(number))
@@ -22,17 +22,17 @@ export function faultOf({ text, gaps }: Log, count: number): string | null {
 
 /** The log of a job that is over, read page by page. */
 export async function logOf(api: Api, jobId: string): Promise<Log> {
-  const query = `query ($id: ID!, $after: Cursor) {
-    job(id: $id) { logs(first: 5000, after: $after) { text gaps { reason } cursor isFinal } } }`
+  const query = `query ($id: ID!, $from: LogStart) {
+    job(id: $id) { logs(first: 5000, from: $from) { text gaps { gapReason } cursor isFinal } } }`
   type Page = Log & { cursor: string; isFinal: boolean }
   const read: Log = { text: '', gaps: [] }
-  let after: string | null = null
+  let from: { cursor: string } | null = null
   await until(
     async () => {
-      const { job }: { job: { logs: Page } } = await api.ask(query, { id: jobId, after })
+      const { job }: { job: { logs: Page } } = await api.ask(query, { id: jobId, from })
       read.text += job.logs.text
       read.gaps.push(...job.logs.gaps)
-      after = job.logs.cursor
+      from = { cursor: job.logs.cursor }
       return job.logs.isFinal
     },
     { what: `the log of ${jobId} is read` },

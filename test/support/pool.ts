@@ -2,10 +2,17 @@ import type { Lane } from '../../src/domain/lanes.ts'
 import type { FreeNode, Placement } from '../../src/domain/machines/placement.ts'
 import { mergeSettings } from '../../src/domain/scheduling.ts'
 import type { Shape } from '../../src/domain/shape.ts'
-import { classifyLane } from '../../src/scheduler/plan/classes.ts'
 import { Machines } from '../../src/scheduler/plan/machines.ts'
-import type { Hold, PastPreemption, PoolSettings, Running, WorldView } from '../../src/scheduler/plan/model.ts'
-import { type Claimant, type EvictionPlan, evictionFor } from '../../src/scheduler/plan/preemption.ts'
+import type {
+  Hold,
+  PastPreemption,
+  PlannedStart,
+  PoolSettings,
+  Running,
+  Waiting,
+  WorldView,
+} from '../../src/scheduler/plan/model.ts'
+import { type EvictionPlan, evictionFor } from '../../src/scheduler/plan/preemption.ts'
 import { unlimited } from '../../src/scheduler/plan/rations.ts'
 import { shape } from './machines.ts'
 
@@ -15,6 +22,7 @@ export class TestPool implements WorldView {
   readonly settings: PoolSettings
   readonly machines = new Machines()
   readonly holds = new Map<string, Hold>()
+  readonly plans = new Map<string, PlannedStart>()
   readonly preemptions: PastPreemption[] = []
   private jobs = 0
 
@@ -41,7 +49,7 @@ export class TestPool implements WorldView {
     this.nowMs += ms
     const { accounts } = this.machines
     accounts.past.nowMs = this.nowMs
-    for (const account of accounts.due()) accounts.renew(account)
+    for (const account of accounts.due(() => this.machines.meanAgeMs(this.nowMs))) accounts.renew(account)
   }
 
   get nodes() {
@@ -55,9 +63,6 @@ export class TestPool implements WorldView {
   }
   occupancy(account: string, { extra, without }: Parameters<WorldView['occupancy']>[1] = {}) {
     return this.machines.accounts.occupancy(account, extra, without)
-  }
-  precedes() {
-    return false
   }
   outranks() {
     return false
@@ -94,10 +99,10 @@ export class TestPool implements WorldView {
   }
 
   /** The runs that would be evicted for a job of this lane. */
-  evict(of: Lane, more: Partial<Claimant['entry']> = {}): EvictionPlan | null {
+  evict(of: Lane, more: Partial<Waiting> = {}): EvictionPlan | null {
     const jobId = more.jobId ?? 'job_claimant'
     const entry = { jobId, laneId: of.id, runId: 'run_claimant', run: 1, bid: 0, sequence: 1, sinceMs: 0, ...more }
-    return evictionFor(this, { lane: of, entry, class: classifyLane(of), ration: unlimited })
+    return evictionFor(this, { lane: of, entry, ration: unlimited })
   }
 }
 

@@ -1,5 +1,5 @@
 import { globSync, readFileSync, rmSync } from 'node:fs'
-import { chmod, mkdtemp, rm, statfs } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
@@ -7,7 +7,7 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { migrate } from '../../src/platform/migrate.ts'
 import { startPostgres } from '../../src/platform/postgres/postgres.ts'
-import { findSecrets, readCommandLines } from './leaks.ts'
+import { CommandLines, findSecrets } from './leaks.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -20,6 +20,7 @@ declare module 'vitest' {
 export default async function setup(project: TestProject) {
   const directory = await mkdtemp(join(await findFolder(), 'berth-test-'))
   await chmod(directory, 0o711) // Under root the server runs as another account and must get in.
+  process.env['TMPDIR'] = await createTemporary(directory)
   const log = createLog('warn')
   const postgres = await startPostgres({
     dataDir: directory,
@@ -33,7 +34,7 @@ export default async function setup(project: TestProject) {
   const stop = async () => {
     const exposed = watch.end()
     await postgres.stop()
-    await rm(directory, { recursive: true, force: true })
+    await rm(directory, { recursive: true, force: true, maxRetries: 5 })
     process.off('exit', abandon)
     if (exposed.length > 0) throw new Error(`Command lines had secrets:\n${exposed.join('\n')}`)
   }
@@ -45,6 +46,14 @@ export default async function setup(project: TestProject) {
   }
   project.provide('templateUrl', postgres.url)
   return stop
+}
+
+/** For the files of tests and of the processes that they start, which go with the folder. All accounts may write there. */
+async function createTemporary(directory: string): Promise<string> {
+  const temporary = join(directory, 'tmp')
+  await mkdir(temporary)
+  await chmod(temporary, 0o1777)
+  return temporary
 }
 
 const endMsMax = 1_000
@@ -62,8 +71,8 @@ const gibibyte = 1024 ** 3
 const memoryFolder = '/dev/shm'
 
 /**
- * In memory where enough is free: each test creates and drops a database of 300 files, and ext4 looks long for a free
- * inode after files were deleted. This was a quarter of the processor time of the suite.
+ * In memory where enough is free: tests create and remove many files, among them whole clusters of PostgreSQL, and ext4
+ * looks long for a free inode after files were deleted.
  */
 async function findFolder(): Promise<string> {
   const { bavail, bsize } = await statfs(memoryFolder).catch(() => ({ bavail: 0, bsize: 0 }))
@@ -75,8 +84,9 @@ const watchEveryMs = 500
 /** Every account can read command lines. Collects those with a secret through the whole run. */
 function watchCommandLines(password: string) {
   const exposed = new Set<string>()
+  const commandLines = new CommandLines()
   const look = () => {
-    for (const line of readCommandLines()) if (findSecrets(line, [password]).length > 0) exposed.add(line)
+    for (const line of commandLines.read()) if (findSecrets(line, [password]).length > 0) exposed.add(line)
   }
   const timer = setInterval(look, watchEveryMs)
   return {

@@ -13,6 +13,7 @@ const shown = 10
 /** Files that may take more, each for its reason. */
 const larger: Readonly<Record<string, number>> = {
   'test/architecture.test.ts': 60, // the compiler reads all sources
+  'test/backup/verify.test.ts': 80, // each verification starts a PostgreSQL of its own
   'test/clients/python.test.ts': 120, // mypy without a cache, and an interpreter for each example
   'test/docs.test.ts': 50, // shells that type every command of the guides
   'test/e2e/backup.test.ts': 80, // backups and restores are processes

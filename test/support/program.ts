@@ -23,6 +23,7 @@ import {
 import { root } from './sources.ts'
 
 type Call = CallExpression | NewExpression
+type Literal = Node & { text: string }
 
 /** The sources of the product as the compiler sees them: trees, names and types. Loaded once, closed by `using`. */
 export interface Program extends Disposable {
@@ -35,6 +36,11 @@ export interface Program extends Disposable {
   valuesOf(node: Node): readonly unknown[] | undefined
   /** Calls of a function in the whole product. */
   callsOf(name: Identifier): readonly Call[]
+  /** The text of a literal or a name, and the parts of a list: the compiler's tree decodes them at each look. */
+  textOf(node: Literal): string
+  itemsOf<Item extends Node>(list: readonly Item[]): readonly Item[]
+  /** Texts and numbers that are the same in each evaluation, by the number of their symbol. */
+  constants: Map<number, unknown>
 }
 
 export function openProgram(): Program {
@@ -56,6 +62,9 @@ export function openProgram(): Program {
       const symbol = named(name)
       return (calls.get(name.text) ?? []).filter(({ expression }) => named(nameIn(expression))?.id === symbol?.id)
     },
+    textOf: remembered(({ text }) => text),
+    itemsOf: remembered(<Item extends Node>(list: readonly Item[]) => [...list]) as Program['itemsOf'],
+    constants: new Map(),
     [Symbol.dispose]: () => api.close(),
   }
 }

@@ -92,7 +92,7 @@ export function findImportCycles(files: readonly Source[]): string[] {
 /** Platform modules that executors use, as in ARCHITECTURE.md below its table. */
 const platformOfExecutors = 'bell blocks clock log loop slices stoppable troubles'.split(' ')
 
-/** Prefixes of paths under src that a room may import besides itself and the files of its parent folder. */
+/** Prefixes of paths that a room may import besides itself and the files of its parent folder. */
 export const rooms: ReadonlyMap<string, readonly string[]> = readRooms()
 
 /** The rows of ARCHITECTURE.md: `| \`domain/jobs\` | … | … | platform, limits |`. */
@@ -100,17 +100,38 @@ function readRooms(): ReadonlyMap<string, readonly string[]> {
   const rows = repository
     .find(({ path }) => path === 'ARCHITECTURE.md')
     ?.lines.flatMap((line) => {
-      const [, room, others] = line.match(/^\| `([a-z/]+)` \|[^|]*\|[^|]*\| ([^|]*) \|$/) ?? []
-      return room && others !== undefined ? [{ room, others: others.match(/[\w/*-]+/g) ?? [] }] : []
+      const [, room, others] = line.match(/^\| `([a-z/*-]+)` \|[^|]*\|[^|]*\| ([^|]*) \|$/) ?? []
+      if (!room || others === undefined) return []
+      return expandRoom(room).map((each) => ({ room: each, others: others.match(/[\w/*-]+/g) ?? [] }))
     })
-  const names = new Set(rows?.map(({ room }) => room))
+  const names = rows?.map(({ room }) => room) ?? []
+  const isRoom = (name: string) => names.some((each) => each === name || each.startsWith(`${name}/`))
   const prefixes = (room: string, other: string): readonly string[] => {
-    if (other === 'platform/*') return platformOfExecutors.map((file) => `platform/${file}`)
-    const sibling = `${room.includes('/') ? (room.split('/')[0] ?? '') : room}/${other}`
-    if (names.has(sibling)) return [`${sibling}/`]
-    return [`${other}/`, `${other}.`]
+    if (other === 'platform/*') return platformOfExecutors.map((file) => `src/platform/${file}`)
+    const inner = enclosing(room).map((folder) => `${folder}/${other}`)
+    const near = inner.find(isRoom)
+    return near ? [`${locate(near)}/`] : [`${locate(other)}/`, `${locate(other)}.`]
   }
   return new Map((rows ?? []).map(({ room, others }) => [room, others.flatMap((other) => prefixes(room, other))]))
+}
+
+/** `web/pages/*` stands for each folder of `web/pages`. */
+function expandRoom(room: string): readonly string[] {
+  if (!room.endsWith('/*')) return [room]
+  const parent = locate(room.slice(0, -1))
+  const inside = repository.filter(({ path }) => path.startsWith(parent) && path.slice(parent.length).includes('/'))
+  return [...new Set(inside.map(({ path }) => room.slice(0, -1) + path.slice(parent.length).split('/')[0]))]
+}
+
+/** `web/features/jobs` → itself, `web/features`, `web`. */
+function enclosing(room: string): readonly string[] {
+  const parts = room.split('/')
+  return parts.map((_, i) => parts.slice(0, parts.length - i).join('/'))
+}
+
+/** The path of a room: all but the console lie in `src`. */
+function locate(room: string): string {
+  return /^web(\/|$)/.test(room) ? room : `src/${room}`
 }
 
 /** The room of a file: the longest that it lies in. `config.ts` is of the room `config`. */
@@ -119,4 +140,29 @@ export function roomOf(path: string): string | undefined {
   return [...rooms.keys()]
     .filter((room) => inside === room || inside.startsWith(`${room}/`))
     .toSorted((a, b) => b.length - a.length)[0]
+}
+
+/** `executors/executor.ts` is open to the rooms of `executors/`. */
+const isInParent = (room: string, target: string) => room.includes('/') && roomOf(target) === room.split('/')[0]
+
+/** Imports of other rooms that ARCHITECTURE.md does not list, as `from → to`. */
+export function findForbiddenImports(files: readonly Source[]): string[] {
+  return files.flatMap((file) => {
+    const room = roomOf(file.path) ?? ''
+    return importsOf(file)
+      .filter((target) => /^(src|web)\//.test(target) && roomOf(target) !== room && !isInParent(room, target))
+      .filter((target) => !rooms.get(room)?.some((prefix) => target.startsWith(prefix)))
+      .map((target) => `${file.path} → ${target}`)
+  })
+}
+
+/** Pairs of rooms that import each other, each once. */
+export function findMutualRooms(files: readonly Source[]): string[] {
+  const arrows = new Set(
+    files.flatMap((file) => importsOf(file).map((target) => `${roomOf(file.path)} → ${roomOf(target)}`)),
+  )
+  return [...arrows].flatMap((arrow) => {
+    const [from = '', to = ''] = arrow.split(' → ')
+    return from < to && arrows.has(`${to} → ${from}`) ? [`${from} ↔ ${to}`] : []
+  })
 }

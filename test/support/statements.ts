@@ -76,11 +76,10 @@ function readStatement(program: Program, query: PropertyAccessExpression): State
 }
 
 function textsOf(program: Program, call: CallExpression): string[] {
-  const texts = knownTexts(branchesOf(program, call))
-  if (texts.length === 1) return texts
   const reached = knownTexts(branchesOf(program, call, (evaluator) => evaluator.reaches(call)))
-  if (reached.length === 0 && texts.length === 0) throw new Error('no branch leads to it')
-  return reached.length > 0 ? reached : texts
+  const texts = reached.length > 0 ? reached : knownTexts(branchesOf(program, call))
+  if (texts.length === 0) throw new Error('no branch leads to it')
+  return texts
 }
 
 /** The text in each branch that matters. */
