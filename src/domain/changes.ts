@@ -67,7 +67,7 @@ SELECT name AS pool FROM pool WHERE EXISTS (SELECT FROM pool_change c WHERE c.po
 async function forgetSome(sql: Sql, pool: string): Promise<boolean> {
   if (!(await vacate(sql, pool, silentMs))) return false
   const forgotten = await sql.query(
-    'DELETE FROM pool_change WHERE id IN (SELECT id FROM pool_change WHERE pool = $1 ORDER BY id LIMIT $2) RETURNING 1',
+    'DELETE FROM pool_change WHERE ctid = ANY(ARRAY(SELECT ctid FROM pool_change WHERE pool = $1 ORDER BY id LIMIT $2)) RETURNING 1',
     [pool, forgottenPerTransaction],
   )
   return forgotten.length === forgottenPerTransaction

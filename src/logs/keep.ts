@@ -117,19 +117,18 @@ export const expireLogs = (sql: Sql, jobIds: readonly string[], before: Date | n
 /** Only a run's beginning is removed: the chunks before the first one that is kept. */
 const expireSql = `
 WITH old AS (
-  SELECT c.run_id, c.start_offset FROM run_log l
+  SELECT c.place FROM run_log l
   CROSS JOIN LATERAL (
     SELECT min(e.start_offset) AS first FROM log_chunk e
     WHERE e.run_id = l.run_id AND e.start_offset >= l.start_offset AND e.at >= $3::timestamptz) kept
   CROSS JOIN LATERAL (
-    SELECT o.run_id, o.start_offset FROM log_chunk o
+    SELECT o.ctid AS place FROM log_chunk o
     WHERE o.run_id = l.run_id AND o.start_offset >= l.start_offset AND o.start_offset < coalesce(kept.first, l.end_offset)
     ORDER BY o.start_offset LIMIT $1) c
   WHERE l.job_id = ANY($2::text[]) LIMIT $1
 ),
 gone AS (
-  DELETE FROM log_chunk USING old WHERE log_chunk.run_id = old.run_id AND log_chunk.start_offset = old.start_offset
-  RETURNING log_chunk.run_id, log_chunk.end_offset
+  DELETE FROM log_chunk WHERE ctid = ANY(ARRAY(SELECT place FROM old)) RETURNING run_id, end_offset
 ),
 moved AS (
   UPDATE run_log SET start_offset = greatest(run_log.start_offset, g.reached)

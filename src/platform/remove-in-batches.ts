@@ -2,7 +2,12 @@ import type { Sql } from './tx.ts'
 
 const rowsMax = 1_000
 
-/** Repeats a statement that removes at most `$1` rows and returns them, until fewer are left. Returns their number. */
+/**
+ * Repeats a statement that removes at most `$1` rows and returns them, until fewer are left. Returns their number.
+ *
+ * Such a statement selects rows by an array of `ctid`. With IN or USING, PostgreSQL compares every row with every
+ * selected one if statistics say that the table is almost empty.
+ */
 export async function removeInBatches(sql: Sql, text: string, values: readonly unknown[] = []): Promise<number> {
   let total = 0
   for (let count = rowsMax; count === rowsMax; total += count)

@@ -165,6 +165,12 @@ export interface TransactionOptions {
 /** A crash of the machine may undo the transaction. */
 export const relaxed: TransactionOptions = { settings: { synchronous_commit: 'off' } }
 
+/**
+ * For joins of large sets: if statistics say that a table is almost empty, PostgreSQL compares every row with every other
+ * one, and the statement exceeds its limit at each attempt until the next ANALYZE.
+ */
+export const linearJoins: TransactionOptions = { settings: { enable_nestloop: 'off' } }
+
 export const wholeTableMsMax = 120_000
 
 /** The last writes are sent but not awaited: the commit is sent with them. */

@@ -72,7 +72,7 @@ const needs = {
   ),
   hold_pool_idx: need('FROM hold WHERE pool = $1', 'SELECT * FROM hold WHERE pool = $1'),
   idempotency_key_expires_at_idx: need(
-    'SELECT user_id, key FROM idempotency_key WHERE expires_at <= (SELECT berth_now()) ORDER BY expires_at LIMIT $1',
+    'SELECT ctid FROM idempotency_key WHERE expires_at <= (SELECT berth_now()) ORDER BY expires_at LIMIT $1',
   ),
   // Read by its foreign key.
   idempotency_key_job_id_idx: need(
@@ -125,7 +125,7 @@ const needs = {
     'JOIN lane_view v ON v.pool = chosen.name',
     'SELECT sum(waiting) FROM lane_view v WHERE v.pool = $1',
   ),
-  pool_change_pool_xact_idx: need('SELECT id FROM pool_change WHERE pool = $1 AND xact >= $2'),
+  pool_change_pool_xact_idx: need('SELECT ctid AS place, id FROM pool_change WHERE pool = $1 AND xact >= $2'),
   pool_use_minute: need('const mergeSql = ', 'DELETE FROM pool_use WHERE seconds = 60 AND at < $1'),
   preemption_pool_at_idx: need(
     'WHERE p.pool = $1 AND p.at > (SELECT berth_now())',
@@ -166,7 +166,7 @@ const needs = {
     "SELECT * FROM run WHERE pool = $1 AND scheduled_at BETWEEN (SELECT berth_now()) - $2::float8 * interval '1 millisecond' AND 'infinity'",
   ),
   slot_reservation_made: need(
-    "SELECT id FROM slot_reservation WHERE created_at < (SELECT berth_now()) - $2 * interval '1 day' ORDER BY created_at LIMIT $1",
+    "SELECT ctid FROM slot_reservation WHERE created_at < (SELECT berth_now()) - $2 * interval '1 day' ORDER BY created_at LIMIT $1",
   ),
   slot_reservation_open: need(
     'r.user_id = s.id AND r.consumed_at IS NULL AND r.released_at IS NULL',
@@ -181,7 +181,7 @@ const needs = {
     'SELECT t.name FROM team_member m JOIN team t ON t.id = m.team_id WHERE m.user_id = $1',
   ),
   usage_ledger_at: need(
-    "SELECT job_id FROM usage_ledger WHERE at < (SELECT berth_now()) - $2 * interval '1 day' ORDER BY at LIMIT $1",
+    "SELECT ctid FROM usage_ledger WHERE at < (SELECT berth_now()) - $2 * interval '1 day' ORDER BY at LIMIT $1",
   ),
   usage_ledger_of_account: need(inWindow, ofAccount('usage_ledger', 't.at > $2')),
   usage_ledger_of_team: need(inWindow, 'SELECT sum(cost) FROM usage_ledger t WHERE t.team_id = $1 AND t.at > $2'),
@@ -235,14 +235,6 @@ INSERT INTO job (id, user_id, spec, state, pool, queue, executor, account, base_
 SELECT 'job_' || n, 'user_1', '{}', 'SUCCEEDED', 'p', 'q', 'local', 'ml', 0, 1, 1, 0, 'team_1',
   '00000000-0000-0000-0000-000000000000', berth_now(), berth_now(), true FROM generate_series(1, 1000) n`
 
-/** PostgreSQL analyzes a table at a moment of its own, and the plans of the statements on jobs would change with it. */
-const noAutovacuumSql = `
-DO $$ DECLARE name regclass; BEGIN
-  FOR name IN SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' LOOP
-    EXECUTE format('ALTER TABLE %s SET (autovacuum_enabled = off)', name);
-  END LOOP;
-END $$`
-
 const analyzeSql = 'ANALYZE idempotency_key, run, slot_reservation, usage_ledger'
 
 const source = code.filter(({ path }) => path.startsWith('src/')).map(({ text }) => text)
@@ -250,7 +242,7 @@ const source = code.filter(({ path }) => path.startsWith('src/')).map(({ text })
 let database: TestDatabase
 beforeAll(async () => {
   database = await createNewDatabase()
-  for (const statement of [noAutovacuumSql, jobsOfATeamSql, oldRowsSql, runsAndKeysSql, analyzeSql])
+  for (const statement of [jobsOfATeamSql, oldRowsSql, runsAndKeysSql, analyzeSql])
     await database.db.sql.query(statement)
 })
 afterAll(() => database.close())

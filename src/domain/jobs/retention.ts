@@ -47,9 +47,9 @@ export const expireDeletions = (domain: Domain, before: Date): Promise<number> =
   removeFromFeed(
     domain,
     before,
-    `DELETE FROM deleted_job WHERE job_id IN (
-       SELECT job_id FROM (SELECT job_id, at FROM deleted_job WHERE position IS NOT NULL ORDER BY position LIMIT $2) first
-       WHERE at < $1)
+    `DELETE FROM deleted_job WHERE ctid = ANY(ARRAY(
+       SELECT place FROM (SELECT ctid AS place, at FROM deleted_job WHERE position IS NOT NULL ORDER BY position LIMIT $2) first
+       WHERE at < $1))
      RETURNING position`,
   )
 
@@ -69,10 +69,10 @@ export async function expireEvents(domain: Domain, before: Date, signal?: AbortS
 }
 
 const expireEventsSql = `
-DELETE FROM event USING (
-  SELECT e.job_id, e.seq FROM job j JOIN event e ON e.job_id = j.id
-  WHERE j.id = ANY($1::text[]) AND e.seq < j.version AND e.position IS NOT NULL LIMIT $2) old
-WHERE event.job_id = old.job_id AND event.seq = old.seq RETURNING event.position`
+DELETE FROM event WHERE ctid = ANY(ARRAY(
+  SELECT e.ctid FROM job j JOIN event e ON e.job_id = j.id
+  WHERE j.id = ANY($1::text[]) AND e.seq < j.version AND e.position IS NOT NULL LIMIT $2))
+RETURNING position`
 
 /**
  * Stores the highest removed position, so that a reader that is behind it gets an error instead of skipping entries
@@ -105,8 +105,8 @@ const slotDaysKept = 31
 export const expireSlots = ({ db }: Domain): Promise<number> => removeInBatches(db.sql, expireSlotsSql, [slotDaysKept])
 
 const expireSlotsSql = `
-DELETE FROM slot_reservation WHERE id IN (
-  SELECT id FROM slot_reservation WHERE created_at < (SELECT berth_now()) - $2 * interval '1 day' ORDER BY created_at LIMIT $1)
+DELETE FROM slot_reservation WHERE ctid = ANY(ARRAY(
+  SELECT ctid FROM slot_reservation WHERE created_at < (SELECT berth_now()) - $2 * interval '1 day' ORDER BY created_at LIMIT $1))
 RETURNING 1`
 
 /** Removes lanes that no job can return to; if a later job needs such a lane, it is created again. */

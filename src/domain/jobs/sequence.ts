@@ -1,6 +1,7 @@
 import { advisoryLocks } from '../../platform/advisory-locks.ts'
 import { createLoop, type Loop } from '../../platform/loop.ts'
 import { createRareLook } from '../../platform/rare-look.ts'
+import { linearJoins } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 
 /**
@@ -70,19 +71,13 @@ export async function sequenceOnce({ db, wakeups }: Pick<Domain, 'db' | 'wakeups
   return row
 }
 
-/**
- * Statistics of an almost empty table make PostgreSQL compare every numbered event with every open one. A full batch
- * then exceeds the limit of a statement, again and again, until the next ANALYZE.
- */
-const comparesOnce = { settings: { enable_nestloop: 'off' } }
-
 async function sequenceBatch({ db }: Pick<Domain, 'db'>, fromXact: number): Promise<Sequenced> {
   // Sent together: each statement sees what was committed when the one before it had ended.
   const looked = await db.endingTransaction(async (sql) => {
     const locked = sql.query('SELECT pg_advisory_xact_lock($1, 0)', [advisoryLocks.sequencer], 'sequence_lock')
     const numbered = sql.query<Sequenced>(sequenceSql, [batchMax, fromXact], 'sequence')
     return { result: numbered, writes: Promise.all([locked, numbered]) }
-  }, comparesOnce)
+  }, linearJoins)
   return looked[0] ?? { found: 0, openXact: 0 }
 }
 

@@ -101,8 +101,8 @@ const keptDays = 31
 export const sweepUsageLedger = ({ db }: Domain): Promise<number> => removeInBatches(db.sql, sweepSql, [keptDays])
 
 const sweepSql = `
-DELETE FROM usage_ledger WHERE job_id IN (
-  SELECT job_id FROM usage_ledger WHERE at < (SELECT berth_now()) - $2 * interval '1 day' ORDER BY at LIMIT $1)
+DELETE FROM usage_ledger WHERE ctid = ANY(ARRAY(
+  SELECT ctid FROM usage_ledger WHERE at < (SELECT berth_now()) - $2 * interval '1 day' ORDER BY at LIMIT $1))
 RETURNING 1`
 
 export const noUsage: Usage = {

@@ -105,6 +105,6 @@ export async function answerQuestion(sql: Sql, id: string, answer: unknown): Pro
 export const forgetQuestions = ({ db }: Domain): Promise<number> => removeInBatches(db.sql, forgetSql, [forgottenMs])
 
 const forgetSql = `
-DELETE FROM question WHERE id IN (
-  SELECT id FROM question WHERE deadline < (SELECT berth_now()) - $2 * interval '1 millisecond' LIMIT $1)
+DELETE FROM question WHERE ctid = ANY(ARRAY(
+  SELECT ctid FROM question WHERE deadline < (SELECT berth_now()) - $2 * interval '1 millisecond' LIMIT $1))
 RETURNING 1`

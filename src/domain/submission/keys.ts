@@ -91,6 +91,6 @@ export async function findKey({ db }: Domain, viewer: Viewer, key: string) {
 export const sweepKeys = ({ db }: Domain): Promise<number> => removeInBatches(db.sql, sweepSql)
 
 const sweepSql = `
-DELETE FROM idempotency_key WHERE (user_id, key) IN (
-  SELECT user_id, key FROM idempotency_key WHERE expires_at <= (SELECT berth_now()) ORDER BY expires_at LIMIT $1)
+DELETE FROM idempotency_key WHERE ctid = ANY(ARRAY(
+  SELECT ctid FROM idempotency_key WHERE expires_at <= (SELECT berth_now()) ORDER BY expires_at LIMIT $1))
 RETURNING 1`

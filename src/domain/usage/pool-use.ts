@@ -155,8 +155,7 @@ export const expireUse = ({ db }: Domain, before: Date): Promise<number> => remo
 
 const expireSql = `
 WITH period AS (
-  DELETE FROM pool_period WHERE (pool, seconds, at) IN (
-    SELECT pool, seconds, at FROM pool_period WHERE at < $2 ORDER BY at LIMIT $1)
+  DELETE FROM pool_period WHERE ctid = ANY(ARRAY(SELECT ctid FROM pool_period WHERE at < $2 ORDER BY at LIMIT $1))
   RETURNING pool, seconds, at
 ),
 used AS (DELETE FROM pool_use u USING period p WHERE u.pool = p.pool AND u.seconds = p.seconds AND u.at = p.at)

@@ -108,8 +108,8 @@ export async function expireDeliveries({ db }: Rooms, names: readonly string[]):
 }
 
 const expireSql = `
-DELETE FROM webhook_delivery WHERE id IN (
-  SELECT id FROM webhook_delivery
+DELETE FROM webhook_delivery WHERE ctid = ANY(ARRAY(
+  SELECT ctid FROM webhook_delivery
   WHERE endpoint = $2 AND state = $3::text::webhook_delivery_state
-    AND finished_at < (SELECT berth_now()) - $4 * interval '1 hour' LIMIT $1 FOR UPDATE SKIP LOCKED)
+    AND finished_at < (SELECT berth_now()) - $4 * interval '1 hour' LIMIT $1 FOR UPDATE SKIP LOCKED))
 RETURNING 1`

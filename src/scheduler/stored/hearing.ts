@@ -143,8 +143,8 @@ interface ChangeRow {
 /** Reads changes in order: a later commit about the same entry has a greater number. */
 async function takeRows(sql: Sql, pool: string, heardXact: number): Promise<ChangeRow[]> {
   const rows = await sql.query<ChangeRow>(
-    `WITH told AS MATERIALIZED (SELECT id FROM pool_change WHERE pool = $1 AND xact >= $2)
-     DELETE FROM pool_change WHERE id IN (SELECT id FROM told ORDER BY id LIMIT ${heardMax})
+    `WITH told AS MATERIALIZED (SELECT ctid AS place, id FROM pool_change WHERE pool = $1 AND xact >= $2)
+     DELETE FROM pool_change WHERE ctid = ANY(ARRAY(SELECT place FROM told ORDER BY id LIMIT ${heardMax}))
      RETURNING id, kind, job_id AS "jobId", lane_id AS "laneId", bid, sequence, run_id AS "runId", run,
        (extract(epoch FROM since) * 1000)::float8 AS "sinceMs"`,
     [pool, heardXact],
