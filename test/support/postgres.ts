@@ -2,6 +2,7 @@ import { globSync, readFileSync, rmSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
@@ -39,6 +40,7 @@ export default async function setup(project: TestProject) {
     if (exposed.length > 0) throw new Error(`Command lines had secrets:\n${exposed.join('\n')}`)
   }
   try {
+    await keepStatistics(postgres.url)
     await migrate(postgres.url, log)
   } catch (error) {
     await stop()
@@ -46,6 +48,15 @@ export default async function setup(project: TestProject) {
   }
   project.provide('templateUrl', postgres.url)
   return stop
+}
+
+/** Autovacuum would find a table full or empty as it happens, so the plans of a test would depend on other tests. */
+async function keepStatistics(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query('ALTER SYSTEM SET autovacuum = off')
+  await client.query('SELECT pg_reload_conf()')
+  await client.end()
 }
 
 /** For the files of tests and of the processes that they start, which go with the folder. All accounts may write there. */
