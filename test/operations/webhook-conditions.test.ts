@@ -66,6 +66,8 @@ test('WEBHOOK_DEAD: a receiver that ends its webhook', async () => {
   await using receiver = await startReceiver(secret, () => ({ status }))
   await send(receiver, ['job.created'])
   await submit()
+  const isDisabled = async () => (await sql.query('SELECT FROM webhook_endpoint WHERE disabled_at IS NOT NULL')).length
+  await until(isDisabled, { what: 'the webhook is disabled' })
   const { evidence } = await conditions.begins('WEBHOOK_DEAD')
   expect(evidence).toEqual([
     expect.stringMatching(/^webhook ci is disabled since .*: the receiver returned HTTP status 410$/),
