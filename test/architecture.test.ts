@@ -246,8 +246,8 @@ describe('restricted words', () => {
     expect(found(elsewhere, named)).toEqual([])
   })
 
-  it('allow the machine clock only for logging, and to compare it with that of the database', () => {
-    const readers = ['src/platform/troubles.ts', 'src/platform/server-gauges.ts']
+  it('allow the machine clock only for logging, and to compare it with that of the database or of an engine', () => {
+    const readers = ['src/check-machine.ts', 'src/platform/troubles.ts', 'src/platform/server-gauges.ts']
     const elsewhere = source.filter(({ path }) => !readers.includes(path))
     expect(found(elsewhere, /\bDate\.now\(|\bnew Date\(\)/)).toEqual([])
   })
@@ -259,8 +259,8 @@ describe('restricted words', () => {
     expect(found(except('src/domain/leadership.ts'), /\bholder IS NOT NULL\b/)).toEqual([])
   })
 
-  it('allow reading the environment in two files: the server’s and the command line’s', () => {
-    const readers = ['src/config.ts', 'src/cli/main.ts']
+  it('allow reading the environment in one file for each process', () => {
+    const readers = ['src/config.ts', 'src/check-machine.ts', 'src/cli/main.ts']
     expect(
       found(
         source.filter(({ path }) => !readers.includes(path)),

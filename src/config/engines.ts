@@ -9,10 +9,12 @@ import type { ConfigProblem } from './value.ts'
 export const hasEngines = (nodes: readonly { engine?: unknown }[] = []): boolean =>
   nodes.some(({ engine }) => engine !== undefined)
 
+type EngineKeys = Pick<NodeEntry, 'engine' | 'tls' | 'data'>
+
 type Problem = readonly [key: string, reason: string, remedy: string]
 
 export function checkEngines(
-  nodes: readonly NodeEntry[],
+  nodes: readonly EngineKeys[],
   executors: readonly ExecutorName[],
   path: string,
 ): ConfigProblem[] {
@@ -26,7 +28,7 @@ export function checkEngines(
   })
 }
 
-function withoutEngine({ tls, data }: NodeEntry, othersHave: boolean): Problem | null {
+function withoutEngine({ tls, data }: EngineKeys, othersHave: boolean): Problem | null {
   if (othersHave) return ['engine', 'is missing: other nodes of the pool have one', 'name the engine of each node']
   const unused = tls ? 'tls' : data ? 'data' : null
   return unused && [unused, 'is used only with engine', 'remove it, or name the engine']

@@ -12,6 +12,7 @@ import {
 } from '../../client/generated/graphql.ts'
 import { type Cli, expectSuccess } from '../frame/cli.ts'
 import { runForEach } from '../frame/each.ts'
+import { runServerProgram } from '../frame/server.ts'
 import type { RowShape } from '../reading/fields.ts'
 import { findNode, findNodes, resolvePool } from '../reading/nodes.ts'
 import { readAmount, readWhole } from '../reading/numbers.ts'
@@ -36,6 +37,25 @@ interface AddOptions extends PoolOptions, Pick<AddNodeInput, 'cpu'> {
   gpu?: GpuInput[]
 }
 
+const certificates = ['ca', 'cert', 'key'] as const
+
+function addCheckCommand(node: Command, cli: Cli): void {
+  node
+    .command('check')
+    .summary('ask the container engine of a machine, and print its entry for the configuration')
+    .description(
+      'ask the container engine of a machine, as a server of this account would, and print its entry for the configuration, or what to repair; exits with 1 if there is something to repair',
+    )
+    .argument('<engine>', 'ssh://user@host:port, tcp://host:port or unix:///path')
+    .option('--ca <file>', 'the authority of an engine at tcp://')
+    .option('--cert <file>', 'the certificate of the server')
+    .option('--key <file>', 'the key of the server')
+    .action((engine: string, files: Partial<Record<(typeof certificates)[number], string>>) => {
+      const given = certificates.flatMap((name) => (files[name] === undefined ? [] : [`--${name}=${files[name]}`]))
+      runServerProgram(cli, 'check-machine', [...given, '--', engine])
+    })
+}
+
 export function registerNodeCommand(program: Command, cli: Cli): void {
   const node = program.command('node').description('manage the nodes of a pool')
   addWatchOption(withPool(node.command('ls', { isDefault: true })))
@@ -53,6 +73,7 @@ export function registerNodeCommand(program: Command, cli: Cli): void {
     .option('--infiniband', 'the node has InfiniBand')
     .option('--gpu <yaml>', "GPUs of one kind: '{model: T4, memoryGib: 16, count: 2}'; may be repeated", readGpus)
     .action((name: string, options: AddOptions) => add(cli, name, options))
+  addCheckCommand(node, cli)
   const setState = (verb: string, state: PoolNodeState, description: string) =>
     withPool(node.command(verb).argument('<node...>'))
       .description(description)

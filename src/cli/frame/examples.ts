@@ -31,6 +31,7 @@ export const examples: Readonly<Record<string, readonly [string, string]>> = {
     'berth node add n2 --cpu 16 --mem 64',
     "berth node add n3 --cpu 32 --mem 256 --gpu '{model: A100, memoryGib: 80, count: 8}'",
   ],
+  'node check': ['berth node check ssh://berth@gpu1.lab', 'berth node check unix:///run/docker.sock'],
   'node cordon': ['berth node cordon n1 --reason "fan replaced at 14:00"', 'berth node cordon n1 n2 --pool local'],
   'node drain': ['berth node drain n1 --reason "new disk"', 'berth node drain n1 n2'],
   'node uncordon': ['berth node uncordon n1', 'berth node uncordon n1 n2 --pool local'],

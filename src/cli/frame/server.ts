@@ -11,10 +11,10 @@ const serverPackage = 'graphql-yoga'
 export const runServer = (cli: Cli, args: readonly string[], extraEnv: Readonly<Record<string, string>> = {}): void =>
   runServerProgram(cli, 'main', args, extraEnv)
 
-/** Becomes a program of the server's package, such as `backup/main`: no process waits for it and takes memory. */
+/** Becomes a program of the server's package: no process waits for it and takes memory. */
 export function runServerProgram(
   cli: Cli,
-  program: 'main' | 'backup/main',
+  program: 'main' | 'backup/main' | 'check-machine',
   args: readonly string[],
   extraEnv: Readonly<Record<string, string>> = {},
 ): void {

@@ -17,8 +17,9 @@ import {
 import { Containers, displayName, handleFromName, isHandle, isInspectionName, runIdFromHandle } from './containers.ts'
 import { OrderFiles, type Orders, SharedOrders } from './create-orders.ts'
 import { readDisplayLoss } from './display.ts'
-import { Engine, type EngineVersion, findEngine, isPodmanVersion } from './engine.ts'
+import { Engine, findEngine } from './engine.ts'
 import { readEngineTime, readStart } from './engine-clock.ts'
+import { findTroubles, readEngineFacts } from './engine-facts.ts'
 import { wasEndedByEngine } from './engine-stop.ts'
 import { labels } from './labels.ts'
 import { readRefusal } from './mount-check.ts'
@@ -26,7 +27,7 @@ import { type Inspected, needsEngineTime, observeContainer, parsePhase } from '.
 import { copyPosition } from './output.ts'
 import { OutputReader } from './reading.ts'
 import { sampleContainers } from './samples.ts'
-import { type ContainerOptions, ContainerStarter, engineUnreachable, readEngineFacts } from './start.ts'
+import { type ContainerOptions, ContainerStarter, engineUnreachable } from './start.ts'
 import { ContainerStopper } from './stop.ts'
 
 /**
@@ -267,18 +268,16 @@ const missing: Observation = { state: 'gone', info: 'The container does not exis
 
 async function readDescription(
   engine: Engine,
-  { reachesServer = true }: ContainerOptions,
+  { time, reachesServer = true }: ContainerOptions,
 ): Promise<ExecutorDescription> {
-  const read = await engine.get<EngineVersion>('/version')
-  const version = read.Version
-  engine.checkAnswer(typeof version === 'string', '/version')
-  const isPodmans = isPodmanVersion(read)
-  // Reads both in parallel: on a busy machine Podman takes a second for each.
-  const [unenforced, { hasInit }] = await Promise.all([readUnenforced(engine, isPodmans), readEngineFacts(engine)])
+  const facts = await readEngineFacts(engine, time)
+  const { version, hasInit, isPodman } = facts
+  const unenforced = await readUnenforced(engine, isPodman)
   const restrictions = [
+    ...findTroubles(facts),
     ...(unenforced.length > 0 ? [`${unenforced.join(', ')}: planned with, not enforced`] : []),
     ...(hasInit ? [] : [withoutInit]),
-    ...(isPodmans ? [withoutGpus] : []),
+    ...(isPodman ? [withoutGpus] : []),
     ...(reachesServer ? [] : [withoutServer]),
   ]
   const message = restrictions.join('. ') || null

@@ -16,13 +16,21 @@ export interface MachineOptions extends ContainerOptions {
 }
 
 /** The executor of one machine of a pool (machines.ts), with the connection to its engine. */
-export async function createMachine({ ssh, tls, isRemote, ...options }: MachineOptions): Promise<Executor> {
+export const createMachine = async ({ ssh, tls, isRemote, ...options }: MachineOptions): Promise<Executor> =>
+  createContainerExecutor({ ...options, ...(await connectMachine({ ...options, ssh, tls, isRemote })) })
+
+type Reached = Pick<MachineOptions, 'ssh' | 'tls' | 'isRemote' | 'environment' | 'clock' | 'log'>
+
+/** `waitMs`: how long to wait for ssh. */
+export async function connectMachine(
+  { ssh, tls, isRemote, environment, clock, log }: Reached,
+  waitMs?: number,
+): Promise<{ connection: EngineConnection; onClose?(): Promise<void> }> {
   const connection: EngineConnection = { isRemote, ...(tls && { tls: await readCertificates(tls) }) }
-  const { environment, clock, log } = options
-  if (ssh === null) return createContainerExecutor({ ...options, connection })
-  const tunnel = await Tunnel.open({ to: ssh, environment, clock, log })
+  if (ssh === null) return { connection }
+  const tunnel = await Tunnel.open({ to: ssh, environment, clock, log }, waitMs)
   const through = { ...connection, socketPath: tunnel.socketPath, explain: () => tunnel.explain() }
-  return createContainerExecutor({ ...options, connection: through, onClose: () => tunnel.close() })
+  return { connection: through, onClose: () => tunnel.close() }
 }
 
 async function readCertificates({ ca, cert, key }: NonNullable<MachineOptions['tls']>) {

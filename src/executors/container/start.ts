@@ -8,10 +8,11 @@ import { type Handle, type RunSpec, StartFailed } from '../executor.ts'
 import { displayFolder } from '../process/display.ts'
 import { type ArchivedFile, archive, isDirectory } from './archive.ts'
 import { type Containers, containerName, displayName, isHandle } from './containers.ts'
-import { type ContainerRequest, makeRequest, type RequestParts } from './create.ts'
+import { type ContainerRequest, makeRequest } from './create.ts'
 import type { Orders } from './create-orders.ts'
 import { Displays } from './display.ts'
-import { type Engine, type EngineConnection, type EngineVersion, isPodman } from './engine.ts'
+import type { Engine, EngineConnection, EngineVersion } from './engine.ts'
+import { type EngineFacts, readEngineFacts } from './engine-facts.ts'
 import { type Image, Images } from './image.ts'
 import { labels } from './labels.ts'
 import { mountCheckProgram } from './mount-check.ts'
@@ -213,7 +214,7 @@ export class ContainerStarter {
     const image = await this.#findImage(order)
     const display = run.spec.x11 ? await this.#displays.findImage(order) : null
     const account = this.#engine.isRemote ? await this.#accounts.find(run.unixUser, image.id) : order.account
-    this.#facts ??= await readEngineFacts(this.#engine)
+    this.#facts ??= await readEngineFacts(this.#engine, this.#options.time)
     await this.#ensureNetworks()
     await this.#refuseUnsupported(run)
     const files = listRunFiles(run)
@@ -361,16 +362,6 @@ export class ContainerStarter {
 
 function refuseUnwanted(unwanted: AbortSignal | undefined): void {
   if (unwanted?.aborted) throw new StartFailed('START_FAILED', notWanted)
-}
-
-type EngineFacts = Pick<RequestParts, 'isPodman' | 'hasInit' | 'cpusMax'>
-
-export async function readEngineFacts(engine: Engine): Promise<EngineFacts> {
-  const [podman, info] = await Promise.all([
-    isPodman(engine),
-    engine.get<{ InitBinary?: string; NCPU?: number }>('/info'),
-  ])
-  return { isPodman: podman, hasInit: (info.InitBinary ?? '') !== '', cpusMax: info.NCPU || null }
 }
 
 /**

@@ -87,16 +87,16 @@ export class Tunnel {
     this.#done = this.#run()
   }
 
-  static async open(options: TunnelOptions): Promise<Tunnel> {
+  static async open(options: TunnelOptions, waitMs = firstMsMax): Promise<Tunnel> {
     // The path of a Unix socket has at most 107 bytes, and that of the data directory may be longer.
     const tunnel = new Tunnel(await mkdtemp(join(tmpdir(), 'berth-ssh-')), options)
-    await tunnel.#tryOnce()
+    await tunnel.#tryOnce(waitMs)
     return tunnel
   }
 
   /** Waits until the tunnel is open, or ssh has failed once. */
-  async #tryOnce(): Promise<void> {
-    for (let waitedMs = 0; waitedMs < firstMsMax && this.#failures === 0; waitedMs += pollMs) {
+  async #tryOnce(waitMs: number): Promise<void> {
+    for (let waitedMs = 0; waitedMs < waitMs && this.#failures === 0; waitedMs += pollMs) {
       if (existsSync(this.socketPath)) return
       await this.#options.clock.sleep(pollMs)
     }

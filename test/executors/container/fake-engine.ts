@@ -44,3 +44,12 @@ export const openOverEngine = (
     log: createLog('silent'),
     ...options,
   })
+
+/** Answers with facts of an engine and its machine. */
+export const answerFacts =
+  ({ version = '28.2.2', aheadMs = 0 }: { version?: string; aheadMs?: number } = {}): RequestListener =>
+  ({ url = '' }, response) => {
+    const now = new Date(Date.now() + aheadMs).toISOString()
+    const info = { InitBinary: 'docker-init', NCPU: 32, MemTotal: 270e9, Runtimes: { nvidia: {} }, SystemTime: now }
+    response.end(JSON.stringify(url.endsWith('/version') ? { Version: version, Arch: 'amd64' } : info))
+  }

@@ -181,7 +181,7 @@ test('a container of another pool with the same name is left untouched, and fail
       'GET /images/i/json': { Id: 'sha256:0', Config: {} },
       'GET /networks': [{ Id: 'n', Name: 'berth', Created: '2026-01-01T00:00:00Z' }],
       'GET /info': {},
-      'GET /version': {},
+      'GET /version': { Version: '28.2.2' },
     }
     const isTaken = pathname.endsWith('/create') && request.url?.includes(`name=${handle}`)
     if (isTaken) response.statusCode = 409

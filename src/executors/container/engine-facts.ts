@@ -1,0 +1,69 @@
+import type { Time } from '../../platform/clock.ts'
+import { type Engine, type EngineVersion, isPodmanVersion } from './engine.ts'
+
+/** Facts of an engine and its machine, and the troubles that an administrator must repair there. */
+
+export interface EngineFacts {
+  /** For people: `Docker 28.2.2`. */
+  name: string
+  version: string
+  isPodman: boolean
+  /** The engine can start an init program in containers. */
+  hasInit: boolean
+  /** The engine has the runtime of NVIDIA's container toolkit. */
+  hasNvidia: boolean
+  cpusMax: number | null
+  memoryBytes: number | null
+  /** By how much the clock of the machine is ahead of the given time; null: unknown. */
+  aheadMs: number | null
+}
+
+interface Info {
+  InitBinary?: string
+  NCPU?: number
+  MemTotal?: number
+  Runtimes?: Record<string, unknown> | null
+  SystemTime?: string
+}
+
+export async function readEngineFacts(engine: Engine, time: Time): Promise<EngineFacts> {
+  const beganMs = time.nowMs()
+  // Reads both in parallel: on a busy machine Podman takes a second for each.
+  const [read, { info, ms }] = await Promise.all([
+    engine.get<EngineVersion>('/version'),
+    engine.get<Info>('/info').then((answer) => ({ info: answer, ms: time.nowMs() })),
+  ])
+  const version = read.Version
+  engine.checkAnswer(typeof version === 'string', '/version')
+  const isPodman = isPodmanVersion(read)
+  const aheadMs = Date.parse(info.SystemTime ?? '') - (beganMs + ms) / 2
+  return {
+    name: `${isPodman ? 'Podman' : 'Docker'} ${version}`,
+    version,
+    isPodman,
+    hasInit: (info.InitBinary ?? '') !== '',
+    hasNvidia: 'nvidia' in (info.Runtimes ?? {}),
+    cpusMax: info.NCPU || null,
+    memoryBytes: info.MemTotal || null,
+    aheadMs: Number.isNaN(aheadMs) ? null : Math.round(aheadMs),
+  }
+}
+
+const oldest = { Docker: [20, 10], Podman: [4, 0] } as const
+const apartMsMax = 5_000
+
+/** Sentences that name the trouble and the remedy. */
+export function findTroubles({ name, version, isPodman, aheadMs }: EngineFacts): string[] {
+  const [major, minor] = oldest[isPodman ? 'Podman' : 'Docker']
+  const [ownMajor = 0, ownMinor = 0] = version.split('.').map(Number)
+  const isOld = ownMajor < major || (ownMajor === major && ownMinor < minor)
+  const apartSeconds = Math.round(Math.abs(aheadMs ?? 0) / 1000)
+  return [
+    ...(isOld ? [`${name} is too old: update it to ${major}.${minor} or newer`] : []),
+    ...(apartSeconds * 1000 > apartMsMax
+      ? [
+          `The clock of the machine is ${apartSeconds} s ${(aheadMs ?? 0) > 0 ? 'ahead of' : 'behind'} that of the server: run "timedatectl set-ntp true" on both`,
+        ]
+      : []),
+  ]
+}
