@@ -11,6 +11,7 @@ import type { Executor } from '../../../src/executors/executor.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { machineTime } from '../../support/clock.ts'
+import { root } from '../../support/sources.ts'
 import { until } from '../../support/until.ts'
 import { commandOf, contract, startsAt } from '../contract.ts'
 import { observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
@@ -71,6 +72,14 @@ let placed = 0
 const nextNode = () => [names[placed++ % names.length] ?? '']
 
 describe.skipIf(lab === undefined)('with several machines', () => {
+  it.each(addresses)('berth node check describes %s', (_, address) => {
+    const environment = { ...process.env, PATH: `${lab}/bin:${process.env['PATH']}` }
+    const check = [join(root, 'src/cli/main.ts'), 'node', 'check', address]
+    const answer = execFileSync(process.execPath, check, { env: environment, encoding: 'utf8' })
+    expect(answer).toMatch(/^(Docker|Podman) [\d.]+\S* answers\.\n\n {2}cores {3}\d+\n {2}memory {2}\d/)
+    expect(answer).toContain(`engine: "${address}", cpu: `)
+  })
+
   contract('machines', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'berth-machines-'))
     return {
