@@ -30,7 +30,8 @@ describeConsole('webhooks', (subject) => {
     await row(page, 'ci').getByText('enabled').waitFor()
     await page.getByRole('button', { name: 'Test ci' }).click()
     await page.getByText('ci accepted the test event').waitFor()
-    expect(receiver.messages.at(-1)?.content.type).toBe('webhook.test')
+    // A busy machine also sends conditions.
+    expect(receiver.messages.map(({ content }) => content.type)).toContain('webhook.test')
     status = 410
     await berth(server, ['submit', '--', 'true'], adminToken)
     await row(page, 'ci').getByText('the receiver returned HTTP status 410').waitFor()
