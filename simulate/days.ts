@@ -270,14 +270,17 @@ class Day {
 function runTimeOf({ kind, of }: Job, ended: readonly Job[]): RunTime {
   const { history, limitSeconds, seconds } = kind
   const own = ended.filter((job) => job.kind === kind).map(({ runMs }) => runMs)
+  const statedMs = limitSeconds === null ? null : limitSeconds * 1_000
   const listParts = (jobs: readonly Job[]) =>
-    jobs.flatMap(({ runMs, kind: { limitSeconds: stated } }) => (stated === null ? [] : [runMs / (stated * 1_000)]))
+    jobs.flatMap(({ runMs, kind: { limitSeconds: stated } }) =>
+      stated === null ? [] : [{ part: runMs / (stated * 1_000), statedMs: stated * 1_000 }],
+    )
   const personal = listParts(ended.filter((job) => job.kind.user === kind.user))
   return {
     kind: `${of.id}/${seconds}`,
     history: [...history, ...own].slice(-historyMax),
-    parts: chooseParts(personal, listParts(ended)),
-    statedMs: limitSeconds === null ? null : limitSeconds * 1_000,
+    parts: chooseParts(personal, listParts(ended), statedMs),
+    statedMs,
   }
 }
 

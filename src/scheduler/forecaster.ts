@@ -7,7 +7,7 @@ import type { PastArrivals } from './plan/arrivals.ts'
 import { type Forecast, forecast } from './plan/forecast.ts'
 import { compareEntries, windowSize } from './plan/lane-window.ts'
 import type { LaneState, Snapshot } from './plan/model.ts'
-import { chooseParts, historyMin, type RunTime } from './plan/run-times.ts'
+import { chooseParts, historyMin, type RunTime, type StatedRun } from './plan/run-times.ts'
 import { type PastStart, readHistories, readKinds, readPastStarts, storeForecast } from './stored/forecasting.ts'
 import { readFirst, readNewLanes } from './stored/reading.ts'
 
@@ -35,7 +35,7 @@ const pastKeptMs = 60_000
 export function createForecaster({ domain, leader, copy, graceMs }: ForecasterOptions) {
   const { clock, db } = domain
   let spentMs = 0
-  let past = nothingPast
+  let past = nothingPast()
   let readMs = Number.NEGATIVE_INFINITY
   let kinds: ReadonlyMap<string, readonly string[]> = new Map()
 
@@ -92,9 +92,11 @@ export function createForecaster({ domain, leader, copy, graceMs }: ForecasterOp
 
 interface Past {
   histories: ReadonlyMap<string, readonly number[]>
-  /** Parts of stated maximum run times, by user. */
-  parts: ReadonlyMap<string, readonly number[]>
-  partsOfPool: readonly number[]
+  /** Runs with stated maxima, by user. */
+  stated: ReadonlyMap<string, readonly StatedRun[]>
+  statedOfPool: readonly StatedRun[]
+  /** The parts that were chosen, by user and maximum. */
+  parts: Map<string, readonly number[]>
   arrivals: PastArrivals
 }
 
@@ -104,31 +106,39 @@ function runTimeLike(past: Past, lane: Lane, kinds: readonly string[]): RunTime 
   const longest = kinds.toSorted((a, b) => runsLike(b).length - runsLike(a).length)[0] ?? ''
   const kind = kinds.find((each) => runsLike(each).length >= historyMin) ?? longest
   const seconds = statedRunSeconds(lane)
-  return {
-    kind,
-    history: runsLike(kind),
-    parts: chooseParts(past.parts.get(lane.userId) ?? [], past.partsOfPool),
-    statedMs: seconds === null ? null : seconds * 1_000,
-  }
+  const statedMs = seconds === null ? null : seconds * 1_000
+  return { kind, history: runsLike(kind), parts: partsLike(past, lane.userId, statedMs), statedMs }
 }
 
-const nothingPast: Past = {
-  histories: new Map(),
-  parts: new Map(),
-  partsOfPool: [],
-  arrivals: { sinceMs: Number.POSITIVE_INFINITY, arrivals: [] },
+function partsLike({ stated, statedOfPool, parts }: Past, userId: string, statedMs: number | null): readonly number[] {
+  const key = `${userId}/${statedMs}`
+  const chosen = parts.get(key) ?? chooseParts(stated.get(userId) ?? [], statedOfPool, statedMs)
+  parts.set(key, chosen)
+  return chosen
 }
+
+const nothingPast = (): Past => ({
+  histories: new Map(),
+  stated: new Map(),
+  statedOfPool: [],
+  parts: new Map(),
+  arrivals: { sinceMs: Number.POSITIVE_INFINITY, arrivals: [] },
+})
 
 async function readPast(sql: Sql, pool: string): Promise<Past> {
   const [histories, { sinceMs, starts }] = await Promise.all([readHistories(sql, pool), readPastStarts(sql, pool)])
   const lanes = await readNewLanes(sql, [...new Set(starts.map(({ laneId }) => laneId))])
   const byId = new Map(lanes.map(({ lane }) => [lane.id, lane]))
   const byUser = Map.groupBy(starts, ({ userId }) => userId)
-  const listParts = (of: readonly PastStart[]) => of.flatMap(({ part }) => part ?? [])
+  const listStated = (of: readonly PastStart[]) =>
+    of.flatMap(({ ranMs, statedMs }) =>
+      ranMs === null || statedMs === null ? [] : [{ part: ranMs / statedMs, statedMs }],
+    )
   return {
     histories,
-    parts: new Map([...byUser].map(([userId, of]) => [userId, listParts(of)])),
-    partsOfPool: listParts(starts),
+    stated: new Map([...byUser].map(([userId, of]) => [userId, listStated(of)])),
+    statedOfPool: listStated(starts),
+    parts: new Map(),
     arrivals: {
       sinceMs,
       arrivals: starts.flatMap(({ laneId, eligibleMs, ranMs }) => {

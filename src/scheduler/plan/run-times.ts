@@ -18,9 +18,31 @@ export const historyMin = 3
 
 const partsMax = 200
 
-/** The latest parts of the user, or with fewer than three, of all users of the pool. Both lists begin with the oldest. */
-export const chooseParts = (ofUser: readonly number[], ofPool: readonly number[]): readonly number[] =>
-  ofUser.length >= historyMin ? ofUser.slice(-historyMax) : ofPool.slice(-partsMax)
+/** A run that ended by itself before its maximum run time. */
+export interface StatedRun {
+  /** The part of the maximum that the run took. */
+  part: number
+  statedMs: number
+}
+
+/** People state round maxima, so jobs take another part of a short one than of a long one. */
+const similarFactor = 2.1
+
+/**
+ * The parts of the latest runs with a similar maximum: of the user, or with fewer than three, of all users of the pool;
+ * without such runs, those with any maximum. Both lists begin with the oldest run.
+ */
+export function chooseParts(
+  ofUser: readonly StatedRun[],
+  ofPool: readonly StatedRun[],
+  statedMs: number | null,
+): readonly number[] {
+  const isSimilar = (run: StatedRun) =>
+    statedMs !== null && run.statedMs <= similarFactor * statedMs && statedMs <= similarFactor * run.statedMs
+  const lists = [ofUser.filter(isSimilar), ofPool.filter(isSimilar), ofUser]
+  const chosen = lists.find(({ length }) => length >= historyMin) ?? ofPool
+  return chosen.slice(-partsMax).map(({ part }) => part)
+}
 
 export type Source = 'history' | 'parts' | 'stated' | 'unknown'
 

@@ -57,8 +57,8 @@ export interface PastStart {
   eligibleMs: number
   /** null: the run has not ended. */
   ranMs: number | null
-  /** The run time as a part of the stated maximum; null: no maximum was stated, or Berth ended the run. */
-  part: number | null
+  /** The stated maximum run time; null: none, or Berth ended the run. */
+  statedMs: number | null
 }
 
 const startsMax = 2_000
@@ -72,7 +72,7 @@ export async function readPastStarts(sql: Sql, pool: string): Promise<{ sinceMs:
 /** The first start of the pool, a day ago, or the oldest of the rows if there are more. */
 const startsSql = `
 SELECT j.lane_id AS "laneId", j.user_id AS "userId", (extract(epoch FROM j.eligible_at) * 1000)::float8 AS "eligibleMs",
-  ${ranMsSql} AS "ranMs", CASE WHEN ${endedSql} THEN ${ranMsSql} / 1000 / nullif(${statedRunSecondsSql}, 0) END AS part,
+  ${ranMsSql} AS "ranMs", CASE WHEN ${endedSql} THEN nullif(${statedRunSecondsSql}, 0)::float8 * 1000 END AS "statedMs",
   (extract(epoch FROM CASE WHEN count(*) OVER () = $2 THEN min(r.scheduled_at) OVER ()
     ELSE greatest((SELECT berth_now()) - interval '1 day', (SELECT min(scheduled_at) FROM run WHERE pool = $1)) END) * 1000)::float8 AS "sinceMs"
 FROM (SELECT * FROM run WHERE pool = $1 AND number = 1 AND scheduled_at > (SELECT berth_now()) - interval '1 day'

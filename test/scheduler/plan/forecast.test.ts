@@ -170,8 +170,16 @@ describe('a simulated run time', () => {
     expect(new Set(values)).toEqual(new Set([6_000, 30_000]))
     expect(drawMs(runTime({ parts: [0.1, 0.5], statedMs: 60_000 }), { jobId: 'j', ranMs: 50_000 })).toBe(10_000)
     expect(drawMs(runTime({ history: [5] }), { jobId: 'j', ranMs: 0 })).toBe(5)
-    expect(chooseParts([0.1, 0.2], [0.5])).toEqual([0.5])
-    expect(chooseParts([0.1, 0.2, 0.3], [0.5])).toEqual([0.1, 0.2, 0.3])
+  })
+
+  test('takes parts of similar maxima of the user, then of the pool, then of any maximum', () => {
+    const runs = (statedMs: number, ...parts: number[]) => parts.map((part) => ({ part, statedMs }))
+    const own = [...runs(60_000, 0.1, 0.2, 0.3), ...runs(600_000, 0.7)]
+    const pool = [...own, ...runs(600_000, 0.8, 0.9)]
+    expect(chooseParts(own, pool, 50_000)).toEqual([0.1, 0.2, 0.3])
+    expect(chooseParts(own, pool, 500_000)).toEqual([0.7, 0.8, 0.9])
+    expect(chooseParts(own, pool, 5_000)).toEqual([0.1, 0.2, 0.3, 0.7])
+    expect(chooseParts(own.slice(0, 2), pool, 5_000)).toEqual(pool.map(({ part }) => part))
   })
 
   test('with too little history is the stated maximum, or unbounded', () => {
