@@ -5,6 +5,7 @@ import type { Feed } from '../../feed/feed.ts'
 import type { NodeWatch } from '../../feed/node-watch.ts'
 import type { QueueWatch } from '../../feed/queue-watch.ts'
 import type { LogTail } from '../../logs/follow.ts'
+import { combineReads } from '../../platform/combined-reads.ts'
 import { deferred, renewable } from '../../platform/deferred.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Sql } from '../../platform/tx.ts'
@@ -55,6 +56,8 @@ export interface Rooms {
 export interface RequestContext extends Rooms {
   readonly viewer: Viewer
   readonly listSql: Sql
+  /** The same for lists of several objects: their statements are sent together, so their rows must be JSON values. */
+  readonly listsSql: Sql
   readonly load: Loaders
   readonly specs: Specs
   /**
@@ -87,6 +90,7 @@ export function createContext(rooms: Rooms, viewer: Viewer): RequestContext {
     domain,
     viewer,
     listSql,
+    listsSql: combineReads(listSql),
     load,
     specs: deferred(() => createSpecs(domain.db.sql)),
     head: () => {

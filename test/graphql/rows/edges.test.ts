@@ -22,13 +22,25 @@ beforeAll(async () => {
   server = await startServer()
   const pools = Array.from({ length: 100 }, (_, n) => ({
     name: n === 0 ? 'sim' : `pool${n}`,
-    policy: 'PRIORITY' as const,
+    policy: n % 2 ? ('FAIR_SHARE' as const) : ('PRIORITY' as const),
     executors: ['simulated'],
     relaxReplicas: true,
     nodes: [{ ...simNode, name: `node${n}` }],
   }))
-  await applyPools(server.domain, { pools, queues: [{ name: 'default', pool: 'sim', native: {} }] })
+  const queues = ['sim', 'pool1', 'pool10'].map((pool) => ({
+    name: pool === 'sim' ? 'default' : pool,
+    pool,
+    native: {},
+  }))
+  await applyPools(server.domain, { pools, queues })
   await submitJobs(server.domain, server.admin, Array(20).fill({ spec: { command: ['true'] } }))
+  // The five newest jobs are of three pools, as all jobs are.
+  for (const queue of ['pool1', 'pool10', 'default'])
+    await submitJobs(
+      server.domain,
+      server.admin,
+      Array(queue === 'default' ? 1 : 2).fill({ spec: { command: ['true'], queue } }),
+    )
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
@@ -93,6 +105,8 @@ const poolEdges = fieldsOf(schema.getType('Pool') as GraphQLObjectType).flatMap(
 it.each([
   ...poolEdges,
   'workload { byUser { user { name } count } }',
+  'workload { entries(first: 2) { nodes { id } totalCount } }',
+  'workload { entries(first: 2, includeCompleted: true) { nodes { id } } }',
   'workload { byReason { code count } }',
   'limits { scopes { scope { name } jobsInUse } pool { name } }',
   'nodes(first: 2) { nodes { name capacity { gpu } gpus { index } runs(first: 1) { nodes { id } } } }',
@@ -100,4 +114,19 @@ it.each([
   const few = await countStatements('pools', 5, edge)
   expect(await countStatements('pools', 20, edge)).toBeLessThan(few + 5)
   expect(await countStatements('pools', 100, edge)).toBeLessThan(few + 5)
+})
+
+it('entries of pools that are read together are those of each pool', async () => {
+  const entries = 'workload { entries(first: 5) { edges { cursor node { id } } totalCount pageInfo { hasNextPage } } }'
+  const { pools } = await data(server.url, `{ pools(first: 100) { nodes { name ${entries} } } }`)
+  for (const [name, count] of [
+    ['sim', 5],
+    ['pool1', 2],
+    ['pool10', 2],
+    ['pool3', 0],
+  ] as const) {
+    const { pool } = await data(server.url, `{ pool(name: "${name}") { name ${entries} } }`)
+    expect(pool.workload.entries.edges).toHaveLength(count)
+    expect(pools.nodes).toContainEqual(pool)
+  }
 })

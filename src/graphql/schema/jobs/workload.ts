@@ -89,19 +89,19 @@ builder.node(WorkloadRef, {
         }),
         includeCompleted: t.arg.boolean({ description: 'Include final jobs, at the end.' }),
       },
-      // Each pool is read by four statements of its own. A backward page reads the queue from its start.
+      // Each pool is read by four queries. A backward page reads the queue from its start.
       complexity: (args) => ({
         ...pageCost(args),
         field: args.last == null && args.before == null ? 4 * readCost : scanCost,
       }),
-      async resolve({ pool }, { states, includeCompleted, ...args }, { listSql, viewer, load, head }) {
+      async resolve({ pool }, { states, includeCompleted, ...args }, { listsSql, viewer, load, head }) {
         const wanted = states ?? (includeCompleted ? jobStates : aliveStates)
         const filter = { pool, states: wanted }
         const query = { pool, states: wanted, viewer, filter }
         const page = parsePage(queueEntriesListing, filter, args)
         const position = await head()
-        const count = createCount(listSql, { listing: queueEntriesListing, where: buildEntriesWhere(query) })
-        const list = { page: await readEntries(listSql, query, page), count }
+        const count = createCount(listsSql, { listing: queueEntriesListing, where: buildEntriesWhere(query) })
+        const list = { page: await readEntries(listsSql, query, page), count }
         return { ...(await toConnection(list, (ids) => load.job.loadMany(ids))), head: position }
       },
     }),
