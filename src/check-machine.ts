@@ -3,11 +3,12 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { isEngineAddress, isEngineHere, parseSshAddress } from './config/engine-address.ts'
 import { checkEngines } from './config/engines.ts'
+import { gibBytes } from './config/file.ts'
 import { ConfigError } from './config.ts'
 import { isBackendError } from './executors/backend/unreachable.ts'
 import { Engine } from './executors/container/engine.ts'
 import { type EngineFacts, findTroubles, readEngineFacts } from './executors/container/engine-facts.ts'
-import { connectMachine } from './executors/container/machine.ts'
+import { connectMachine, type MachineOptions } from './executors/container/machine.ts'
 import { systemClock } from './platform/clock.ts'
 import { createLog } from './platform/log.ts'
 import { exitWritten } from './platform/output.ts'
@@ -20,12 +21,8 @@ import { exitWritten } from './platform/output.ts'
 const file = { type: 'string' } as const
 /** ssh tries to connect for 10 s. */
 const sshMsMax = 12_000
-const gibBytes = 2 ** 30
 
-interface Machine {
-  engine: string
-  tls: Readonly<{ ca: string; cert: string; key: string }> | undefined
-}
+type Machine = Pick<MachineOptions, 'engine' | 'tls'>
 
 function readMachine(): Machine {
   const { positionals, values } = parseArgs({ options: { ca: file, cert: file, key: file }, allowPositionals: true })

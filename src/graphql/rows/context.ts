@@ -56,8 +56,8 @@ export interface Rooms {
 export interface RequestContext extends Rooms {
   readonly viewer: Viewer
   readonly listSql: Sql
-  /** The same for lists of several objects: their statements are sent together, so their rows must be JSON values. */
-  readonly listsSql: Sql
+  /** Reads the lists of several objects in one statement. Their rows must be JSON values. */
+  readonly combinedListSql: Sql
   readonly load: Loaders
   readonly specs: Specs
   /**
@@ -90,7 +90,7 @@ export function createContext(rooms: Rooms, viewer: Viewer): RequestContext {
     domain,
     viewer,
     listSql,
-    listsSql: combineReads(listSql),
+    combinedListSql: combineReads(listSql),
     load,
     specs: deferred(() => createSpecs(domain.db.sql)),
     head: () => {

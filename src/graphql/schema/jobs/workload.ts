@@ -94,14 +94,14 @@ builder.node(WorkloadRef, {
         ...pageCost(args),
         field: args.last == null && args.before == null ? 4 * readCost : scanCost,
       }),
-      async resolve({ pool }, { states, includeCompleted, ...args }, { listsSql, viewer, load, head }) {
+      async resolve({ pool }, { states, includeCompleted, ...args }, { combinedListSql, viewer, load, head }) {
         const wanted = states ?? (includeCompleted ? jobStates : aliveStates)
         const filter = { pool, states: wanted }
         const query = { pool, states: wanted, viewer, filter }
         const page = parsePage(queueEntriesListing, filter, args)
         const position = await head()
-        const count = createCount(listsSql, { listing: queueEntriesListing, where: buildEntriesWhere(query) })
-        const list = { page: await readEntries(listsSql, query, page), count }
+        const count = createCount(combinedListSql, { listing: queueEntriesListing, where: buildEntriesWhere(query) })
+        const list = { page: await readEntries(combinedListSql, query, page), count }
         return { ...(await toConnection(list, (ids) => load.job.loadMany(ids))), head: position }
       },
     }),
