@@ -49,11 +49,11 @@ describe('forecasts over simulated days', () => {
   )
 
   test.each(policies)(
-    'on a new installation with stated limits under %s the error is below two fifths of the wait',
+    'on a new installation with stated limits under %s the error is near what can be known (decision 24)',
     (policy) => {
       const { forecasts, medianError } = days(newDay, policy, range(0, isWhole ? 12 : 2))
       expect(forecasts).toBeGreaterThan(20)
-      expect(medianError).toBeLessThan(0.4)
+      expect(medianError).toBeLessThan(policy === 'PRIORITY' ? 0.33 : 0.5)
     },
     120_000,
   )
