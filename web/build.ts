@@ -47,19 +47,25 @@ async function buildConsole(): Promise<void> {
   if (existsSync(stampFile) && (await readFile(stampFile, 'utf8')) === stamp) return
   const { build } = await import('vite')
   const folder = `${dist}.new-${process.pid}`
+  const old = `${folder}-old`
   const configFile = join(here, 'vite.config.ts')
   try {
     await build({ configFile, logLevel: 'error', build: { outDir: folder, emptyOutDir: true } })
     await writeManifest(folder)
     await compressAssets(folder)
     await writeFile(join(folder, 'sources.sha256'), stamp)
-    await rm(dist, { recursive: true, force: true })
-    await rename(folder, dist).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOTEMPTY') throw error // Another process was faster.
-    })
+    await renameUnless('ENOENT', dist, old)
+    await renameUnless('ENOTEMPTY', folder, dist)
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    for (const left of [folder, old]) await rm(left, { recursive: true, force: true })
   }
+}
+
+/** The error means that another build was faster. */
+async function renameUnless(code: string, from: string, to: string): Promise<void> {
+  await rename(from, to).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== code) throw error
+  })
 }
 
 if (existsSync(join(root, 'node_modules/vite'))) await buildConsole()
