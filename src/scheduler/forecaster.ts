@@ -1,14 +1,27 @@
 import type { Domain } from '../domain/domain.ts'
-import { type Lane, statedRunSeconds } from '../domain/lanes.ts'
-import { Fenced, type Leader } from '../domain/leadership.ts'
+import { countedBid, type Lane, statedRunSeconds } from '../domain/lanes.ts'
+import { asLeader, Fenced, type Leader } from '../domain/leadership.ts'
+import { answerQuestion, openQuestions } from '../domain/queue/questions.ts'
+import type { AskedJob, ForecastAnswer } from '../domain/submission/preview.ts'
 import { processorMs, yieldAlone } from '../platform/slices.ts'
 import type { Sql } from '../platform/tx.ts'
 import type { PastArrivals } from './plan/arrivals.ts'
 import { type Forecast, forecast } from './plan/forecast.ts'
 import { compareEntries, windowSize } from './plan/lane-window.ts'
-import type { LaneState, Snapshot } from './plan/model.ts'
+import type { LaneState, Snapshot, Waiting } from './plan/model.ts'
+import { laterSequence } from './plan/play.ts'
 import { chooseParts, historyMin, type RunTime, type StatedRun } from './plan/run-times.ts'
-import { type PastStart, readHistories, readKinds, readPastStarts, storeForecast } from './stored/forecasting.ts'
+import type { Candidate } from './plan/trial.ts'
+import { makeCandidate } from './questions.ts'
+import {
+  basisText,
+  type PastStart,
+  readHistories,
+  readKinds,
+  readKindsOfSpec,
+  readPastStarts,
+  storeForecast,
+} from './stored/forecasting.ts'
 import { readFirst, readNewLanes } from './stored/reading.ts'
 
 interface ForecasterOptions {
@@ -22,6 +35,8 @@ interface ForecasterOptions {
 const pauseMsMin = 2_000
 /** After a forecast, pause for this multiple of the processor time that it took. */
 const pausePerWork = 50
+/** After the answer to a preview, pause for this multiple of its processor time. */
+const pausePerAnswer = 5
 const sliceMs = 5
 /** Maximum waiting jobs in a forecast, and the minimum per lane. */
 const entriesMax = 4_000
@@ -53,40 +68,85 @@ export function createForecaster({ domain, leader, copy, graceMs }: ForecasterOp
     return new Map(jobs.map(({ jobId, lane }) => [jobId, runTimeLike(past, lane, known.get(jobId) ?? [])]))
   }
 
-  /** Runs the steps in short slices. Returns null if the leader stops. */
-  async function inSlices(steps: Generator<void, Forecast>, signal: AbortSignal): Promise<Forecast | null> {
-    for (;;) {
-      const beganMs = processorMs()
-      const before = spentMs
-      while (spentMs - before < sliceMs) {
-        const { done, value } = steps.next()
-        spentMs = before + processorMs() - beganMs
-        if (done) return value
-      }
-      await yieldAlone()
-      if (signal.aborted) return null
-    }
+  const readSnapshot = (known: Snapshot) => completed(known, (laneIds, limit) => readFirst(db.sql, laneIds, limit))
+
+  /** Simulates the queue with the job in it. */
+  async function forecastStart(known: Snapshot, asked: AskedJob, signal: AbortSignal) {
+    const candidate = makeCandidate(leader.pool, asked)
+    const { lane } = candidate
+    const stored = await readSnapshot(known)
+    const snapshot = withCandidate(stored, candidate)
+    if (!snapshot) return { start: null, spentMs: 0 }
+    const [times, kindsOfSpec] = [await timesOf(stored), await readKindsOfSpec(db.sql, lane, asked.spec)]
+    times.set(candidateId, runTimeLike(past, lane, kindsOfSpec))
+    const { found, spentMs: spent } = await simulate(snapshot, { times, past, graceMs }, signal)
+    const start = found?.starts.get(candidateId)
+    return { start: found && start ? { ...start, basis: basisText(found) } : null, spentMs: spent }
   }
 
   return {
-    async forecast(signal: AbortSignal): Promise<void> {
+    forecast: unlessFenced(async (signal: AbortSignal) => {
       spentMs = 0
       const known = copy()
       if (!known?.settings.automatic || known.lanes.length === 0) return
-      try {
-        const snapshot = await completed(known, (laneIds, limit) => readFirst(db.sql, laneIds, limit))
-        const times = await timesOf(snapshot)
-        const found = await inSlices(
-          forecast(snapshot, { times, past: arrivalsIn(snapshot, past), graceMs, spentMs: () => spentMs }),
-          signal,
-        )
-        if (found) await storeForecast(domain, leader, found)
-      } catch (error) {
-        // Another process leads.
-        if (!(error instanceof Fenced)) throw error
-      }
-    },
+      const snapshot = await readSnapshot(known)
+      const simulated = await simulate(snapshot, { times: await timesOf(snapshot), past, graceMs }, signal)
+      spentMs = simulated.spentMs
+      if (simulated.found) await storeForecast(domain, leader, simulated.found)
+    }),
     pauseMs: (): number => Math.max(pauseMsMin, pausePerWork * spentMs),
+    /** Answers previews, one after the other. Their servers wait for a short time only. */
+    answer: unlessFenced(async (signal: AbortSignal) => {
+      const questions = await openQuestions(domain, leader.pool)
+      for (const { id, payload } of questions.filter(({ kind }) => kind === 'FORECAST')) {
+        const known = copy()
+        const isAutomatic = known?.settings.automatic
+        const answer = isAutomatic ? await forecastStart(known, payload as AskedJob, signal) : null
+        const start: ForecastAnswer = answer?.start ?? null
+        await asLeader(domain, leader, (sql) => answerQuestion(sql, id, { start }))
+        domain.wakeups.poke('answer')
+        await clock.sleep(pausePerAnswer * (answer?.spentMs ?? 0), signal)
+      }
+    }),
+  }
+}
+
+/** Another process leads if the work is fenced. */
+function unlessFenced(work: (signal: AbortSignal) => Promise<void>): (signal: AbortSignal) => Promise<void> {
+  return async (signal) => {
+    try {
+      await work(signal)
+    } catch (error) {
+      if (!(error instanceof Fenced)) throw error
+    }
+  }
+}
+
+interface Simulated {
+  /** null: the leader stopped. */
+  found: Forecast | null
+  /** Processor time. */
+  spentMs: number
+}
+
+/** Simulates in short slices. */
+async function simulate(
+  snapshot: Snapshot,
+  { times, past, graceMs }: { times: ReadonlyMap<string, RunTime>; past: Past; graceMs: number },
+  signal: AbortSignal,
+): Promise<Simulated> {
+  let spentMs = 0
+  const steps = forecast(snapshot, { times, past: arrivalsIn(snapshot, past), graceMs, spentMs: () => spentMs })
+  for (;;) {
+    const beganMs = processorMs()
+    const before = spentMs
+    while (spentMs - before < sliceMs) {
+      const { done, value } = steps.next()
+      spentMs = before + processorMs() - beganMs
+      if (done) return { found: value, spentMs }
+    }
+    await yieldAlone()
+    if (signal.aborted) return { found: null, spentMs }
   }
 }
 
@@ -154,6 +214,28 @@ function arrivalsIn({ nowMs, lanes }: Snapshot, { arrivals: { sinceMs, arrivals 
   const waiting = lanes.flatMap(({ lane, first }) => first.map(({ sinceMs: atMs }) => ({ lane, atMs, runMs: null })))
   const all = [...arrivals, ...waiting].filter(({ atMs }) => atMs >= sinceMs && atMs <= nowMs)
   return { sinceMs, arrivals: all.toSorted((a, b) => a.atMs - b.atMs) }
+}
+
+const candidateId = 'candidate'
+
+/** null: jobs of its lane that come first are not all in the snapshot. */
+function withCandidate(snapshot: Snapshot, { entry, ...of }: Candidate): Snapshot | null {
+  const { nowMs, settings, lanes } = snapshot
+  const { interactive } = of.lane
+  const bid = countedBid(settings.policy, { interactive, bid: entry.bid })
+  const asked: Waiting = {
+    ...entry,
+    jobId: candidateId,
+    runId: candidateId,
+    bid,
+    sequence: laterSequence,
+    sinceMs: nowMs,
+  }
+  const same = lanes.find(({ lane }) => lane.id === of.lane.id)
+  if (!same) return { ...snapshot, lanes: [...lanes, { ...of, waiting: 1, first: [asked] }] }
+  if (same.first.length < same.waiting) return null
+  const first = [...same.first, asked].toSorted(compareEntries)
+  return { ...snapshot, lanes: lanes.map((each) => (each === same ? { ...same, waiting: first.length, first } : each)) }
 }
 
 /** Adds later entries from the database: the world has only the first entries of long lanes. */

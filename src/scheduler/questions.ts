@@ -29,6 +29,8 @@ import { isTaken, lockPoolAt, startRuns } from './stored/committing.ts'
  */
 
 export interface Answering {
+  /** Wakes the loop that answers questions for forecasts. */
+  answerForecasts: () => void
   domain: Domain
   leader: Leader
   planner: Planner
@@ -57,6 +59,8 @@ async function answer(answering: Answering, { id, kind, payload }: OpenQuestion)
       return startNow(answering, { id, ...(payload as NoWaitQuestion) })
     case 'PASS':
       return answering.pass ? write(answering, id, answering.pass) : undefined
+    case 'FORECAST':
+      return answering.answerForecasts()
     default:
       return kind satisfies never
   }
@@ -69,7 +73,7 @@ function write({ domain, leader }: Answering, id: string, said: unknown): Promis
 // ── preview ──
 
 async function previewStart({ domain, leader, planner }: Answering, asked: AskedJob): Promise<PreviewAnswer> {
-  const candidate = candidateOf(leader.pool, asked)
+  const candidate = makeCandidate(leader.pool, asked)
   const [gate, position] = await Promise.all([
     findClosedGate(domain.db.sql, asked.spec),
     positionIfAdded(domain.db.sql, candidate.lane, candidate.entry.bid),
@@ -93,7 +97,7 @@ async function previewStart({ domain, leader, planner }: Answering, asked: Asked
 
 const lastInLine = Number.MAX_SAFE_INTEGER
 
-function candidateOf(pool: string, asked: AskedJob, stored?: { jobId: string; runId: string }): Candidate {
+export function makeCandidate(pool: string, asked: AskedJob, stored?: { jobId: string; runId: string }): Candidate {
   const { spec, userId, userName, teamId, shareAccount: account, level } = asked
   const lane = makeLane({ pool, userId, teamId, account, spec, basePriority: basePriority[level], override: null })
   const entry: Waiting = {
@@ -213,7 +217,7 @@ async function submitOne(
   const { userId, userName, level } = viewer
   const { spec, teamId, shareAccount } = job
   const asked = { spec, teamId, shareAccount, userId, userName, level }
-  const candidate = candidateOf(leader.pool, asked, { jobId: job.id, runId: job.runId })
+  const candidate = makeCandidate(leader.pool, asked, { jobId: job.id, runId: job.runId })
   return { candidate: { ...candidate, spec: job.spec }, warnings }
 }
 

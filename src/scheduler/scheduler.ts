@@ -89,6 +89,9 @@ export function createScheduler(options: SchedulerOptions) {
   }
 }
 
+/** Ticks wake the loop that answers previews. */
+const previewsPollMs = 60_000
+
 type TermOptions = SchedulerOptions & { reach: Reach; giveWay(): void }
 
 function createTerm(
@@ -100,7 +103,12 @@ function createTerm(
   const report = createReporter(domain, leader, startAttemptsMax)
   const append = createAppender(domain.db.sql)
   const runner = new Runner({ domain, leader, report, append, withdraw, ...options }, executors)
-  const ticker = createTicker({ domain, leader, store: createStored(domain, leader) })
+  const ticker = createTicker({
+    domain,
+    leader,
+    store: createStored(domain, leader),
+    answerForecasts: () => previews.wake(),
+  })
   const capacity = reach.watch(leader, giveWay)
   const loop = (name: string, runOnce: (signal: AbortSignal) => Promise<unknown>, pollMs: () => number) =>
     createLoop({ name: `${name} ${leader.pool}`, pollMs, clock, log, runOnce })
@@ -112,6 +120,7 @@ function createTerm(
   const ticks = loop('scheduler', tick, ticker.pauseMs)
   const forecaster = createForecaster({ domain, leader, copy: ticker.copy, graceMs: options.graceMs })
   const forecasts = loop('forecast', forecaster.forecast, forecaster.pauseMs)
+  const previews = loop('previews', forecaster.answer, () => previewsPollMs)
   const useMeter = createUseMeter(domain, leader)
   let unsubscribe = () => {}
   let stopped = false
@@ -127,12 +136,20 @@ function createTerm(
       runner.start()
       ticks.start()
       forecasts.start()
+      previews.start()
       useMeter.start()
     },
     async stop(): Promise<void> {
       stopped = true
       unsubscribe()
-      await Promise.all([capacity?.stop(), forecasts.stop(), useMeter.stop(), ticks.stop(), runner.stop()])
+      await Promise.all([
+        capacity?.stop(),
+        forecasts.stop(),
+        previews.stop(),
+        useMeter.stop(),
+        ticks.stop(),
+        runner.stop(),
+      ])
     },
   }
 }

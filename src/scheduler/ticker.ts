@@ -15,6 +15,7 @@ interface TickerOptions {
   domain: Domain
   leader: Leader
   store: Store
+  answerForecasts: () => void
   publishEveryMs?: number
 }
 
@@ -29,7 +30,7 @@ const nothing: Processed = { considered: 0, started: 0, preempted: 0 }
  * A tick of a leader reads changes, makes a pass, answers questions, and publishes. In a pool without automatic
  * scheduling, passes happen only on request.
  */
-export function createTicker({ domain, leader, store, publishEveryMs = 250 }: TickerOptions) {
+export function createTicker({ domain, leader, store, answerForecasts, publishEveryMs = 250 }: TickerOptions) {
   const { clock, log } = domain
   const planner = new Planner(store, { log, pool: leader.pool })
   let leads = true
@@ -58,7 +59,7 @@ export function createTicker({ domain, leader, store, publishEveryMs = 250 }: Ti
     const pass = world.state.settings.automatic || asked ? await decide(asked) : null
     // A client that requested a pass reads the queue next.
     if (asked || untilPublishedMs() === 0) await publish()
-    await answerQuestions({ domain, leader, planner, pass }, questions)
+    await answerQuestions({ domain, leader, planner, pass, answerForecasts }, questions)
     return pass ?? nothing
   }
 

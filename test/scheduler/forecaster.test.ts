@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { transition } from '../../src/domain/jobs/transition.ts'
 import { estimateStarts } from '../../src/domain/queue/estimate.ts'
 import type { JobState } from '../../src/domain/state.ts'
+import { type JobPreview, previewJob } from '../../src/domain/submission/preview.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
 import { createLeader, type TestLeader } from '../support/leader.ts'
@@ -35,6 +36,15 @@ async function startOne(maxRunTimeSeconds: number, name: string | null = null): 
   return jobId
 }
 
+async function previewWhileLeading(spec: object): Promise<JobPreview> {
+  let isOver = false
+  const asked = previewJob(it.domain, it.admin, { spec: { command: ['true'], ...spec } }).finally(() => {
+    isOver = true
+  })
+  while (!isOver) await leader.tick()
+  return asked
+}
+
 /** Jobs of that name that ran so long. */
 async function earlierRuns(name: string, seconds: readonly number[]): Promise<void> {
   for (const ran of seconds) {
@@ -62,6 +72,28 @@ test('with maximum run times each job in a long lane is forecast after its prede
     expect(one?.latest?.getTime()).toBeGreaterThanOrEqual(one?.p90?.getTime() ?? Infinity)
   }
   expect(first?.basis).toBe('The queue simulated once: 41 jobs run until their maximum run time')
+})
+
+test('a preview is forecast with the jobs before it, and a job of its lane comes before it', async () => {
+  await startOne(600)
+  for (let at = 0; at < 3; at++) await it.submit({ maxRunTimeSeconds: 60 })
+  await leader.tick()
+  const preview = await previewWhileLeading({ maxRunTimeSeconds: 30 })
+  expect(preview.position).toBe(4)
+  const { p50 = null, p90, basis } = preview.estimatedStart ?? {}
+  expect(Math.abs(secondsBetween(new Date(it.domain.time.nowMs()), p50) - (600 + 3 * 60))).toBeLessThan(30)
+  expect(p90).toEqual(p50)
+  expect(basis).toBe('The queue simulated once: 5 jobs run until their maximum run time')
+  expect(await sql('SELECT id FROM question')).toEqual([])
+})
+
+test('a preview uses earlier runs like the job', async () => {
+  await earlierRuns('train', [95, 100, 105, 100])
+  await startOne(600)
+  await it.submit({ name: 'train', maxRunTimeSeconds: 0 })
+  await leader.tick()
+  const preview = await previewWhileLeading({ name: 'train', maxRunTimeSeconds: 0 })
+  expect(preview.estimatedStart?.basis).toContain('3 jobs run as long as earlier runs like them')
 })
 
 test('without maximum run times the forecast uses earlier runs of the user with the same name and size', async () => {

@@ -331,7 +331,7 @@ describe('a leader of an idle pool', () => {
   test('writes no rows and takes no locks', async () => {
     await it.submit({ resources: { cpu: 10_000 } })
     await it.submit({ notBefore: new Date(Date.now() + 3_600_000).toISOString() })
-    const ticker = createTicker({ domain: it.domain, leader, store, publishEveryMs: 0 })
+    const ticker = createTicker({ domain: it.domain, leader, store, answerForecasts() {}, publishEveryMs: 0 })
     for (let i = 0; i < 3; i++) await ticker.tick()
     const before = await written()
     for (let i = 0; i < 20; i++) expect(await ticker.tick()).toEqual({ considered: 0, started: 0, preempted: 0 })

@@ -27,7 +27,7 @@ async function begin(options: Parameters<typeof createTestDomain>[1]): Promise<T
   it = await createTestDomain(database.db, options)
   await sql("INSERT INTO scheduler_leader (pool, epoch, holder, host) VALUES ('sim', 1, 'test', 'test')")
   await sql("INSERT INTO scheduler_lease (pool, renewed_at) VALUES ('sim', 'infinity')")
-  return createTicker({ domain: it.domain, leader, store: createStored(it.domain, leader) })
+  return createTicker({ domain: it.domain, leader, store: createStored(it.domain, leader), answerForecasts() {} })
 }
 
 const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)

@@ -49,8 +49,23 @@ export async function createLeader(domain: Domain, pool: string): Promise<TestLe
   await sql.query("INSERT INTO scheduler_leader (pool, epoch, holder, host) VALUES ($1, 1, 'test', 'test')", [pool])
   await sql.query("INSERT INTO scheduler_lease (pool, renewed_at) VALUES ($1, 'infinity')", [pool])
   const leader = { pool, epoch: 1, holder: 'test' }
-  const ticker = createTicker({ domain, leader, store: createStored(domain, leader), publishEveryMs: 0 })
+  let answering: Promise<void> | undefined
+  const ticker = createTicker({
+    domain,
+    leader,
+    store: createStored(domain, leader),
+    answerForecasts,
+    publishEveryMs: 0,
+  })
   const forecaster = createForecaster({ domain, leader, copy: ticker.copy, graceMs: 1_000 })
+  /** One at a time; a test that ends closes the database. */
+  function answerForecasts() {
+    const { signal } = new AbortController()
+    answering ??= forecaster.answer(signal).catch(() => undefined)
+    void answering.finally(() => {
+      answering = undefined
+    })
+  }
   return {
     ...leader,
     tick: () => ticker.tick(),

@@ -98,17 +98,21 @@ export async function estimateUnstored(
     reasons,
     gates,
     position,
+    readForecast,
     ...row
-  }: FitQuery & Pick<WaitingShape, 'pool' | 'now'> & Pick<WaitingFacts, 'reasons' | 'gates'> & { position: number },
+  }: FitQuery &
+    Pick<WaitingShape, 'pool' | 'now'> &
+    Pick<WaitingFacts, 'reasons' | 'gates'> & { position: number; readForecast: () => Promise<ForecastStart | null> },
 ): Promise<Estimate | null> {
   const opensAt = opening(row.now, gates)
   if (opensAt === null || reasons.some(isTimeless)) return null
-  const pool = await readPool(sql, row.pool)
+  const isOpen = opensAt.getTime() === row.now.getTime()
+  const [pool, forecast] = await Promise.all([readPool(sql, row.pool), isOpen ? readForecast() : null])
   const fitsFrom = fitsAt(row, pool, opensAt)
   const before = position - 1 <= pool.front.length ? position - 1 : -1
   const unknown = endless(pool)
   const bounds = fitsFrom ? boundsOf(row.now, fitsFrom, pool, before) : unknown.length > 0 ? unknownEnds : null
-  return estimate(row.now, bounds, { unknown, forecast: undefined })
+  return estimate(row.now, bounds, { unknown, forecast: forecast ?? undefined })
 }
 
 const timeless: ReadonlySet<string> = new Set([

@@ -12,8 +12,11 @@ import { isLedSql, readLedPools } from '../leadership.ts'
  * first. So UNAVAILABLE means that nothing was done.
  */
 
-/** PASS: make all decisions that are possible now, and report them. */
-type QuestionKind = 'PREVIEW' | 'NO_WAIT' | 'PASS'
+/**
+ * PASS: make all decisions that are possible now, and report them. FORECAST: when a job that is not stored would start;
+ * its simulations take long, so a loop of their own answers it.
+ */
+type QuestionKind = 'PREVIEW' | 'NO_WAIT' | 'PASS' | 'FORECAST'
 
 export interface OpenQuestion {
   id: string

@@ -1,3 +1,4 @@
+import { Unavailable } from '../../platform/tx.ts'
 import { basePriority, type Viewer } from '../access.ts'
 import type { ApprovalNeed } from '../control/approval-rules.ts'
 import type { Domain } from '../domain.ts'
@@ -5,6 +6,7 @@ import { InvalidInput } from '../errors.ts'
 import { makeLane } from '../lanes.ts'
 import { type Estimate, estimateUnstored } from '../queue/estimate.ts'
 import { computeFit, type Fit, type FitSubject, isThere, judgedByLeader } from '../queue/fit.ts'
+import type { ForecastStart } from '../queue/forecasts.ts'
 import { gatesOfSpec } from '../queue/gates.ts'
 import { askLeader } from '../queue/questions.ts'
 import type { Reason } from '../reason.ts'
@@ -55,6 +57,9 @@ export interface PreviewAnswer {
   preempts: string[]
 }
 
+/** The leader's forecast for that job; null: it would start too late, or never. */
+export type ForecastAnswer = { p50Ms: number; p90Ms: number | null; basis: string } | null
+
 export type AskedJob = Pick<NewJob, 'spec' | 'teamId' | 'shareAccount'> & Pick<Viewer, 'userId' | 'userName' | 'level'>
 
 /** A preview ignores `noWait`, because it always reports whether the job would start now. */
@@ -88,9 +93,26 @@ export async function previewJob(domain: Domain, viewer: Viewer, raw: unknown): 
   const reasons = await hideJobs(domain, viewer, answer.reasons)
   const judged = { ...found, preempts, ...(await judgeFit(reasons[0])) }
   if (wouldBe === 'FAILED') return { ...judged, wouldBe, ...notStarted, reasons }
-  const waiting = { ...(await gatesOfSpec(domain.db.sql, spec)), reasons, position }
+  const readForecast = () => forecastStart(domain, pool, payload)
+  const waiting = { ...(await gatesOfSpec(domain.db.sql, spec)), reasons, position, readForecast }
   const estimatedStart = judged.fit.never ? null : await estimateUnstored(domain, { ...subject, ...waiting })
   return { ...judged, wouldBe, ...notStarted, reasons, position, estimatedStart }
+}
+
+const forecastMsMax = 3_000
+
+/** null: the leader has no forecast, or no time for one. */
+async function forecastStart(domain: Domain, pool: string, payload: AskedJob): Promise<ForecastStart | null> {
+  const asking = askLeader(domain, pool, { kind: 'FORECAST', payload, waitMsMax: forecastMsMax })
+  const answer = (await asking.catch(nullIfUnavailable)) as { start: ForecastAnswer } | null
+  if (!answer?.start) return null
+  const { p50Ms, p90Ms, basis } = answer.start
+  return { p50: new Date(p50Ms), p90: p90Ms === null ? null : new Date(p90Ms), basis }
+}
+
+function nullIfUnavailable(error: unknown): null {
+  if (error instanceof Unavailable) return null
+  throw error
 }
 
 export async function previewRetry(domain: Domain, viewer: Viewer, raw: unknown): Promise<JobPreview> {

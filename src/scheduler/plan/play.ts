@@ -23,6 +23,9 @@ interface Ending {
   running: Running
 }
 
+/** Jobs that join during the simulation come behind this sequence. */
+export const laterSequence = Math.floor(Number.MAX_SAFE_INTEGER / 2)
+
 const stepsMax = 50_000
 const startsPerRound = 10
 const runsPerStep = 500
@@ -145,7 +148,7 @@ class Playing {
       const jobId = `later ${this.later.size}`
       this.later.set(jobId, this.next)
       lanes.set(lane.id, lane)
-      const sequence = Number.MAX_SAFE_INTEGER / 2 + this.later.size
+      const sequence = laterSequence + this.later.size
       const entry = { jobId, runId: jobId, laneId: lane.id, run: 1, bid: 0, sequence, sinceMs: this.nowMs }
       changes.push({ kind: 'JOINED', entry })
     }

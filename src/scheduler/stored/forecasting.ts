@@ -1,6 +1,7 @@
 import type { Domain } from '../../domain/domain.ts'
-import { statedRunSecondsSql } from '../../domain/lanes.ts'
+import { type Lane, statedRunSecondsSql } from '../../domain/lanes.ts'
 import { asLeader, type Leader } from '../../domain/leadership.ts'
+import type { JobSpec } from '../../domain/spec.ts'
 import { relaxed, type Sql } from '../../platform/tx.ts'
 import type { Forecast } from '../plan/forecast.ts'
 import { historyMax, type Source } from '../plan/run-times.ts'
@@ -39,6 +40,28 @@ SELECT kind, array_agg(ms) AS history FROM (
     JOIN job j ON j.id = r.job_id WHERE ${endedSql}
   ) run
 ) latest WHERE place <= $3 GROUP BY kind`
+
+/** The kinds of a job that is not stored. */
+export async function readKindsOfSpec(sql: Sql, { userId, shape }: Lane, spec: JobSpec): Promise<readonly string[]> {
+  const { gpu, cpuMillis, memoryBytes, copies } = shape
+  const labels = Object.fromEntries(spec.labels.map(({ key, value }) => [key, value]))
+  const job = {
+    user_id: userId,
+    name: spec.name,
+    labels,
+    spec,
+    cpu_millis: cpuMillis * copies,
+    memory_bytes: memoryBytes * copies,
+    gpu: gpu * copies,
+  }
+  const [row] = await sql.query<{ kinds: string[] }>(
+    `SELECT ${kindsSql} AS kinds FROM jsonb_to_record($1::text::jsonb)
+       AS j(user_id text, name text, labels jsonb, spec jsonb, cpu_millis int, memory_bytes bigint, gpu int)`,
+    [JSON.stringify(job)],
+    'kinds_of_spec',
+  )
+  return row?.kinds ?? []
+}
 
 export async function readKinds(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
   if (jobIds.length === 0) return new Map()
@@ -102,7 +125,7 @@ const sourceTexts: Readonly<Record<Source, readonly [one: string, several: strin
   unknown: ['job has no known run time', 'jobs have no known run time'],
 }
 
-function basisText({ plays, basis, hasLater }: Pick<Forecast, 'plays' | 'basis' | 'hasLater'>): string {
+export function basisText({ plays, basis, hasLater }: Pick<Forecast, 'plays' | 'basis' | 'hasLater'>): string {
   const parts = (Object.keys(sourceTexts) as Source[])
     .filter((source) => basis[source] > 0)
     .map((source) => `${basis[source]} ${sourceTexts[source][basis[source] === 1 ? 0 : 1]}`)

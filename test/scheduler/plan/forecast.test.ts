@@ -49,7 +49,7 @@ describe('forecasts over simulated days', () => {
   )
 
   test.each(policies)(
-    'on a new installation with stated limits under %s the error is near what can be known (decision 24)',
+    'on a new installation with stated limits under %s the error is near the bound of decision 24',
     (policy) => {
       const { forecasts, medianError } = days(newDay, policy, range(0, isWhole ? 12 : 2))
       expect(forecasts).toBeGreaterThan(20)
