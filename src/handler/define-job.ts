@@ -30,6 +30,11 @@ export interface JobContext {
   status(message: string): Promise<void>
   /** Sets the progress, 0 … 1. Unsent older values are dropped. */
   progress(fraction: number, message?: string): Promise<void>
+  /**
+   * Reports numbers, such as `{ loss: 0.3 }`, of a step. Without a step, only the newest unsent value of a name is sent. NaN and
+   * infinite values are left out, with a line in the log.
+   */
+  metrics(values: Readonly<Record<string, number>>, step?: number): Promise<void>
   /** Publishes a result and returns its id. */
   artifact(artifact: ArtifactOfJob): Promise<string>
   /** Saves the state from which a later run continues. Unsent older closures are dropped. */

@@ -3,7 +3,7 @@ import type { JobContext, Json } from './define-job.ts'
 import type { Unsent } from './unsent.ts'
 
 /** Progress and closures: only the newest; artifacts: in order. `settled`: all are stored or refused. */
-export type Reports = Pick<JobContext, 'status' | 'progress' | 'artifact' | 'saveClosure'> & {
+export type Reports = Pick<JobContext, 'status' | 'progress' | 'metrics' | 'artifact' | 'saveClosure'> & {
   settled(): Promise<void>
 }
 
@@ -26,7 +26,7 @@ export function createReports(open: () => Promise<Inside>, complain: (text: stri
 
   const progress = sendNewest(
     async (report: ProgressReport) => (await inside()).reportProgress(report),
-    (older, newer) => ({ ...older, ...newer }),
+    (older, newer) => ({ ...older, ...newer, metrics: mergeMetrics(older.metrics ?? [], newer.metrics ?? []) }),
   )
   let newest: Json | undefined
   const closures = sendNewest(
@@ -42,6 +42,14 @@ export function createReports(open: () => Promise<Inside>, complain: (text: stri
     status: (message) => track('status', progress({ message })),
     progress: (fraction, message) =>
       track('progress', progress({ fraction, ...(message !== undefined && { message }) })),
+    metrics(values, step) {
+      const metrics = Object.entries(values).flatMap(([name, value]) => {
+        if (Number.isFinite(value)) return [{ name, value, ...(step !== undefined && { step }) }]
+        complain(`metrics: ${name} is ${value}, which cannot be stored`)
+        return []
+      })
+      return metrics.length === 0 ? Promise.resolve() : track('metrics', progress({ metrics }))
+    },
     artifact(artifact) {
       const sent = published.then(async () => (await inside()).publishArtifact(artifact))
       published = sent.catch(() => undefined)
@@ -58,6 +66,20 @@ export function createReports(open: () => Promise<Inside>, complain: (text: stri
       while (unsettled.size > 0) await Promise.all(unsettled)
     },
   }
+}
+
+type Metrics = NonNullable<ProgressReport['metrics']>
+
+/** As many as the server takes in one report. */
+const metricsMax = 1_000
+
+/** Of a name and step the newer value counts. Of too many, every second one of each name is dropped, never the newest. */
+function mergeMetrics(older: Metrics, newer: Metrics): Metrics {
+  const merged = [...new Map([...older, ...newer].map((each) => [`${each.name} ${each.step}`, each])).values()]
+  if (merged.length <= metricsMax) return merged
+  return [...Map.groupBy(merged, ({ name }) => name).values()].flatMap((each) =>
+    each.filter((_, i) => (each.length - i) % 2 === 1),
+  )
 }
 
 interface Next<Value> extends PromiseWithResolvers<void> {

@@ -263,6 +263,7 @@ describe('tokens', () => {
       { env: users },
     ],
     ['progress 0.5', 'BERTH_TOKEN is not set; run this command inside a job, where Berth sets it'],
+    ['progress 0.5 --step 3', '--step has no number to count; add --metric, such as --metric loss=0.3'],
   ])
 })
 

@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List
 from unittest import mock
 
 import berth
-from berth._reports import describe_progress
+from berth._reports import describe_metrics, describe_progress, merge_reports
 
 from .case import ServerCase
 
@@ -44,6 +44,21 @@ class InsideAJob(ServerCase):
         self.assertEqual((report.name, report.media_type, model.uri), ("report", "text/plain", "s3://models/1"))
         self.assertEqual(list(self.client.logs(job)), [report.id])
         self.assertEqual(self.client.artifact_body(report), "all is well")
+
+    def test_metrics_are_stored_by_name_and_step(self) -> None:
+        job = self.program(
+            """
+            import berth
+            for step in range(300):
+                berth.metrics({"loss": 1 / (step + 1), "val/accuracy": step / 300}, step=step)
+            berth.metrics({"loss": float("nan")}, step=300)
+            """
+        )
+        self.assertTrue(self.client.wait(job).succeeded, list(self.client.logs(job)))
+        query = "query ($id: ID!) { job(id: $id) { currentRun { metrics { name last { step value } points(points: 1000) { step } } } } }"
+        loss, accuracy = self.client._ask(query, {"id": job.id})["job"]["currentRun"]["metrics"]
+        self.assertEqual((loss["name"], loss["last"]), ("loss", {"step": 299, "value": 1 / 300}))
+        self.assertEqual([len(loss["points"]), len(accuracy["points"])], [300, 300])
 
     def test_a_job_that_must_end_saves_its_state_and_exits_with_143(self) -> None:
         job = self.program(
@@ -82,6 +97,12 @@ class InsideAJob(ServerCase):
         with self.assertRaisesRegex(ValueError, "fraction: nan is not a finite number"):
             describe_progress(float("nan"), None)
 
+    def test_of_too_many_metrics_every_second_is_dropped_but_not_the_newest(self) -> None:
+        older = [{"name": name, "value": 1.0, "step": step} for step in range(500) for name in ("a", "b")]
+        merged = merge_reports({"metrics": older}, describe_metrics({"a": 2.0, "b": 2.0}, 500))["metrics"]
+        self.assertEqual([each["step"] for each in merged if each["name"] == "b"], list(range(0, 501, 2)))
+        self.assertEqual(merge_reports({"fraction": 0.1}, {"message": "x"}), {"fraction": 0.1, "message": "x"})
+
     def test_outside_of_a_job_the_calls_do_nothing_with_a_warning(self) -> None:
         with mock.patch.dict(os.environ):
             os.environ.pop("BERTH_TOKEN", None)
@@ -89,6 +110,7 @@ class InsideAJob(ServerCase):
                 lambda: berth.progress(0.5),
                 lambda: berth.artifact("a", "b"),
                 lambda: berth.closure({}),
+                lambda: berth.metrics({"loss": 1}),
                 lambda: berth.on_terminate(lambda: None),
             ]
             for call in calls:
@@ -118,6 +140,7 @@ class Handlers(ServerCase):
                     job.log(f"run {job.run} from {closure['next']}")
                     job.status("half way")
                     job.progress(0.5)
+                    job.metrics({"loss": 0.3}, step=closure["next"])
                     job.artifact("count", "3")
                 """
             )

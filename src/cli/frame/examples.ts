@@ -101,7 +101,10 @@ export const examples: Readonly<Record<string, readonly [string, string]>> = {
   restore: ['berth restore berth.tar', 'DATABASE_URL=postgresql://berth@db/berth berth restore berth.tar'],
   api: ["berth api '{ viewer { user { name } } }'", 'berth api @jobs.graphql -F first=100 --paginate'],
   completion: ['source <(berth completion bash)', 'berth completion fish > ~/.config/fish/completions/berth.fish'],
-  progress: ['berth progress 0.5 --message "epoch 5 of 10"', 'berth progress --message "loading data"'],
+  progress: [
+    'berth progress 0.5 --message "epoch 5 of 10"',
+    'berth progress --metric loss=0.3 --metric val/accuracy=0.9 --step 120',
+  ],
   'artifact ls': ['berth artifact ls @last', 'berth artifact ls JOB -o json'],
   'artifact get': ['berth artifact get ID', 'berth artifact get ID > report.txt'],
   'artifact publish': [

@@ -675,6 +675,16 @@ export type MatchingJobs = {
   filter: JobFilter;
 };
 
+/** A number that the job reports over its steps, such as the loss of a training. */
+export type MetricInput = {
+  /** Name, 1 … 64 letters, digits and `_`, `.`, `/`, `-`; the first is a letter or `_`. A run can report 64 names. */
+  name: string;
+  /** Step of the job. A second value of a step replaces the first. Omitted: the step after the newest one, unless the value is that of the newest step; then nothing is stored. */
+  step?: number | null | undefined;
+  /** The number. */
+  value: number;
+};
+
 /** A user or a team, by id or by name. */
 export type NameOrIdInput =
   {   /** Typed id, user_… or team_…. */
@@ -958,6 +968,8 @@ export type ReportProgressInput = {
   fraction?: number | null | undefined;
   /** At most 1,000 characters; omitted: unchanged; null: removed. */
   message?: string | null | undefined;
+  /** Numbers over the steps of the job, for `Run.metrics`; each pair of name and step once. At most 1,000. */
+  metrics?: Array<MetricInput> | null | undefined;
 };
 
 /** The deliveries to send again. */

@@ -3,6 +3,7 @@ import { maySee, seesPeople, type Viewer, visibleTo } from '../../domain/access.
 import { readFactsOfFinalJobs } from '../../domain/control/allowed-actions.ts'
 import { readApprovals } from '../../domain/control/approvals.ts'
 import type { Domain } from '../../domain/domain.ts'
+import { type MetricPoint, readMetricPoints, readMetrics } from '../../domain/inside/metrics.ts'
 import { ledSql } from '../../domain/leadership.ts'
 import { readVisibleQuotas } from '../../domain/limits/quotas.ts'
 import { maySeeSlot, readSlots } from '../../domain/submission/slots.ts'
@@ -80,7 +81,14 @@ function createJobLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
     ),
     logEnd: new DataLoader((jobIds: readonly string[]) => logEnds(domain.db.sql, jobIds)),
     logSize: new DataLoader((runIds: readonly string[]) => logSizes(domain.db.sql, runIds)),
-    samplesOfRun: createSamplesLoaders(domain),
+    samplesOfRun: createPointsLoaders<SamplePoint>((runIds, points) => readSamples(domain.db.sql, runIds, points)),
+    metricsOfRun: byParent('runId', (runIds) => readMetrics(domain.db.sql, runIds)),
+    /** Keys are `<run> <name>`. */
+    pointsOfMetric: createPointsLoaders<MetricPoint>(async (keys, points) => {
+      const metrics = keys.map((key) => key.split(' ')).map(([runId = '', name = '']) => ({ runId, name }))
+      const read = await readMetricPoints(domain.db.sql, metrics, points)
+      return Map.groupBy(read, ({ runId, name }) => `${runId} ${name}`)
+    }),
     runsOfJob: new NestedList(listSql, runsListing, always),
     eventsOfJob: new NestedList(listSql, eventsListing, always, jobOfParent),
     artifactsOfJob: new NestedList(listSql, artifactsListing, always),
@@ -89,14 +97,16 @@ function createJobLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
 }
 
 /** One loader for each number of points. */
-function createSamplesLoaders({ db }: Domain) {
-  const known = new Map<number, DataLoader<string, SamplePoint[]>>()
+function createPointsLoaders<Point>(
+  read: (keys: readonly string[], points: number) => Promise<ReadonlyMap<string, Point[]>>,
+) {
+  const known = new Map<number, DataLoader<string, Point[]>>()
   return (points: number) => {
     const loader =
       known.get(points) ??
-      new DataLoader(async (runIds: readonly string[]) => {
-        const samples = await readSamples(db.sql, runIds, points)
-        return runIds.map((id) => samples.get(id) ?? [])
+      new DataLoader<string, Point[]>(async (keys) => {
+        const found = await read(keys, points)
+        return keys.map((key) => found.get(key) ?? [])
       })
     known.set(points, loader)
     return loader

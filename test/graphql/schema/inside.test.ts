@@ -197,12 +197,46 @@ describe('the progress of a job', () => {
     const wrong = (input: object) => problemOf(self, 'reportProgress', input)
     expect(await wrong({ fraction: 1.5 })).toBe('INVALID_INPUT fraction: Must be 0 … 1 (given: 1.5)')
     expect(await wrong({ fraction: -0.1 })).toBe('INVALID_INPUT fraction: Must be 0 … 1 (given: -0.1)')
-    expect(await wrong({})).toBe('INVALID_INPUT fraction: Give fraction, message or both')
+    expect(await wrong({})).toBe('INVALID_INPUT fraction: Give fraction, message or metrics')
     expect(await wrong({ message: 'x'.repeat(1_001) })).toBe(
       'INVALID_INPUT message: Must have at most 1,000 characters',
     )
     expect(await wrong({ message: 'a\0b' })).toContain('NUL')
     expect(await wrong({ message: '\ud800' })).toContain('lone surrogate')
+  })
+})
+
+describe('the metrics of a run', () => {
+  const series = 'currentRun { metrics { name last { step value } points(points: 2) { step value } } }'
+
+  it('are read by name with their last value and their points', async () => {
+    const { self, jobId } = await runningJob()
+    const metrics = [3, 2, 1].map((value, step) => ({ name: 'loss', step, value }))
+    await report(self, { metrics: [...metrics, { name: 'accuracy', value: 0.9 }] })
+    expect(await jobOf(jobId, series)).toEqual({
+      currentRun: {
+        metrics: [
+          { name: 'accuracy', last: { step: 1, value: 0.9 }, points: [{ step: 1, value: 0.9 }] },
+          {
+            name: 'loss',
+            last: { step: 2, value: 1 },
+            points: [
+              { step: 0, value: 3 },
+              { step: 2, value: 1 },
+            ],
+          },
+        ],
+      },
+    })
+    await end(server, jobId)
+    expect((await jobOf(jobId, series))['currentRun'].metrics).toHaveLength(2)
+  })
+
+  it('are refused for a wrong number of points', async () => {
+    const { self, jobId } = await runningJob()
+    await report(self, { metrics: [{ name: 'loss', value: 1 }] })
+    const query = `{ job(id: "${jobId}") { currentRun { metrics { points(points: 1) { step } } } } }`
+    expect(await refused(admin, query)).toEqual([expect.stringContaining('points: Must be 2 … 1,000, not 1')])
   })
 })
 

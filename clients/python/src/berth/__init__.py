@@ -53,7 +53,7 @@ from .generated.types import (
     X11,
 )
 from .handlers import Handler, JobContext, handler
-from .inside import Terminated, artifact, closure, is_inside, on_terminate, progress, saved_closure
+from .inside import Terminated, artifact, closure, is_inside, metrics, on_terminate, progress, saved_closure
 
 __version__ = "0.1.0"
 
@@ -110,6 +110,7 @@ __all__ = [
     "handler",
     "is_inside",
     "job",
+    "metrics",
     "on_terminate",
     "progress",
     "saved_closure",

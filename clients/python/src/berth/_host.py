@@ -20,7 +20,7 @@ import threading
 import traceback
 from typing import Any, List, Mapping, NoReturn, Optional, Union
 
-from ._reports import Newest, Reports, create_progress, describe_artifact, describe_progress
+from ._reports import Newest, Reports, create_progress, describe_artifact, describe_metrics, describe_progress
 from .handlers import Handler, JobFunction, Json
 from .inside import listen_for_term, saved_closure
 
@@ -52,6 +52,11 @@ class Context:
 
     def progress(self, fraction: float, message: Optional[str] = None) -> None:
         self._report(describe_progress(fraction, message))
+
+    def metrics(self, values: Mapping[str, float], step: Optional[int] = None) -> None:
+        report = describe_metrics(values, step)
+        if report:
+            self._report(report)
 
     def save_closure(self, state: Mapping[str, Any]) -> None:
         self._newest_closure = json.dumps(state, allow_nan=False)

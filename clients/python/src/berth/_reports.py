@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from typing import Any, Callable, Dict, Generic, Mapping, Optional, TypeVar
+from typing import Any, Callable, Dict, Generic, List, Mapping, Optional, TypeVar
 
 from ._transport import Transport, log, retry_wait
 from .errors import BerthError, raise_problem
@@ -15,6 +15,9 @@ Value = TypeVar("Value")
 
 # Caps the backoff, so that a job soon notices that the server is back.
 _BACKOFF_STEP_MAX = 2
+
+# As many as the server takes in one report.
+_METRICS_MAX = 1_000
 
 
 class Reports:
@@ -88,7 +91,33 @@ class Newest(Generic[Value]):
 
 
 def create_progress(reports: Reports) -> Newest[Dict[str, Any]]:
-    return Newest("progress", reports.progress, lambda older, newer: {**older, **newer})
+    return Newest("progress", reports.progress, merge_reports)
+
+
+def merge_reports(older: Dict[str, Any], newer: Dict[str, Any]) -> Dict[str, Any]:
+    """
+    Of a name and step the newer value counts. Of too many, every second one of each name is dropped, never the newest.
+    """
+    both = [*older.get("metrics", []), *newer.get("metrics", [])]
+    metrics = list({(each["name"], each.get("step")): each for each in both}.values())
+    if len(metrics) > _METRICS_MAX:
+        series: Dict[str, List[Dict[str, Any]]] = {}
+        for each in metrics:
+            series.setdefault(each["name"], []).append(each)
+        metrics = [each for values in series.values() for each in values[::-2][::-1]]
+    return {**older, **newer, **({"metrics": metrics} if metrics else {})}
+
+
+def describe_metrics(values: Mapping[str, float], step: Optional[int]) -> Dict[str, Any]:
+    """NaN and infinite values are left out, with a warning."""
+    metrics = []
+    for name, value in values.items():
+        number = float(value)
+        if math.isfinite(number):
+            metrics.append({"name": name, "value": number, **({} if step is None else {"step": int(step)})})
+        else:
+            log.warning("metrics: %s is %s, which cannot be stored", name, number)
+    return {"metrics": metrics} if metrics else {}
 
 
 def describe_progress(fraction: Optional[float], message: Optional[str]) -> Dict[str, Any]:

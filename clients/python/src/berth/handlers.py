@@ -31,6 +31,9 @@ class JobContext(Protocol):
     def progress(self, fraction: float, message: Optional[str] = None) -> None:
         """Sets the progress, 0 … 1. Unsent older values are dropped."""
 
+    def metrics(self, values: Mapping[str, float], step: Optional[int] = None) -> None:
+        """Reports numbers, such as `{"loss": 0.3}`, of a step. NaN and infinite values are left out, with a warning."""
+
     def save_closure(self, state: Mapping[str, Any]) -> None:
         """Saves the state from which a later run continues. Unsent older states are dropped."""
 

@@ -10,7 +10,7 @@ import threading
 import warnings
 from typing import Any, Callable, Dict, List, Mapping, Optional
 
-from ._reports import Newest, Reports, create_progress, describe_artifact, describe_progress
+from ._reports import Newest, Reports, create_progress, describe_artifact, describe_metrics, describe_progress
 from .errors import BerthWarning
 
 _RETRY_SECONDS_MAX = 60.0
@@ -48,6 +48,17 @@ def progress(fraction: Optional[float] = None, message: Optional[str] = None) ->
     inside = _find("progress")
     if inside is not None:
         inside.progress.put(describe_progress(fraction, message))
+
+
+def metrics(values: Mapping[str, float], step: Optional[int] = None) -> None:
+    """
+    Reports numbers, such as `{"loss": 0.3}`, of a step. Returns at once: they are sent in the background. Without a step, only
+    the newest unsent value of a name is sent. NaN and infinite values are left out, with a warning.
+    """
+    inside = _find("metrics")
+    report = describe_metrics(values, step)
+    if inside is not None and report:
+        inside.progress.put(report)
 
 
 def artifact(

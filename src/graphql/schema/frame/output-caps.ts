@@ -1,6 +1,7 @@
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core'
 import type { GraphQLFieldResolver } from 'graphql'
 import { permissionsMax } from '../../../domain/access.ts'
+import { namesMax } from '../../../domain/inside/metrics.ts'
 import { quotaActions, quotaTypes } from '../../../domain/limits/quota-rules.ts'
 import { pageGapsMax } from '../../../logs/read.ts'
 import { batchLinesMax, limits } from '../../caller-limits.ts'
@@ -47,6 +48,7 @@ const caps: Readonly<Record<string, number>> = {
   'Resources.gpuModel': 64,
   'Retry.onExitCodes': 255,
   'Run.gpuIds': gpusMax,
+  'Run.metrics': namesMax,
   'Run.nodeNames': copiesMax,
   'Run.nodes': copiesMax,
   'Run.placements': copiesMax,

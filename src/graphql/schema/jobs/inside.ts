@@ -1,8 +1,10 @@
 import { closureBytesMax } from '../../../domain/closure.ts'
 import { artifactBodyBytesMax, artifactMetadataBytesMax, publishArtifact } from '../../../domain/inside/artifacts.ts'
 import { saveClosure } from '../../../domain/inside/closures.ts'
+import { reportedMax } from '../../../domain/inside/metrics.ts'
 import { reportProgress } from '../../../domain/inside/progress.ts'
 import { demandRun } from '../../../domain/inside/run-tokens.ts'
+import { capList } from '../../admission/argument-bounds.ts'
 import { builder } from '../frame/builder.ts'
 import { declareResult } from '../frame/mutation-result.ts'
 import { requireRow } from '../frame/problem.ts'
@@ -24,11 +26,32 @@ const declareStored = (mutation: 'ReportProgress' | 'SaveClosure', description: 
     }),
   )
 
+const MetricInput = builder.inputType('MetricInput', {
+  description: 'A number that the job reports over its steps, such as the loss of a training.',
+  fields: (t) => ({
+    name: t.string({
+      required: true,
+      description:
+        'Name, 1 … 64 letters, digits and `_`, `.`, `/`, `-`; the first is a letter or `_`. A run can report 64 names.',
+    }),
+    value: t.float({ required: true, description: 'The number.' }),
+    step: t.field({
+      type: 'UInt53',
+      description:
+        'Step of the job. A second value of a step replaces the first. Omitted: the step after the newest one, unless the value is that of the newest step; then nothing is stored.',
+    }),
+  }),
+})
+
 const ReportProgressInput = builder.inputType('ReportProgressInput', {
   description: 'The progress of the job.',
   fields: (t) => ({
     fraction: t.float({ description: '0 … 1; omitted: unchanged; null: removed.' }),
     message: t.string({ description: 'At most 1,000 characters; omitted: unchanged; null: removed.' }),
+    metrics: t.field({
+      type: [MetricInput],
+      ...capList(reportedMax, 'Numbers over the steps of the job, for `Run.metrics`; each pair of name and step once'),
+    }),
   }),
 })
 
