@@ -18,14 +18,18 @@ export const otherColor = 'var(--state-queued)'
 export interface TimeChartProps {
   /** Names the chart and its file. */
   title: string
-  /** Moments in ms, rising. */
+  /** Places on the axis, rising: moments in ms, or steps. */
   at: readonly number[]
   series: readonly Series[]
   unit: ChartUnit
   /** First and last moment of the axis, also where there are no values; default: those of `at`. */
   span?: readonly [fromMs: number, toMs: number]
-  /** Moments count from a start instead of by the clock. */
-  isElapsed?: boolean
+  /** Default: the clock. `ELAPSED`: ms since a start. */
+  axis?: 'CLOCK' | 'ELAPSED' | 'STEP'
+  /** Where values begin: at 0, or so that they fill the chart; `LOG` leaves out those that are not positive. */
+  scale?: 'ZERO' | 'FIT' | 'LOG'
+  /** Charts with the same name have one pointer. */
+  pointer?: string
   /** Series stand on each other. */
   isStacked?: boolean
   /** A line at a value: "asked 64 GiB". */

@@ -29,3 +29,15 @@ export const secondsUnit: ChartUnit = {
 }
 
 export const percentUnit: ChartUnit = { format: (value) => `${number.format(value)} %` }
+
+const digits = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 })
+const scientific = new Intl.NumberFormat('en', { notation: 'scientific', maximumSignificantDigits: 3 })
+const [smallest, largest] = [0.001, 10_000_000]
+
+/** Numbers of any size. */
+export const metricUnit: ChartUnit = {
+  format: (value) => {
+    const size = Math.abs(value)
+    return (size === 0 || (size >= smallest && size < largest) ? digits : scientific).format(value)
+  },
+}

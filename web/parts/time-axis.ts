@@ -17,3 +17,7 @@ export function formatAxisTime(ms: number, stepMs: number, beforeMs: number | un
 
 /** A mark of an axis that counts from a start. */
 export const formatElapsed = (ms: number): string => formatDuration(ms).replace(/ 00 (min|s)$/, '')
+
+const compact = new Intl.NumberFormat('en', { notation: 'compact' })
+
+export const formatStep = (step: number): string => compact.format(step)

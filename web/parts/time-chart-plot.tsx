@@ -3,7 +3,7 @@ import UPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { useCanvasColors } from './canvas-colors.ts'
 import { type Series, stackValues, type TimeChartProps } from './chart-series.ts'
-import { formatAxisTime, formatElapsed } from './time-axis.ts'
+import { formatAxisTime, formatElapsed, formatStep } from './time-axis.ts'
 import styles from './time-chart.module.css'
 
 interface PlotProps extends TimeChartProps {
@@ -13,7 +13,7 @@ interface PlotProps extends TimeChartProps {
 
 /** The canvas of a chart, in a part of its own with its library. */
 export function TimeChartPlot(props: PlotProps) {
-  const { at, series, isStacked = false, height } = props
+  const { at, series, isStacked = false, height, axis = 'CLOCK', scale = 'ZERO' } = props
   const box = useRef<HTMLDivElement>(null)
   const plot = useRef<UPlot>(null)
   const latest = useRef(props)
@@ -25,10 +25,13 @@ export function TimeChartPlot(props: PlotProps) {
     ...Object.fromEntries([...series.map(({ color }, i) => [`line${i}`, color]), ...fills]),
   })
   const data = useMemo((): UPlot.AlignedData => {
-    const values = isStacked ? stackValues(series) : series.map((each) => [...each.values])
+    const isDrawn = (value: number | null) => scale !== 'LOG' || (value !== null && value > 0)
+    const values = isStacked
+      ? stackValues(series)
+      : series.map((each) => each.values.map((value) => (isDrawn(value) ? value : null)))
     return [[...at], ...values]
-  }, [at, series, isStacked])
-  const shape = JSON.stringify([series.map(({ name, isDashed }) => [name, isDashed]), isStacked, props.isElapsed])
+  }, [at, series, isStacked, scale])
+  const shape = JSON.stringify([series.map(({ name, isDashed }) => [name, isDashed]), isStacked, axis, scale])
   useEffect(() => {
     const place = box.current
     if (!place) return undefined
@@ -50,13 +53,15 @@ export function TimeChartPlot(props: PlotProps) {
 type Colors = Readonly<Record<string, string>>
 
 function buildOptions(latest: { current: PlotProps }, colors: Colors, size: { width: number; height: number }) {
-  const { series, isStacked, isElapsed } = latest.current
+  const { series, isStacked, axis = 'CLOCK', scale, pointer } = latest.current
   const line = (each: Series, i: number): UPlot.Series => ({
     label: each.name,
     stroke: colors[`line${i}`] ?? '',
     width: 1.5,
     ...(isStacked && { fill: colors[`fill${i}`] ?? '' }),
     ...(each.isDashed && { dash: [4, 4] }),
+    // Series over steps have values at different steps.
+    spanGaps: axis === 'STEP',
   })
   const options: UPlot.Options = {
     ...size,
@@ -64,14 +69,18 @@ function buildOptions(latest: { current: PlotProps }, colors: Colors, size: { wi
     legend: { show: false },
     padding: [8, 16, 0, 0],
     scales: {
-      x: { time: !isElapsed, range: (_, from, to) => rangeOf(latest.current, from, to) },
-      y: { range: (_, __, max) => [0, topOf(max, latest.current)] },
+      x: { time: axis === 'CLOCK', range: (_, from, to) => rangeOf(latest.current, from, to) },
+      y: { distr: scale === 'LOG' ? 3 : 1, range: (_, min, max) => heightOf(min, max, latest.current) },
     },
     series: [{}, ...series.map(line)],
     // The fill of a stacked series ends at the series below it.
     ...(isStacked && { bands: series.slice(1).map((_, i) => ({ series: [i + 2, i + 1] as [number, number] })) }),
     axes: buildAxes(latest, colors),
-    cursor: { y: false, drag: { x: latest.current.onZoom !== undefined, y: false, setScale: false, dist: 4 } },
+    cursor: {
+      y: false,
+      ...(pointer !== undefined && { sync: { key: pointer } }),
+      drag: { x: latest.current.onZoom !== undefined, y: false, setScale: false, dist: 4 },
+    },
     hooks: {
       setCursor: [({ cursor }) => latest.current.onHover(cursor.idx ?? null)],
       setSelect: [(plot) => zoom(plot, latest.current)],
@@ -83,6 +92,15 @@ function buildOptions(latest: { current: PlotProps }, colors: Colors, size: { wi
 
 const rangeOf = ({ span }: PlotProps, from: number, to: number): UPlot.Range.MinMax => (span ? [...span] : [from, to])
 
+const margin = 0.1
+const logBase = 10
+
+function heightOf(min: number | null, max: number | null, props: PlotProps): UPlot.Range.MinMax {
+  const { scale = 'ZERO' } = props
+  if (scale === 'ZERO' || min === null || max === null) return [scale === 'LOG' ? 1 : 0, topOf(max, props)]
+  return scale === 'LOG' ? UPlot.rangeLog(min, max, logBase, true) : UPlot.rangeNum(min, max, margin, true)
+}
+
 const headroom = 1.05
 const topOf = (max: number | null, { reference }: PlotProps) =>
   Math.max(max ?? 0, reference?.value ?? 0) * headroom || 1
@@ -91,7 +109,7 @@ const axisFont = '11px Inter, system-ui, sans-serif'
 const characterWidth = 6.5
 
 function buildAxes(latest: { current: PlotProps }, colors: Colors): UPlot.Axis[] {
-  const { isElapsed, unit } = latest.current
+  const { axis = 'CLOCK', unit } = latest.current
   const look = {
     stroke: colors['axis'] ?? '',
     font: axisFont,
@@ -104,21 +122,25 @@ function buildAxes(latest: { current: PlotProps }, colors: Colors): UPlot.Axis[]
       grid: { show: false },
       space: 72,
       size: 24,
-      ...(isElapsed && { incrs: elapsedStepsMs }),
-      values: (_, splits, __, ___, stepMs) =>
-        splits.map((ms, i) => (isElapsed ? formatElapsed(ms) : formatAxisTime(ms, stepMs, splits[i - 1]))),
+      ...(axis !== 'CLOCK' && { incrs: axis === 'STEP' ? wholeSteps : elapsedStepsMs }),
+      values: (_, splits, __, ___, stepMs) => splits.map((at, i) => axisTexts[axis](at, stepMs, splits[i - 1])),
     },
     {
       ...look,
       gap: 8,
       space: 32,
       ...(unit.steps && { incrs: unit.steps }),
-      values: (_, splits) => splits.map((value) => latest.current.unit.format(value)),
+      // A logarithmic axis leaves out marks that would touch.
+      values: (_, splits) => splits.map((value) => (value === null ? '' : latest.current.unit.format(value))),
       size: (_, values) => Math.max(24, ...(values ?? []).map((text) => text.length * characterWidth + 12)),
     },
   ]
 }
 
+const axisTexts = { CLOCK: formatAxisTime, ELAPSED: formatElapsed, STEP: formatStep } as const
+
+const powersMax = 15
+const wholeSteps = Array.from({ length: powersMax }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat()
 const elapsedStepsMs = [1, 5, 10, 30, 60, 300, 600, 1_800, 3_600, 10_800, 21_600, 43_200, 86_400, 604_800].map(
   (seconds) => seconds * 1_000,
 )

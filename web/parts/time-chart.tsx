@@ -3,23 +3,30 @@ import { loadPart } from '../ground/load-part.ts'
 import { Button } from './button.tsx'
 import type { TimeChartProps } from './chart-series.ts'
 import { downloadCsv } from './csv.ts'
-import { formatDuration, formatExact } from './format.ts'
+import { formatCount, formatDuration, formatExact } from './format.ts'
 import styles from './time-chart.module.css'
 
 const Plot = lazy(async () => ({ default: (await loadPart(() => import('./time-chart-plot.tsx'))).TimeChartPlot }))
 
 const plotHeight = 180
 
+const secondMs = 1_000
+/** How places of an axis are written: for readers, and in the first column of a file. */
+const places = {
+  CLOCK: { text: formatExact, column: 'time', cell: (ms: number) => new Date(ms).toISOString() },
+  ELAPSED: { text: formatDuration, column: 'seconds', cell: (ms: number) => ms / secondMs },
+  STEP: { text: (step: number) => `step ${formatCount(step)}`, column: 'step', cell: (step: number) => step },
+} as const
+
 /** Series over time, with their values under the pointer, as a table and as a file. */
 export function TimeChart(props: TimeChartProps) {
-  const { title, at, series, unit, isElapsed = false, reference, height = plotHeight } = props
+  const { title, at, series, unit, axis = 'CLOCK', reference, height = plotHeight } = props
   const [hovered, setHovered] = useState<number | null>(null)
   const [isTable, setTable] = useState(false)
-  const formatAt = isElapsed ? formatDuration : formatExact
+  const { text: formatAt, column, cell: cellAt } = places[axis]
   const download = () => {
-    const atCells = at.map((ms) => (isElapsed ? ms / 1_000 : new Date(ms).toISOString()))
-    const head = [isElapsed ? 'seconds' : 'time', ...series.map(({ name }) => name)]
-    downloadCsv(title, [head, ...atCells.map((cell, i) => [cell, ...series.map(({ values }) => values[i] ?? null)])])
+    const head = [column, ...series.map(({ name }) => name)]
+    downloadCsv(title, [head, ...at.map((each, i) => [cellAt(each), ...series.map(({ values }) => values[i] ?? null)])])
   }
   const hasValues = series.some(({ values }) => values.some((value) => value !== null))
   const atHovered = hovered === null ? undefined : at[hovered]
@@ -50,7 +57,8 @@ export function TimeChart(props: TimeChartProps) {
       )}
       <ul className={styles.legend}>
         {series.map(({ name, color, values, isDashed }) => {
-          const value = hovered === null ? undefined : values[hovered]
+          const value =
+            hovered !== null ? values[hovered] : axis === 'STEP' ? values.findLast((each) => each !== null) : null
           return (
             <li key={name}>
               <span className={styles.key} data-dashed={isDashed} style={{ color }} />
@@ -70,8 +78,8 @@ export function TimeChart(props: TimeChartProps) {
   )
 }
 
-function ValueTable({ title, at, series, unit, isElapsed, height = plotHeight }: TimeChartProps) {
-  const formatAt = isElapsed ? formatDuration : formatExact
+function ValueTable({ title, at, series, unit, axis = 'CLOCK', height = plotHeight }: TimeChartProps) {
+  const formatAt = places[axis].text
   const body = useMemo(
     () =>
       at.map((ms, i) => (
@@ -90,7 +98,7 @@ function ValueTable({ title, at, series, unit, isElapsed, height = plotHeight }:
       <table>
         <thead>
           <tr>
-            <th scope="col">Time</th>
+            <th scope="col">{axis === 'STEP' ? 'Step' : 'Time'}</th>
             {series.map(({ name }) => (
               <th key={name} scope="col">
                 {name}

@@ -91,7 +91,7 @@ const compare = createRoute({
 const sweep = createRoute({
   getParentRoute: () => root,
   path: '/sweeps/$key/$value',
-  validateSearch: readTexts('x', 'y', 'by'),
+  validateSearch: readTexts('x', 'y', 'by', 'metric', 'best'),
   component: lazyRouteComponent(() => loadPart(() => import('../pages/sweep/sweep.tsx')), 'SweepPage'),
 })
 

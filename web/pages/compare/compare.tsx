@@ -9,6 +9,7 @@ import { Choice } from './choice.tsx'
 import styles from './compare.module.css'
 import { Facts, SpecDifferences } from './compare-tables.tsx'
 import { FirstLogDifference } from './first-log-difference.tsx'
+import { MetricsTogether } from './metrics-together.tsx'
 import { UsageTogether } from './usage-together.tsx'
 
 const [jobsMin, jobsMax] = [2, 4]
@@ -57,6 +58,7 @@ function Compared({ ids }: { ids: readonly string[] }) {
         <>
           <Facts jobs={value} onRemove={(id) => keep(ids.filter((each) => each !== id))} />
           <SpecDifferences jobs={value} />
+          <MetricsTogether jobs={value} />
           <UsageTogether jobs={value} />
           <FirstLogDifference jobs={value} />
         </>

@@ -39,7 +39,7 @@ export function UsageTogether({ jobs }: { jobs: readonly ComparedJob[] }) {
             key={measure.title}
             title={measure.title}
             at={at}
-            isElapsed
+            axis="ELAPSED"
             unit={measure.unit}
             series={jobs.map(({ name, id }, i) => ({
               name: `${letters[i]} ${name ?? id}`,

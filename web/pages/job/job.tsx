@@ -12,6 +12,7 @@ import { GraphTab } from './graph/graph-tab.tsx'
 import styles from './job.module.css'
 import { JobHeader } from './job-header.tsx'
 import { LastErrors } from './last-errors.tsx'
+import { MetricsTab } from './metrics-tab.tsx'
 import { SpecTab } from './spec-tab.tsx'
 import { useStateIcon } from './state-icon.ts'
 import { Timeline } from './timeline/timeline.tsx'
@@ -19,7 +20,7 @@ import { UsageTab } from './usage-tab.tsx'
 import { type JobState, type PageJob, useJob } from './use-job.ts'
 import { WhyItWaits } from './waiting/why-it-waits.tsx'
 
-const tabNames = ['log', 'events', 'spec', 'usage', 'artifacts', 'graph'] as const
+const tabNames = ['log', 'events', 'spec', 'metrics', 'usage', 'artifacts', 'graph'] as const
 type TabName = (typeof tabNames)[number]
 
 export function JobPage() {
@@ -77,6 +78,8 @@ function Part({ state: { spec, events, eventsStart }, job, tab, run }: PartProps
       return <EventsTab jobId={job.id} events={events} start={eventsStart} />
     case 'spec':
       return spec && <SpecTab job={job} spec={spec} />
+    case 'metrics':
+      return <MetricsTab job={job} run={run} />
     case 'usage':
       return spec && <UsageTab job={job} spec={spec} run={run} />
     case 'artifacts':
@@ -120,16 +123,20 @@ const tabWords: Readonly<Record<TabName, string>> = {
   log: 'Log',
   events: 'Events',
   spec: 'Spec',
+  metrics: 'Metrics',
   usage: 'Usage',
   artifacts: 'Artifacts',
   graph: 'Graph',
 }
 
+const tabsOfRuns: readonly TabName[] = ['log', 'metrics', 'usage']
+
 /** The parts of the job, each with its URL; beside the log its runs. */
 function JobTabs({ job, tab, shownRun }: { job: PageJob; tab: TabName; shownRun: number }) {
   const { run } = useSearch({ strict: false }) as { run?: string }
-  const counts: Partial<Record<TabName, number>> = {
+  const counts: Partial<Record<TabName, number | undefined>> = {
     events: job.version,
+    metrics: job.currentRun.metrics?.length,
     artifacts: job.artifacts.totalCount,
     graph: job.dependencies.length + job.dependents.totalCount,
   }
@@ -144,7 +151,7 @@ function JobTabs({ job, tab, shownRun }: { job: PageJob; tab: TabName; shownRun:
   const runs = job.runs.nodes
   return (
     <Tabs label="Parts of the job" tabs={tabs}>
-      {(tab === 'log' || tab === 'usage') && runs.length > 1 && (
+      {tabsOfRuns.includes(tab) && runs.length > 1 && (
         <span className={styles.runs}>
           run
           {runs.map(({ id, number }) => (

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { JobRow } from '../../features/jobs/rows/job-store.ts'
 import { useNow } from '../../ground/server-clock.ts'
+import { metricUnit } from '../../parts/chart-units.ts'
 import { formatDuration, plural } from '../../parts/format.ts'
 import { StateGlyph } from '../../parts/state-glyph.tsx'
 import { stateWords } from '../../parts/states.ts'
@@ -11,6 +12,7 @@ export const shows = [
   { name: 'state', title: 'state' },
   { name: 'duration', title: 'run time' },
   { name: 'progress', title: 'progress' },
+  { name: 'metric', title: 'metric' },
 ] as const
 export type Show = (typeof shows)[number]['name']
 
@@ -26,23 +28,30 @@ interface MatrixProps {
   /** null: one label differs, and there is one line. */
   y: Axis | null
   by: Show
+  /** Of the metric. */
+  readMetric: (job: JobRow) => number | null
 }
 
 const percent = 100
 
 /** A cell for each pair of values. Several jobs in a cell: the mean of their numbers. */
-export function Matrix({ jobs, label, x, y, by }: MatrixProps) {
+export function Matrix({ jobs, label, x, y, by, readMetric }: MatrixProps) {
   const nowMs = useNow()
   const lines = y?.values ?? [null]
-  const read = (job: JobRow) =>
-    by === 'duration' ? runTimeMs(job, nowMs) : by === 'progress' ? (job.progress?.fraction ?? null) : null
+  const numbers = {
+    state: () => null,
+    duration: (job: JobRow) => runTimeMs(job, nowMs),
+    progress: (job: JobRow) => job.progress?.fraction ?? null,
+    metric: readMetric,
+  } satisfies Record<Show, (job: JobRow) => number | null>
+  const read = numbers[by]
   const cells = lines.map((line) =>
     x.values.map((column) => {
       const found = jobs.filter(
         (job) => labelOf(job, x.key) === column && (!y || line === null || labelOf(job, y.key) === line),
       )
-      const numbers = found.map(read).filter((each) => each !== null)
-      const mean = numbers.length === 0 ? null : numbers.reduce((sum, each) => sum + each, 0) / numbers.length
+      const known = found.map(read).filter((each) => each !== null)
+      const mean = known.length === 0 ? null : known.reduce((sum, each) => sum + each, 0) / known.length
       return { column, found, mean }
     }),
   )
@@ -95,14 +104,12 @@ function Cell({ jobs, search, by, mean, heat }: CellProps) {
   const [job] = jobs
   if (!job) return <span className={styles.faint}>–</span>
   const words = [...new Set(jobs.map(({ state }) => stateWords[state]))].join(', ')
-  const text =
-    by === 'state'
-      ? words
-      : mean === null
-        ? '–'
-        : by === 'duration'
-          ? formatDuration(mean)
-          : `${Math.round(mean * percent)} %`
+  const formats = {
+    duration: formatDuration,
+    progress: (value: number) => `${Math.round(value * percent)} %`,
+    metric: metricUnit.format,
+  } satisfies Record<Exclude<Show, 'state'>, (value: number) => string>
+  const text = by === 'state' ? words : mean === null ? '–' : formats[by](mean)
   const target =
     jobs.length === 1
       ? ({ to: '/jobs/$id', params: { id: job.id } } as const)

@@ -3,20 +3,26 @@ import type { JobRow } from '../../features/jobs/rows/job-store.ts'
 import { usePageTitle } from '../../ground/page-title.ts'
 import { useNow } from '../../ground/server-clock.ts'
 import { buttonClasses } from '../../parts/button.tsx'
+import { metricUnit } from '../../parts/chart-units.ts'
 import { formatCount, formatDuration, plural } from '../../parts/format.ts'
-import { Empty, Failed, Loading } from '../../parts/page-states.tsx'
+import { Empty, Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
 import { StateChip } from '../../parts/state-glyph.tsx'
 import { describeEnd, states } from '../../parts/states.ts'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Matrix, type Show, shows } from './matrix.tsx'
+import { ParallelCoordinates } from './parallel-coordinates.tsx'
 import styles from './sweep.module.css'
 import { findAxes, labelOf, runTimeMs } from './sweep-axes.ts'
+import { type Best, findTested, guessBest, type LastValues, sortByMetric, titleMetric } from './sweep-metrics.ts'
 import { useLabelJobs } from './use-label-jobs.ts'
+import { useLastValues } from './use-last-values.ts'
 
 interface SweepSearch {
   x?: string
   y?: string
   by?: string
+  metric?: string | undefined
+  best?: string | undefined
 }
 
 /** All jobs of a label: what differs between them, and how they went. */
@@ -57,7 +63,10 @@ function Sweep({ label, exceptKey, jobs, isCut }: SweepProps) {
   const x = search.x !== undefined && axes.has(search.x) ? search.x : keys[0]
   const y = search.y !== undefined && axes.has(search.y) ? search.y : keys.find((key) => key !== x)
   const unknown = [search.x, search.y].filter((key) => key !== undefined && !axes.has(key))
-  const by: Show = shows.find((each) => each.name === search.by)?.name ?? 'state'
+  const { value: values = new Map(), failure, read } = useLastValues(jobs)
+  const names = [...new Set([...values.values()].flatMap((each) => [...each.keys()]))].toSorted()
+  const metric = chooseMetric(names, search)
+  const by: Show = shows.find(({ name }) => name === search.by && (name !== 'metric' || metric))?.name ?? 'state'
   return (
     <div className={styles.page}>
       <p className={styles.counts}>
@@ -83,20 +92,41 @@ function Sweep({ label, exceptKey, jobs, isCut }: SweepProps) {
       )}
       {x !== undefined && (
         <section aria-label="Matrix">
-          <AxisChoices keys={keys} x={x} y={y} by={by} />
+          <AxisChoices keys={keys} x={x} y={y} by={by} metric={metric?.name} />
           <Matrix
             jobs={jobs}
             label={label}
             x={{ key: x, values: axes.get(x) ?? [] }}
             y={y === undefined ? null : { key: y, values: axes.get(y) ?? [] }}
             by={by}
+            readMetric={({ id }) => (metric && values.get(id)?.get(metric.name)) ?? null}
           />
         </section>
       )}
       {x === undefined && <p className={styles.faint}>The jobs have the same labels, so there is no matrix.</p>}
-      <JobTable jobs={jobs} keys={keys} />
+      {failure && <FailedInline failure={failure} onRetry={read} />}
+      {metric && (
+        <section aria-label="Metrics">
+          <MetricChoices names={names} metric={metric} />
+          {keys.length > 0 && <ParallelCoordinates jobs={jobs} axes={axes} metric={metric} values={values} />}
+        </section>
+      )}
+      <JobTable jobs={jobs} keys={keys} names={names} metric={metric} values={values} />
     </div>
   )
+}
+
+interface ChosenMetric {
+  name: string
+  best: Best
+}
+
+/** null: no job reported a metric. */
+function chooseMetric(names: readonly string[], search: SweepSearch): ChosenMetric | null {
+  const name = names.find((each) => each === search.metric) ?? findTested(names)
+  if (name === undefined) return null
+  const { best } = search
+  return { name, best: best === 'lowest' || best === 'highest' ? best : guessBest(name) }
 }
 
 interface AxisChoicesProps {
@@ -104,13 +134,41 @@ interface AxisChoicesProps {
   x: string
   y: string | undefined
   by: Show
+  metric: string | undefined
 }
 
-function AxisChoices({ keys, x, y, by }: AxisChoicesProps) {
+function useChange() {
   const navigate = useNavigate()
   const params = useParams({ strict: false }) as { key: string; value: string }
-  const change = (next: SweepSearch) =>
+  return (next: SweepSearch) =>
     void navigate({ to: '/sweeps/$key/$value', params, search: (before) => ({ ...before, ...next }), replace: true })
+}
+
+function MetricChoices({ names, metric }: { names: readonly string[]; metric: ChosenMetric }) {
+  const change = useChange()
+  return (
+    <div className={styles.choices}>
+      <label>
+        Best by
+        <select value={metric.name} onChange={({ target }) => change({ metric: target.value, best: undefined })}>
+          {names.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Best is the
+        <select value={metric.best} onChange={({ target }) => change({ best: target.value })}>
+          <option>lowest</option>
+          <option>highest</option>
+        </select>
+      </label>
+    </div>
+  )
+}
+
+function AxisChoices({ keys, x, y, by, metric }: AxisChoicesProps) {
+  const change = useChange()
   const options = keys.map((key) => <option key={key}>{key}</option>)
   return (
     <div className={styles.choices}>
@@ -131,19 +189,32 @@ function AxisChoices({ keys, x, y, by }: AxisChoicesProps) {
       <label>
         Colour by
         <select value={by} onChange={({ target }) => change({ by: target.value })}>
-          {shows.map(({ name, title }) => (
-            <option key={name} value={name}>
-              {title}
-            </option>
-          ))}
+          {shows.map(
+            ({ name, title }) =>
+              (name !== 'metric' || metric) && (
+                <option key={name} value={name}>
+                  {name === 'metric' ? metric : title}
+                </option>
+              ),
+          )}
         </select>
       </label>
     </div>
   )
 }
 
-function JobTable({ jobs, keys }: { jobs: readonly JobRow[]; keys: readonly string[] }) {
+interface JobTableProps {
+  jobs: readonly JobRow[]
+  keys: readonly string[]
+  /** Of the metrics that are shown. */
+  names: readonly string[]
+  metric: ChosenMetric | null
+  values: LastValues
+}
+
+function JobTable({ jobs, keys, names, metric, values }: JobTableProps) {
   const nowMs = useNow()
+  const change = useChange()
   const columns: readonly Column<JobRow>[] = [
     {
       title: 'Name',
@@ -154,6 +225,18 @@ function JobTable({ jobs, keys }: { jobs: readonly JobRow[]; keys: readonly stri
       ),
     },
     ...keys.map((key): Column<JobRow> => ({ title: key, cell: (job) => labelOf(job, key) })),
+    ...names.map(
+      (name): Column<JobRow> => ({
+        title: titleMetric(name, keys),
+        isNumber: true,
+        order: name,
+        isAscending: (name === metric?.name ? metric.best : guessBest(name)) === 'lowest',
+        cell: ({ id }) => {
+          const value = values.get(id)?.get(name)
+          return value !== undefined && metricUnit.format(value)
+        },
+      }),
+    ),
     {
       title: 'State',
       cell: (job) => <StateChip state={job.state} fraction={job.progress?.fraction} detail={describeEnd(job)} />,
@@ -178,7 +261,14 @@ function JobTable({ jobs, keys }: { jobs: readonly JobRow[]; keys: readonly stri
   })
   return (
     <div className={styles.wide}>
-      <Table label="Jobs" columns={columns} rows={rows} getKey={({ id }) => id} />
+      <Table
+        label="Jobs"
+        columns={columns}
+        rows={metric ? sortByMetric(rows, metric, values) : rows}
+        getKey={({ id }) => id}
+        order={metric?.name}
+        onOrder={(name) => change({ metric: name, best: undefined })}
+      />
     </div>
   )
 }

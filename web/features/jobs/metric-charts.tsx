@@ -1,0 +1,60 @@
+import { useId, useMemo, useState } from 'react'
+import { Button } from '../../parts/button.tsx'
+import { metricUnit } from '../../parts/chart-units.ts'
+import { TimeChart } from '../../parts/time-chart.tsx'
+import styles from './metric-charts.module.css'
+import { joinSteps, type MetricValues } from './metric-series.ts'
+
+/** The metrics of one run. */
+export interface MetricSource {
+  /** In the legend; default: the name of the metric. */
+  name?: string
+  color: string
+  metrics: readonly MetricValues[]
+}
+
+const height = 140
+
+/** One chart for each name, with the series of all runs that have it. */
+export function MetricCharts({ sources }: { sources: readonly MetricSource[] }) {
+  const [isLog, setLog] = useState(false)
+  const pointer = useId()
+  const charts = useMemo(() => {
+    const names = new Set(sources.flatMap(({ metrics }) => metrics.map(({ name }) => name)))
+    return [...names].toSorted().map((name) => {
+      const found = sources.flatMap((source) => {
+        const metric = source.metrics.find((each) => each.name === name)
+        return metric ? [{ name: source.name ?? name, color: source.color, points: metric.points }] : []
+      })
+      const { at, values } = joinSteps(found.map(({ points }) => points))
+      return { name, at, series: found.map(({ name, color }, i) => ({ name, color, values: values[i] ?? [] })) }
+    })
+  }, [sources])
+  return (
+    <>
+      <Button
+        className={styles.scale}
+        aria-pressed={isLog}
+        title="Logarithmic scale; values that are not positive are left out"
+        onClick={() => setLog(!isLog)}
+      >
+        Log scale
+      </Button>
+      <div className={styles.charts}>
+        {charts.map(({ name, at, series }) => (
+          <TimeChart
+            key={name}
+            title={name}
+            axis="STEP"
+            scale={isLog ? 'LOG' : 'FIT'}
+            pointer={pointer}
+            unit={metricUnit}
+            at={at}
+            series={series}
+            height={height}
+          />
+        ))}
+      </div>
+    </>
+  )
+}

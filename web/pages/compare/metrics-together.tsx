@@ -1,0 +1,45 @@
+import { useMemo } from 'react'
+import { MetricCharts } from '../../features/jobs/metric-charts.tsx'
+import { readMetric } from '../../features/jobs/metric-series.ts'
+import { CompareMetricsDocument } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { useResource } from '../../ground/resource.ts'
+import { seriesColors } from '../../parts/chart-series.ts'
+import { FailedInline } from '../../parts/page-states.tsx'
+import styles from './compare.module.css'
+import { type ComparedJob, letters } from './compared-job.ts'
+
+const points = 240
+const readAgainMs = 5_000
+
+/** The metrics of the last runs, those of the same name in one chart. Without any there is no section. */
+export function MetricsTogether({ jobs }: { jobs: readonly ComparedJob[] }) {
+  const ids = jobs.map(({ id }) => id)
+  const isActive = jobs.some(({ stateCategory }) => stateCategory !== 'FINAL')
+  const { value, failure, read } = useResource(
+    `compare metrics ${ids.join()}`,
+    async (signal) => {
+      const { nodes } = await client.request(CompareMetricsDocument, { ids, points }, { attempts: 4, signal })
+      return nodes.map((node) => (node && 'currentRun' in node ? (node.currentRun.metrics ?? []) : []))
+    },
+    { everyMs: isActive ? readAgainMs : undefined },
+  )
+  const names = jobs.map(({ id, name }, i) => `${letters[i]} ${name ?? id}`)
+  const sources = useMemo(
+    () =>
+      (value ?? []).map((metrics, i) => ({
+        name: names[i] ?? '',
+        color: seriesColors[i] ?? 'var(--accent)',
+        metrics: metrics.map((metric) => readMetric(metric)),
+      })),
+    [value, names.join()],
+  )
+  if (failure && !value) return <FailedInline failure={failure} onRetry={read} />
+  if (sources.every(({ metrics }) => metrics.length === 0)) return null
+  return (
+    <section aria-label="Metrics">
+      <h2 className={styles.heading}>Metrics</h2>
+      <MetricCharts sources={sources} />
+    </section>
+  )
+}

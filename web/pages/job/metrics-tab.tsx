@@ -1,0 +1,47 @@
+import { requireField } from '@berth-jobs/berth/client'
+import { useMemo } from 'react'
+import { MetricCharts } from '../../features/jobs/metric-charts.tsx'
+import { readMetric } from '../../features/jobs/metric-series.ts'
+import { RunMetricsDocument } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { useResource } from '../../ground/resource.ts'
+import { Empty, Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
+import styles from './metrics-tab.module.css'
+import type { PageJob } from './use-job.ts'
+
+const points = 500
+const readAgainMs = 5_000
+
+/** The numbers that a run reports. The newest come with the job, those between them are read again. */
+export function MetricsTab({ job, run }: { job: PageJob; run: number }) {
+  const runId = job.runs.nodes.find(({ number }) => number === run)?.id ?? job.currentRun.id
+  const isActive = job.stateCategory === 'ACTIVE' && runId === job.currentRun.id
+  const { value, failure, read } = useResource(
+    `metrics ${runId}`,
+    async (signal) => {
+      const { node } = await client.request(RunMetricsDocument, { id: runId, points }, { attempts: 4, signal })
+      return node && 'metrics' in node ? requireField(node.metrics) : []
+    },
+    { everyMs: isActive ? readAgainMs : undefined },
+  )
+  const live = isActive ? job.currentRun.metrics : null
+  const sources = useMemo(() => {
+    const newest = new Map(live?.map(({ name, last }) => [name, last]))
+    const metrics = (value ?? []).map((metric) => readMetric(metric, newest.get(metric.name)))
+    return [{ color: 'var(--accent)', metrics }]
+  }, [value, live])
+  if (!value) return failure ? <Failed failure={failure} onRetry={read} /> : <Loading />
+  return (
+    <section className={styles.box} aria-label="Metrics">
+      {failure && <FailedInline failure={failure} onRetry={read} />}
+      {value.length === 0 ? (
+        <Empty title="The run reported no metrics">
+          A program reports them with <code>berth.metrics({'{"loss": 0.3}'})</code> in Python, or with{' '}
+          <code>berth progress --metric loss=0.3</code>.
+        </Empty>
+      ) : (
+        <MetricCharts sources={sources} />
+      )}
+    </section>
+  )
+}
