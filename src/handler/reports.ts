@@ -70,7 +70,7 @@ export function createReports(open: () => Promise<Inside>, complain: (text: stri
 
 type Metrics = NonNullable<ProgressReport['metrics']>
 
-/** As many as the server takes in one report. */
+/** The server takes no more in one report. */
 const metricsMax = 1_000
 
 /** Of a name and step the newer value counts. Of too many, every second one of each name is dropped, never the newest. */

@@ -107,7 +107,7 @@ async function storeProgress(sql: Sql, reports: readonly Stored[]): Promise<Outc
   return reports.map(({ runId }) => (runIds.has(runId) ? 'STORED' : 'RUN_IS_OVER'))
 }
 
-/** Metrics alone are no progress: the time left is estimated from the moment of the last fraction. */
+/** Metrics alone leave `progress_at`: the time left is estimated from the moment of the last fraction. */
 const storeSql = `
 WITH said AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($1::text::jsonb) AS p("runId" text, fraction float8, message text,

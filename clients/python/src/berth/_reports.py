@@ -16,7 +16,7 @@ Value = TypeVar("Value")
 # Caps the backoff, so that a job soon notices that the server is back.
 _BACKOFF_STEP_MAX = 2
 
-# As many as the server takes in one report.
+# The server takes no more in one report.
 _METRICS_MAX = 1_000
 
 
