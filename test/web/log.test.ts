@@ -221,7 +221,7 @@ describe('the lines of a log', () => {
     expect(lines.state().lineCount).toBe(5_000)
     expect(lines.line(5_000)?.text).toBe('line 5000')
     expect(lines.line(1_400)).toBeUndefined()
-    lines.show(1_380, 1_420)
+    lines.show([1_380, 1_420])
     await until(() => lines.line(1_500), { what: 'the page is read' })
     expect(lines.line(1_001)?.text).toBe('line 1001')
     expect(asked).toEqual([{ lastLines: 100 }, { from: 1_001, first: 500 }, { from: 1_401, first: 100 }])
@@ -230,7 +230,7 @@ describe('the lines of a log', () => {
   it('drop wishes for pages that a dragged bar has passed', async () => {
     const log = startLines(100_000)
     await isRead(log)
-    for (let from = 1; from < 90_000; from += 1_000) log.lines.show(from, from + 40)
+    for (let from = 1; from < 90_000; from += 1_000) log.lines.show([from, from + 40])
     await until(() => log.lines.line(89_001), { what: 'the page where the bar stops is read' })
     expect(log.asked.length).toBeLessThan(10)
   })

@@ -2408,6 +2408,17 @@ export type SearchLogQueryVariables = Exact<{
 
 export type SearchLogQuery = { job: { id: string, logSearch: { cursor: string, isComplete: boolean, scannedBytes: number, matches: Array<{ line: number }> } | null } | null };
 
+export type FindGroupsQueryVariables = Exact<{
+  id: string;
+  run: number;
+  query: string;
+  after?: string | null | undefined;
+  first?: number | null | undefined;
+}>;
+
+
+export type FindGroupsQuery = { job: { id: string, logSearch: { cursor: string, isComplete: boolean, matches: Array<{ line: number, text: string }> } | null } | null };
+
 export type OverviewQueryVariables = Exact<{
   failed: JobFilter;
 }>;
@@ -7129,6 +7140,28 @@ export const SearchLogDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<SearchLogQuery, SearchLogQueryVariables>;
+export const FindGroupsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query FindGroups($id: ID!, $run: Int!, $query: String!, $after: Cursor, $first: Int) {
+  job(id: $id) {
+    id
+    logSearch(
+      run: $run
+      query: $query
+      regex: true
+      ignoreCase: false
+      after: $after
+      first: $first
+    ) {
+      cursor
+      isComplete
+      matches {
+        line
+        text
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<FindGroupsQuery, FindGroupsQueryVariables>;
 export const OverviewDocument = /*#__PURE__*/ new TypedDocumentString(`
     query Overview($failed: JobFilter!) {
   viewer {

@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef } from 'react'
+import { useCallback, useLayoutEffect, useRef } from 'react'
 import { useSettings } from '../../ground/settings.ts'
 import type { LogLines } from './log-lines.ts'
 import { LogRow } from './log-row.tsx'
@@ -6,11 +6,13 @@ import styles from './log-view.module.css'
 import type { Rows } from './rows.ts'
 import { measureOffset, type Scroller } from './scroller.ts'
 import type { Finder } from './use-finder.ts'
+import type { Folds } from './use-folds.ts'
 import type { Place } from './use-place.ts'
 
 interface DrawnRowsProps {
   scroller: Scroller
   rows: Rows
+  folds: Folds
   lines: LogLines
   finder: Finder
   place: Place
@@ -21,12 +23,21 @@ interface DrawnRowsProps {
  * The rows in sight. Each is placed by a transform alone: rows that move with the scroll bar are no shift of the layout, and
  * a height is measured before it is used.
  */
-export function DrawnRows({ scroller, rows, lines, finder, place, startedAt }: DrawnRowsProps) {
+export function DrawnRows({ scroller, rows, folds, lines, finder, place, startedAt }: DrawnRowsProps) {
   const { logTimes, logWraps } = useSettings()
   const list = useRef<HTMLDivElement>(null)
   const { from, to, geometry, measured } = scroller
   const shown = rows.slice(from, to)
-  const { range, open, select, toggle } = place
+  const { range, open, select, toggle, follow } = place
+  const { toggle: toggleGroup } = folds
+  // A reader who follows the end would lose sight of the group.
+  const fold = useCallback(
+    (line: number) => {
+      follow(false)
+      toggleGroup(line)
+    },
+    [follow, toggleGroup],
+  )
   useLayoutEffect(() => {
     const elements = [...(list.current?.children ?? [])] as HTMLElement[]
     const isTall = (i: number) => logWraps || geometry.tall.has(from + i) || open.has(shown[i]?.number ?? 0)
@@ -41,22 +52,28 @@ export function DrawnRows({ scroller, rows, lines, finder, place, startedAt }: D
   return (
     <div className={styles.bar} style={{ height: Math.max(scroller.barPx, 1) }}>
       <div className={styles.window} data-wraps={logWraps} ref={list} style={{ height: geometry.windowPx }}>
-        {shown.map(({ key, number, gap }) => (
-          <LogRow
-            key={key}
-            number={number}
-            gap={gap}
-            line={gap ? undefined : lines.line(number)}
-            isSelected={!gap && range !== null && number >= range.from && number <= range.to}
-            isMatch={!gap && number === finder.current}
-            isOpen={!gap && open.has(number)}
-            highlighter={finder.highlighter}
-            times={logTimes}
-            startMs={startedAt === null ? null : Date.parse(startedAt)}
-            onSelect={select}
-            onToggle={toggle}
-          />
-        ))}
+        {shown.map(({ key, number, gap }) => {
+          const group = gap ? undefined : folds.find(number)
+          return (
+            <LogRow
+              key={key}
+              number={number}
+              gap={gap}
+              line={gap ? undefined : lines.line(number)}
+              isSelected={!gap && range !== null && number >= range.from && number <= range.to}
+              isMatch={!gap && number === finder.current}
+              isOpen={!gap && open.has(number)}
+              highlighter={finder.highlighter}
+              times={logTimes}
+              startMs={startedAt === null ? null : Date.parse(startedAt)}
+              onSelect={select}
+              onToggle={toggle}
+              groupCount={group?.count ?? 0}
+              isGroupOpen={group?.isOpen ?? false}
+              onFold={fold}
+            />
+          )
+        })}
       </div>
     </div>
   )

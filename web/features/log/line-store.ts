@@ -1,4 +1,5 @@
 import type { LogRowFragment, LogStream } from '../../generated/graphql.ts'
+import { isMark } from './groups.ts'
 
 export const allStreams: readonly LogStream[] = ['STDOUT', 'STDERR', 'SYSTEM']
 
@@ -30,6 +31,8 @@ export class LineStore {
   /** In the order of their last use. */
   readonly #pages = new Map<number, Page>()
   #bytes = 0
+  /** A line that was read begins or ends a group. */
+  hasMarks = false
 
   line(number: number): Line | undefined {
     return this.#pages.get(pageOf(number))?.lines[(number - 1) % linesPerPage]
@@ -67,6 +70,7 @@ export class LineStore {
         : { number, at, stream, text, isOpen: truncated }
       if (truncated) begun.add(number)
       page.lines[place] = line
+      this.hasMarks ||= isMark(line.text)
       const bytes = estimateBytes(line.text) - (known ? estimateBytes(known.text) : 0)
       page.bytes += bytes
       this.#bytes += bytes

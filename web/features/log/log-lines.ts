@@ -120,15 +120,16 @@ export class LogLines {
     return this.#store.line(number)
   }
 
+  /** A line that was read begins or ends a group. */
+  get hasMarks(): boolean {
+    return this.#store.hasMarks
+  }
+
   /** Reads the pages of these lines that are not there yet; earlier wishes that did not begin are dropped. */
-  show(from: number, to: number): void {
-    const last = Math.min(to, this.#state.lineCount)
-    const pages: number[] = []
-    for (let page = pageOf(Math.max(1, from)); page <= pageOf(last); page++) {
-      this.#store.use(page)
-      pages.push(page)
-    }
-    this.#wanted = pages
+  show(numbers: readonly number[]): void {
+    const known = numbers.filter((number) => number <= this.#state.lineCount)
+    this.#wanted = [...new Set(known.map(pageOf))]
+    for (const page of this.#wanted) this.#store.use(page)
     this.#readWanted()
   }
 

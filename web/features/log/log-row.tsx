@@ -1,7 +1,8 @@
 import { type CSSProperties, type MouseEvent, memo } from 'react'
 import type { Settings } from '../../ground/settings.ts'
-import { formatBytes, formatCount, formatExact } from '../../parts/format.ts'
-import { foldSpans, lastState, parseLine, type Span } from './ansi.ts'
+import { formatBytes, formatCount, formatExact, plural } from '../../parts/format.ts'
+import { foldSpans, lastState, parseLine, type Span, toPlainText } from './ansi.ts'
+import { toGroupName } from './groups.ts'
 import { formatJsonLine, isJsonLine } from './json-line.ts'
 import type { Line } from './line-store.ts'
 import { formatElapsed, formatLineTime } from './line-time.ts'
@@ -25,6 +26,10 @@ interface LogRowProps {
   startMs: number | null
   onSelect: (number: number, isExtended: boolean) => void
   onToggle: (number: number) => void
+  /** Lines behind this one in the group that it begins; 0: it begins none. */
+  groupCount: number
+  isGroupOpen: boolean
+  onFold: (number: number) => void
 }
 
 const charactersMax = 2_000
@@ -54,12 +59,13 @@ export const LogRow = memo(function LogRow(props: LogRowProps) {
       data-match={isMatch}
       data-open={isOpen}
       data-stream={line.stream}
+      data-group={props.groupCount > 0}
     >
       <a className={styles.number} href={`#L${number}`} data-number={number} onClick={select} tabIndex={-1}>
         {number}
       </a>
       {times !== 'OFF' && <LineTime line={line} times={times} startMs={props.startMs} />}
-      <LineText {...props} line={line} />
+      {props.groupCount > 0 ? <GroupHead {...props} line={line} /> : <LineText {...props} line={line} />}
     </div>
   )
 })
@@ -70,6 +76,31 @@ function LineTime({ line, times, startMs }: Pick<LogRowProps, 'times' | 'startMs
     <time className={styles.time} dateTime={line.at} title={formatExact(atMs)}>
       {times === 'RELATIVE' && startMs !== null ? formatElapsed(atMs - startMs) : formatLineTime(atMs)}
     </time>
+  )
+}
+
+function GroupHead(props: LogRowProps & { line: Line }) {
+  const { number, line, groupCount, isGroupOpen, onFold } = props
+  const name = toGroupName(line.text)
+  const fold = () => onFold(number)
+  return (
+    <>
+      <button
+        type="button"
+        className={styles.fold}
+        aria-expanded={isGroupOpen}
+        aria-label={`Group ${toPlainText(name)}`}
+        onClick={fold}
+      >
+        {isGroupOpen ? '▾' : '▸'}
+      </button>
+      {/* The button does the same for keys. */}
+      {/* biome-ignore lint/a11y: the button before it does the same */}
+      <span className={styles.group} onClick={fold}>
+        <LineText {...props} line={{ ...line, text: name }} />
+        {!isGroupOpen && <span className={styles.more}>{plural(groupCount, 'line')}</span>}
+      </span>
+    </>
   )
 }
 

@@ -15,6 +15,7 @@ import { useScroller } from './scroller.ts'
 import { TickStrip } from './tick-strip.tsx'
 import { useBoxEvents } from './use-box-events.ts'
 import { useFinder } from './use-finder.ts'
+import { useFolds } from './use-folds.ts'
 import { linesId, useLogKeys } from './use-log-keys.ts'
 import { usePlace } from './use-place.ts'
 import { useStreamFilter } from './use-stream-filter.ts'
@@ -27,8 +28,8 @@ interface LogViewProps {
 }
 
 const rowPx = 18
-/** Lines around those in sight that are read with them. */
-const marginLines = 100
+/** Rows around those in sight whose lines are read with them. */
+const marginRows = 100
 /** Errors of a longer log are looked for when the reader asks, because the server reads all of it. */
 const searchedLinesMax = 200_000
 
@@ -56,12 +57,15 @@ function Lines({ lines, jobId, run, isEnded, onDownload }: LogViewProps & { line
   const { logWraps } = useSettings()
   const filter = useStreamFilter({ jobId, run: run.number, lines })
   const only = filter.lines
-  const rows = useMemo(
+  const all = useMemo(
     () => buildRows(state.lineCount, state.gaps, only),
     [state.lineCount, state.gaps, only, only?.length],
   )
-  const scroller = useScroller(rows.count, rowPx, { wraps: logWraps, key: `${filter.key} ${state.gaps.length}` })
-  const place = usePlace({ lines, rows, scroller, isReady: rows.count > 0 || state.isFinal })
+  const folds = useFolds({ jobId, run: run.number, lines }, all)
+  const { rows } = folds
+  const rowsKey = `${filter.key} ${state.gaps.length} ${folds.key}`
+  const scroller = useScroller(rows.count, rowPx, { wraps: logWraps, key: rowsKey })
+  const place = usePlace({ lines, rows, folds, scroller, isReady: rows.count > 0 || state.isFinal })
   const first = rows.at(Math.floor(scroller.place))?.number ?? 1
   const findsErrors = isEnded && (run.logLines ?? 0) <= searchedLinesMax
   const finder = useFinder({
@@ -76,12 +80,13 @@ function Lines({ lines, jobId, run, isEnded, onDownload }: LogViewProps & { line
   const events = useBoxEvents({ lines, scroller, place })
   useLogKeys({ place, scroller, finder, first })
 
-  const [from, to] = [rows.at(scroller.from)?.number ?? 1, rows.at(scroller.to - 1)?.number ?? 0]
+  const { from, to } = scroller
   useEffect(() => {
     if (!place.isSettled) return
-    if (only === null) lines.show(from - marginLines, to + marginLines)
-    else void lines.showSparse(only.slice(scroller.from, scroller.to), filter.streams)
-  }, [lines, only, only?.length, from, to, state.version, place.isSettled])
+    const numbersAt = (margin: number) => rows.slice(from - margin, to + margin).map(({ number }) => number)
+    if (only === null) lines.show(numbersAt(marginRows))
+    else void lines.showSparse(numbersAt(0), filter.streams)
+  }, [lines, only, rows, from, to, state.version, place.isSettled])
 
   if (state.isGone) return <Empty title="The log was deleted" />
   const gapLines = state.gaps.map(({ beforeLine }) => beforeLine)
@@ -101,7 +106,7 @@ function Lines({ lines, jobId, run, isEnded, onDownload }: LogViewProps & { line
           tabIndex={0}
           {...events}
         >
-          <DrawnRows {...{ scroller, rows, lines, finder, place }} startedAt={run.startedAt} />
+          <DrawnRows {...{ scroller, rows, folds, lines, finder, place }} startedAt={run.startedAt} />
           {rows.count === 0 && <p className={styles.none}>{describeNothing({ isEnded, isFiltered: only !== null })}</p>}
         </div>
         <TickStrip

@@ -9,7 +9,8 @@ export function drawTicks(lines: readonly number[], rows: Pick<Rows, 'count' | '
   for (let step = 0; step < steps && lines.length > 0; step++) {
     const [from, to] = [step, step + 1].map((each) => Math.ceil((each * rows.count) / steps)) as [number, number]
     const next = lines[findFirst(lines, rows.at(from)?.number ?? 0)]
-    if (to > from && next !== undefined && next <= (rows.at(to - 1)?.number ?? 0))
+    // Lines of a folded group are ticks of its first line.
+    if (to > from && next !== undefined && next < (rows.at(to)?.number ?? Number.POSITIVE_INFINITY))
       path += `M0 ${step * tickPx + tickPx / 2}h8`
   }
   return path

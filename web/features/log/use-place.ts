@@ -1,11 +1,12 @@
 import { useLocation, useSearch } from '@tanstack/react-router'
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { formatCount } from '../../parts/format.ts'
 import { showToast } from '../../parts/toasts.tsx'
 import type { LogLines } from './log-lines.ts'
 import { formatRange, parseRange, type Range, type Target } from './range.ts'
 import type { Rows } from './rows.ts'
 import type { Scroller } from './scroller.ts'
+import type { Folds } from './use-folds.ts'
 
 export interface Place {
   /** The selected lines, which the fragment of the URL names. */
@@ -26,6 +27,7 @@ export interface Place {
 interface PlaceOptions {
   lines: LogLines
   rows: Rows
+  folds: Pick<Folds, 'marks' | 'reveal'>
   scroller: Scroller
   /** There are rows, or there will be none. */
   isReady: boolean
@@ -52,7 +54,7 @@ function useSelection() {
 }
 
 /** Where the reader is: at the end that grows, at lines of the URL, or where the bar was moved to. */
-export function usePlace({ lines, rows, scroller, isReady }: PlaceOptions): Place {
+export function usePlace({ lines, rows, folds, scroller, isReady }: PlaceOptions): Place {
   const { hash } = useLocation()
   const { at } = useSearch({ strict: false }) as { at?: string }
   const { range, setRange, ownHash, put, select } = useSelection()
@@ -71,14 +73,32 @@ export function usePlace({ lines, rows, scroller, isReady }: PlaceOptions): Plac
     if (isFollowing && isPlaced) setSettled(true)
   }, [isPlaced, isFollowing, rows.count, scroller.geometry, scrollToEnd])
 
+  const { reveal, marks } = folds
+  /** A line of a folded group, which is shown with the next rows. */
+  const hidden = useRef<number | null>(null)
   const goTo = useCallback(
     (line: number) => {
       setFollowing(false)
       setSettled(true)
-      scrollTo(latest.current.indexOf(line))
+      if (reveal(line)) hidden.current = line
+      else scrollTo(latest.current.indexOf(line))
     },
-    [scrollTo],
+    [scrollTo, reveal],
   )
+  useLayoutEffect(() => {
+    if (hidden.current !== null) scrollTo(rows.indexOf(hidden.current))
+    hidden.current = null
+  }, [rows, scrollTo])
+  const top = useRef(1)
+  // Groups that are found later neither fold nor move what the reader looks at.
+  useLayoutEffect(() => {
+    if (!marks || isFollowing) return
+    if (reveal(top.current)) hidden.current = top.current
+    else scrollTo(latest.current.indexOf(top.current), 'START')
+  }, [marks, reveal, scrollTo])
+  useLayoutEffect(() => {
+    top.current = rows.at(Math.floor(scroller.place))?.number ?? 1
+  })
   const jump = useCallback(
     async (target: Target) => {
       const line = 'line' in target ? target.line : await lines.findMoment(target.at)

@@ -1,0 +1,113 @@
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { FindGroupsDocument, type FindGroupsQueryVariables } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { findGroups, foldRows, type Group, groupAround, type Mark, markQuery, readMarks } from './groups.ts'
+import type { LogLines } from './log-lines.ts'
+import type { Rows } from './rows.ts'
+
+export interface Folds {
+  rows: Rows
+  /** Changes with the rows that are hidden. */
+  key: string
+  /** null: no line begins a group. */
+  marks: readonly Mark[] | null
+  /** The group that a line begins. */
+  find: (line: number) => { count: number; isOpen: boolean } | undefined
+  toggle: (line: number) => void
+  /** Opens the group of a line, also of one that is found later. true: the line was hidden. */
+  reveal: (line: number) => boolean
+}
+
+interface FoldedLog {
+  jobId: string
+  run: number
+  lines: LogLines
+}
+
+const marksMax = 100_000
+const marksPerRequest = 1_000
+const growthMs = 1_000
+
+async function searchMarks({ jobId, run }: FoldedLog, from: string | null, signal: AbortSignal) {
+  const matches: { line: number; text: string }[] = []
+  for (let after = from; ; ) {
+    const variables: FindGroupsQueryVariables = { id: jobId, run, query: markQuery, after, first: marksPerRequest }
+    const { job } = await client.request(FindGroupsDocument, variables, { attempts: 8, signal })
+    const page = job?.logSearch
+    if (!page) return { matches, cursor: after }
+    matches.push(...page.matches)
+    after = page.cursor
+    if (page.isComplete || matches.length >= marksMax) return { matches, cursor: after }
+  }
+}
+
+/** The server finds the marks of the whole log, once a mark was among the lines that were read. */
+function useMarks(log: FoldedLog): readonly Mark[] | null {
+  const [marks, setMarks] = useState<readonly Mark[] | null>(null)
+  const { jobId, run, lines } = log
+  const isOn = lines.hasMarks
+  useEffect(() => {
+    setMarks(null)
+    if (!isOn) return undefined
+    const leave = new AbortController()
+    const found = new Map<number, string>()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const read = async (from: string | null) => {
+      const { lineCount, isFinal } = lines.state()
+      const { matches, cursor } = await searchMarks(log, from, leave.signal)
+      const known = found.size
+      for (const { line, text } of matches) found.set(line, text)
+      if (found.size > known) setMarks(readMarks([...found].map(([line, text]) => ({ line, text }))))
+      if (!isFinal && found.size < marksMax) awaitGrowth(lineCount, cursor)
+    }
+    // A log whose groups cannot be read is shown whole.
+    const start = (from: string | null) => void read(from).catch(() => undefined)
+    const awaitGrowth = (lineCount: number, cursor: string | null) => {
+      const state = lines.state()
+      const hasChanged = state.lineCount > lineCount || state.isFinal
+      timer = setTimeout(() => (hasChanged ? start(cursor) : awaitGrowth(lineCount, cursor)), growthMs)
+    }
+    start(null)
+    return () => {
+      clearTimeout(timer)
+      leave.abort()
+    }
+  }, [jobId, run, lines, isOn])
+  return marks
+}
+
+/** Rows with the groups that are folded. */
+export function useFolds(log: FoldedLog, all: Rows): Folds {
+  const { lineCount } = log.lines.state()
+  const marks = useMarks(log)
+  const [toggled, setToggled] = useState<ReadonlyMap<number, boolean>>(new Map())
+  const [revealed, setRevealed] = useState<ReadonlySet<number>>(new Set())
+  const groups = useMemo(
+    () => new Map(findGroups(marks ?? [], lineCount).map((each) => [each.from, each])),
+    [marks, lineCount],
+  )
+  const isOpen = useMemo(() => {
+    const list = [...groups.values()]
+    const opened = new Set([...revealed].map((line) => groupAround(list, line)?.from))
+    return ({ from, isOpen }: Group) => toggled.get(from) ?? (isOpen || opened.has(from))
+  }, [groups, toggled, revealed])
+  const folded = useMemo(() => [...groups.values()].filter((group) => !isOpen(group)), [groups, isOpen])
+  const rows = useMemo(() => foldRows(all, folded), [all, folded])
+  const latest = useRef(folded)
+  latest.current = folded
+  const toggle = useCallback((line: number) => {
+    const isFolded = latest.current.some(({ from }) => from === line)
+    setToggled((before) => new Map(before).set(line, isFolded))
+  }, [])
+  const reveal = useCallback((line: number) => {
+    const group = groupAround(latest.current, line)
+    setRevealed((before) => (before.has(line) ? before : new Set(before).add(line)))
+    if (group) setToggled((before) => new Map(before).set(group.from, true))
+    return group !== undefined
+  }, [])
+  const find = (line: number) => {
+    const group = groups.get(line)
+    return group && { count: group.to - group.from, isOpen: isOpen(group) }
+  }
+  return { rows, key: folded.map(({ from }) => from).join(), marks, find, toggle, reveal }
+}
