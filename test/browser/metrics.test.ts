@@ -40,7 +40,7 @@ describeConsole('the metrics of jobs', (subject) => {
     await writeFile(go, '')
     await chart.getByText('0.125').waitFor()
     await page.getByRole('heading', { name: 'acc' }).waitFor()
-    await page.getByRole('button', { name: 'Log scale' }).click()
+    await chart.getByRole('button', { name: 'Log' }).click()
     await chart.getByRole('button', { name: 'Table' }).click()
     expect(await chart.getByRole('row').allInnerTexts()).toEqual(['Step\tloss', 'step 1\t3', 'step 2\t0.125'])
     await berth(server, ['cancel', id, '--yes'])

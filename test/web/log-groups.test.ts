@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { findGroups, foldRows, groupAround, type Mark, readMarks, toGroupName } from '../../web/features/log/groups.ts'
+import { foldRows } from '../../web/features/log/folded-rows.ts'
+import { findGroups, groupAround, type Mark, readMarks, toGroupName } from '../../web/features/log/groups.ts'
 import { buildRows } from '../../web/features/log/rows.ts'
 import { drawTicks } from '../../web/features/log/ticks.ts'
 

@@ -26,8 +26,8 @@ export interface TimeChartProps {
   span?: readonly [fromMs: number, toMs: number]
   /** Default: the clock. `ELAPSED`: ms since a start. */
   axis?: 'CLOCK' | 'ELAPSED' | 'STEP'
-  /** Where values begin: at 0, or so that they fill the chart; `LOG` leaves out those that are not positive. */
-  scale?: 'ZERO' | 'FIT' | 'LOG'
+  /** `FIT`: values fill the chart, also on a logarithmic scale that the reader chooses; default: they begin at 0. */
+  scale?: 'ZERO' | 'FIT'
   /** Charts with the same name have one pointer. */
   pointer?: string
   /** Series stand on each other. */

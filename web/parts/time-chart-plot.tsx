@@ -8,12 +8,13 @@ import styles from './time-chart.module.css'
 
 interface PlotProps extends TimeChartProps {
   height: number
+  isLog: boolean
   onHover: (index: number | null) => void
 }
 
 /** The canvas of a chart, in a part of its own with its library. */
 export function TimeChartPlot(props: PlotProps) {
-  const { at, series, isStacked = false, height, axis = 'CLOCK', scale = 'ZERO' } = props
+  const { at, series, isStacked = false, height, axis = 'CLOCK', isLog } = props
   const box = useRef<HTMLDivElement>(null)
   const plot = useRef<UPlot>(null)
   const latest = useRef(props)
@@ -25,13 +26,13 @@ export function TimeChartPlot(props: PlotProps) {
     ...Object.fromEntries([...series.map(({ color }, i) => [`line${i}`, color]), ...fills]),
   })
   const data = useMemo((): UPlot.AlignedData => {
-    const isDrawn = (value: number | null) => scale !== 'LOG' || (value !== null && value > 0)
+    const isDrawn = (value: number | null) => !isLog || (value !== null && value > 0)
     const values = isStacked
       ? stackValues(series)
       : series.map((each) => each.values.map((value) => (isDrawn(value) ? value : null)))
     return [[...at], ...values]
-  }, [at, series, isStacked, scale])
-  const shape = JSON.stringify([series.map(({ name, isDashed }) => [name, isDashed]), isStacked, axis, scale])
+  }, [at, series, isStacked, isLog])
+  const shape = JSON.stringify([series.map(({ name, isDashed }) => [name, isDashed]), isStacked, axis, isLog])
   useEffect(() => {
     const place = box.current
     if (!place) return undefined
@@ -53,7 +54,7 @@ export function TimeChartPlot(props: PlotProps) {
 type Colors = Readonly<Record<string, string>>
 
 function buildOptions(latest: { current: PlotProps }, colors: Colors, size: { width: number; height: number }) {
-  const { series, isStacked, axis = 'CLOCK', scale, pointer } = latest.current
+  const { series, isStacked, axis = 'CLOCK', isLog, pointer } = latest.current
   const line = (each: Series, i: number): UPlot.Series => ({
     label: each.name,
     stroke: colors[`line${i}`] ?? '',
@@ -70,7 +71,7 @@ function buildOptions(latest: { current: PlotProps }, colors: Colors, size: { wi
     padding: [8, 16, 0, 0],
     scales: {
       x: { time: axis === 'CLOCK', range: (_, from, to) => rangeOf(latest.current, from, to) },
-      y: { distr: scale === 'LOG' ? 3 : 1, range: (_, min, max) => heightOf(min, max, latest.current) },
+      y: { distr: isLog ? 3 : 1, range: (_, min, max) => heightOf(min, max, latest.current) },
     },
     series: [{}, ...series.map(line)],
     // The fill of a stacked series ends at the series below it.
@@ -96,9 +97,9 @@ const margin = 0.1
 const logBase = 10
 
 function heightOf(min: number | null, max: number | null, props: PlotProps): UPlot.Range.MinMax {
-  const { scale = 'ZERO' } = props
-  if (scale === 'ZERO' || min === null || max === null) return [scale === 'LOG' ? 1 : 0, topOf(max, props)]
-  return scale === 'LOG' ? UPlot.rangeLog(min, max, logBase, true) : UPlot.rangeNum(min, max, margin, true)
+  const { scale = 'ZERO', isLog } = props
+  if (scale === 'ZERO' || min === null || max === null) return [isLog ? 1 : 0, topOf(max, props)]
+  return isLog ? UPlot.rangeLog(min, max, logBase, true) : UPlot.rangeNum(min, max, margin, true)
 }
 
 const headroom = 1.05

@@ -23,6 +23,7 @@ export function TimeChart(props: TimeChartProps) {
   const { title, at, series, unit, axis = 'CLOCK', reference, height = plotHeight } = props
   const [hovered, setHovered] = useState<number | null>(null)
   const [isTable, setTable] = useState(false)
+  const [isLog, setLog] = useState(false)
   const { text: formatAt, column, cell: cellAt } = places[axis]
   const download = () => {
     const head = [column, ...series.map(({ name }) => name)]
@@ -35,6 +36,16 @@ export function TimeChart(props: TimeChartProps) {
       <figcaption className={styles.head}>
         <h3>{title}</h3>
         <span className={styles.at}>{atHovered !== undefined && formatAt(atHovered)}</span>
+        {props.scale === 'FIT' && (
+          <Button
+            look="quiet"
+            aria-pressed={isLog}
+            title="Logarithmic scale; values that are not positive are left out"
+            onClick={() => setLog(!isLog)}
+          >
+            Log
+          </Button>
+        )}
         <Button look="quiet" aria-pressed={isTable} onClick={() => setTable(!isTable)}>
           Table
         </Button>
@@ -51,7 +62,7 @@ export function TimeChart(props: TimeChartProps) {
       ) : (
         <div style={{ height }} role="img" aria-label={`${title}; the button Table shows its values`}>
           <Suspense fallback={null}>
-            <Plot {...props} height={height} onHover={setHovered} />
+            <Plot {...props} isLog={isLog} height={height} onHover={setHovered} />
           </Suspense>
         </div>
       )}

@@ -1,8 +1,6 @@
-import { useId, useMemo, useState } from 'react'
-import { Button } from '../../parts/button.tsx'
+import { useId, useMemo } from 'react'
 import { metricUnit } from '../../parts/chart-units.ts'
 import { TimeChart } from '../../parts/time-chart.tsx'
-import styles from './metric-charts.module.css'
 import { joinSteps, type MetricValues } from './metric-series.ts'
 
 /** The metrics of one run. */
@@ -15,9 +13,8 @@ export interface MetricSource {
 
 const height = 140
 
-/** One chart for each name, with the series of all runs that have it. */
+/** One chart for each name, with the series of all runs that have it; the caller lays them out. */
 export function MetricCharts({ sources }: { sources: readonly MetricSource[] }) {
-  const [isLog, setLog] = useState(false)
   const pointer = useId()
   const charts = useMemo(() => {
     const names = new Set(sources.flatMap(({ metrics }) => metrics.map(({ name }) => name)))
@@ -30,31 +27,17 @@ export function MetricCharts({ sources }: { sources: readonly MetricSource[] }) 
       return { name, at, series: found.map(({ name, color }, i) => ({ name, color, values: values[i] ?? [] })) }
     })
   }, [sources])
-  return (
-    <>
-      <Button
-        className={styles.scale}
-        aria-pressed={isLog}
-        title="Logarithmic scale; values that are not positive are left out"
-        onClick={() => setLog(!isLog)}
-      >
-        Log scale
-      </Button>
-      <div className={styles.charts}>
-        {charts.map(({ name, at, series }) => (
-          <TimeChart
-            key={name}
-            title={name}
-            axis="STEP"
-            scale={isLog ? 'LOG' : 'FIT'}
-            pointer={pointer}
-            unit={metricUnit}
-            at={at}
-            series={series}
-            height={height}
-          />
-        ))}
-      </div>
-    </>
-  )
+  return charts.map(({ name, at, series }) => (
+    <TimeChart
+      key={name}
+      title={name}
+      axis="STEP"
+      scale="FIT"
+      pointer={pointer}
+      unit={metricUnit}
+      at={at}
+      series={series}
+      height={height}
+    />
+  ))
 }

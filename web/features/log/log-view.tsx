@@ -63,8 +63,8 @@ function Lines({ lines, jobId, run, isEnded, onDownload }: LogViewProps & { line
   )
   const folds = useFolds({ jobId, run: run.number, lines }, all)
   const { rows } = folds
-  const rowsKey = `${filter.key} ${state.gaps.length} ${folds.key}`
-  const scroller = useScroller(rows.count, rowPx, { wraps: logWraps, key: rowsKey })
+  const key = `${filter.key} ${state.gaps.length} ${folds.key}`
+  const scroller = useScroller(rows.count, rowPx, { wraps: logWraps, key })
   const place = usePlace({ lines, rows, folds, scroller, isReady: rows.count > 0 || state.isFinal })
   const first = rows.at(Math.floor(scroller.place))?.number ?? 1
   const findsErrors = isEnded && (run.logLines ?? 0) <= searchedLinesMax
@@ -89,7 +89,6 @@ function Lines({ lines, jobId, run, isEnded, onDownload }: LogViewProps & { line
   }, [lines, only, rows, from, to, state.version, place.isSettled])
 
   if (state.isGone) return <Empty title="The log was deleted" />
-  const gapLines = state.gaps.map(({ beforeLine }) => beforeLine)
   return (
     <section className={styles.view} aria-label="Log">
       {state.failure && <FailedInline failure={state.failure} onRetry={() => lines.start()} />}
@@ -114,7 +113,7 @@ function Lines({ lines, jobId, run, isEnded, onDownload }: LogViewProps & { line
           current={finder.current ?? place.range?.from ?? null}
           found={finder.found}
           errors={finder.errors}
-          gapLines={gapLines}
+          gapLines={state.gaps.map(({ beforeLine }) => beforeLine)}
           heightPx={scroller.geometry.windowPx}
           onGo={place.goTo}
         />

@@ -1,7 +1,8 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { FindGroupsDocument, type FindGroupsQueryVariables } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
-import { findGroups, foldRows, type Group, groupAround, type Mark, markQuery, readMarks } from './groups.ts'
+import { foldRows } from './folded-rows.ts'
+import { findGroups, type Group, groupAround, type Mark, markQuery, readMarks } from './groups.ts'
 import type { LogLines } from './log-lines.ts'
 import type { Rows } from './rows.ts'
 

@@ -39,7 +39,9 @@ export function MetricsTogether({ jobs }: { jobs: readonly ComparedJob[] }) {
   return (
     <section aria-label="Metrics">
       <h2 className={styles.heading}>Metrics</h2>
-      <MetricCharts sources={sources} />
+      <div className={styles.charts}>
+        <MetricCharts sources={sources} />
+      </div>
     </section>
   )
 }

@@ -6,7 +6,7 @@ import { RunMetricsDocument } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
 import { useResource } from '../../ground/resource.ts'
 import { Empty, Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
-import styles from './metrics-tab.module.css'
+import styles from './usage-tab.module.css'
 import type { PageJob } from './use-job.ts'
 
 const points = 500

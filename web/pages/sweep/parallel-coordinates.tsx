@@ -58,7 +58,7 @@ export function ParallelCoordinates({ jobs, axes, metric, values }: ParallelCoor
         </svg>
         {all.map(({ title, marks }, i) => (
           <div key={title} className={styles.axis} style={{ left: `${leftOf(i)}%` }}>
-            <span className={styles.title}>{title}</span>
+            <span className={styles.mark}>{title}</span>
             {marks.map(({ text, place }) => (
               <span key={text} className={styles.mark} style={{ top: `${(1 - place) * percent}%` }}>
                 {text}
