@@ -53,33 +53,20 @@ function useSelection() {
   return { range, setRange, ownHash, put, select }
 }
 
-/** Where the reader is: at the end that grows, at lines of the URL, or where the bar was moved to. */
-export function usePlace({ lines, rows, folds, scroller, isReady }: PlaceOptions): Place {
-  const { hash } = useLocation()
-  const { at } = useSearch({ strict: false }) as { at?: string }
-  const { range, setRange, ownHash, put, select } = useSelection()
-  const moment = at === undefined ? null : readMoment(at)
-  const [isFollowing, setFollowing] = useState(range === null && moment === null)
-  const [isSettled, setSettled] = useState(false)
-  const [open, setOpen] = useState<ReadonlySet<number>>(new Set())
-  const { scrollTo, scrollToEnd } = scroller
+interface ShowLineOptions extends Pick<PlaceOptions, 'rows' | 'folds' | 'scroller'> {
+  isFollowing: boolean
+}
+
+/** Scrolls to a line, also to one of a folded group, which opens. */
+function useShowLine({ rows, folds, scroller, isFollowing }: ShowLineOptions) {
+  const { reveal, marks } = folds
+  const { scrollTo } = scroller
   const latest = useRef(rows)
   latest.current = rows
-
-  const isPlaced = isReady && scroller.geometry.windowPx > 0
-  // The end moves with the number of rows.
-  useEffect(() => {
-    if (isFollowing) scrollToEnd()
-    if (isFollowing && isPlaced) setSettled(true)
-  }, [isPlaced, isFollowing, rows.count, scroller.geometry, scrollToEnd])
-
-  const { reveal, marks } = folds
   /** A line of a folded group, which is shown with the next rows. */
   const hidden = useRef<number | null>(null)
-  const goTo = useCallback(
+  const showLine = useCallback(
     (line: number) => {
-      setFollowing(false)
-      setSettled(true)
       if (reveal(line)) hidden.current = line
       else scrollTo(latest.current.indexOf(line))
     },
@@ -99,6 +86,36 @@ export function usePlace({ lines, rows, folds, scroller, isReady }: PlaceOptions
   useLayoutEffect(() => {
     top.current = rows.at(Math.floor(scroller.place))?.number ?? 1
   })
+  return showLine
+}
+
+/** Where the reader is: at the end that grows, at lines of the URL, or where the bar was moved to. */
+export function usePlace({ lines, rows, folds, scroller, isReady }: PlaceOptions): Place {
+  const { hash } = useLocation()
+  const { at } = useSearch({ strict: false }) as { at?: string }
+  const { range, setRange, ownHash, put, select } = useSelection()
+  const moment = at === undefined ? null : readMoment(at)
+  const [isFollowing, setFollowing] = useState(range === null && moment === null)
+  const [isSettled, setSettled] = useState(false)
+  const [open, setOpen] = useState<ReadonlySet<number>>(new Set())
+  const { scrollToEnd } = scroller
+
+  const isPlaced = isReady && scroller.geometry.windowPx > 0
+  // The end moves with the number of rows.
+  useEffect(() => {
+    if (isFollowing) scrollToEnd()
+    if (isFollowing && isPlaced) setSettled(true)
+  }, [isPlaced, isFollowing, rows.count, scroller.geometry, scrollToEnd])
+
+  const showLine = useShowLine({ rows, folds, scroller, isFollowing })
+  const goTo = useCallback(
+    (line: number) => {
+      setFollowing(false)
+      setSettled(true)
+      showLine(line)
+    },
+    [showLine],
+  )
   const jump = useCallback(
     async (target: Target) => {
       const line = 'line' in target ? target.line : await lines.findMoment(target.at)
