@@ -215,6 +215,7 @@ interface JobTableProps {
 function JobTable({ jobs, keys, names, metric, values }: JobTableProps) {
   const nowMs = useNow()
   const change = useChange()
+  const first = metric ? [metric.name, ...names.filter((name) => name !== metric.name)] : names
   const columns: readonly Column<JobRow>[] = [
     {
       title: 'Name',
@@ -225,7 +226,7 @@ function JobTable({ jobs, keys, names, metric, values }: JobTableProps) {
       ),
     },
     ...keys.map((key): Column<JobRow> => ({ title: key, cell: (job) => labelOf(job, key) })),
-    ...names.map(
+    ...first.map(
       (name): Column<JobRow> => ({
         title: titleMetric(name, keys),
         isNumber: true,
