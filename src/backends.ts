@@ -157,7 +157,7 @@ async function readReport(executors: ReadonlyMap<string, Executor>, accounts: Ac
 
 /** The pool as the configuration has it; a pool of one machine without nodes gets the detected machine. */
 export function declarePool(pool: PoolConfig, machine: Machine): DeclaredPool {
-  const { name, policy, executors, relaxReplicas, limits, rates, weights } = pool
+  const { name, policy, executors, relaxReplicas, exec, limits, rates, weights } = pool
   const detected = { name: hostname(), infiniband: false, ...machine, devices: machine.gpus }
   const nodes = (pool.nodes ?? (isOneMachine(executors) ? [detected] : [])).map(
     ({ name: nodeName, cpuMillis, memoryBytes, cpuModel, infiniband, devices }) => ({
@@ -170,7 +170,7 @@ export function declarePool(pool: PoolConfig, machine: Machine): DeclaredPool {
     }),
   )
   const scheduling = pool.scheduling.planning
-  return { name, policy, executors, relaxReplicas, nodes, limits, rates, scheduling, weights }
+  return { name, policy, executors, relaxReplicas, exec, nodes, limits, rates, scheduling, weights }
 }
 
 /** A hash of the settings of each pool, which differs between servers whose configurations differ. */

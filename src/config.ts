@@ -90,6 +90,8 @@ export interface PoolConfig {
   readonly sharedDir: string | undefined
   /** Jobs of users without `unixUser` may run as root, where the server does. */
   readonly jobsAsRoot: boolean
+  /** Whether people may open sessions in running jobs. */
+  readonly exec: boolean
   /** undefined: this machine, as detected. */
   readonly nodes: readonly NodeConfig[] | undefined
   /** null: unlimited. A limit that the file does not name keeps its value. */
@@ -339,6 +341,7 @@ function poolOf(pool: PoolEntry): PoolConfig {
     relaxReplicas: pool.relaxReplicas,
     sharedDir: pool.sharedDir,
     jobsAsRoot: pool.jobsAsRoot,
+    exec: pool.exec,
     nodes: pool.nodes?.map(nodeOf),
     limits: limitsOf(pool),
     rates: pool.rates,

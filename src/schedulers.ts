@@ -5,6 +5,7 @@ import type { Config } from './config.ts'
 import type { Domain } from './domain/domain.ts'
 import { bindPool, type Here } from './domain/machines/pools.ts'
 import { findOwners } from './executors/accounts/file-owners.ts'
+import type { Executor } from './executors/executor.ts'
 import type { Machine } from './executors/local/machine.ts'
 import { readBootId } from './executors/local/processes.ts'
 import type { FreshOutput } from './logs/fresh-output.ts'
@@ -27,6 +28,8 @@ interface Scheduling {
   holder: string
   fresh: FreshOutput
   jobUrl: string
+  /** Gets the executors of each pool whose runs this server reaches. */
+  reached: Map<string, ReadonlyMap<string, Executor>>
 }
 
 async function readHere({ dataDir, database }: Config): Promise<Here & { place: string }> {
@@ -36,7 +39,8 @@ async function readHere({ dataDir, database }: Config): Promise<Here & { place: 
 }
 
 /** Starts the schedulers of the pools; returns them by the name of their pool. */
-export async function startSchedulers({ config, domain, machine, holder, fresh, jobUrl }: Scheduling, down: Parts) {
+export async function startSchedulers(scheduling: Scheduling, down: Parts) {
+  const { config, domain, machine, holder, fresh, jobUrl, reached } = scheduling
   const schedulers = new Map<string, Scheduler>()
   const { clock, log } = domain
   const { place, ...here } = await readHere(config)
@@ -59,6 +63,7 @@ export async function startSchedulers({ config, domain, machine, holder, fresh, 
     }
     const dataDirectory = { path: resolve(config.dataDir), id: here.id }
     const executors = measureExecutors(await createExecutors({ pool, config, domain, accounts, dataDirectory, jobUrl }))
+    reached.set(pool.name, executors)
     for (const executor of executors.values()) down.push(() => executor.close())
     const report = createPoolReporter({ domain, pool: pool.name, executors, accounts })
     await report()

@@ -21,6 +21,7 @@ import { applyPools, ensureLocalUser } from './domain/machines/pools.ts'
 import { decideMode, localUser, resetToSingleUser, watchSingleUser } from './domain/people/access-mode.ts'
 import { applyBootstrapToken } from './domain/people/tokens.ts'
 import { applyWebhooks } from './domain/webhooks/endpoints.ts'
+import type { Executor } from './executors/executor.ts'
 import { detectMachine } from './executors/local/machine.ts'
 import { createFeed } from './feed/feed.ts'
 import { createPoolNodeWatch } from './feed/node-watch.ts'
@@ -56,6 +57,7 @@ import { GaugeMeter, isReadableToAll } from './platform/server-gauges.ts'
 import { isUnavailable, Unavailable } from './platform/tx.ts'
 import { Wakeups } from './platform/wakeup.ts'
 import { startSchedulers } from './schedulers.ts'
+import { type ReachedPools, Sessions } from './sessions/sessions.ts'
 import { createWebhookSender } from './webhooks/sender.ts'
 
 /**
@@ -151,13 +153,14 @@ async function build(start: Start): Promise<string> {
   startInstallationMetrics(domain, down)
   const checkReadiness = createReadiness(domain, { disk, findStanding: () => findStanding(running) })
   await serveMetrics(config, { rules: { singleUser, ...config.server }, checkReadiness }, down)
+  const reached = new Map<string, ReadonlyMap<string, Executor>>()
   const serverUrl = config.server.roles.includes('api')
-    ? await serve({ config, domain, checkReadiness, fresh, running })
+    ? await serve({ config, domain, checkReadiness, fresh, running, reached })
     : null
   const jobUrl =
     config.server.publicUrl ?? toLocalUrl(serverUrl ?? `http://${config.server.host}:${config.server.port}`)
   const id = `${machine.host}:${process.pid}:${startedMs}`
-  const scheduling = { config, domain, machine, holder: id, fresh, jobUrl }
+  const scheduling = { config, domain, machine, holder: id, fresh, jobUrl, reached }
   const schedulers = config.server.roles.includes('scheduler') ? await startSchedulers(scheduling, down) : new Map()
   const { webhooks } = config
   if (webhooks.length > 0)
@@ -196,9 +199,11 @@ interface Serving {
   checkReadiness: () => Promise<Readiness>
   fresh: FreshOutput
   running: Running
+  /** Executors of this server, by pool and name; filled when the schedulers start. */
+  reached: ReachedPools
 }
 
-async function serve({ config, domain, checkReadiness, fresh, running }: Serving): Promise<string> {
+async function serve({ config, domain, checkReadiness, fresh, running, reached }: Serving): Promise<string> {
   const down = running.parts
   const { live: liveMax, lists: listsMax, ordinaryPerUser } = divideConnections(config.database.connections)
   const live = {
@@ -232,6 +237,7 @@ async function serve({ config, domain, checkReadiness, fresh, running }: Serving
     },
     config: { singleUser: domain.singleUser, ...config.server, documents: withOwn(config.server.documents, site) },
     console: site,
+    sessions: new Sessions(domain, reached),
     checkReadiness,
     connectionsMax: Math.floor(openFilesMax() / 2),
     authenticate: domain.singleUser

@@ -96,6 +96,7 @@ const pool = section({
   environment: list(matching('the name of a variable', /^[A-Za-z_]\w*$/, 'CUDA_HOME')).default([]),
   relaxReplicas: flag.default(false),
   jobsAsRoot: flag.default(false),
+  exec: flag.default(true),
   nodes: list(node).optional(),
   limits: limits.prefault({}),
   scheduling: schedulingSection.prefault({}),

@@ -9,7 +9,7 @@ export const userLevels = ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'] as const
 export type UserLevel = (typeof userLevels)[number]
 
 /** Scopes of tokens. Every other scope includes READ. */
-export const tokenScopes = ['READ', 'SUBMIT', 'OPERATE', 'ADMIN'] as const
+export const tokenScopes = ['READ', 'SUBMIT', 'OPERATE', 'ADMIN', 'EXEC'] as const
 export type TokenScope = (typeof tokenScopes)[number]
 
 /** For each permission, the lowest level that has it and the scope that a token needs for it. */
@@ -19,14 +19,17 @@ const requirements = {
   'job.submit': ['RESEARCHER', 'SUBMIT'],
   'job.cancel.own': ['RESEARCHER', 'SUBMIT'],
   'job.delete.own': ['RESEARCHER', 'SUBMIT'],
+  'job.exec.own': ['RESEARCHER', 'SUBMIT'],
   'token.own': ['RESEARCHER', 'ADMIN'],
   'job.view.all': ['LEAD', 'READ'],
   'job.cancel.team': ['LEAD', 'OPERATE'],
+  'job.exec.team': ['LEAD', 'EXEC'],
   'job.approve': ['LEAD', 'OPERATE'],
   'job.priority': ['LEAD', 'OPERATE'],
   'audit.read': ['LEAD', 'READ'],
   'job.cancel.all': ['ADMIN', 'OPERATE'],
   'job.delete.all': ['ADMIN', 'ADMIN'],
+  'job.exec.all': ['ADMIN', 'EXEC'],
   'pool.plan': ['ADMIN', 'OPERATE'],
   'limits.write': ['ADMIN', 'ADMIN'],
   'quota.write': ['ADMIN', 'ADMIN'],
@@ -162,20 +165,22 @@ interface OwnedJob {
   sharesTeam?: boolean
 }
 
+type JobVerb = 'cancel' | 'delete' | 'exec'
+
 export const maySee = (viewer: Viewer, job: { userId: string }): boolean =>
   viewer.permissions.has('job.view.all') || (viewer.permissions.has('job.view.own') && job.userId === viewer.userId)
 
 export const mayOver = (
   { permissions, userId: viewerId }: Viewer,
   { userId, sharesTeam = false }: Omit<OwnedJob, 'id'>,
-  verb: 'cancel' | 'delete',
+  verb: JobVerb,
 ): boolean =>
   permissions.has(`job.${verb}.all`) ||
   (userId === viewerId && permissions.has(`job.${verb}.own`)) ||
-  (verb === 'cancel' && sharesTeam && permissions.has('job.cancel.team'))
+  (verb !== 'delete' && sharesTeam && permissions.has(`job.${verb}.team`))
 
 /** A job that the viewer may not see is reported as not found. */
-export function demandOver(viewer: Viewer, job: OwnedJob, verb: 'cancel' | 'delete'): void {
+export function demandOver(viewer: Viewer, job: OwnedJob, verb: JobVerb): void {
   if (!maySee(viewer, job)) throw jobNotFound(job.id)
   if (mayOver(viewer, job, verb)) return
   demand(viewer, job.userId === viewer.userId ? `job.${verb}.own` : `job.${verb}.all`)

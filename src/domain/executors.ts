@@ -38,6 +38,8 @@ export interface ExecutorTraits {
   namesIsolated: boolean
   /** Special fields that the executor supports; a submission with another special field is refused. */
   honours: readonly SpecialField[]
+  /** What a session in a running job may do: run a command (exec), reach a port (connect). */
+  sessions: readonly ('exec' | 'connect')[]
 }
 
 export const launchers = ['single', 'multiple', 'mpirun', 'srun'] as const
@@ -103,6 +105,7 @@ const base: ExecutorTraits = {
   mapsPorts: false,
   namesIsolated: false,
   honours: [],
+  sessions: [],
 }
 
 const table: Readonly<Record<ExecutorName, ExecutorTraits>> = {
@@ -115,6 +118,7 @@ const table: Readonly<Record<ExecutorName, ExecutorTraits>> = {
     version: 'KERNEL',
     launchers: ['single', 'multiple', 'mpirun'],
     honours: [...scripts, ...files],
+    sessions: ['exec', 'connect'],
   },
   container: {
     ...base,
@@ -157,6 +161,7 @@ const table: Readonly<Record<ExecutorName, ExecutorTraits>> = {
     preferredFor: { field: 'handler', when: 'ALWAYS' },
     version: 'KERNEL',
     honours: ['handler', 'input', ...files],
+    sessions: ['exec', 'connect'],
   },
   simulated: {
     ...base,

@@ -15,6 +15,7 @@ type IdPrefix =
   | 'audit'
   | 'reservation'
   | 'artifact'
+  | 'session'
   | 'view'
 
 export const newId = <Prefix extends IdPrefix>(prefix: Prefix, nowMs: number): TypedId<Prefix> => typedId(prefix, nowMs)

@@ -1,3 +1,4 @@
+import type { Duplex, Readable, Writable } from 'node:stream'
 import type { JobSpec } from '../domain/spec.ts'
 
 /**
@@ -55,6 +56,13 @@ export interface Executor {
   capacity?(): Promise<readonly BackendNode[]>
   /** The nodes of these that are unreachable now. Absent: all nodes are this machine. */
   silent?(nodes: readonly string[]): Promise<readonly string[]>
+  /**
+   * Runs a command in a running run: in its cgroup or container, with its account, environment and directory. Throws
+   * SessionRefused.
+   */
+  exec?(handle: Handle, order: ExecOrder): Promise<ExecProcess>
+  /** Connects to a port on which the run itself listens, never to one of its machine. Throws SessionRefused. */
+  connect?(handle: Handle, port: number): Promise<Duplex>
   /** A description for people, with the reason if the backend is unavailable. */
   describe(): Promise<ExecutorDescription>
   /** Stops watchers and timers; runs continue. */
@@ -231,6 +239,39 @@ export interface ExecutorDescription {
   unreachable?: Readonly<Record<string, string>>
   /** Problems of this installation for jobs of the executor, as sentences. */
   warnings?: readonly string[]
+}
+
+export interface TerminalSize {
+  columns: number
+  rows: number
+}
+
+export interface ExecOrder {
+  /** Empty: a login shell. */
+  command: readonly string[]
+  /** null: no terminal; stdout and stderr stay apart. */
+  size: TerminalSize | null
+  /** As in RunSpec. */
+  unixUser: string | null
+}
+
+/** A command that was started by `exec`. It does not outlive the server. */
+export interface ExecProcess {
+  readonly stdin: Writable
+  readonly stdout: Readable
+  /** null: the command has a terminal, which shows both streams. */
+  readonly stderr: Readable | null
+  /** Resolves with the exit code, or 128 + the number of the signal; null: unknown. */
+  readonly exitCode: Promise<number | null>
+  resize(size: TerminalSize): void
+  signal(name: string): void
+  /** Ends the command. */
+  end(): void
+}
+
+/** A session cannot enter the run, for a reason that its user can act on. */
+export class SessionRefused extends Error {
+  override name = 'SessionRefused'
 }
 
 export type Limit = 'memory' | 'cpu' | 'pids'

@@ -22,6 +22,7 @@ import { createLogTail, type LogTail } from '../../src/logs/follow.ts'
 import { openDb } from '../../src/platform/db.ts'
 import type { DiskWatch } from '../../src/platform/disk.ts'
 import { createLog, type Log } from '../../src/platform/log.ts'
+import { type ReachedPools, Sessions } from '../../src/sessions/sessions.ts'
 import { createDatabase, createNewDatabase, type TestDatabase } from './database.ts'
 import { createTestDomain, type TestDomain } from './domain.ts'
 import { createDoor, type Door } from './outage.ts'
@@ -67,6 +68,8 @@ export interface TestServerOptions {
   drainMsMax?: number
   connectionsMax?: number
   disk?: Pick<DiskWatch, 'findProblem'>
+  /** Executors that sessions reach. Default: none. */
+  reached?: ReachedPools
   /** Default: a console that is not built. */
   console?: ConsoleFiles
   /** The declaration of its pool, beyond the usual one. */
@@ -127,6 +130,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     config: { ...configDefaults, singleUser: !logIn, ...config },
     authenticate: logIn ? createAuthenticator(domain, logIn.oidc) : withoutLogIn,
     console: options.console ?? new ConsoleFiles('/nonexistent'),
+    sessions: new Sessions(domain, options.reached ?? new Map()),
     checkReadiness: createReadiness(domain, { disk: options.disk ?? { findProblem: async () => null } }),
     ...defined({ keepAliveMs, drainMsMax, connectionsMax }),
     tls: options.tls ?? null,

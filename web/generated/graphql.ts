@@ -189,7 +189,7 @@ export type CreateTokenInput = {
   expiresAt?: string | null | undefined;
   /** Name that says what the token is for, 1 … 255 characters. */
   name: string;
-  /** Scopes of the token (default: the scopes of your own credentials). At most 4. */
+  /** Scopes of the token (default: the scopes of your own credentials). At most 5. */
   scopes?: Array<TokenScope> | null | undefined;
   /** The user of the token; default: you. Other users need the permission token.any. */
   userId?: string | null | undefined;
@@ -197,11 +197,11 @@ export type CreateTokenInput = {
 
 /** A new user. */
 export type CreateUserInput = {
-  /** Permissions in addition to those of the level. At most 22. */
+  /** Permissions in addition to those of the level. At most 25. */
   allow?: Array<Permission> | null | undefined;
   /** Team for submissions that name no team; must be one of `teams`. */
   defaultTeam?: NameOrIdInput | null | undefined;
-  /** Permissions to deny; deny overrides allow. At most 22. */
+  /** Permissions to deny; deny overrides allow. At most 25. */
   deny?: Array<Permission> | null | undefined;
   /** Name that pages show; default: the log-in name. */
   displayName?: string | null | undefined;
@@ -813,6 +813,12 @@ export type Permission =
   | 'JOB_DELETE_ALL'
   /** Delete own jobs. */
   | 'JOB_DELETE_OWN'
+  /** Open sessions in all running jobs. */
+  | 'JOB_EXEC_ALL'
+  /** Open sessions in own running jobs. */
+  | 'JOB_EXEC_OWN'
+  /** Open sessions in the running jobs of own teams. */
+  | 'JOB_EXEC_TEAM'
   /** Set priorities. */
   | 'JOB_PRIORITY'
   /** Submit and retry jobs, and reserve slots. */
@@ -1210,6 +1216,8 @@ export type TestWebhookInput = {
 export type TokenScope =
   /** Everything else: users, teams, tokens, quotas, limits, rules, nodes, reservations, webhooks, deleting jobs of others. */
   | 'ADMIN'
+  /** Open sessions in running jobs of others. */
+  | 'EXEC'
   /** Approve, reject, set priorities, cancel jobs of others, run scheduling passes, clean up. */
   | 'OPERATE'
   /** Queries and subscriptions; every token has this scope. */
@@ -1305,11 +1313,11 @@ export type UpdateTeamInput = {
 
 /** Changes to a user; omitted fields stay. */
 export type UpdateUserInput = {
-  /** Permissions in addition to those of the level. At most 22. */
+  /** Permissions in addition to those of the level. At most 25. */
   allow?: Array<Permission> | null | undefined;
   /** Team for submissions that name no team; must be one of `teams`. */
   defaultTeam?: NameOrIdInput | null | undefined;
-  /** Permissions to deny; deny overrides allow. At most 22. */
+  /** Permissions to deny; deny overrides allow. At most 25. */
   deny?: Array<Permission> | null | undefined;
   /** Whether the user is disabled. A disabled user cannot log in; running jobs continue, and waiting jobs are held. */
   disabled?: boolean | null | undefined;
@@ -1505,6 +1513,7 @@ export type ApprovalPageQuery = { node:
     | { __typename: 'Hold' }
     | { __typename: 'Job' }
     | { __typename: 'JobEvent' }
+    | { __typename: 'JobSession' }
     | { __typename: 'Limits' }
     | { __typename: 'Pool' }
     | { __typename: 'PoolNode' }
@@ -1605,6 +1614,7 @@ export type OneAuditEntryQuery = { node:
     | { __typename: 'Hold' }
     | { __typename: 'Job' }
     | { __typename: 'JobEvent' }
+    | { __typename: 'JobSession' }
     | { __typename: 'Limits' }
     | { __typename: 'Pool' }
     | { __typename: 'PoolNode' }
@@ -1658,6 +1668,7 @@ export type NodeDetailsQueryVariables = Exact<{
 
 
 export type NodeDetailsQuery = { node:
+    | { id: string }
     | { id: string }
     | { id: string }
     | { id: string }
@@ -1742,6 +1753,7 @@ export type CompareJobsQuery = { nodes: Array<
     | { id: string }
     | { id: string }
     | { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: Executor, maxRunTimeSeconds: number | null, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null } | null, runs: { nodes: Array<{ id: string, startedAt: string | null, samples: Array<{ at: string, cpu: number | null, memoryBytes: number | null, gpuPercent: number | null, gpuMemoryBytes: number | null }> | null }> }, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null } | null } | null }
+    | { id: string }
     | { id: string }
     | { id: string }
     | { id: string }
@@ -1938,6 +1950,7 @@ export type RunUsageQuery = { node:
     | { id: string }
     | { id: string }
     | { id: string }
+    | { id: string }
     | { id: string, samples: Array<{ at: string, cpu: number | null, memoryBytes: number | null, gpuPercent: number | null, gpuMemoryBytes: number | null }> | null }
     | { id: string }
     | { id: string }
@@ -2032,6 +2045,7 @@ export type ArtifactContentQuery = { node:
     | { id: string }
     | { id: string }
     | { id: string }
+    | { id: string }
    | null };
 
 export type GraphBoxFragment = { id: string, name: string | null, state: JobState, user: { id: string, name: string } };
@@ -2052,6 +2066,7 @@ export type JobNeighboursQuery = { nodes: Array<
     | { id: string }
     | { id: string }
     | { id: string, name: string | null, state: JobState, dependencies: Array<{ on: DependencyOn, job: { id: string, name: string | null, state: JobState, user: { id: string, name: string } } }>, dependents: { totalCount: number, nodes: Array<{ id: string, name: string | null, state: JobState, user: { id: string, name: string } }> }, user: { id: string, name: string } }
+    | { id: string }
     | { id: string }
     | { id: string }
     | { id: string }
@@ -2493,6 +2508,7 @@ export type OneUserQuery = { node:
     | { __typename: 'Hold' }
     | { __typename: 'Job' }
     | { __typename: 'JobEvent' }
+    | { __typename: 'JobSession' }
     | { __typename: 'Limits' }
     | { __typename: 'Pool' }
     | { __typename: 'PoolNode' }
@@ -2548,6 +2564,7 @@ export type OneTeamQuery = { node:
     | { __typename: 'Hold' }
     | { __typename: 'Job' }
     | { __typename: 'JobEvent' }
+    | { __typename: 'JobSession' }
     | { __typename: 'Limits' }
     | { __typename: 'Pool' }
     | { __typename: 'PoolNode' }
@@ -2763,6 +2780,7 @@ export type OneQuotaQuery = { node:
     | { __typename: 'Hold' }
     | { __typename: 'Job' }
     | { __typename: 'JobEvent' }
+    | { __typename: 'JobSession' }
     | { __typename: 'Limits' }
     | { __typename: 'Pool' }
     | { __typename: 'PoolNode' }
@@ -2852,6 +2870,7 @@ export type OneRuleQuery = { node:
     | { __typename: 'Hold' }
     | { __typename: 'Job' }
     | { __typename: 'JobEvent' }
+    | { __typename: 'JobSession' }
     | { __typename: 'Limits' }
     | { __typename: 'Pool' }
     | { __typename: 'PoolNode' }
@@ -3135,6 +3154,7 @@ export type ReadTestEventQuery = { node:
     | { __typename: 'Hold' }
     | { __typename: 'Job' }
     | { __typename: 'JobEvent' }
+    | { __typename: 'JobSession' }
     | { __typename: 'Limits' }
     | { __typename: 'Pool' }
     | { __typename: 'PoolNode' }

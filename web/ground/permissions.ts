@@ -2,7 +2,7 @@ import type { Permission, TokenScope, UserLevel } from '../generated/graphql.ts'
 
 /** From the one with the fewest permissions; each has those of the levels before it. */
 export const levels = ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'] as const satisfies readonly UserLevel[]
-export const scopes = ['READ', 'SUBMIT', 'OPERATE', 'ADMIN'] as const satisfies readonly TokenScope[]
+export const scopes = ['READ', 'SUBMIT', 'OPERATE', 'ADMIN', 'EXEC'] as const satisfies readonly TokenScope[]
 
 interface Need {
   level: UserLevel
@@ -20,14 +20,17 @@ export const needs: Readonly<Record<Permission, Need>> = {
   JOB_SUBMIT: need('RESEARCHER', 'SUBMIT', 'submit and retry jobs'),
   JOB_CANCEL_OWN: need('RESEARCHER', 'SUBMIT', 'cancel own jobs'),
   JOB_DELETE_OWN: need('RESEARCHER', 'SUBMIT', 'delete own jobs'),
+  JOB_EXEC_OWN: need('RESEARCHER', 'SUBMIT', 'open sessions in own jobs'),
   TOKEN_OWN: need('RESEARCHER', 'ADMIN', 'manage own tokens'),
   JOB_VIEW_ALL: need('LEAD', 'READ', 'see the jobs of all users'),
   JOB_CANCEL_TEAM: need('LEAD', 'OPERATE', 'cancel jobs of own teams'),
+  JOB_EXEC_TEAM: need('LEAD', 'EXEC', 'open sessions in jobs of own teams'),
   JOB_APPROVE: need('LEAD', 'OPERATE', 'decide on approvals'),
   JOB_PRIORITY: need('LEAD', 'OPERATE', 'set priorities'),
   AUDIT_READ: need('LEAD', 'READ', 'read the audit log'),
   JOB_CANCEL_ALL: need('ADMIN', 'OPERATE', 'cancel all jobs'),
   JOB_DELETE_ALL: need('ADMIN', 'ADMIN', 'delete all jobs'),
+  JOB_EXEC_ALL: need('ADMIN', 'EXEC', 'open sessions in all jobs'),
   POOL_PLAN: need('ADMIN', 'OPERATE', 'run scheduling passes'),
   LIMITS_WRITE: need('ADMIN', 'ADMIN', 'change limits'),
   QUOTA_WRITE: need('ADMIN', 'ADMIN', 'change quotas'),

@@ -41,7 +41,7 @@ export function registerTokenCommand(program: Command, cli: Cli): void {
   addOutputOption(token.command('create').argument('<name>'), [TokenRowFragmentDoc, 'secret'])
     .description('create a token and print its secret, which cannot be shown again')
     .option('--user <name>', 'user of the token (default: you)')
-    .option('--scopes <scope...>', 'READ, SUBMIT, OPERATE, ADMIN (default: all your scopes)', readScope)
+    .option('--scopes <scope...>', 'READ, SUBMIT, OPERATE, ADMIN, EXEC (default: all your scopes)', readScope)
     .option(
       '--expires <time>',
       'expiry: 30d, 12h, or 2030-01-31T12:00:00Z (default: the expiry of your own credentials)',
@@ -65,4 +65,4 @@ export function registerTokenCommand(program: Command, cli: Cli): void {
     })
 }
 
-const readScope = readChoices<TokenScope>(['READ', 'SUBMIT', 'OPERATE', 'ADMIN'])
+const readScope = readChoices<TokenScope>(['READ', 'SUBMIT', 'OPERATE', 'ADMIN', 'EXEC'])

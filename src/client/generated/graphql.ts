@@ -168,7 +168,7 @@ export type CreateTokenInput = {
   expiresAt?: string | null | undefined;
   /** Name that says what the token is for, 1 … 255 characters. */
   name: string;
-  /** Scopes of the token (default: the scopes of your own credentials). At most 4. */
+  /** Scopes of the token (default: the scopes of your own credentials). At most 5. */
   scopes?: Array<TokenScope> | null | undefined;
   /** The user of the token; default: you. Other users need the permission token.any. */
   userId?: string | null | undefined;
@@ -176,11 +176,11 @@ export type CreateTokenInput = {
 
 /** A new user. */
 export type CreateUserInput = {
-  /** Permissions in addition to those of the level. At most 22. */
+  /** Permissions in addition to those of the level. At most 25. */
   allow?: Array<Permission> | null | undefined;
   /** Team for submissions that name no team; must be one of `teams`. */
   defaultTeam?: NameOrIdInput | null | undefined;
-  /** Permissions to deny; deny overrides allow. At most 22. */
+  /** Permissions to deny; deny overrides allow. At most 25. */
   deny?: Array<Permission> | null | undefined;
   /** Name that pages show; default: the log-in name. */
   displayName?: string | null | undefined;
@@ -279,6 +279,12 @@ export type DisableUserInput = {
 export type EnableWebhookInput = {
   /** Name of the webhook. */
   webhook: string;
+};
+
+/** The session to end. */
+export type EndSessionInput = {
+  /** The session: session_… */
+  sessionId: string;
 };
 
 /** An environment variable. */
@@ -721,6 +727,28 @@ export const OnDependencyFailure = {
 } as const;
 
 export type OnDependencyFailure = typeof OnDependencyFailure[keyof typeof OnDependencyFailure];
+/** The port to reach. */
+export type OpenForwardInput = {
+  /** The running job: job_… */
+  jobId: string;
+  /** A port on which the job listens, 1 … 65,535. */
+  port: number;
+  /** Number of the run (default: the current run). Only the current run can be running. */
+  run?: number | null | undefined;
+};
+
+/** The command to run. */
+export type OpenSessionInput = {
+  /** Words of the command (default: a login shell). At most 1,000. */
+  command?: Array<string> | null | undefined;
+  /** The running job: job_… */
+  jobId: string;
+  /** Number of the run (default: the current run). Only the current run can be running. */
+  run?: number | null | undefined;
+  /** Gives the command a terminal of this size (default: no terminal, but separate stdout and stderr). */
+  size?: TerminalSize | null | undefined;
+};
+
 /** Sort direction. */
 export const OrderDirection = {
   /** Smallest first. */
@@ -797,6 +825,12 @@ export const Permission = {
   JobDeleteAll: 'JOB_DELETE_ALL',
   /** Delete own jobs. */
   JobDeleteOwn: 'JOB_DELETE_OWN',
+  /** Open sessions in all running jobs. */
+  JobExecAll: 'JOB_EXEC_ALL',
+  /** Open sessions in own running jobs. */
+  JobExecOwn: 'JOB_EXEC_OWN',
+  /** Open sessions in the running jobs of own teams. */
+  JobExecTeam: 'JOB_EXEC_TEAM',
   /** Set priorities. */
   JobPriority: 'JOB_PRIORITY',
   /** Submit and retry jobs, and reserve slots. */
@@ -1254,6 +1288,14 @@ export type SubmitJobsInput = {
   submissions: Array<SubmitJobInput>;
 };
 
+/** Size of a terminal in characters. */
+export type TerminalSize = {
+  /** Width, 1 … 9,999. */
+  columns: number;
+  /** Height, 1 … 9,999. */
+  rows: number;
+};
+
 /** The webhook to test. */
 export type TestWebhookInput = {
   /** Name of the webhook. */
@@ -1264,6 +1306,8 @@ export type TestWebhookInput = {
 export const TokenScope = {
   /** Everything else: users, teams, tokens, quotas, limits, rules, nodes, reservations, webhooks, deleting jobs of others. */
   Admin: 'ADMIN',
+  /** Open sessions in running jobs of others. */
+  Exec: 'EXEC',
   /** Approve, reject, set priorities, cancel jobs of others, run scheduling passes, clean up. */
   Operate: 'OPERATE',
   /** Queries and subscriptions; every token has this scope. */
@@ -1361,11 +1405,11 @@ export type UpdateTeamInput = {
 
 /** Changes to a user; omitted fields stay. */
 export type UpdateUserInput = {
-  /** Permissions in addition to those of the level. At most 22. */
+  /** Permissions in addition to those of the level. At most 25. */
   allow?: Array<Permission> | null | undefined;
   /** Team for submissions that name no team; must be one of `teams`. */
   defaultTeam?: NameOrIdInput | null | undefined;
-  /** Permissions to deny; deny overrides allow. At most 22. */
+  /** Permissions to deny; deny overrides allow. At most 25. */
   deny?: Array<Permission> | null | undefined;
   /** Whether the user is disabled. A disabled user cannot log in; running jobs continue, and waiting jobs are held. */
   disabled?: boolean | null | undefined;
@@ -1545,6 +1589,7 @@ export type ArtifactQuery = { node:
     | { __typename: 'Hold', id: string }
     | { __typename: 'Job', id: string }
     | { __typename: 'JobEvent', id: string }
+    | { __typename: 'JobSession', id: string }
     | { __typename: 'Limits', id: string }
     | { __typename: 'Pool', id: string }
     | { __typename: 'PoolNode', id: string }
@@ -2664,6 +2709,57 @@ export type SetJobPrioritiesMutation = { setJobPriorities:
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
+export type SessionRowFragment = { id: string, command: Array<string>, port: number | null, tty: boolean, isOpen: boolean, createdAt: string, openedAt: string | null, endedAt: string | null, endReason: string | null, exitCode: number | null, bytesIn: number, bytesOut: number, user: { name: string } | null, run: { number: number } };
+
+export type SessionsQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type SessionsQuery = { job: { id: string, sessions: Array<{ id: string, command: Array<string>, port: number | null, tty: boolean, isOpen: boolean, createdAt: string, openedAt: string | null, endedAt: string | null, endReason: string | null, exitCode: number | null, bytesIn: number, bytesOut: number, user: { name: string } | null, run: { number: number } }> } | null };
+
+export type OpenSessionMutationVariables = Exact<{
+  input: OpenSessionInput;
+}>;
+
+
+export type OpenSessionMutation = { openSession:
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'OpenSessionSuccess', url: string, session: { id: string } }
+    | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type OpenForwardMutationVariables = Exact<{
+  input: OpenForwardInput;
+}>;
+
+
+export type OpenForwardMutation = { openForward:
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'OpenForwardSuccess', url: string, session: { id: string } }
+    | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type EndSessionMutationVariables = Exact<{
+  input: EndSessionInput;
+}>;
+
+
+export type EndSessionMutation = { endSession:
+    | { __typename: 'EndSessionSuccess', session: { id: string } }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
 export type SlotRowFragment = { id: string, state: SlotReservationState, createdAt: string, expiresAt: string, user: { id: string, name: string }, job: { id: string } | null };
 
 export type SlotsQueryVariables = Exact<{
@@ -2755,6 +2851,7 @@ export type WebhookDeliveryQuery = { node:
     | { __typename: 'Hold' }
     | { __typename: 'Job' }
     | { __typename: 'JobEvent' }
+    | { __typename: 'JobSession' }
     | { __typename: 'Limits' }
     | { __typename: 'Pool' }
     | { __typename: 'PoolNode' }
@@ -3629,6 +3726,28 @@ export const CountMismatchFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   actualCount
 }
     `, {"fragmentName":"CountMismatch"}) as unknown as TypedDocumentString<CountMismatchFragment, unknown>;
+export const SessionRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment SessionRow on JobSession {
+  id
+  command
+  port
+  tty
+  isOpen
+  createdAt
+  openedAt
+  endedAt
+  endReason
+  exitCode
+  bytesIn
+  bytesOut
+  user {
+    name
+  }
+  run {
+    number
+  }
+}
+    `, {"fragmentName":"SessionRow"}) as unknown as TypedDocumentString<SessionRowFragment, unknown>;
 export const SlotRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment SlotRow on SlotReservation {
   id
@@ -7430,6 +7549,124 @@ fragment Refusal on Problem {
 fragment CountMismatch on CountMismatchProblem {
   actualCount
 }`) as unknown as TypedDocumentString<SetJobPrioritiesMutation, SetJobPrioritiesMutationVariables>;
+export const SessionsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query Sessions($id: ID!) {
+  job(id: $id) {
+    id
+    sessions {
+      ...SessionRow
+    }
+  }
+}
+    fragment SessionRow on JobSession {
+  id
+  command
+  port
+  tty
+  isOpen
+  createdAt
+  openedAt
+  endedAt
+  endReason
+  exitCode
+  bytesIn
+  bytesOut
+  user {
+    name
+  }
+  run {
+    number
+  }
+}`) as unknown as TypedDocumentString<SessionsQuery, SessionsQueryVariables>;
+export const OpenSessionDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation OpenSession($input: OpenSessionInput!) {
+  openSession(input: $input) {
+    __typename
+    ... on OpenSessionSuccess {
+      url
+      session {
+        id
+      }
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<OpenSessionMutation, OpenSessionMutationVariables>;
+export const OpenForwardDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation OpenForward($input: OpenForwardInput!) {
+  openForward(input: $input) {
+    __typename
+    ... on OpenForwardSuccess {
+      url
+      session {
+        id
+      }
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<OpenForwardMutation, OpenForwardMutationVariables>;
+export const EndSessionDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation EndSession($input: EndSessionInput!) {
+  endSession(input: $input) {
+    __typename
+    ... on EndSessionSuccess {
+      session {
+        id
+      }
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<EndSessionMutation, EndSessionMutationVariables>;
 export const SlotsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query Slots($first: Int, $after: Cursor, $states: [SlotReservationState!]) {
   slotReservations(first: $first, after: $after, states: $states) {

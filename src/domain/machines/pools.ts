@@ -16,6 +16,8 @@ export interface DeclaredPool extends Partial<DeclaredPlanning> {
   policy: Policy
   executors: readonly string[]
   relaxReplicas: boolean
+  /** false: nobody may open sessions in its jobs. Default: true. */
+  exec?: boolean
   nodes: readonly DeclaredNode[]
   limits?: LimitChange
   /** undefined: costs are unknown. */
@@ -80,9 +82,9 @@ async function applyDeclared(domain: Domain, tx: Tx, declared: DeclaredPool): Pr
 
 async function applyPool(
   tx: Tx,
-  { name, policy, executors, relaxReplicas }: Omit<DeclaredPool, 'nodes'>,
+  { name, policy, executors, relaxReplicas, exec = true }: Omit<DeclaredPool, 'nodes'>,
 ): Promise<void> {
-  const data = { executors: [...executors], relaxReplicas }
+  const data = { executors: [...executors], relaxReplicas, exec }
   await tx.prisma.pool.upsert({ where: { name }, create: { ...data, name, policy }, update: data })
   await changePolicy(tx, name, policy)
   await tellLimits(tx, name)

@@ -17,7 +17,7 @@ const resumeFailedCode = 119
  * command.
  */
 export const createHandlerExecutor = (
-  processes: Executor & Required<Pick<Executor, 'forget' | 'list' | 'sample'>>,
+  processes: Executor & Required<Pick<Executor, 'forget' | 'list' | 'sample' | 'exec' | 'connect'>>,
 ): Executor => ({
   name: 'handler',
   start: (run, unwanted, tell) => processes.start(toCommandRun(run), unwanted, tell),
@@ -28,6 +28,8 @@ export const createHandlerExecutor = (
   forget: (handle) => processes.forget(handle),
   list: () => processes.list(),
   sample: (runs) => processes.sample(runs),
+  exec: (handle, order) => processes.exec(handle, order),
+  connect: (handle, port) => processes.connect(handle, port),
   describe: () => processes.describe(),
   close: () => processes.close(),
 })

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { release, uptime } from 'node:os'
+import type { Duplex } from 'node:stream'
 import type { Clock } from '../../platform/clock.ts'
 import { createLoop } from '../../platform/loop.ts'
 import { inSlices } from '../../platform/slices.ts'
@@ -10,6 +11,8 @@ import { type CompleteOptions, type ExecutorOptions, optionDefaults } from '../b
 import { readGpuUse, sampleGpus } from '../backend/gpus.ts'
 import { blameMachine } from '../backend/machine-trouble.ts'
 import {
+  type ExecOrder,
+  type ExecProcess,
   type Executor,
   type ExecutorDescription,
   type Handle,
@@ -18,11 +21,14 @@ import {
   type RunSpec,
   type Sample,
   type SampledRun,
+  SessionRefused,
   StartFailed,
 } from '../executor.ts'
 import { Cgroups, endCgroups } from './cgroups.ts'
+import { execInRun } from './exec.ts'
 import { type Journal, readJournal, recordStop, recordVoid } from './journal.ts'
 import { buildLaunch } from './launch.ts'
+import { connectToRun } from './listening-ports.ts'
 import { findAddress } from './machine.ts'
 import { readOutput } from './output.ts'
 import { type IdentifiedDirectory, Presence, spoolMissingMessage } from './presence.ts'
@@ -202,6 +208,19 @@ export class LocalExecutor implements Executor {
     return samples.map((sample, index) => ({ ...sample, ...sampleGpus(runs[index]?.gpuIds ?? [], uses) }))
   }
 
+  exec(runId: Handle, order: ExecOrder): Promise<ExecProcess> {
+    const { bootId } = this.#machine
+    const { accounts } = this.#options
+    return execInRun(order, { runId, journal: this.#readJournal(runId), bootId, accounts })
+  }
+
+  async connect(runId: Handle, port: number): Promise<Duplex> {
+    const journal = this.#readJournal(runId)
+    if (!journal?.claim || journal.exit || journal.claim.boot !== this.#machine.bootId)
+      throw new SessionRefused('The run has no process on this machine')
+    return connectToRun(runId, { ...journal, claim: journal.claim }, port)
+  }
+
   async describe(): Promise<ExecutorDescription> {
     const available = this.#presence.isHere()
     const { unenforced, base } = this.#cgroups
@@ -226,6 +245,11 @@ export class LocalExecutor implements Executor {
 
   #locate(runId: string): RunFiles | null {
     return locateFiles(this.#options.spoolDir, runId)
+  }
+
+  #readJournal(runId: string): Journal | null {
+    const files = this.#locate(runId)
+    return files && this.#presence.readJournal(files.journal)
   }
 
   #readSampled(runId: string): SampledJournal | null {

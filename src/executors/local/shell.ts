@@ -13,6 +13,8 @@ export const shim = readScript(import.meta.dirname, 'shim.sh')
 export const watchdogScript = readScript(import.meta.dirname, 'watchdog.sh')
 /** Script that checks the working directory and the launcher of a job. */
 export const entryCheck = readScript(import.meta.dirname, 'entry.sh')
+/** Enters cgroups. */
+export const enterScript = readScript(import.meta.dirname, 'enter.sh')
 /** Enters the directory $1 and executes the remaining arguments. */
 export const workdirScript = `cd -P -- "$1" || {
   printf 'berth: cannot enter the working directory\\n' >&2

@@ -169,14 +169,19 @@ function isForeign({ pid, session, born }: ProcessSeen, claim: ShimClaim, exit: 
 }
 
 /** false: no process of the job was found. */
-async function killMembers(runId: string, { claim, session }: ClaimedJournal): Promise<boolean> {
+async function killMembers(runId: string, journal: ClaimedJournal): Promise<boolean> {
+  const members = await findMembers(runId, journal)
+  for (const { pid } of members) sendSignal(pid, 'SIGKILL')
+  return members.length > 0
+}
+
+/** The processes of a job without a cgroup, as far as they can be found. */
+export async function findMembers(runId: string, { claim, session }: ClaimedJournal): Promise<ProcessSeen[]> {
   const since = claim.up === null ? 0 : (claim.up - 1) * ticksPerSecond
   const isCandidate = ({ pid, group, born }: ProcessSeen) => Number(born) >= since && group !== claim.pid && pid > 1
   const all = (await listProcesses()).filter(isCandidate)
   const leader = all.find(({ pid }) => pid === session?.pid)
   const isSame = !leader || leader.born === session?.born
   const isOfSession = (seen: ProcessSeen) => isSame && (seen.session === session?.pid || seen.group === session?.pid)
-  const members = all.filter((seen) => isOfSession(seen) || startedWith(seen.pid, `${runIdVariable}=${runId}`))
-  for (const { pid } of members) sendSignal(pid, 'SIGKILL')
-  return members.length > 0
+  return all.filter((seen) => isOfSession(seen) || startedWith(seen.pid, `${runIdVariable}=${runId}`))
 }

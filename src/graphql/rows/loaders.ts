@@ -2,6 +2,7 @@ import DataLoader from 'dataloader'
 import { maySee, seesPeople, type Viewer, visibleTo } from '../../domain/access.ts'
 import { readFactsOfFinalJobs } from '../../domain/control/allowed-actions.ts'
 import { readApprovals } from '../../domain/control/approvals.ts'
+import { readSessions, readSessionsOfJobs } from '../../domain/control/sessions.ts'
 import type { Domain } from '../../domain/domain.ts'
 import { type MetricPoint, readMetricPoints, readMetrics } from '../../domain/inside/metrics.ts'
 import { ledSql } from '../../domain/leadership.ts'
@@ -204,6 +205,8 @@ function createPeopleLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
 function createRuleLoaders(domain: Domain, viewer: Viewer) {
   const { prisma, sql } = domain.db
   return {
+    session: byId((ids) => readSessions(sql, ids)),
+    sessionsOfJob: byParent('jobId', (jobIds) => readSessionsOfJobs(sql, jobIds)),
     slot: byId(async (ids) => (await readSlots(sql, ids)).filter((slot) => maySeeSlot(viewer, slot))),
     quota: byId((ids) => readVisibleQuotas(sql, viewer, ids)),
     approval: byId((ids) => readApprovals(sql, 'id', ids)),

@@ -4,6 +4,7 @@ const types = {
   run: 'Run',
   event: 'JobEvent',
   artifact: 'Artifact',
+  session: 'JobSession',
   user: 'User',
   team: 'Team',
   token: 'ApiToken',

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream'
 import type { Viewer } from '../../domain/access.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Loop } from '../../platform/loop.ts'
+import type { Sessions } from '../../sessions/sessions.ts'
 import { ExistingCounts } from '../admission/existing.ts'
 import { type RateLimitConfig, RateLimits } from '../admission/rate-limits.ts'
 import { TrustedDocuments, type TrustedDocumentsConfig } from '../admission/trusted-documents.ts'
@@ -15,6 +16,7 @@ import { KeyedLimit } from '../keyed-limit.ts'
 import { currentRequest, identifyRequest, runRequest } from '../request-scope.ts'
 import type { Rooms } from '../rows/context.ts'
 import { downloadPath } from '../rows/download-target.ts'
+import { sessionPath } from '../rows/session-path.ts'
 import { createWebServer, type Tls, watchCertificate } from './certificate.ts'
 import { createFindAddress, type FindAddress } from './client-address.ts'
 import { computeClosingMs } from './closing-streams.ts'
@@ -32,6 +34,7 @@ import { allowOrigin, negotiateContent } from './negotiation.ts'
 import { createPipelines } from './pipelining.ts'
 import { createResponseClass, sendPlain } from './refused-bodies.ts'
 import { RequestCallers } from './request-callers.ts'
+import { SessionSockets } from './session-sockets.ts'
 import { cutStalledResponse, cutStalledStream, UnsentBytes } from './slow-readers.ts'
 import { isWebSocket, refuseUpgrade } from './upgrade.ts'
 import { WebSockets } from './websockets.ts'
@@ -55,6 +58,7 @@ export interface ServerOptions {
   authenticate: Authenticator
   /** The web console. */
   console: ConsoleFiles
+  sessions: Sessions
   /** Absent: HTTP. */
   tls?: Tls | null
   keepAliveMs?: number
@@ -73,7 +77,7 @@ const unreadBounds = { bytesMax: limits.droppedBodyBytesMax, msMax: limits.dropp
 
 /**
  * One port for GraphQL over HTTP, SSE and WebSocket at /graphql, GraphiQL there for browsers, the web console at /, files
- * below /download, /metrics, /healthz and /readyz. Every request passes the gate first. A POST must be JSON: a web page may send other types without a preflight.
+ * below /download, sessions below /session, /metrics, /healthz and /readyz. Every request passes the gate first. A POST must be JSON: a web page may send other types without a preflight.
  */
 export class Server {
   readonly #config: ServerConfig
@@ -93,6 +97,8 @@ export class Server {
   readonly #engine: GraphqlEngine
   readonly #posts: PostHandler
   readonly #sockets: WebSockets
+  readonly #sessions: Sessions
+  readonly #sessionSockets: SessionSockets
   readonly #downloads: Downloads
   readonly #console: ConsoleFiles
   #closed: Promise<void> | undefined
@@ -121,17 +127,11 @@ export class Server {
     this.#engine = engine
     this.#findAddress = createFindAddress(config.trustedProxies)
     this.#posts = new PostHandler(engine, documents, this.#findAddress)
-    this.#sockets = new WebSockets({
-      engine,
-      documents,
-      authenticate,
-      accessExpiry: this.#accessExpiry,
-      findAddress: this.#findAddress,
-      unsentBytes: this.#unsentBytes,
-      keepAliveMs,
-      clock: domain.clock,
-      log,
-    })
+    const common = { authenticate, accessExpiry: this.#accessExpiry, findAddress: this.#findAddress, keepAliveMs, log }
+    const { clock } = domain
+    this.#sockets = new WebSockets({ ...common, engine, documents, unsentBytes: this.#unsentBytes, clock })
+    this.#sessions = options.sessions
+    this.#sessionSockets = new SessionSockets({ ...common, sessions: options.sessions })
     this.#downloads = new Downloads({
       rooms,
       findAddress: this.#findAddress,
@@ -156,6 +156,7 @@ export class Server {
     })
     this.#accessExpiry.start()
     this.#existing.start()
+    this.#sessions.start()
     this.#certificateWatch?.start()
     return { url: formatUrl(this.#http.address() as AddressInfo, this.#tls ? 'https' : 'http') }
   }
@@ -165,7 +166,9 @@ export class Server {
   }
 
   closingMs(): number {
-    return computeClosingMs(Math.max(this.#sockets.count, this.#drain.openStreams().length))
+    return computeClosingMs(
+      Math.max(this.#sockets.count + this.#sessionSockets.count, this.#drain.openStreams().length),
+    )
   }
 
   /** Drains HTTP, closes WebSockets with 1012, so that clients reconnect, and stops listening. */
@@ -177,6 +180,7 @@ export class Server {
   async #close() {
     await Promise.all([
       this.#sockets.close(),
+      this.#sessions.close(),
       this.#drain.run(),
       this.#accessExpiry.stop(),
       this.#existing.stop(),
@@ -229,10 +233,14 @@ export class Server {
     normalizeTarget(request)
     const reason = findGateRefusal(request.headers, this.#config)
     if (reason !== null) return refuse('403 Forbidden', reason)
-    if (readPath(request) !== '/graphql') return refuse('404 Not Found', 'WebSockets are at /graphql')
+    const isSession = readPath(request).startsWith(sessionPath)
+    if (!isSession && readPath(request) !== '/graphql')
+      return refuse('404 Not Found', `WebSockets are at /graphql and ${sessionPath}`)
     const peerRefusal = await this.#callers.findPeerRefusal(request)
     if (peerRefusal) return refuse('403 Forbidden', peerRefusal)
-    this.#sockets.accept(request, socket, { head, requestId })
+    if (!isSession) return this.#sockets.accept(request, socket, { head, requestId })
+    const refusal = await this.#sessionSockets.accept(request, socket, { head, requestId })
+    if (refusal) refuse(...refusal)
   }
 
   async #route(request: IncomingMessage, response: ServerResponse) {

@@ -165,6 +165,7 @@ export const TokenScope = builder.enumType('TokenScope', {
     OPERATE: 'Approve, reject, set priorities, cancel jobs of others, run scheduling passes, clean up.',
     ADMIN:
       'Everything else: users, teams, tokens, quotas, limits, rules, nodes, reservations, webhooks, deleting jobs of others.',
+    EXEC: 'Open sessions in running jobs of others.',
   } satisfies Record<(typeof tokenScopes)[number], string>),
 })
 
@@ -178,6 +179,9 @@ const permissionWords = {
   'job.cancel.all': 'Cancel all jobs.',
   'job.delete.own': 'Delete own jobs.',
   'job.delete.all': 'Delete all jobs.',
+  'job.exec.own': 'Open sessions in own running jobs.',
+  'job.exec.team': 'Open sessions in the running jobs of own teams.',
+  'job.exec.all': 'Open sessions in all running jobs.',
   'job.approve': 'Decide on approvals.',
   'job.priority': 'Set priorities.',
   'pool.plan': 'Run scheduling passes.',

@@ -1,7 +1,7 @@
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core'
 import type { GraphQLFieldResolver } from 'graphql'
-import { permissionsMax } from '../../../domain/access.ts'
 import { namesMax } from '../../../domain/inside/metrics.ts'
+import { permissionsMax, tokenScopes } from '../../../domain/access.ts'
 import { quotaActions, quotaTypes } from '../../../domain/limits/quota-rules.ts'
 import { pageGapsMax } from '../../../logs/read.ts'
 import { batchLinesMax, limits } from '../../caller-limits.ts'
@@ -23,7 +23,7 @@ const copiesMax = 10_000
 const wordsMax = 10_000
 
 const caps: Readonly<Record<string, number>> = {
-  'ApiToken.scopes': 4,
+  'ApiToken.scopes': tokenScopes.length,
   'ApprovalCondition.levelNotIn': levels,
   'ApprovalRule.exemptLevels': levels,
   'ApproveJobsSuccess.results': limits.decisionsMax,
@@ -55,7 +55,7 @@ const caps: Readonly<Record<string, number>> = {
   'User.allow': permissionsMax,
   'User.deny': permissionsMax,
   'Viewer.quotas': quotaTypes.length * quotaActions.length,
-  'Viewer.scopes': 4,
+  'Viewer.scopes': tokenScopes.length,
 }
 
 type Resolver = GraphQLFieldResolver<unknown, object>

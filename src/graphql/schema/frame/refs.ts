@@ -1,4 +1,5 @@
 import type { KnownApproval } from '../../../domain/control/approvals.ts'
+import type { JobSession } from '../../../domain/control/sessions.ts'
 import type { Quota } from '../../../domain/limits/quotas.ts'
 import type { Slot } from '../../../domain/submission/slots.ts'
 import type { JobRow } from '../../../domain/submission/stored-job.ts'
@@ -24,6 +25,7 @@ export const JobRef = builder.objectRef<JobRow>('Job')
 export const RunRef = builder.objectRef<Run>('Run')
 export const JobEventRef = builder.objectRef<FeedEvent>('JobEvent')
 export const ArtifactRef = builder.objectRef<Omit<Artifact, 'hash'>>('Artifact')
+export const JobSessionRef = builder.objectRef<JobSession>('JobSession')
 export const UserRef = builder.objectRef<User>('User')
 export const TeamRef = builder.objectRef<Team>('Team')
 export const SavedViewRef = builder.objectRef<SavedView>('SavedView')

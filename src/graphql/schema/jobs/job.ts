@@ -14,7 +14,16 @@ import { describeValues } from '../frame/enum-values.ts'
 import { DependencyOn, ExecutorKind, JobState, PsijState, StateCategory, StateReason } from '../frame/enums.ts'
 import { MoneyRef } from '../frame/money.ts'
 import { requireRow } from '../frame/problem.ts'
-import { CapacityReservationRef, JobRef, PoolRef, RunRef, SubmissionQueueRef, TeamRef, UserRef } from '../frame/refs.ts'
+import {
+  CapacityReservationRef,
+  JobRef,
+  JobSessionRef,
+  PoolRef,
+  RunRef,
+  SubmissionQueueRef,
+  TeamRef,
+  UserRef,
+} from '../frame/refs.ts'
 import { ArtifactConnection } from './artifact.ts'
 import { JobEventConnection } from './event.ts'
 import { eventCursor, openEventsArgs, readEventCursor } from './event-cursor.ts'
@@ -239,6 +248,11 @@ builder.node(JobRef, {
       complexity: pageCost,
       resolve: async (job, args, { load }) =>
         toConnection(await load.artifactsOfJob.load(job.id, args), (ids) => load.artifact.loadMany(ids)),
+    }),
+    sessions: t.field({
+      type: [JobSessionRef],
+      description: 'The newest sessions in the job, open and ended, at most 100.',
+      resolve: ({ id }, _args, { load }) => load.sessionsOfJob.load(id),
     }),
     closure: t.field({
       type: 'JSONObject',

@@ -1,0 +1,306 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { z } from 'zod'
+import { readNow } from '../../platform/database-time.ts'
+import type { Sql, Tx } from '../../platform/tx.ts'
+import { createViewer, demandOver, mayOver, type Person, type Viewer } from '../access.ts'
+import { audit } from '../audit/audit.ts'
+import type { Domain } from '../domain.ts'
+import { InvalidState, jobNotFound, NotFound, QuotaExceeded } from '../errors.ts'
+import { findTraits } from '../executors.ts'
+import { newId } from '../ids.ts'
+import { parseInput } from '../parse.ts'
+import { holdingSql } from '../state.ts'
+
+/**
+ * Sessions: a command in a running job, or ports of it that are forwarded. A mutation decides, audits and returns a
+ * ticket; the server that takes the ticket holds the session, reports its bytes, and ends it. What is typed and printed
+ * is not stored.
+ */
+
+const ticketSeconds = 60
+/** A session whose server has not reported for so long is over. */
+const silentSeconds = 30
+export const sessionsPerUserMax = 20
+/** A person who logged in with an OpenID provider has no token that could be revoked. */
+const loginHoursMax = 24
+const listedMax = 100
+
+const place = { jobId: z.string(), run: z.int().min(1, 'must be 1 or more').nullish() }
+const edge = z.int().min(1, 'must be 1 … 9,999').max(9_999, 'must be 1 … 9,999')
+const commandInput = z.strictObject({
+  ...place,
+  command: z
+    .array(z.string().max(131_071, 'must have at most 131,071 characters'))
+    .max(1_000, 'must have at most 1,000 words')
+    .nullish(),
+  size: z.strictObject({ columns: edge, rows: edge }).nullish(),
+})
+const portInput = z.strictObject({
+  ...place,
+  port: z.int().min(1, 'must be 1 … 65,535').max(65_535, 'must be 1 … 65,535'),
+})
+
+interface Asked {
+  jobId: string
+  run?: number | null | undefined
+  command: readonly string[]
+  port: number | null
+  size: { columns: number; rows: number } | null
+}
+
+export interface Ticket {
+  sessionId: string
+  ticket: string
+  expiresAt: Date
+}
+
+export function openCommand(domain: Domain, viewer: Viewer, raw: unknown): Promise<Ticket> {
+  const { command, size, ...rest } = parseInput(commandInput, raw)
+  return open(domain, viewer, { ...rest, command: command ?? [], port: null, size: size ?? null })
+}
+
+export const openPort = (domain: Domain, viewer: Viewer, raw: unknown): Promise<Ticket> =>
+  open(domain, viewer, { ...parseInput(portInput, raw), command: [], size: null })
+
+async function open(domain: Domain, viewer: Viewer, asked: Asked): Promise<Ticket> {
+  const sessionId = newId('session', domain.time.nowMs())
+  const secret = randomBytes(32).toString('base64url')
+  const { command, port, size } = asked
+  const createdAt = await domain.db.serializable(async (tx) => {
+    const job = await demandRunning(tx, viewer, asked)
+    await demandFree(tx, viewer)
+    const now = await readNow(tx)
+    const data = { id: sessionId, jobId: job.id, runId: job.runId, run: job.run, port, ...size }
+    const caller = { userId: viewer.userId, token: viewer.token, ip: viewer.ip, expiresAt: findExpiry(viewer, now) }
+    const ticketHash = Uint8Array.from(hashSecret(secret))
+    await tx.prisma.jobSession.create({
+      data: { ...data, ...caller, ticketHash, command: [...command], createdAt: now },
+    })
+    const detail = { jobId: job.id, run: job.run, ...(port === null ? { command, tty: size !== null } : { port }) }
+    await audit(tx, viewer, [{ action: 'session.open', objectId: sessionId, detail }], domain.time.nowMs())
+    return now
+  })
+  return {
+    sessionId,
+    ticket: `${sessionId}.${secret}`,
+    expiresAt: new Date(createdAt.getTime() + ticketSeconds * 1_000),
+  }
+}
+
+const hashSecret = (secret: string): Buffer => createHash('sha256').update(secret).digest()
+
+function findExpiry({ token, expiresAtMs }: Viewer, now: Date): Date | null {
+  if (expiresAtMs === null) return null
+  return new Date(token === null ? now.getTime() + loginHoursMax * 3_600_000 : expiresAtMs)
+}
+
+interface OpenJob {
+  id: string
+  userId: string
+  sharesTeam: boolean
+  state: string
+  executor: string
+  pool: string
+  permitted: boolean
+  run: number
+  runId: string
+}
+
+async function demandRunning(tx: Tx, viewer: Viewer, { jobId, run, port }: Asked): Promise<OpenJob> {
+  const [job] = await tx.query<OpenJob>(openJobSql, [jobId, viewer.userId])
+  if (!job) throw jobNotFound(jobId)
+  demandOver(viewer, job, 'exec')
+  if (job.state !== 'RUNNING') throw new InvalidState(`The job is ${job.state}, not RUNNING`, jobId)
+  if (run != null && run !== job.run) throw new InvalidState(`Run ${run} is over; run ${job.run} is running`, jobId)
+  if (!job.permitted) throw new InvalidState(`The pool ${job.pool} permits no sessions`, jobId)
+  const verb = port === null ? 'exec' : 'connect'
+  if (!findTraits(job.executor).sessions.includes(verb)) {
+    const what = port === null ? 'run commands in' : 'connect to ports of'
+    throw new InvalidState(`The server cannot ${what} jobs of the executor ${job.executor}`, jobId)
+  }
+  return job
+}
+
+const openJobSql = `
+SELECT j.id, j.user_id AS "userId", j.state::text AS state, j.executor, j.pool, p.exec AS permitted, r.number AS run, r.id AS "runId",
+  EXISTS (SELECT FROM team_member m WHERE m.team_id = j.team_id AND m.user_id = $2) AS "sharesTeam"
+FROM job j JOIN run r ON r.job_id = j.id AND r.number = j.run_number JOIN pool p ON p.name = j.pool
+WHERE j.id = $1`
+
+const isOpenSql = `ended_at IS NULL AND CASE WHEN opened_at IS NULL
+  THEN created_at > berth_now() - ${ticketSeconds} * interval '1 second'
+  ELSE seen_at > berth_now() - ${silentSeconds} * interval '1 second' END`
+
+async function demandFree(sql: Sql, { userId, userName }: Viewer): Promise<void> {
+  const [{ used = 0 } = {}] = await sql.query<{ used: number }>(
+    `SELECT count(*)::int AS used FROM job_session WHERE user_id = $1 AND ${isOpenSql}`,
+    [userId],
+  )
+  if (used < sessionsPerUserMax) return
+  const facts = { quota: 'SESSIONS', scope: `user:${userName}`, limit: sessionsPerUserMax, used }
+  throw new QuotaExceeded(`You have ${used} sessions, the maximum; end one of them`, {
+    code: 'QUOTA_EXCEEDED',
+    ...facts,
+  })
+}
+
+/** A session whose ticket is valid, with what its server needs to enter the run. */
+export interface TakenSession {
+  id: string
+  jobId: string
+  runId: string
+  run: number
+  command: readonly string[]
+  port: number | null
+  columns: number | null
+  rows: number | null
+  pool: string
+  executor: string
+  handle: string
+  unixUser: string | null
+  viewer: Viewer
+}
+
+interface TicketRow extends Omit<TakenSession, 'viewer'> {
+  hash: Buffer
+  owner: { userId: string; sharesTeam: boolean }
+  person: Person
+  token: string | null
+  expiresAt: Date | null
+}
+
+export const parseTicket = (ticket: string): { sessionId: string; secret: string } | null => {
+  const [, sessionId, secret] = /^(session_[0-9a-z]{26})\.([\w-]{43})$/.exec(ticket) ?? []
+  return sessionId === undefined || secret === undefined ? null : { sessionId, secret }
+}
+
+/**
+ * Takes a ticket, which is possible once. `userId`: the caller; null: the ticket is the only credential. null: the ticket
+ * is forged, used, late or of another user, or its user lost access to the job.
+ */
+export async function takeTicket(
+  { db }: Domain,
+  { ticket, ip, userId }: { ticket: string; ip: string | null; userId: string | null },
+): Promise<TakenSession | null> {
+  const parsed = parseTicket(ticket)
+  if (!parsed) return null
+  const [row] = await db.sql.query<TicketRow>(ticketSql, [parsed.sessionId])
+  if (!row || !timingSafeEqual(row.hash, hashSecret(parsed.secret))) return null
+  const { hash: _hash, owner, person, token, expiresAt, ...session } = row
+  const viewer = createViewer(person, { ip, token, expiresAtMs: expiresAt?.getTime() ?? null })
+  if (!mayOver(viewer, owner, 'exec') || (userId !== null && userId !== viewer.userId)) return null
+  const taken = await db.sql.query(
+    `UPDATE job_session SET opened_at = berth_now(), seen_at = berth_now()
+     WHERE id = $1 AND opened_at IS NULL AND ended_at IS NULL AND end_requested_at IS NULL
+       AND created_at > berth_now() - ${ticketSeconds} * interval '1 second' RETURNING 1`,
+    [session.id],
+  )
+  return taken.length > 0 ? { ...session, viewer } : null
+}
+
+const ticketSql = `
+SELECT s.id, s.job_id AS "jobId", s.run_id AS "runId", s.run, s.command, s.port, s.columns, s.rows, s.ticket_hash AS hash,
+  s.token, s.expires_at AS "expiresAt", j.pool, j.executor, r.handle, o.unix_user AS "unixUser",
+  jsonb_build_object('id', u.id, 'name', u.name, 'level', u.level, 'allow', u.allow, 'deny', u.deny) AS person,
+  jsonb_build_object('userId', j.user_id, 'sharesTeam', EXISTS (
+    SELECT FROM team_member m WHERE m.team_id = j.team_id AND m.user_id = u.id)) AS owner
+FROM job_session s JOIN job j ON j.id = s.job_id JOIN run r ON r.id = s.run_id AND r.state = 'RUNNING' AND r.handle IS NOT NULL
+JOIN "user" o ON o.id = j.user_id JOIN "user" u ON u.id = s.user_id
+WHERE s.id = $1 AND NOT u.disabled AND (s.expires_at IS NULL OR s.expires_at > berth_now())
+  AND (s.token IS NULL OR EXISTS (SELECT FROM api_token t WHERE t.prefix = s.token AND t.user_id = u.id AND t.revoked_at IS NULL))`
+
+export interface SessionUse {
+  id: string
+  bytesIn: number
+  bytesOut: number
+}
+
+/** Stores the use of sessions that this server holds. Returns those whose end was requested, or whose run is over. */
+export async function reportSessions({ db }: Domain, uses: readonly SessionUse[]): Promise<string[]> {
+  const rows = await db.sql.query<{ id: string }>(reportSql, [JSON.stringify(uses)])
+  return rows.map(({ id }) => id)
+}
+
+const reportSql = `
+WITH reported AS (
+  UPDATE job_session s SET seen_at = berth_now(), bytes_in = u."bytesIn", bytes_out = u."bytesOut"
+  FROM jsonb_to_recordset($1::text::jsonb) AS u(id text, "bytesIn" bigint, "bytesOut" bigint) WHERE s.id = u.id
+  RETURNING s.id, s.end_requested_at, EXISTS (SELECT FROM run WHERE run.id = s.run_id AND run.state IN ${holdingSql}) AS holds)
+SELECT u.id FROM jsonb_to_recordset($1::text::jsonb) AS u(id text) LEFT JOIN reported r USING (id)
+WHERE r.id IS NULL OR r.end_requested_at IS NOT NULL OR NOT r.holds`
+
+/** Stores the end of a session. The job may have been deleted meanwhile. */
+export async function closeSession(
+  { db, time }: Domain,
+  { viewer, jobId, run }: Pick<TakenSession, 'viewer' | 'jobId' | 'run'>,
+  { reason, exitCode, ...use }: SessionUse & { reason: string; exitCode: number | null },
+): Promise<void> {
+  await db.transaction(async (sql) => {
+    const [row] = await sql.query<{ seconds: number }>(
+      `UPDATE job_session SET ended_at = berth_now(), end_reason = $2, exit_code = $3, bytes_in = $4, bytes_out = $5
+       WHERE id = $1 AND ended_at IS NULL RETURNING extract(epoch FROM berth_now() - opened_at)::float8 AS seconds`,
+      [use.id, reason, exitCode, use.bytesIn, use.bytesOut],
+    )
+    const detail = {
+      jobId,
+      run,
+      seconds: row?.seconds ?? null,
+      bytesIn: use.bytesIn,
+      bytesOut: use.bytesOut,
+      exitCode,
+      reason,
+    }
+    await audit(sql, viewer, [{ action: 'session.close', objectId: use.id, detail }], time.nowMs())
+  })
+}
+
+/** Asks the server that holds the session to end it. Ending it again changes nothing. */
+export async function endSession(domain: Domain, viewer: Viewer, id: string): Promise<{ id: string }> {
+  await domain.db.serializable(async (tx) => {
+    const session = await tx.prisma.jobSession.findUnique({ where: { id }, include: { job: true } })
+    const isOwn = session?.userId === viewer.userId
+    if (!session || !(isOwn || mayOver(viewer, session.job, 'exec')))
+      throw new NotFound(`Session ${id.slice(0, 64)} not found`)
+    if (session.endedAt ?? session.endRequestedAt) return
+    const now = await readNow(tx)
+    const ended = session.openedAt ? {} : { endedAt: now, endReason: 'Ended before it began' }
+    await tx.prisma.jobSession.update({ where: { id }, data: { endRequestedAt: now, ...ended } })
+    await audit(tx, viewer, [{ action: 'session.end', objectId: id }], domain.time.nowMs())
+  })
+  domain.wakeups.poke('access')
+  return { id }
+}
+
+export interface JobSession {
+  id: string
+  jobId: string
+  runId: string
+  userId: string
+  command: string[]
+  port: number | null
+  tty: boolean
+  ip: string | null
+  isOpen: boolean
+  createdAt: Date
+  openedAt: Date | null
+  endedAt: Date | null
+  endReason: string | null
+  exitCode: number | null
+  bytesIn: number
+  bytesOut: number
+}
+
+const columns = `id, job_id AS "jobId", run_id AS "runId", user_id AS "userId", command, port, columns IS NOT NULL AS tty, ip,
+  (${isOpenSql}) AS "isOpen", created_at AS "createdAt", opened_at AS "openedAt", ended_at AS "endedAt",
+  end_reason AS "endReason", exit_code AS "exitCode", bytes_in AS "bytesIn", bytes_out AS "bytesOut"`
+
+export const readSessions = (sql: Sql, ids: readonly string[]): Promise<JobSession[]> =>
+  sql.query<JobSession>(`SELECT ${columns} FROM job_session WHERE id = ANY($1::text[])`, [ids])
+
+/** The newest sessions of jobs, at most 100 per job. */
+export const readSessionsOfJobs = (sql: Sql, jobIds: readonly string[]): Promise<JobSession[]> =>
+  sql.query<JobSession>(
+    `SELECT s.* FROM unnest($1::text[]) AS j(id) CROSS JOIN LATERAL (
+       SELECT ${columns} FROM job_session WHERE job_id = j.id ORDER BY created_at DESC, id DESC LIMIT ${listedMax}) s`,
+    [jobIds],
+  )

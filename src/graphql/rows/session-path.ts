@@ -1,0 +1,2 @@
+/** The WebSockets of sessions are below this path. */
+export const sessionPath = '/session/'

@@ -1,0 +1,111 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { frameBytesMax } from '../../client/channel/frames.ts'
+import { parseTicket } from '../../domain/control/sessions.ts'
+import type { Log } from '../../platform/log.ts'
+import type { Line } from '../../sessions/line.ts'
+import type { LiveSession } from '../../sessions/live-session.ts'
+import type { Sessions } from '../../sessions/sessions.ts'
+import type { AccessExpiry } from '../callers/access-expiry.ts'
+import type { Authenticator } from '../callers/authenticate.ts'
+import { sessionPath } from '../rows/session-path.ts'
+import type { FindAddress } from './client-address.ts'
+import { pingPeer } from './slow-readers.ts'
+
+interface SessionSocketsOptions {
+  sessions: Sessions
+  authenticate: Authenticator
+  accessExpiry: AccessExpiry
+  findAddress: FindAddress
+  keepAliveMs: number
+  log: Log
+}
+
+const protocol = 'berth-session'
+const numberMax = 2 ** 31
+
+/**
+ * The WebSockets of sessions, at /session/<ticket>. The ticket permits one connection. The server then sends a secret, with
+ * which the same client continues after a cut (`?line=N&received=N`), or opens a further line, at the same address.
+ * Secrets are in the header Sec-WebSocket-Protocol, which servers and proxies do not log.
+ */
+export class SessionSockets {
+  readonly #options: SessionSocketsOptions
+  readonly #server = new WebSocketServer({
+    noServer: true,
+    maxPayload: frameBytesMax,
+    handleProtocols: (protocols) => (protocols.has(protocol) ? protocol : false),
+  })
+
+  constructor(options: SessionSocketsOptions) {
+    this.#options = options
+  }
+
+  /** Returns a refusal: status and reason; null: the WebSocket was accepted. */
+  async accept(
+    request: IncomingMessage,
+    socket: Duplex,
+    { head, requestId }: { head: Buffer; requestId: string },
+  ): Promise<[status: string, reason: string] | null> {
+    const url = new URL(request.url ?? '/', 'http://localhost')
+    const ticket = url.pathname.slice(sessionPath.length)
+    const [named, secret] = (request.headers['sec-websocket-protocol'] ?? '').split(/ *, */)
+    const [line, received] = ['line', 'received'].map((name) => Number(url.searchParams.get(name) ?? 0))
+    if (named !== protocol || !isCount(line) || !isCount(received))
+      return ['400 Bad Request', `The subprotocol must be ${protocol}, and line and received numbers`]
+    const live = secret === undefined ? await this.#begin(ticket, request, requestId) : this.#find(ticket, secret)
+    if (live === null) return ['403 Forbidden', 'The ticket is used, late or of another user; open another session']
+    const found = live.findLine(line)
+    if (!found) return ['409 Conflict', 'This line is over, or the session has too many']
+    this.#server.handleUpgrade(request, socket, head, (accepted) =>
+      this.#open(accepted, request, { line: found, received }),
+    )
+    return null
+  }
+
+  get count(): number {
+    return this.#server.clients.size
+  }
+
+  #find(ticket: string, secret: string): LiveSession | null {
+    const live = this.#options.sessions.find(parseTicket(ticket)?.sessionId ?? '')
+    return live && isSame(live.secret, secret) ? live : null
+  }
+
+  async #begin(ticket: string, request: IncomingMessage, requestId: string): Promise<LiveSession | null> {
+    const { sessions, accessExpiry, findAddress, authenticate } = this.#options
+    const { authorization } = request.headers
+    const ip = findAddress(request)
+    const caller = authorization === undefined ? null : await authenticate({ authorization, ip, requestId })
+    if (typeof caller === 'string') return null
+    const live = await sessions.begin({ ticket, ip, userId: caller?.viewer.userId ?? null })
+    if (!live) return null
+    const unwatch = accessExpiry.watch(live.session.viewer, () => live.end('Your access has ended or changed'))
+    void live.over.then(unwatch)
+    return live
+  }
+
+  #open(socket: WebSocket, request: IncomingMessage, { line, received }: { line: Line; received: number }): void {
+    const { log, keepAliveMs } = this.#options
+    const peer = {
+      send: (bytes: Uint8Array<ArrayBuffer>) => socket.send(bytes),
+      close: (code: number, reason: string) => socket.close(code, reason),
+    }
+    socket.on('error', (error) => log.debug({ err: error }, 'the socket of a session broke'))
+    socket.on('message', (data: Buffer) => line.receive(peer, data))
+    const stopPinging = pingPeer(socket, request.socket, keepAliveMs)
+    socket.once('close', () => {
+      stopPinging()
+      line.disconnect(peer)
+    })
+    line.connect(peer, received)
+  }
+}
+
+const isSame = (one: string, other: string) =>
+  one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))
+
+const isCount = (value: number | undefined): value is number =>
+  value !== undefined && Number.isInteger(value) && value >= 0 && value < numberMax

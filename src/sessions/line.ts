@@ -1,0 +1,100 @@
+import { Channel } from '../client/channel/channel.ts'
+import { encodeJson, type Frame, type Kind, kinds } from '../client/channel/frames.ts'
+import type { Clock } from '../platform/clock.ts'
+
+/** How long a cut may last. */
+export const cutMsMax = 30_000
+
+export interface LineSocket {
+  send(bytes: Uint8Array<ArrayBuffer>): void
+  close(code: number, reason: string): void
+}
+
+interface LineOptions {
+  clock: Clock
+  /** With it the client may continue after a cut. */
+  secret: string
+  take: (kind: number, payload: Uint8Array) => Promise<void> | void
+  /** The line is over: no connection came in time, the client has everything, or an error. */
+  onEnd: (reason: string | null) => void
+}
+
+const closeCodes = { done: 1000, replaced: 4409, broken: 1002 } as const
+
+/** The server's end of a channel, over the WebSockets of one client, one after the other. */
+export class Line {
+  readonly #options: LineOptions
+  readonly #channel: Channel
+  #socket: LineSocket | null = null
+  #wait = new AbortController()
+  #isFinishing = false
+  #isOver = false
+
+  constructor(options: LineOptions) {
+    this.#options = options
+    this.#channel = new Channel({
+      take: options.take,
+      onFailure: (error) => this.end(error.message, closeCodes.broken),
+      onControl: ({ kind }: Frame) => {
+        if (kind === kinds.ping) this.#channel.sendControl(kinds.ping)
+      },
+      onFlushed: () => {
+        if (this.#isFinishing) this.end(null)
+      },
+    })
+    this.#awaitConnection()
+  }
+
+  /** Continues on this connection; `received`: what the client has. */
+  connect(socket: LineSocket, received: number): void {
+    if (this.#isOver) {
+      socket.close(closeCodes.done, '')
+      return
+    }
+    this.#socket?.close(closeCodes.replaced, 'Another connection continues the session')
+    this.#wait.abort()
+    this.#socket = socket
+    const hello = { secret: this.#options.secret, received: this.#channel.received }
+    this.#channel.detach()
+    this.#channel.attach(socket, received, { kind: kinds.hello, number: 0, payload: encodeJson(hello) })
+  }
+
+  receive(socket: LineSocket, message: Uint8Array): void {
+    if (socket === this.#socket) this.#channel.receive(message)
+  }
+
+  disconnect(socket: LineSocket): void {
+    if (socket !== this.#socket) return
+    this.#socket = null
+    this.#channel.detach()
+    if (!this.#isOver) this.#awaitConnection()
+  }
+
+  send(kind: Kind, payload?: Uint8Array): Promise<void> {
+    return this.#channel.send(kind, payload)
+  }
+
+  /** Sends the last frame. The line ends when the client has it. */
+  finish(exitCode: number | null, reason: string | null): void {
+    if (this.#isFinishing || this.#isOver) return
+    this.#isFinishing = true
+    void this.#channel.send(kinds.exit, encodeJson({ exitCode, reason }))
+  }
+
+  end(reason: string | null, code: number = closeCodes.done): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#wait.abort()
+    this.#channel.close()
+    this.#socket?.close(code, reason?.slice(0, 100) ?? '')
+    this.#options.onEnd(reason)
+  }
+
+  #awaitConnection(): void {
+    const wait = new AbortController()
+    this.#wait = wait
+    void this.#options.clock.sleep(cutMsMax, wait.signal).then(() => {
+      if (!wait.signal.aborted) this.end('The client did not come back')
+    })
+  }
+}

@@ -1,0 +1,211 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import type { Readable, Writable } from 'node:stream'
+import { decodeText, type Kind, kinds, payloadBytesMax } from '../client/channel/frames.ts'
+import type { TakenSession } from '../domain/control/sessions.ts'
+import { type ExecProcess, type Executor, SessionRefused, type TerminalSize } from '../executors/executor.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Log } from '../platform/log.ts'
+import { Line } from './line.ts'
+
+/** Connections to a forwarded port at the same time. */
+const connectionsMax = 64
+/** Time in which the client of a session that is ended can take the reason. */
+const farewellMs = 2_000
+
+interface LiveOptions {
+  session: TakenSession
+  executor: Executor | null
+  clock: Clock
+  log: Log
+  onEnd: (end: { reason: string; exitCode: number | null }) => void
+}
+
+/**
+ * A session that this server holds. Line 0 carries the command; in a forward it carries nothing, and each further line
+ * carries one connection to the port. The session is over when line 0 is.
+ */
+export class LiveSession {
+  readonly session: TakenSession
+  /** With it the client of the session opens connections after the first. */
+  readonly secret = randomBytes(32).toString('base64url')
+  bytesIn = 0
+  bytesOut = 0
+  readonly #options: LiveOptions
+  readonly #lines = new Map<number, Line>()
+  #newestLine = 0
+  #activeMs: number
+  #process: ExecProcess | null = null
+  #exitCode: number | null = null
+  #reason: string | null = null
+  #isOver = false
+  readonly #inputReady = Promise.withResolvers<ExecProcess | null>()
+  readonly #over = Promise.withResolvers<void>()
+
+  constructor(options: LiveOptions) {
+    this.#options = options
+    this.session = options.session
+    this.#activeMs = options.clock.monotonicMs()
+    const line = this.#openLine(0, {
+      take: (kind, payload) => this.#takeInput(kind, payload),
+      onEnd: (reason) => this.#finish(reason),
+    })
+    if (this.session.port === null) void this.#runCommand(line)
+  }
+
+  /** Resolves when the session is over. */
+  get over(): Promise<void> {
+    return this.#over.promise
+  }
+
+  get idleMs(): number {
+    return this.#options.clock.monotonicMs() - this.#activeMs
+  }
+
+  /** The line of a connection; null: it is over, or there are too many. A new number opens a connection to the port. */
+  findLine(number: number): Line | null {
+    const line = this.#lines.get(number)
+    const isNew = this.session.port !== null && number > this.#newestLine
+    if (line || !isNew || this.#isOver || this.#lines.size > connectionsMax) return line ?? null
+    this.#newestLine = number
+    return this.#connect(number, this.session.port ?? 0)
+  }
+
+  /** Ends the session, and tells its client why. */
+  end(reason: string): void {
+    if (this.#reason !== null) return
+    this.#reason = reason
+    this.#process?.end()
+    for (const line of this.#lines.values()) line.finish(null, reason)
+    void this.#options.clock.sleep(farewellMs).then(() => this.cut(reason))
+  }
+
+  /** Ends the session without waiting for its client. */
+  cut(reason: string): void {
+    this.#reason ??= reason
+    this.#process?.end()
+    for (const line of this.#lines.values()) line.end(reason)
+  }
+
+  #openLine(number: number, { take, onEnd }: Pick<ConstructorParameters<typeof Line>[0], 'take' | 'onEnd'>): Line {
+    const line = new Line({
+      clock: this.#options.clock,
+      secret: this.secret,
+      take: (kind, payload) => {
+        this.#activeMs = this.#options.clock.monotonicMs()
+        if (this.#reason !== null) return
+        if (kind === kinds.stdin) this.bytesIn += payload.length
+        return take(kind, payload)
+      },
+      onEnd: (reason) => {
+        this.#lines.delete(number)
+        onEnd(reason)
+      },
+    })
+    this.#lines.set(number, line)
+    return line
+  }
+
+  #finish(reason: string | null): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#over.resolve()
+    this.#process?.end()
+    for (const line of this.#lines.values()) line.end(reason)
+    this.#options.onEnd({ reason: this.#reason ?? reason ?? 'The command is over', exitCode: this.#exitCode })
+  }
+
+  async #runCommand(line: Line): Promise<void> {
+    try {
+      const { command, columns, rows, handle, unixUser } = this.session
+      const size = columns === null || rows === null ? null : { columns, rows }
+      const process = await this.#demand('exec')(handle, { command, size, unixUser })
+      this.#process = process
+      if (this.#isOver || this.#reason !== null) process.end()
+      const { stdout, stderr } = process
+      const sent = [this.#pump(stdout, line, kinds.stdout), stderr && this.#pump(stderr, line, kinds.stderr)]
+      this.#inputReady.resolve(process)
+      await Promise.all(sent)
+      this.#exitCode = await process.exitCode
+      line.finish(this.#exitCode, this.#reason)
+    } catch (error) {
+      this.#inputReady.resolve(null)
+      line.finish(null, this.#explain(error))
+    }
+  }
+
+  async #takeInput(kind: number, payload: Uint8Array): Promise<void> {
+    const process = await this.#inputReady.promise
+    if (!process) return
+    if (kind === kinds.stdin) await write(process.stdin, payload)
+    else if (kind === kinds.eof) process.stdin.end()
+    else if (kind === kinds.signal) process.signal(decodeText(payload))
+    else if (kind === kinds.resize) {
+      const size = JSON.parse(decodeText(payload)) as TerminalSize
+      if ([size.columns, size.rows].every((edge) => Number.isInteger(edge) && edge > 0 && edge < 10_000))
+        process.resize(size)
+    }
+  }
+
+  #connect(number: number, port: number): Line {
+    const opened = this.#demand('connect')(this.session.handle, port)
+    const line = this.#openLine(number, {
+      take: async (kind, payload) => {
+        const socket = await opened.catch(() => null)
+        if (kind === kinds.stdin && socket) await write(socket, payload)
+        if (kind === kinds.eof) socket?.end()
+      },
+      onEnd: () => void opened.then((socket) => socket.destroy()).catch(() => undefined),
+    })
+    const carry = async () => {
+      const socket = await opened
+      const closed = once(socket, 'close')
+      await this.#pump(socket, line, kinds.stdout)
+      await line.send(kinds.eof)
+      await closed
+    }
+    carry().then(
+      () => line.finish(0, null),
+      (error: unknown) => line.finish(null, this.#explain(error)),
+    )
+    return line
+  }
+
+  async #pump(from: Readable, line: Line, kind: Kind): Promise<void> {
+    for await (const chunk of from as AsyncIterable<Buffer>)
+      for (let at = 0; at < chunk.length; at += payloadBytesMax) {
+        const payload = chunk.subarray(at, at + payloadBytesMax)
+        this.bytesOut += payload.length
+        this.#activeMs = this.#options.clock.monotonicMs()
+        await line.send(kind, payload)
+      }
+  }
+
+  #demand<Verb extends 'exec' | 'connect'>(verb: Verb): NonNullable<Executor[Verb]> {
+    const { session, executor } = this.#options
+    const method = executor?.[verb]
+    if (executor && method) return method.bind(executor) as NonNullable<Executor[Verb]>
+    const refuse = () =>
+      Promise.reject(new SessionRefused(`This server does not reach the jobs of the pool ${session.pool}`))
+    return refuse as unknown as NonNullable<Executor[Verb]>
+  }
+
+  #explain(error: unknown): string {
+    if (error instanceof SessionRefused) return error.message
+    this.#options.log.warn({ err: error, session: this.session.id }, 'a session failed')
+    return `The session failed: ${error instanceof Error ? error.message : error}`
+  }
+}
+
+/** Waits until the stream has taken the bytes. Bytes for a command that no longer reads are dropped. */
+async function write(stream: Writable, payload: Uint8Array): Promise<void> {
+  if (stream.destroyed || stream.writableEnded) return
+  if (stream.write(payload)) return
+  await new Promise<void>((resolve) => {
+    const go = () => {
+      stream.off('drain', go).off('close', go)
+      resolve()
+    }
+    stream.once('drain', go).once('close', go)
+  })
+}

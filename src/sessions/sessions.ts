@@ -1,0 +1,81 @@
+import { closeSession, reportSessions, type TakenSession, takeTicket } from '../domain/control/sessions.ts'
+import type { Domain } from '../domain/domain.ts'
+import type { Executor } from '../executors/executor.ts'
+import { createLoop, type Loop } from '../platform/loop.ts'
+import { LiveSession } from './live-session.ts'
+
+const reportMs = 1_000
+const idleHoursMax = 4
+const idleMsMax = idleHoursMax * 3_600_000
+
+/** The executors of the pools whose runs this server reaches, by pool and name. */
+export type ReachedPools = ReadonlyMap<string, ReadonlyMap<string, Executor>>
+
+/** The sessions that this server holds. */
+export class Sessions {
+  readonly #domain: Domain
+  readonly #pools: ReachedPools
+  readonly #live = new Map<string, LiveSession>()
+  readonly #loop: Loop
+  readonly #unlisten: () => void
+  readonly #closing = new Set<Promise<unknown>>()
+
+  constructor(domain: Domain, pools: ReachedPools) {
+    const { clock, log, wakeups } = domain
+    this.#domain = domain
+    this.#pools = pools
+    this.#loop = createLoop({ name: 'sessions', pollMs: reportMs, runOnce: () => this.#report(), clock, log })
+    this.#unlisten = wakeups.on('access', () => this.#loop.wake())
+  }
+
+  start(): void {
+    this.#loop.start()
+  }
+
+  /** The session, if this server holds it. */
+  find(id: string): LiveSession | undefined {
+    return this.#live.get(id)
+  }
+
+  /** Begins the session of a ticket. null: the ticket is not valid. */
+  async begin(given: Parameters<typeof takeTicket>[1]): Promise<LiveSession | null> {
+    const session = await takeTicket(this.#domain, given)
+    if (!session) return null
+    const { clock, log } = this.#domain
+    const executor = this.#pools.get(session.pool)?.get(session.executor) ?? null
+    const live = new LiveSession({ session, executor, clock, log, onEnd: (end) => this.#end(live, session, end) })
+    this.#live.set(session.id, live)
+    return live
+  }
+
+  /** Ends all sessions. Their clients get the reason. */
+  async close(): Promise<void> {
+    this.#unlisten()
+    await this.#loop.stop()
+    for (const live of this.#live.values()) live.cut('The server is stopping')
+    await Promise.all(this.#closing)
+  }
+
+  async #report(): Promise<void> {
+    for (const live of this.#live.values())
+      if (live.idleMs > idleMsMax) live.end(`Nothing was typed or printed for ${idleHoursMax} hours`)
+    if (this.#live.size === 0) return
+    const uses = Array.from(this.#live, ([id, { bytesIn, bytesOut }]) => ({ id, bytesIn, bytesOut }))
+    for (const id of await reportSessions(this.#domain, uses))
+      this.#live.get(id)?.end('The session or its run was ended')
+  }
+
+  #end(
+    { bytesIn, bytesOut }: LiveSession,
+    session: TakenSession,
+    end: { reason: string; exitCode: number | null },
+  ): void {
+    this.#live.delete(session.id)
+    const stored = closeSession(this.#domain, session, { id: session.id, bytesIn, bytesOut, ...end })
+      .catch((err: unknown) =>
+        this.#domain.log.warn({ err, session: session.id }, 'the end of a session was not stored'),
+      )
+      .finally(() => this.#closing.delete(stored))
+    this.#closing.add(stored)
+  }
+}
