@@ -3,6 +3,7 @@ import { Writable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { exitCodes, usageError } from './frame/exit.ts'
 import { runCommand } from './frame/run-command.ts'
+import type { SessionTerminal } from './frame/stdio.ts'
 import { printable } from './frame/terminal.ts'
 import { decodeUtf8 } from './reading/yaml.ts'
 import type { KeyPress } from './showing/top-view.ts'
@@ -31,6 +32,26 @@ function readKeys(onKey: (key: KeyPress) => void): () => void {
     stdin.setRawMode(false)
     stdin.off('keypress', listen).pause()
   }
+}
+
+function onInterrupt(callback: () => void): () => void {
+  process.on('SIGINT', callback)
+  return () => void process.off('SIGINT', callback)
+}
+
+const sessionTerminal: SessionTerminal = {
+  size: () => ({ columns: stdout.columns, rows: stdout.rows }),
+  onResize(callback) {
+    const tell = () => callback(sessionTerminal.size())
+    stdout.on('resize', tell)
+    return () => void stdout.off('resize', tell)
+  },
+  setRaw() {
+    const restore = () => void stdin.setRawMode(false)
+    stdin.setRawMode(true)
+    onExit(restore)
+    return restore
+  },
 }
 
 async function ask(question: string, isSecret = false): Promise<string> {
@@ -90,6 +111,7 @@ const host = {
       callback()
       process.exit(exitCodes.detached)
     }),
+  stdio: () => ({ stdin, stdout, stderr, onInterrupt, terminal: stdin.isTTY && stdout.isTTY ? sessionTerminal : null }),
   readStdin: async () => decodeUtf8(await buffer(stdin), 'stdin'),
   becomeProgram: (args: readonly string[], variables: NodeJS.ProcessEnv) =>
     process.execve?.(process.execPath, [process.execPath, ...args], variables),

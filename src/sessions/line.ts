@@ -63,11 +63,13 @@ export class Line {
     if (socket === this.#socket) this.#channel.receive(message)
   }
 
-  disconnect(socket: LineSocket): void {
+  /** `isFinal`: the client left, so that this is no cut. */
+  disconnect(socket: LineSocket, isFinal: boolean): void {
     if (socket !== this.#socket) return
     this.#socket = null
     this.#channel.detach()
-    if (!this.#isOver) this.#awaitConnection()
+    if (isFinal) this.end(null)
+    else if (!this.#isOver) this.#awaitConnection()
   }
 
   send(kind: Kind, payload?: Uint8Array): Promise<void> {

@@ -74,6 +74,9 @@ const cli = (): Cli => ({
   env: {},
   cwd: '/',
   readStdin: async () => '',
+  stdio: () => {
+    throw new Error('no streams')
+  },
   leaveOnInterrupt: () => undefined,
   readKeys: null,
   exitWith: (code) => {

@@ -59,6 +59,10 @@ async function answer(call: string): Promise<void> {
   const code = await runCommand(words, {
     ...{ env, cwd, stdout, stderr, readKeys: null, ask: null, askSecret: null },
     ...{ onExit: () => undefined, onInterrupt: () => undefined },
+    stdio: () => ({
+      ...{ stdin: createReadStream(join(call, 'stdin')), stdout, stderr },
+      ...{ terminal: null, onInterrupt: () => () => undefined },
+    }),
     readStdin: () => text(createReadStream(join(call, 'stdin'))),
     becomeProgram: () => {
       throw new Error(`berth ${words.join(' ')} needs a process of its own`)

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { Writable } from 'node:stream'
+import { Readable, Writable } from 'node:stream'
 import { runCommand } from '../../src/cli/frame/run-command.ts'
+import type { Stdio } from '../../src/cli/frame/stdio.ts'
 import { root } from './sources.ts'
 import { until } from './until.ts'
 
@@ -64,6 +65,7 @@ export class CommandLine {
     const code = runCommand(args, {
       ...{ env: this.#variables(env), cwd: this.home },
       ...{ stdout: collect(written, 'stdout', columns), stderr: collect(written, 'stderr') },
+      stdio: () => openStdio(written, input),
       ...{ readStdin: async () => input, readKeys: null, ask: null, askSecret: null },
       ...{ onExit: () => undefined, onInterrupt: () => undefined },
       becomeProgram: () => {
@@ -102,6 +104,12 @@ export class CommandLine {
     return { ...own, ...this.#env, ...env }
   }
 }
+
+const openStdio = (written: Written, input: string): Stdio => ({
+  stdin: Readable.from([Buffer.from(input)]),
+  ...{ stdout: collect(written, 'stdout'), stderr: collect(written, 'stderr') },
+  ...{ terminal: null, onInterrupt: () => () => undefined },
+})
 
 function collect(written: Written, name: keyof Written, columns?: number): Writable {
   const stream = new Writable({

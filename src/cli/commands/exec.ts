@@ -1,41 +1,74 @@
 import type { Command } from 'commander'
-import type { Executor } from '../../client/generated/graphql.ts'
+import { ClientLine } from '../../client/channel/client-line.ts'
+import { kinds } from '../../client/channel/frames.ts'
+import { type Executor, OpenSessionDocument } from '../../client/generated/graphql.ts'
 import { quoteShell } from '../../client/text/shell.ts'
-import type { Cli } from '../frame/cli.ts'
+import { type Cli, expectSuccess } from '../frame/cli.ts'
 import { exitCodes, Stop } from '../frame/exit.ts'
+import { readCount } from '../reading/numbers.ts'
+import { announceSession, copyInto, demandExit, sendAll, toSocketUrl } from '../showing/session-streams.ts'
 import { findJob } from '../showing/watch.ts'
+
+interface Options {
+  run?: number
+  tty: boolean
+}
 
 export function registerExecCommand(program: Command, cli: Cli): void {
   program
     .command('exec')
     .argument('<job>')
-    .argument('[word...]', 'a command to run in the job, after "--"; default: a shell')
-    .passThroughOptions()
-    .summary("print the backend's command that opens a shell in a running job")
-    .description("print the backend's command that opens a shell, or runs a command, in a running job")
-    .action(async (id: string, words: string[]) => {
+    .argument('[word...]', 'a command to run in the job, after "--"; default: a login shell')
+    .option('--run <number>', 'only if this run is the current one', readCount)
+    .option('--no-tty', 'no terminal: stdin, stdout and stderr stay apart')
+    .summary('run a command, or a shell, in a running job')
+    .description('run a command, or a shell, in a running job; ends with the exit code of the command')
+    .action(async (id: string, words: string[], { run, tty }: Options) => {
       const job = await findJob(cli, id)
-      if (job.state !== 'RUNNING' || job.nativeId === null)
+      if (job.state !== 'RUNNING')
         throw new Stop(exitCodes.refused, `the job is ${job.state}, not RUNNING`, `"berth info ${id}" shows its state`)
-      const { executor, nativeId, currentRun } = job
-      const where = currentRun.nodeNames.join(', ')
-      const command = toExecCommand(executor, nativeId, words)
-      if (!command)
-        throw new Stop(
-          exitCodes.refused,
-          `a job of the executor ${executor} is a process of ${where}`,
-          `"pgrep -ag ${nativeId}" there lists its processes`,
+      const { terminal } = cli.stdio()
+      const size = tty && terminal ? terminal.size() : null
+      const input = { jobId: job.id, run, command: words, size }
+      const { openSession } = await cli.connection().request(OpenSessionDocument, { input })
+      const command = job.nativeId === null ? null : toExecCommand(job.executor, job.nativeId, words)
+      if (openSession.__typename === 'InvalidStateProblem' && command) {
+        cli.terminal.say(
+          `berth: ${openSession.message}; run this on ${job.currentRun.nodeNames.join(', ') || 'its cluster'}`,
         )
-      if (executor === 'CONTAINER') cli.terminal.say(`berth: on ${where}; with Podman write podman`)
-      if (executor === 'KUBERNETES') cli.terminal.say('berth: in the namespace of the pool')
-      await cli.terminal.write(`${command.map(quoteShell).join(' ')}\n`)
+        return cli.terminal.write(`${command.map(quoteShell).join(' ')}\n`)
+      }
+      const { url, session } = expectSuccess(openSession, 'OpenSessionSuccess')
+      announceSession(cli, session.id, 'the command')
+      cli.exitWith(await runSession(cli, url, size !== null))
     })
 }
 
-/** null: the job shares the machine with other processes, so that no command enters it. */
-export function toExecCommand(executor: Executor, nativeId: string, given: readonly string[]): string[] | null {
-  // Commander passes on the "--" between the job and the command.
-  const words = given[0] === '--' ? given.slice(1) : given
+/** Connects the streams of this process with the session. Returns the exit code of its command. */
+async function runSession(cli: Cli, path: string, hasTerminal: boolean): Promise<number> {
+  const { stdin, stdout, stderr, terminal, onInterrupt } = cli.stdio()
+  const line = new ClientLine({
+    url: toSocketUrl(cli, path),
+    take: (kind, payload) => copyInto(kind === kinds.stderr ? stderr : stdout, payload),
+    onCut: () => cli.terminal.progress('berth: the connection is cut; trying again …'),
+  })
+  const restores = [
+    onInterrupt(() => void line.send(kinds.signal, new TextEncoder().encode('INT'))),
+    ...(hasTerminal && terminal
+      ? [terminal.setRaw(), terminal.onResize((size) => void line.sendJson(kinds.resize, size))]
+      : []),
+  ]
+  try {
+    void sendAll(stdin, line)
+    return demandExit(await line.ended)
+  } finally {
+    for (const restore of restores) restore()
+    stdin.destroy()
+  }
+}
+
+/** null: the job shares the machine with other processes, so that no command of the backend enters it. */
+export function toExecCommand(executor: Executor, nativeId: string, words: readonly string[]): string[] | null {
   const run = words.length > 0 ? words : ['sh']
   const terminal = words.length > 0 ? [] : ['-it']
   switch (executor) {

@@ -5,6 +5,7 @@ import type { ServerChoice } from '../login/server-choice.ts'
 import type { KeyPress } from '../showing/top-view.ts'
 import type { Env } from './env.ts'
 import { stopForProblem } from './exit.ts'
+import type { Stdio } from './stdio.ts'
 import type { Terminal } from './terminal.ts'
 
 /** The environment of a command. Only main.ts reads the process. */
@@ -18,6 +19,8 @@ export interface Cli {
   env: Env
   cwd: string
   readStdin: () => Promise<string>
+  /** The streams of a session. */
+  stdio: () => Stdio
   /** Makes Ctrl-C print this text and end the command; work on the server continues. */
   leaveOnInterrupt: (farewell: string) => void
   exitWith: (code: number) => void

@@ -13,6 +13,7 @@ import { registerDiffCommand } from '../commands/diff.ts'
 import { registerDoctorCommand } from '../commands/doctor.ts'
 import { registerEventsCommand } from '../commands/events.ts'
 import { registerExecCommand } from '../commands/exec.ts'
+import { registerForwardCommand } from '../commands/forward.ts'
 import { registerGpusCommand } from '../commands/gpus.ts'
 import { registerInfoCommand } from '../commands/info.ts'
 import { registerKeyCommand } from '../commands/key.ts'
@@ -33,6 +34,7 @@ import { registerRetryCommand } from '../commands/retry.ts'
 import { registerRmCommand } from '../commands/rm.ts'
 import { registerRulesCommand } from '../commands/rules.ts'
 import { registerServeCommand } from '../commands/serve.ts'
+import { registerSessionsCommand } from '../commands/sessions.ts'
 import { registerSlotCommand } from '../commands/slot.ts'
 import { registerSpecCommand } from '../commands/spec.ts'
 import { registerSubmitCommand } from '../commands/submit.ts'
@@ -56,14 +58,8 @@ import type { Streams } from './terminal.ts'
 const groups: Readonly<Record<string, readonly ((program: Command, cli: Cli) => void)[]>> = {
   'Submit:': [registerSubmitCommand, registerRetryCommand, registerSlotCommand, registerKeyCommand],
   'Look:': [registerLsCommand, registerInfoCommand, registerLogsCommand, registerEventsCommand, registerWaitCommand],
-  'Explain:': [
-    registerWhyCommand,
-    registerSpecCommand,
-    registerDiffCommand,
-    registerUsageCommand,
-    registerOpenCommand,
-    registerExecCommand,
-  ],
+  'Explain:': [registerWhyCommand, registerSpecCommand, registerDiffCommand, registerUsageCommand, registerOpenCommand],
+  'Enter:': [registerExecCommand, registerForwardCommand, registerSessionsCommand],
   'Change:': [registerCancelCommand, registerPriorityCommand, registerRmCommand],
   'Workload and machines:': [
     registerWorkloadCommand,

@@ -13,7 +13,7 @@ import { exitCodes, MissingJob, Stop, stopForFailure, usageError } from './exit.
 import { createProgram } from './program.ts'
 import { createTerminal, readColour, type Streams } from './terminal.ts'
 
-type GivenParts = 'env' | 'cwd' | 'readStdin' | 'becomeProgram' | 'readKeys' | 'ask' | 'askSecret'
+type GivenParts = 'env' | 'cwd' | 'readStdin' | 'stdio' | 'becomeProgram' | 'readKeys' | 'ask' | 'askSecret'
 
 /** The process in which a command runs. */
 export interface CommandHost extends Pick<Cli, GivenParts>, Pick<Streams, 'stdout' | 'stderr'> {
@@ -88,6 +88,7 @@ class CommandRun {
         this.#exitCode = code
       },
       readStdin: host.readStdin,
+      stdio: host.stdio,
       becomeProgram: host.becomeProgram,
       readKeys:
         readKeys &&

@@ -24,6 +24,7 @@ interface SessionSocketsOptions {
 }
 
 const protocol = 'berth-session'
+const normalClosure = 1000
 const numberMax = 2 ** 31
 
 /**
@@ -96,9 +97,9 @@ export class SessionSockets {
     socket.on('error', (error) => log.debug({ err: error }, 'the socket of a session broke'))
     socket.on('message', (data: Buffer) => line.receive(peer, data))
     const stopPinging = pingPeer(socket, request.socket, keepAliveMs)
-    socket.once('close', () => {
+    socket.once('close', (code) => {
       stopPinging()
-      line.disconnect(peer)
+      line.disconnect(peer, code === normalClosure)
     })
     line.connect(peer, received)
   }

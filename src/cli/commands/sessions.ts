@@ -1,0 +1,49 @@
+import type { Command } from 'commander'
+import {
+  EndSessionDocument,
+  type SessionRowFragment,
+  SessionRowFragmentDoc,
+  SessionsDocument,
+} from '../../client/generated/graphql.ts'
+import { quoteShell } from '../../client/text/shell.ts'
+import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { unknownJob } from '../frame/exit.ts'
+import { addOutputOption, type OutputOptions, rowPrinter } from '../showing/output.ts'
+
+export function registerSessionsCommand(program: Command, cli: Cli): void {
+  const sessions = program.command('sessions').description('list and end sessions in a job')
+  addOutputOption(sessions.command('ls').argument('<job>'), [SessionRowFragmentDoc])
+    .description('list the newest sessions in a job')
+    .action(async (id: string, { output }: OutputOptions) => {
+      const { job } = await cli.connection().request(SessionsDocument, { id })
+      if (!job) throw unknownJob(id)
+      await print(cli, job.sessions, output)
+    })
+  sessions
+    .command('end')
+    .argument('<session>')
+    .description('end a session')
+    .action(async (sessionId: string) => {
+      const { endSession } = await cli.connection().request(EndSessionDocument, { input: { sessionId } })
+      expectSuccess(endSession, 'EndSessionSuccess', '"berth sessions ls JOB" lists the sessions in a job')
+      await cli.terminal.write(`${sessionId}\n`)
+    })
+}
+
+const print = rowPrinter<SessionRowFragment>([
+  { title: 'ID', cell: ({ id }) => id },
+  { title: 'USER', cell: ({ user }) => user?.name ?? '-' },
+  {
+    title: 'STATE',
+    cell: ({ isOpen, exitCode }) => (isOpen ? 'open' : exitCode === null ? 'over' : `exit ${exitCode}`),
+  },
+  { title: 'SINCE', cell: ({ createdAt }) => createdAt, drop: 2 },
+  { title: 'IN', cell: ({ bytesIn }) => String(bytesIn), drop: 1 },
+  { title: 'OUT', cell: ({ bytesOut }) => String(bytesOut), drop: 1 },
+  { title: 'WHAT', cell: describeWhat, shrinks: true },
+])
+
+function describeWhat({ port, command }: SessionRowFragment): string {
+  if (port !== null) return `port ${port}`
+  return command.length === 0 ? 'shell' : command.map(quoteShell).join(' ')
+}

@@ -1,0 +1,46 @@
+import type { Readable, Writable } from 'node:stream'
+import type { ClientLine, LineEnd } from '../../client/channel/client-line.ts'
+import { kinds, payloadBytesMax } from '../../client/channel/frames.ts'
+import type { Cli } from '../frame/cli.ts'
+import { exitCodes, Stop } from '../frame/exit.ts'
+
+/** The streams of a session on this side. */
+
+export const toSocketUrl = (cli: Cli, path: string): string =>
+  new URL(`.${path}`, `${cli.connection().url}/`).href.replace(/^http/, 'ws')
+
+export function announceSession(cli: Cli, id: string, what: string): void {
+  cli.terminal.say(
+    `berth: ${id}: who, when, ${what} and the number of bytes are recorded, not what is typed or printed`,
+  )
+}
+
+/** Resolves when the stream has taken the bytes. */
+export function copyInto(stream: Writable, payload: Uint8Array): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.destroyed) return resolve()
+    const go = () => {
+      stream.off('drain', go).off('close', go)
+      resolve()
+    }
+    if (stream.write(payload)) return resolve()
+    stream.once('drain', go).once('close', go)
+  })
+}
+
+/** Sends what the stream reads, and its end. */
+export async function sendAll(stream: Readable, line: ClientLine): Promise<void> {
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>)
+      for (let at = 0; at < chunk.length; at += payloadBytesMax)
+        await line.send(kinds.stdin, chunk.subarray(at, at + payloadBytesMax))
+    await line.send(kinds.eof)
+  } catch {
+    // The session ended first.
+  }
+}
+
+export function demandExit({ exitCode, reason }: LineEnd): number {
+  if (exitCode !== null) return exitCode
+  throw new Stop(exitCodes.unexpected, reason ?? 'the exit code of the command is unknown')
+}

@@ -1,0 +1,138 @@
+import { Channel } from './channel.ts'
+import { decodeText, encodeJson, type Kind, kinds } from './frames.ts'
+
+/** The end of a session. `exitCode` null: unknown, for `reason`. */
+export interface LineEnd {
+  exitCode: number | null
+  reason: string | null
+}
+
+export interface LineOptions {
+  /** The address of the session, ws: or wss:. */
+  url: string
+  /** 0: the command, or the forward itself; above: a connection to its port. */
+  number?: number
+  /** Needed by lines above 0; line 0 gets it. */
+  secret?: string
+  /** Takes output. The next one comes when the promise resolves. */
+  take: (kind: number, payload: Uint8Array) => Promise<void> | void
+  onCut?: () => void
+  webSocket?: typeof WebSocket
+  /** How long a cut may last. */
+  cutMsMax?: number
+}
+
+const protocol = 'berth-session'
+const cutMsDefault = 30_000
+const retryMs = 500
+const pingMs = 5_000
+const silentMsMax = 15_000
+/** Close codes after which the server does not let the line continue. */
+const finalCodes = new Set([1000, 1002, 1009, 4409])
+
+/** The client's end of a channel. Connects again after a cut, until the line ends. */
+export class ClientLine {
+  readonly ended: Promise<LineEnd>
+  readonly #options: LineOptions
+  readonly #channel: Channel
+  readonly #end: (end: LineEnd) => void
+  readonly #ready = Promise.withResolvers<string>()
+  readonly #pings: ReturnType<typeof setInterval>
+  #secret: string | undefined
+  #socket: WebSocket | undefined
+  #heardMs = performance.now()
+  #isOver = false
+  #retry: ReturnType<typeof setTimeout> | undefined
+
+  constructor(options: LineOptions) {
+    this.#options = options
+    this.#secret = options.secret
+    const { promise, resolve } = Promise.withResolvers<LineEnd>()
+    this.ended = promise
+    this.#end = resolve
+    this.#channel = new Channel({
+      take: (kind, payload) => (kind === kinds.exit ? this.#finish(readEnd(payload)) : options.take(kind, payload)),
+      onFailure: (error) => this.close(error.message),
+      onControl: ({ kind, payload }) => {
+        if (kind === kinds.hello) this.#welcome(payload)
+      },
+    })
+    this.#pings = setInterval(() => this.#ping(), pingMs)
+    this.#connect()
+  }
+
+  /** The secret of the session, with which further lines are opened; '': the line ended before. */
+  get secret(): Promise<string> {
+    return this.#ready.promise
+  }
+
+  /** Resolves when the server has taken so much that more may be sent. */
+  send(kind: Kind, payload?: Uint8Array): Promise<void> {
+    return this.#channel.send(kind, payload)
+  }
+
+  sendJson = (kind: Kind, value: object): Promise<void> => this.send(kind, encodeJson(value))
+
+  /** Ends the line from here. */
+  close(reason: string | null = null): void {
+    this.#finish({ exitCode: null, reason })
+    this.#channel.close()
+    this.#socket?.close(1000)
+  }
+
+  #finish(end: LineEnd): void {
+    this.#isOver = true
+    clearInterval(this.#pings)
+    clearTimeout(this.#retry)
+    this.#ready.resolve('')
+    this.#end(end)
+  }
+
+  #connect(): void {
+    const { url, number = 0, webSocket = WebSocket } = this.#options
+    const address = `${url}?line=${number}&received=${this.#channel.received}`
+    const socket = new webSocket(address, this.#secret === undefined ? [protocol] : [protocol, this.#secret])
+    socket.binaryType = 'arraybuffer'
+    this.#socket = socket
+    socket.onmessage = ({ data }) => {
+      this.#heardMs = performance.now()
+      if (socket === this.#socket) this.#channel.receive(new Uint8Array(data as ArrayBuffer))
+    }
+    socket.onclose = ({ code, reason }) => {
+      if (socket === this.#socket) this.#cut(code, reason)
+    }
+    socket.onerror = () => undefined
+  }
+
+  #welcome(payload: Uint8Array): void {
+    const { secret, received } = JSON.parse(decodeText(payload)) as { secret: string; received: number }
+    this.#secret = secret
+    this.#ready.resolve(secret)
+    const socket = this.#socket
+    if (socket) this.#channel.attach(socket, received)
+  }
+
+  #cut(code: number, reason: string) {
+    this.#socket = undefined
+    this.#channel.detach()
+    if (this.#isOver) return
+    if (this.#secret === undefined) return this.close('The server refused the connection')
+    if (finalCodes.has(code)) return this.close(reason || 'The server ended the session')
+    const { cutMsMax = cutMsDefault, onCut } = this.#options
+    if (performance.now() - this.#heardMs > cutMsMax)
+      return this.close(`The connection was cut for ${cutMsMax / 1_000} s`)
+    onCut?.()
+    this.#retry = setTimeout(() => this.#connect(), retryMs)
+  }
+
+  #ping(): void {
+    const silentMs = performance.now() - this.#heardMs
+    const socket = this.#socket
+    if (silentMs > silentMsMax && socket) {
+      this.#cut(1006, '')
+      socket.close()
+    } else this.#channel.sendControl(kinds.ping)
+  }
+}
+
+const readEnd = (payload: Uint8Array): LineEnd => JSON.parse(decodeText(payload)) as LineEnd

@@ -1,0 +1,155 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { spawn } from 'node:child_process'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { openServer } from '../support/api.ts'
+import { freePort } from '../support/berth-server.ts'
+import { CommandLine } from '../support/command-line.ts'
+import { root } from '../support/sources.ts'
+import { until } from '../support/until.ts'
+
+/** `berth exec` in jobs of the executor local, end to end. */
+
+const { server, api, dataDir } = await openServer(`
+pools:
+  - { name: local, executor: local, jobsAsRoot: true, nodes: [{ name: here, cpu: 64, memoryGib: 64 }] }
+  - { name: shut, executor: local, jobsAsRoot: true, exec: false, nodes: [{ name: here2, cpu: 4, memoryGib: 4 }] }
+`)
+const commandLine = new CommandLine(dataDir, { BERTH_URL: server.url })
+const { berth } = commandLine
+
+async function startJob(script = 'sleep 600', more: Record<string, unknown> = {}): Promise<string> {
+  const id = await api.submit({
+    command: ['sh', '-c', script],
+    resources: { memoryGib: 1 },
+    environment: [{ name: 'COLOUR', value: 'dark=blue' }],
+    ...more,
+  })
+  const running = async () => (await berth('info', id, '--json', 'state')).stdout.includes('RUNNING')
+  await until(running, { what: 'the job runs' })
+  return id
+}
+
+let job: string
+beforeAll(async () => {
+  job = await startJob(`cd ${dataDir}; exec sleep 600`)
+})
+
+const exec = (...words: string[]) => berth('exec', job, '--', ...words)
+
+describe('a command without a terminal', () => {
+  it('keeps stdout, stderr and the exit code apart', async () => {
+    const ended = await exec('sh', '-c', 'echo out; echo err >&2; exit 7')
+    expect(ended).toMatchObject({ code: 7, stdout: 'out\n' })
+    expect(ended.stderr).toMatch(/^berth: session_\w{26}: who, when, .* are recorded, not what is typed or printed\nerr\n$/)
+  })
+
+  it('has the environment and the directory of the job', async () => {
+    expect((await exec('sh', '-c', 'echo "$COLOUR $BERTH_JOB_ID"; pwd')).stdout).toBe(`dark=blue ${job}\n${dataDir}\n`)
+  })
+
+  it('gets the end of stdin', async () => {
+    expect(await commandLine.run(['exec', job, '--', 'cat'], { input: 'one\ntwo\n' })).toMatchObject({
+      code: 0,
+      stdout: 'one\ntwo\n',
+    })
+  })
+
+  it('carries bytes of any value in both directions, with back-pressure', async () => {
+    const bytes = randomBytes(8 * 1024 * 1024)
+    const child = spawn(process.execPath, [join(root, 'src/cli/main.ts'), 'exec', job, '--', 'sh', '-c', 'sleep 0.2; cat'], {
+      env: { PATH: process.env['PATH'], BERTH_URL: server.url, HOME: dataDir },
+      stdio: ['pipe', 'pipe', 'ignore'],
+    })
+    child.stdin.end(bytes)
+    const hash = (data: Buffer) => createHash('sha256').update(data).digest('hex')
+    expect(hash(await buffer(child.stdout))).toBe(hash(bytes))
+  })
+
+  it('ends with 128 and the number of a signal', async () => {
+    expect((await exec('sh', '-c', 'kill -TERM $$')).code).toBe(143)
+  })
+
+  it('names a program that does not exist', async () => {
+    const { code, stderr } = await exec('no-such-program')
+    expect(code).toBe(127)
+    expect(stderr).toContain('no-such-program')
+  })
+
+  it('ends with its job', async () => {
+    const other = await startJob()
+    const ended = berth('exec', other, '--', 'sleep', '600')
+    await until(async () => (await berth('sessions', 'ls', other)).stdout.includes('open'), { what: 'it is open' })
+    await berth('cancel', other)
+    expect((await ended).code).not.toBe(0)
+  })
+
+  it('is refused where the pool forbids it, for other runs, and for jobs that do not run', async () => {
+    const shut = await startJob('sleep 600', { queue: 'shut' })
+    expect(await berth('exec', shut, '--', 'true')).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('The pool shut permits no sessions'),
+    })
+    expect((await berth('exec', job, '--run', '2', '--', 'true')).stderr).toContain('Run 2 is over; run 1 is running')
+    await berth('cancel', shut)
+    await berth('wait', shut)
+    expect((await berth('exec', shut, '--', 'true')).stderr).toContain('not RUNNING')
+  })
+})
+
+describe('a command with a terminal', () => {
+  it('has its size, follows its resize, and ends by Ctrl-C without the job', async () => {
+    const words = ['exec', job, '--', 'sh', '-c', "'stty size; trap \"stty size\" WINCH; echo ready; while :; do sleep 0.1; done'"]
+    const shell = commandLine.startOnTerminal(words)
+    await shell.find(/30 100\r\n/)
+    await shell.find(/ready/)
+    const pts = (await api.ask<{ job: object }>('{ job(id: "' + job + '") { sessions { tty } } }')).job
+    expect(pts).toMatchObject({ sessions: expect.arrayContaining([{ tty: true }]) })
+    shell.child.stdin?.write('\x03')
+    expect((await shell.ended).code).toBe(130)
+    expect((await exec('echo', 'alive')).stdout).toBe('alive\n')
+  })
+
+  it('--no-tty gives none', async () => {
+    const { ended } = commandLine.startOnTerminal(['exec', job, '--no-tty', '--', 'tty'])
+    expect((await ended).stdout).toContain('not a tty')
+  })
+})
+
+describe('sessions', () => {
+  it('are listed, ended and audited', async () => {
+    const ended = berth('exec', job, '--', 'sleep', '600')
+    const list = async () => (await berth('sessions', 'ls', job)).stdout
+    await until(async () => /open/.test(await list()), { what: 'it is open' })
+    const [, id = ''] = /(session_\w{26}) .*open.*sleep 600/.exec(await list()) ?? []
+    expect((await berth('sessions', 'end', id)).code).toBe(0)
+    expect(await ended).toMatchObject({ code: 1, stderr: expect.stringContaining('The session or its run was ended') })
+    await until(async () => !/open/.test(await list()), { what: 'it is over' })
+    const { stdout } = await berth('audit', '-o', 'json', '--object', id).catch(() => ({ stdout: '' }))
+    expect(stdout).toMatch(/session\.open[^]*|session\.close/)
+  })
+})
+
+describe('forward', () => {
+  it('reaches a port on which the job listens, with half-closed connections', async () => {
+    const port = await freePort()
+    const script = `require('net').createServer({allowHalfOpen:true},s=>{let n=0;s.on('data',d=>n+=d.length).on('end',()=>s.end('got '+n))}).listen(${port},'127.0.0.1')`
+    const other = await startJob(`exec ${process.execPath} -e "${script}"`)
+    const run = () => commandLine.run(['forward', other, String(port), '--stdio'], { input: 'x'.repeat(100_000) })
+    await until(async () => (await run()).stdout === 'got 100000', { what: 'the job listens' })
+    await berth('cancel', other)
+  })
+
+  it('refuses a port of the machine', async () => {
+    const mine = createServer().listen(0, '127.0.0.1')
+    await until(() => mine.address(), { what: 'listening' })
+    const { port } = mine.address() as { port: number }
+    expect(await berth('forward', job, String(port), '--stdio')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`No process of the job listens on port ${port}`),
+    })
+    mine.close()
+  })
+})
