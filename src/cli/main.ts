@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { emitKeypressEvents } from 'node:readline'
 import { Writable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
@@ -49,6 +50,8 @@ const sessionTerminal: SessionTerminal = {
   setRaw() {
     const restore = () => void stdin.setRawMode(false)
     stdin.setRawMode(true)
+    // In the raw mode of Node the terminal still adds CR to LF. `restore` sets this back, too.
+    spawnSync('stty', ['-opost'], { stdio: ['inherit', 'ignore', 'ignore'] })
     onExit(restore)
     return restore
   },

@@ -16,6 +16,9 @@ const { server, api, dataDir } = await openServer(`
 pools:
   - { name: local, executor: local, jobsAsRoot: true, nodes: [{ name: here, cpu: 64, memoryGib: 64 }] }
   - { name: shut, executor: local, jobsAsRoot: true, exec: false, nodes: [{ name: here2, cpu: 4, memoryGib: 4 }] }
+queues:
+  - { name: default, pool: local }
+  - { name: shut, pool: shut }
 `)
 const commandLine = new CommandLine(dataDir, { BERTH_URL: server.url })
 const { berth } = commandLine
