@@ -1,9 +1,11 @@
-import { createHash, randomBytes } from 'node:crypto'
 import { spawn } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { ClientLine } from '../../src/client/channel/client-line.ts'
+import { kinds } from '../../src/client/channel/frames.ts'
 import { openServer } from '../support/api.ts'
 import { freePort } from '../support/berth-server.ts'
 import { CommandLine } from '../support/command-line.ts'
@@ -46,7 +48,9 @@ describe('a command without a terminal', () => {
   it('keeps stdout, stderr and the exit code apart', async () => {
     const ended = await exec('sh', '-c', 'echo out; echo err >&2; exit 7')
     expect(ended).toMatchObject({ code: 7, stdout: 'out\n' })
-    expect(ended.stderr).toMatch(/^berth: session_\w{26}: who, when, .* are recorded, not what is typed or printed\nerr\n$/)
+    expect(ended.stderr).toMatch(
+      /^berth: session_\w{26}: who, when, .* are recorded, not what is typed or printed\nerr\n$/,
+    )
   })
 
   it('has the environment and the directory of the job', async () => {
@@ -62,10 +66,14 @@ describe('a command without a terminal', () => {
 
   it('carries bytes of any value in both directions, with back-pressure', async () => {
     const bytes = randomBytes(8 * 1024 * 1024)
-    const child = spawn(process.execPath, [join(root, 'src/cli/main.ts'), 'exec', job, '--', 'sh', '-c', 'sleep 0.2; cat'], {
-      env: { PATH: process.env['PATH'], BERTH_URL: server.url, HOME: dataDir },
-      stdio: ['pipe', 'pipe', 'ignore'],
-    })
+    const child = spawn(
+      process.execPath,
+      [join(root, 'src/cli/main.ts'), 'exec', job, '--', 'sh', '-c', 'sleep 0.2; cat'],
+      {
+        env: { PATH: process.env['PATH'], BERTH_URL: server.url, HOME: dataDir },
+        stdio: ['pipe', 'pipe', 'ignore'],
+      },
+    )
     child.stdin.end(bytes)
     const hash = (data: Buffer) => createHash('sha256').update(data).digest('hex')
     expect(hash(await buffer(child.stdout))).toBe(hash(bytes))
@@ -103,16 +111,41 @@ describe('a command without a terminal', () => {
 })
 
 describe('a command with a terminal', () => {
-  it('has its size, follows its resize, and ends by Ctrl-C without the job', async () => {
-    const words = ['exec', job, '--', 'sh', '-c', "'stty size; trap \"stty size\" WINCH; echo ready; while :; do sleep 0.1; done'"]
+  it('has its size, and ends by Ctrl-C without the job', async () => {
+    const words = [
+      'exec',
+      job,
+      '--',
+      'sh',
+      '-c',
+      '\'stty size; trap "stty size" WINCH; echo ready; while :; do sleep 0.1; done\'',
+    ]
     const shell = commandLine.startOnTerminal(words)
     await shell.find(/30 100\r\n/)
     await shell.find(/ready/)
-    const pts = (await api.ask<{ job: object }>('{ job(id: "' + job + '") { sessions { tty } } }')).job
-    expect(pts).toMatchObject({ sessions: expect.arrayContaining([{ tty: true }]) })
     shell.child.stdin?.write('\x03')
     expect((await shell.ended).code).toBe(130)
     expect((await exec('echo', 'alive')).stdout).toBe('alive\n')
+  })
+
+  it('follows a resize', async () => {
+    const input = {
+      jobId: job,
+      command: ['sh', '-c', 'trap "stty size" WINCH; stty size; while :; do sleep 0.05; done'],
+    }
+    const { openSession } = await api.ask<{ openSession: { url: string } }>(
+      'mutation ($input: OpenSessionInput!) { openSession(input: $input) { ... on OpenSessionSuccess { url } } }',
+      { input: { ...input, size: { columns: 80, rows: 24 } } },
+    )
+    let out = ''
+    const take = (_kind: number, payload: Uint8Array) => {
+      out += Buffer.from(payload).toString()
+    }
+    const line = new ClientLine({ url: `${server.url.replace('http', 'ws')}${openSession.url}`, take })
+    await until(() => out.includes('24 80\r\n'), { what: 'the first size' })
+    void line.sendJson(kinds.resize, { columns: 50, rows: 20 })
+    await until(() => out.includes('20 50\r\n'), { what: 'the second size' })
+    line.close()
   })
 
   it('--no-tty gives none', async () => {
@@ -130,8 +163,10 @@ describe('sessions', () => {
     expect((await berth('sessions', 'end', id)).code).toBe(0)
     expect(await ended).toMatchObject({ code: 1, stderr: expect.stringContaining('The session or its run was ended') })
     await until(async () => !/open/.test(await list()), { what: 'it is over' })
-    const { stdout } = await berth('audit', '-o', 'json', '--object', id).catch(() => ({ stdout: '' }))
-    expect(stdout).toMatch(/session\.open[^]*|session\.close/)
+    const audited = async () => (await berth('audit', '--object', id)).stdout
+    await until(async () => /session\.close/.test(await audited()), { what: 'the end is audited' })
+    expect(await audited()).toMatch(/session\.open/)
+    expect(await audited()).toMatch(/session\.end/)
   })
 })
 

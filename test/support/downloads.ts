@@ -4,7 +4,7 @@ import { openLog, sealLog } from '../../src/logs/append.ts'
 import type { LogPiece } from '../../src/logs/chunk.ts'
 import { append } from './log.ts'
 import { bearer, mutate, type Person, personWith } from './people.ts'
-import { startServer, type TestServer } from './server.ts'
+import { startServer, type TestServer, type TestServerOptions } from './server.ts'
 
 export interface Got {
   status: number
@@ -31,8 +31,8 @@ export class DownloadServer {
     this.admin = personWith(server.url, secret)
   }
 
-  static async start(): Promise<DownloadServer> {
-    const server = await startServer({ logIn: { oidc: null } })
+  static async start(options: TestServerOptions = {}): Promise<DownloadServer> {
+    const server = await startServer({ logIn: { oidc: null }, ...options })
     await applyBootstrapToken(server.domain, secret)
     return new DownloadServer(server)
   }

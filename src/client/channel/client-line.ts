@@ -20,11 +20,13 @@ export interface LineOptions {
   webSocket?: typeof WebSocket
   /** How long a cut may last. */
   cutMsMax?: number
+  /** Pause before each try to connect again. */
+  retryMs?: number
 }
 
 const protocol = 'berth-session'
 const cutMsDefault = 30_000
-const retryMs = 500
+const retryMsDefault = 500
 const pingMs = 5_000
 const silentMsMax = 15_000
 /** Close codes after which the server does not let the line continue. */
@@ -118,7 +120,7 @@ export class ClientLine {
     if (this.#isOver) return
     if (this.#secret === undefined) return this.close('The server refused the connection')
     if (finalCodes.has(code)) return this.close(reason || 'The server ended the session')
-    const { cutMsMax = cutMsDefault, onCut } = this.#options
+    const { cutMsMax = cutMsDefault, retryMs = retryMsDefault, onCut } = this.#options
     if (performance.now() - this.#heardMs > cutMsMax)
       return this.close(`The connection was cut for ${cutMsMax / 1_000} s`)
     onCut?.()

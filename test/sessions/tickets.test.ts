@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
+import { Random } from '../../simulate/random.ts'
+import { ClientLine } from '../../src/client/channel/client-line.ts'
+import { kinds } from '../../src/client/channel/frames.ts'
+import { deriveRunToken } from '../../src/domain/inside/run-tokens.ts'
+import { DownloadServer } from '../support/downloads.ts'
+import { bearer, mutate, type Person, personWith } from '../support/people.ts'
+import { until } from '../support/until.ts'
+import { fakeExecutor } from './fake-executor.ts'
+
+/** Who may open a session, and the tickets of sessions. */
+const users = await DownloadServer.start({ reached: new Map([['sim', new Map([['local', fakeExecutor]])]]) })
+afterAll(() => users.server[Symbol.asyncDispose]())
+const { server, admin } = users
+
+async function startJob(by: Person): Promise<{ jobId: string; runId: string }> {
+  const { submitJob } = await by.data(
+    `mutation { submitJob(input: { spec: { command: ["true"] } }) { ... on SubmitJobSuccess { job { id } } } }`,
+  )
+  const jobId: string = submitJob.job.id
+  const { sql } = server.domain.db
+  await sql.query(`UPDATE job SET state = 'RUNNING', executor = 'local' WHERE id = $1`, [jobId])
+  const [run] = await sql.query<{ id: string }>(
+    `UPDATE run SET state = 'RUNNING', handle = 'h', scheduled_at = berth_now(), started_at = berth_now() WHERE job_id = $1 RETURNING id`,
+    [jobId],
+  )
+  return { jobId, runId: run?.id ?? '' }
+}
+
+const open = (by: Person, jobId: string, command: readonly string[] = ['cat']) =>
+  mutate(by, 'openSession', { input: { jobId, command }, wanted: 'url session { id }' })
+
+const socketUrl = (path: string) => `${server.url.replace(/^http/, 'ws')}${path}`
+
+/** The HTTP status of a connection, which is closed at once; 101: accepted. */
+const connect = (path: string, headers: Record<string, string> = {}, secret: string[] = []) =>
+  new Promise<number>((resolve) => {
+    const socket = new WebSocket(socketUrl(path), ['berth-session', ...secret], { headers })
+    socket.on('unexpected-response', (_request, { statusCode }) => resolve(statusCode ?? 0))
+    socket.on('error', () => undefined)
+    socket.on('open', () => {
+      socket.terminate()
+      resolve(101)
+    })
+  })
+
+const changeEnd = (text: string) => `${text.slice(0, -1)}${text.endsWith('0') ? '1' : '0'}`
+
+let ann: Person & { tokenId: string }
+let job: { jobId: string; runId: string }
+beforeAll(async () => {
+  ann = await users.researcher('ann')
+  job = await startJob(ann)
+})
+
+describe('a ticket', () => {
+  it('works once, for its user, and unchanged', async () => {
+    const { url } = await open(ann, job.jobId)
+    const bob = await users.researcher('bob')
+    expect(await connect(url, bearer(bob.token))).toBe(403)
+    expect(await connect(url, bearer(await deriveRunToken(server.domain, job.runId)))).toBe(403)
+    expect(await connect(changeEnd(url))).toBe(403)
+    expect(await connect(url.replace(/session_\w+/, changeEnd))).toBe(403)
+    expect(await connect(url, bearer(ann.token))).toBe(101)
+    expect(await connect(url, bearer(ann.token))).toBe(403)
+    expect(await connect(url, {}, ['A'.repeat(43)])).toBe(403)
+  })
+
+  it('works for 60 seconds', async () => {
+    const { url } = await open(ann, job.jobId)
+    await server.moveTime(61_000)
+    expect(await connect(url)).toBe(403)
+  })
+
+  it('does not work after its token is revoked, or its job has ended', async () => {
+    const leaver = await users.researcher('leaver')
+    const { url } = await open(leaver, (await startJob(leaver)).jobId)
+    await mutate(admin, 'revokeToken', { input: { tokenId: leaver.tokenId } })
+    expect(await connect(url)).toBe(403)
+  })
+
+  it('needs the subprotocol, and passes the gate', async () => {
+    const { url } = await open(ann, job.jobId)
+    expect(await connect(url, { origin: 'https://evil.example' })).toBe(403)
+    const plain = new WebSocket(socketUrl(url))
+    const status = await new Promise((resolve) =>
+      plain.on('unexpected-response', (_, { statusCode }) => resolve(statusCode)),
+    )
+    expect(status).toBe(400)
+  })
+})
+
+describe('a session', () => {
+  it('ends within seconds of the revocation of its token', async () => {
+    const carol = await users.researcher('carol')
+    const { url } = await open(carol, (await startJob(carol)).jobId)
+    const line = new ClientLine({ url: socketUrl(url), take: () => undefined })
+    expect(await line.secret).not.toBe('')
+    await mutate(admin, 'revokeToken', { input: { tokenId: carol.tokenId } })
+    expect(await line.ended).toEqual({ exitCode: null, reason: 'Your access has ended or changed' })
+  })
+
+  it('may be opened by the owner, and by an ADMIN whose token has the scope EXEC', async () => {
+    const bob = await users.researcher('bert')
+    expect(await open(bob, job.jobId)).toMatchObject({ __typename: 'NotFoundProblem' })
+    expect(await open(admin, job.jobId)).toMatchObject({ __typename: 'OpenSessionSuccess' })
+    const { secret } = await mutate(admin, 'createToken', {
+      input: { name: 'narrow', scopes: ['READ', 'SUBMIT', 'OPERATE', 'ADMIN'] },
+      wanted: 'secret',
+    })
+    expect(await open(personWith(server.url, secret), job.jobId)).toMatchObject({
+      __typename: 'ForbiddenProblem',
+      requiredScope: 'EXEC',
+    })
+  })
+
+  it('is refused above the maximum per user', async () => {
+    const dora = await users.researcher('dora')
+    const { jobId } = await startJob(dora)
+    const opened = await Promise.all(Array.from({ length: 21 }, () => open(dora, jobId)))
+    expect(opened.filter(({ __typename: type }) => type === 'QuotaExceededProblem')).toHaveLength(1)
+  })
+
+  it('passes the size of the terminal and signals on, and reports its bytes', async () => {
+    const { url, session } = await open(ann, job.jobId, [
+      'sh',
+      '-c',
+      'trap "echo INT; exit 5" INT; head -c 24; while :; do sleep 0.01; done',
+    ])
+    let out = ''
+    const line = new ClientLine({
+      url: socketUrl(url),
+      take: (_kind, payload) => {
+        out += Buffer.from(payload).toString()
+      },
+    })
+    void line.sendJson(kinds.resize, { columns: 50, rows: 20 })
+    await until(() => out === '{"columns":50,"rows":20}', { what: 'the size arrives' })
+    void line.send(kinds.signal, Buffer.from('INT'))
+    expect(await line.ended).toEqual({ exitCode: 5, reason: null })
+    const read = () =>
+      server.domain.db.sql.query<{ action: string; detail: object }>(
+        'SELECT action, detail FROM audit_entry WHERE object_id = $1 ORDER BY at, action DESC',
+        [session.id],
+      )
+    const entries = await until(async () => ((await read()).length === 2 ? read() : null), {
+      what: 'the end is audited',
+    })
+    expect(entries).toEqual([
+      {
+        action: 'session.open',
+        detail: expect.objectContaining({ jobId: job.jobId, run: 1, command: expect.any(Array) }),
+      },
+      { action: 'session.close', detail: expect.objectContaining({ bytesOut: 28, bytesIn: 0, exitCode: 5 }) },
+    ])
+  })
+
+  it.each([1, 2, 3])('continues exactly where it was after many cuts (seed %i)', async (seed) => {
+    const random = new Random(seed)
+    let cuts = 0
+    class CutSocket extends WebSocket {
+      constructor(url: string, protocols: string[]) {
+        super(url, protocols)
+        let left = random.between(2, 6)
+        this.on('message', () => {
+          left -= 1
+          if (left > 0) return
+          cuts += 1
+          this.terminate()
+        })
+      }
+    }
+    const { url } = await open(ann, job.jobId)
+    const received: Buffer[] = []
+    const line = new ClientLine({
+      url: socketUrl(url),
+      webSocket: CutSocket as unknown as typeof globalThis.WebSocket,
+      retryMs: 1,
+      take: (_kind, payload) => void received.push(Buffer.from(payload)),
+    })
+    const sent = Array.from({ length: 300 }, (_, i) => Buffer.from(`${i} ${'y'.repeat(random.between(0, 5_000))}\n`))
+    for (const each of sent) await line.send(kinds.stdin, each)
+    await line.send(kinds.eof)
+    expect(await line.ended).toEqual({ exitCode: 0, reason: null })
+    expect(Buffer.concat(received).equals(Buffer.concat(sent))).toBe(true)
+    expect(cuts).toBeGreaterThan(3)
+  })
+})
