@@ -129,6 +129,7 @@ const table: Readonly<Record<ExecutorName, ExecutorTraits>> = {
     version: 'BACKEND',
     launchers: ['single', 'multiple', 'mpirun'],
     honours: [...containers, ...scripts, ...files],
+    sessions: ['exec', 'connect'],
   },
   slurm: {
     ...base,

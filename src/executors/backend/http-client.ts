@@ -59,6 +59,11 @@ export class HttpClient {
         arrived()
         reject(new BackendUnreachable(`${address}: ${cause.message}`, { cause }))
       })
+      sent.on('upgrade', (response, socket, head) => {
+        arrived()
+        socket.unshift(head)
+        resolve(response)
+      })
       sent.on('response', (response) => {
         arrived()
         resolve(response)

@@ -21,6 +21,7 @@ import { Engine, findEngine } from './engine.ts'
 import { readEngineTime, readStart } from './engine-clock.ts'
 import { findTroubles, readEngineFacts } from './engine-facts.ts'
 import { wasEndedByEngine } from './engine-stop.ts'
+import { connectToContainer, type ExecParts, execInContainer } from './exec.ts'
 import { labels } from './labels.ts'
 import { readRefusal } from './mount-check.ts'
 import { type Inspected, needsEngineTime, observeContainer, parsePhase } from './observation.ts'
@@ -117,6 +118,10 @@ class ContainerExecutor implements Executor {
     return this.#stopper.stop(handle, graceMs)
   }
 
+  exec: NonNullable<Executor['exec']> = (handle, order) => execInContainer(handle, order, this.#parts())
+
+  connect: NonNullable<Executor['connect']> = (handle, port) => connectToContainer(handle, port, this.#parts())
+
   async *watch(given: AbortSignal): AsyncGenerator<Handle> {
     const signal = AbortSignal.any([given, this.#closing.signal])
     const label = [`${labels.owner}=${this.#owner}`]
@@ -177,6 +182,10 @@ class ContainerExecutor implements Executor {
     this.#closing.abort()
     this.#engine.close()
     await this.#options.onClose?.()
+  }
+
+  #parts(): ExecParts {
+    return { engine: this.#engine, containers: this.#containers, clock: this.#options.clock }
   }
 
   async #list(): Promise<Listed | null> {

@@ -3,6 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { type IncomingHttpHeaders, type IncomingMessage, request as openHttp, type RequestOptions } from 'node:http'
 import { request as openHttps } from 'node:https'
 import { join } from 'node:path'
+import type { Duplex } from 'node:stream'
 import type { Clock } from '../../platform/clock.ts'
 import { HttpClient, type HttpRequest, parseJson, pathWithQuery, type Query } from '../backend/http-client.ts'
 import { BackendRefused, BackendUnreachable } from '../backend/unreachable.ts'
@@ -145,6 +146,14 @@ export class Engine {
     sent: Pick<EngineRequest, 'query' | 'headers'>,
   ): Promise<IncomingMessage> {
     return this.#request({ method: 'POST', path, signal, ...sent })
+  }
+
+  /** Sends a request that turns its connection into a stream of bytes. */
+  async hijack(path: string, body: object): Promise<Duplex> {
+    const headers = { connection: 'Upgrade', upgrade: 'tcp' }
+    const response = await this.#request({ method: 'POST', path, body, headers })
+    if (response.statusCode !== 101) throw this.#http.foreign(path, '')
+    return response.socket
   }
 
   /** A response of Podman's own API; null: this version does not have the path. */

@@ -10,6 +10,7 @@ import {
   type Observation,
   type Sample,
   type SampledRun,
+  SessionRefused,
   StartFailed,
 } from '../executor.ts'
 
@@ -79,6 +80,18 @@ export class MachinesExecutor implements Executor {
 
   async stop(handle: Handle, graceMs: number): Promise<void> {
     if (isHandle(handle)) await this.#machineOf(handle).stop(toOwn(handle), graceMs)
+  }
+
+  async exec(...[handle, order]: Parameters<NonNullable<Executor['exec']>>) {
+    const machine = this.#machineOf(handle)
+    if (!machine.exec) throw new SessionRefused(`${toNode(handle)} runs no commands in containers`)
+    return machine.exec(toOwn(handle), order)
+  }
+
+  async connect(...[handle, port]: Parameters<NonNullable<Executor['connect']>>) {
+    const machine = this.#machineOf(handle)
+    if (!machine.connect) throw new SessionRefused(`${toNode(handle)} reaches no ports of containers`)
+    return machine.connect(toOwn(handle), port)
   }
 
   async forget(handle: Handle): Promise<void> {

@@ -130,7 +130,7 @@ function digestOf({ Config: { Labels: given } }: Inspected): { imageDigest?: str
   return imageDigest ? { imageDigest } : {}
 }
 
-function addressOf({ NetworkSettings: { Networks: networks } }: Inspected): { ip?: string } {
+export function addressOf({ NetworkSettings: { Networks: networks } }: Inspected): { ip?: string } {
   const ip = Object.values(networks ?? {}).find((network) => network?.IPAddress)?.IPAddress
   return ip ? { ip } : {}
 }

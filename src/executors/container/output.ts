@@ -53,7 +53,7 @@ interface Part {
 }
 
 /** Extracts payload from the pieces of a connection; frames and their headers may span pieces. */
-class Frames {
+export class Frames {
   #header = Buffer.alloc(0)
   #stream: LogStreamName = 'STDOUT'
   #left = 0

@@ -5,6 +5,7 @@ import type { Readable, Writable } from 'node:stream'
 import { type AccountRules, findAccount, switchToAccount } from '../accounts/account.ts'
 import { type ExecOrder, type ExecProcess, SessionRefused, StartFailed, type TerminalSize } from '../executor.ts'
 import { carryEnvironment, type Environment, escapeAssignment } from '../process/environment.ts'
+import { loginShell } from '../process/scripts.ts'
 import type { Journal } from './journal.ts'
 import { runIdVariable } from './launch.ts'
 import { findProcess } from './processes.ts'
@@ -24,7 +25,6 @@ stty rows "$1" cols "$2" echo
 shift 2
 exec 3>&-
 exec "$@"`
-const loginShell = ['/bin/sh', '-c', '[ "$SHELL" ] || SHELL=/bin/sh; exec "$SHELL" -l']
 const quote = (word: string) => `'${word.replaceAll("'", "'\\''")}'`
 const notHere = () => new SessionRefused('The run has no process on this machine')
 

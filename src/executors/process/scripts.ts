@@ -13,6 +13,8 @@ export const fileBlockBytes = 512
 
 /** Runs preLaunch, the ranks and postLaunch. */
 export const rankLauncher = readScript(import.meta.dirname, 'launch.sh')
+/** The shell of the account in which a session begins. */
+export const loginShell = ['/bin/sh', '-c', '[ "$SHELL" ] || SHELL=/bin/sh; exec "$SHELL" -l']
 /** Opens stdinPath, stdoutPath and stderrPath. */
 export const jobScript = readScript(import.meta.dirname, 'job.sh')
 /** Checks stdinPath, stdoutPath and stderrPath. */

@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { type Duplex, PassThrough } from 'node:stream'
+import type { Clock } from '../../platform/clock.ts'
+import { BackendRefused } from '../backend/unreachable.ts'
+import { type ExecOrder, type ExecProcess, type Handle, SessionRefused, type TerminalSize } from '../executor.ts'
+import { loginShell, readScript } from '../process/scripts.ts'
+import type { Containers } from './containers.ts'
+import type { Engine } from './engine.ts'
+import { addressOf, parsePhase } from './observation.ts'
+import { Frames } from './output.ts'
+
+/**
+ * Commands in the container of a run, by the exec API of the engine, and connections to the address of the container. The
+ * engine cannot end a command, so it carries a variable by which a second command finds and kills it.
+ */
+
+const marker = 'BERTH_SESSION'
+/** Sends the signal $1 to all processes that have the variable $0. */
+const killScript = readScript(import.meta.dirname, 'kill.sh')
+const connectMsMax = 10_000
+const endedMs = 100
+const endedLooks = 20
+
+interface ExecState {
+  Running: boolean
+  ExitCode: number | null
+}
+
+export interface ExecParts {
+  engine: Engine
+  containers: Containers
+  clock: Clock
+}
+
+export async function execInContainer(handle: Handle, order: ExecOrder, parts: ExecParts): Promise<ExecProcess> {
+  const { engine } = parts
+  const { command, size } = order
+  await findRunning(handle, parts.containers)
+  const session = `${marker}=${randomUUID()}`
+  const id = await createExec(engine, handle, {
+    Cmd: command.length > 0 ? command : loginShell,
+    Tty: size !== null,
+    AttachStdin: true,
+    Env: [session, ...(size ? ['TERM=xterm-256color'] : [])],
+  })
+  const socket = await engine.hijack(`/exec/${id}/start`, { Detach: false, Tty: size !== null })
+  socket.on('error', () => undefined)
+  const resize = ({ columns: w, rows: h }: TerminalSize) =>
+    void engine.post(`/exec/${id}/resize`, { h, w }).catch(() => undefined)
+  if (size) resize(size)
+  const send = (signal: string) => void kill(engine, handle, { session, signal }).catch(() => undefined)
+  const { stdout, stderr } = size ? { stdout: socket, stderr: null } : separate(socket)
+  return {
+    stdin: socket,
+    stdout,
+    stderr,
+    exitCode: once(stdout, 'close').then(
+      () => readExitCode(id, parts),
+      () => null,
+    ),
+    resize,
+    signal: send,
+    end: () => {
+      send('KILL')
+      socket.destroy()
+    },
+  }
+}
+
+/** The container's own address: never the machine's, nor that of another container. */
+export async function connectToContainer(handle: Handle, port: number, parts: ExecParts): Promise<Socket> {
+  const { engine, containers } = parts
+  if (engine.isRemote) throw new SessionRefused('The server does not reach ports of containers on other machines')
+  const { ip } = addressOf(await findRunning(handle, containers))
+  if (ip === undefined)
+    throw new SessionRefused('The container has no address of its own, so its ports are not reached')
+  const socket = connect({ host: ip, port, allowHalfOpen: true })
+  const late = setTimeout(() => socket.destroy(new Error('no answer')), connectMsMax)
+  try {
+    await once(socket, 'connect')
+  } catch (cause) {
+    throw new SessionRefused(
+      `Port ${port} of the container refuses connections; does the job listen on all addresses?`,
+      { cause },
+    )
+  } finally {
+    clearTimeout(late)
+  }
+  // The container may have ended, and another one may have got its address.
+  if (addressOf(await findRunning(handle, containers)).ip === ip) return socket
+  socket.destroy()
+  throw notRunning()
+}
+
+const notRunning = () => new SessionRefused('The container of the run is not running')
+
+async function findRunning(handle: Handle, containers: Containers) {
+  const found = await containers.find(handle)
+  if (!found || parsePhase(found.State.Status) !== 'runs') throw notRunning()
+  return found
+}
+
+async function createExec(engine: Engine, handle: Handle, body: object): Promise<string> {
+  try {
+    const all = { AttachStdout: true, AttachStderr: true, ...body }
+    return (await engine.post<{ Id: string }>(`/containers/${handle}/exec`, undefined, all))?.Id ?? ''
+  } catch (error) {
+    throw error instanceof BackendRefused ? new SessionRefused(error.message, { cause: error }) : error
+  }
+}
+
+/** The streams of a connection without a terminal. */
+function separate(socket: Duplex): { stdout: PassThrough; stderr: PassThrough } {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()]
+  const frames = new Frames()
+  const pass = async () => {
+    for await (const piece of socket as AsyncIterable<Buffer>)
+      for (const { stream, bytes } of frames.read(piece)) {
+        const to = stream === 'STDERR' ? stderr : stdout
+        if (!to.write(bytes)) await once(to, 'drain')
+      }
+  }
+  void pass()
+    .catch(() => undefined)
+    .finally(() => {
+      stdout.end()
+      stderr.end()
+    })
+  return { stdout, stderr }
+}
+
+/** The engine may report the end a moment after the last output. */
+async function readExitCode(id: string, { engine, clock }: ExecParts): Promise<number | null> {
+  for (let looks = 0; looks < endedLooks; looks++) {
+    const state = await engine.get<ExecState>(`/exec/${id}/json`)
+    if (!state.Running) return state.ExitCode
+    await clock.sleep(endedMs)
+  }
+  return null
+}
+
+/** An image without a shell has no such script; there the command ends with the run. */
+async function kill(
+  engine: Engine,
+  handle: Handle,
+  { session, signal }: { session: string; signal: string },
+): Promise<void> {
+  if (!/^[A-Z0-9]{1,10}$/.test(signal)) return
+  const command = ['/bin/sh', '-c', killScript, session, signal]
+  const id = await createExec(engine, handle, { Cmd: command })
+  await engine.post(`/exec/${id}/start`, undefined, { Detach: true })
+}
