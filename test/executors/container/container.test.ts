@@ -1,16 +1,20 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createContainerExecutor } from '../../../src/executors/container/container.ts'
 import { Engine, isPodman } from '../../../src/executors/container/engine.ts'
 import { hasNames } from '../../../src/executors/container/network.ts'
-import type { Executor } from '../../../src/executors/executor.ts'
+import { type Executor, SessionRefused } from '../../../src/executors/executor.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { machineTime } from '../../support/clock.ts'
+import { until } from '../../support/until.ts'
 import { commandOf, contract, startsAt } from '../contract.ts'
 import { observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
 
@@ -85,6 +89,29 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
     }
     const sh = (text: string, spec: Spec = {}): Spec => ({ command: ['/bin/sh', '-c', text], ...spec })
     const refused = (spec: Spec) => start(spec).catch((error: unknown) => error)
+
+    it('reaches its own ports, and none on which only the machine listens', async () => {
+      const handle = await start(sh('while :; do echo hello | nc -l -p 8080; done'))
+      await untilState(executor, handle, 'running')
+      const fetch = async () => {
+        const socket = await executor.connect?.(handle, 8080).catch(() => null)
+        return socket ? text(socket) : ''
+      }
+      await until(async () => (await fetch()) === 'hello\n', { what: 'the job listens' })
+      const mine = createServer().listen(0)
+      await once(mine, 'listening')
+      const { port } = mine.address() as AddressInfo
+      await expect(executor.connect?.(handle, port)).rejects.toThrow(SessionRefused)
+      mine.close()
+      await executor.stop(handle, 0)
+    })
+
+    it('without a network has no ports', async () => {
+      const handle = await start(sh('exec sleep 600', { networkIsolation: 'ALL' }))
+      await untilState(executor, handle, 'running')
+      await expect(executor.connect?.(handle, 80)).rejects.toThrow('no address of its own')
+      await executor.stop(handle, 0)
+    })
 
     it('has the environment of the image, of the configuration, of the job and of Berth', async () => {
       const environment = [{ name: 'BOTH', value: `\${PASSED}/\${BERTH_RUN}` }]
