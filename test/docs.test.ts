@@ -69,6 +69,12 @@ async function typed(name: string, more: Record<string, string> = {}): Promise<s
   }
 }
 
+test('the commands of the guide to sessions work', async () => {
+  const [out = ''] = await typed('exec.md')
+  expect(out).toMatch(/^in job_\w{26}\n5\n/m)
+  expect(out).toMatch(/exit 0 .*wc -c/)
+})
+
 test('the commands of the command-line guide work', async () => {
   const [
     loggedIn,

@@ -38,7 +38,7 @@ export interface ExecutorTraits {
   namesIsolated: boolean
   /** Special fields that the executor supports; a submission with another special field is refused. */
   honours: readonly SpecialField[]
-  /** What a session in a running job may do: run a command (exec), reach a port (connect). */
+  /** exec: sessions can run commands in running jobs. connect: they can reach ports. */
   sessions: readonly ('exec' | 'connect')[]
 }
 

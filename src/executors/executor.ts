@@ -251,7 +251,7 @@ export interface ExecOrder {
   command: readonly string[]
   /** null: no terminal; stdout and stderr stay apart. */
   size: TerminalSize | null
-  /** As in RunSpec. */
+  /** The same as `unixUser` of the run. */
   unixUser: string | null
 }
 

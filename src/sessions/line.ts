@@ -12,7 +12,7 @@ export interface LineSocket {
 
 interface LineOptions {
   clock: Clock
-  /** With it the client may continue after a cut. */
+  /** The secret with which the client may continue after a cut. */
   secret: string
   take: (kind: number, payload: Uint8Array) => Promise<void> | void
   /** The line is over: no connection came in time, the client has everything, or an error. */
@@ -63,7 +63,7 @@ export class Line {
     if (socket === this.#socket) this.#channel.receive(message)
   }
 
-  /** `isFinal`: the client left, so that this is no cut. */
+  /** `isFinal`: the client left, so this is not a cut. */
   disconnect(socket: LineSocket, isFinal: boolean): void {
     if (socket !== this.#socket) return
     this.#socket = null
@@ -76,7 +76,7 @@ export class Line {
     return this.#channel.send(kind, payload)
   }
 
-  /** Sends the last frame. The line ends when the client has it. */
+  /** Sends the last frame. The line ends when the client has taken that frame. */
   finish(exitCode: number | null, reason: string | null): void {
     if (this.#isFinishing || this.#isOver) return
     this.#isFinishing = true

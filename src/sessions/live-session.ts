@@ -27,7 +27,7 @@ interface LiveOptions {
  */
 export class LiveSession {
   readonly session: TakenSession
-  /** With it the client of the session opens connections after the first. */
+  /** The secret with which the client continues after a cut, and opens further lines. */
   readonly secret = randomBytes(32).toString('base64url')
   bytesIn = 0
   bytesOut = 0

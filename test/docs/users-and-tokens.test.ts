@@ -38,7 +38,9 @@ test('the commands of the guide to users and tokens work', async () => {
   expect(stdout).toMatch(/^ml +ml +ann,ben/m)
   expect(stdout).toMatch(/^job_/m)
   expect(stdout).toMatch(/^berth_\w+ +ci +ann +READ,SUBMIT/m)
-  expect(stdout).toContain('{"data":{"viewer":{"user":{"name":"ann"},"scopes":["READ","SUBMIT","OPERATE","ADMIN"]}}')
+  expect(stdout).toContain(
+    '{"data":{"viewer":{"user":{"name":"ann"},"scopes":["READ","SUBMIT","OPERATE","ADMIN","EXEC"]}}',
+  )
   expect(await readFile(join(dataDir, 'ci-token'), 'utf8')).toMatch(/^berth_[0-9a-z]{10}[\w-]{43}\n$/)
   expect(stdout).not.toContain(secret)
   if (process.getuid?.() !== 0) return

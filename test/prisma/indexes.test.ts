@@ -57,6 +57,14 @@ const needs = {
     'FROM audit_entry a WHERE a.seq IS NULL AND a.at >= to_timestamp($2::float8 / 1000)',
     'SELECT * FROM audit_entry a WHERE a.seq IS NULL AND a.at >= to_timestamp($2::float8 / 1000) ORDER BY a.at, a.id LIMIT $1',
   ),
+  job_session_job_id_created_at_idx: need(
+    'FROM job_session WHERE job_id = j.id ORDER BY created_at DESC',
+    'SELECT id FROM job_session WHERE job_id = $1 ORDER BY created_at DESC, id DESC LIMIT 100',
+  ),
+  job_session_user_id_created_at_idx: need(
+    'FROM job_session WHERE user_id = $1 AND ',
+    'SELECT count(*) FROM job_session WHERE user_id = $1 AND ended_at IS NULL',
+  ),
   saved_view_owner_id_idx: need('v.owner_id = $1', 'SELECT id FROM saved_view WHERE owner_id = $1'),
   saved_view_team_id_idx: need('v.team_id IN', 'SELECT id FROM saved_view WHERE team_id = $1'),
   deleted_job_without_position: need(

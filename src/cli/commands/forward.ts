@@ -27,7 +27,7 @@ export function registerForwardCommand(program: Command, cli: Cli): void {
   program
     .command('forward')
     .argument('<job>')
-    .argument('<ports>', 'PORT of the job, or LOCAL:PORT (default: the same port here; 0: any free one)', readPorts)
+    .argument('<ports>', 'PORT of the job, or LOCAL:PORT (default: the same port here; 0: a free one)', readPorts)
     .option('--run <number>', 'only if this run is the current one', readCount)
     .option('--stdio', 'one connection over stdin and stdout, for ProxyCommand of ssh')
     .option('--open', 'open the port in a browser')

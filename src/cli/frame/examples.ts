@@ -21,10 +21,7 @@ export const examples: Readonly<Record<string, readonly [string, string]>> = {
   exec: ['berth exec @last', 'berth exec JOB -- tar c out | tar x'],
   forward: ['berth forward JOB 8888 --open', "ssh -o ProxyCommand='berth forward JOB 22 --stdio' job"],
   'sessions ls': ['berth sessions ls @last', 'berth sessions ls JOB -o json'],
-  'sessions end': [
-    'berth sessions end SESSION',
-    'berth sessions ls JOB -o ids | xargs -n 1 berth sessions end',
-  ],
+  'sessions end': ['berth sessions end SESSION', 'berth sessions ls JOB -o ids | xargs -n 1 berth sessions end'],
   cancel: ['berth cancel @last --reason "wrong input"', 'berth cancel --user me --state waiting'],
   priority: ['berth priority JOB 40', 'berth priority --clear JOB'],
   rm: ['berth rm JOB OTHER', 'berth rm --user me --state final --until 30d'],

@@ -12,7 +12,7 @@ export const windowBytes = 262_144
 const receivedBytesMax = 2 * windowBytes
 const ackEveryBytes = windowBytes / 4
 
-/** A connection; `null` while there is none. */
+/** A connection to the other end. */
 export interface FrameSocket {
   send(bytes: Uint8Array<ArrayBuffer>): void
 }
@@ -69,7 +69,7 @@ export class Channel {
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
-  /** Sends a frame without a number. It is lost if there is no connection. */
+  /** Sends a frame without a number, which a cut loses. */
   sendControl(kind: Kind, { number = 0, payload = new Uint8Array() }: { number?: number; payload?: Uint8Array } = {}) {
     this.#socket?.send(encodeFrame({ kind, number, payload }))
   }
@@ -98,7 +98,7 @@ export class Channel {
   receive(message: Uint8Array) {
     if (this.#isClosed) return
     const frame = decodeFrame(message)
-    if (!frame) return this.#fail('A message is no frame')
+    if (!frame) return this.#fail('A message is too short')
     if (frame.kind === kinds.ack) return this.#drop(frame.number)
     if (!isNumbered(frame)) return this.#options.onControl?.(frame)
     if (frame.number <= this.#received) return

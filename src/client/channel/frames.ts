@@ -45,7 +45,7 @@ export function encodeFrame({ kind, number, payload }: Frame): Uint8Array<ArrayB
   return bytes
 }
 
-/** null: the message is too short for a frame. */
+/** null: the message is too short. */
 export function decodeFrame(bytes: Uint8Array): Frame | null {
   if (bytes.length < headerBytes) return null
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)

@@ -283,7 +283,7 @@ export type EnableWebhookInput = {
 
 /** The session to end. */
 export type EndSessionInput = {
-  /** The session: session_… */
+  /** Id of an open session: session_… */
   sessionId: string;
 };
 

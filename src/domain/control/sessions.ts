@@ -2,7 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import { readNow } from '../../platform/database-time.ts'
 import type { Sql, Tx } from '../../platform/tx.ts'
-import { createViewer, demandOver, mayOver, type Person, type Viewer } from '../access.ts'
+import { createViewer, demand, demandOver, mayOver, type Person, type Viewer } from '../access.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidState, jobNotFound, NotFound, QuotaExceeded } from '../errors.ts'
@@ -144,7 +144,7 @@ async function demandFree(sql: Sql, { userId, userName }: Viewer): Promise<void>
   })
 }
 
-/** A session whose ticket is valid, with what its server needs to enter the run. */
+/** A session whose ticket is valid, with the facts by which its server enters the run. */
 export interface TakenSession {
   id: string
   jobId: string
@@ -256,6 +256,7 @@ export async function closeSession(
 
 /** Asks the server that holds the session to end it. Ending it again changes nothing. */
 export async function endSession(domain: Domain, viewer: Viewer, id: string): Promise<{ id: string }> {
+  if (!mayOver(viewer, { userId: viewer.userId, sharesTeam: true }, 'exec')) demand(viewer, 'job.exec.own')
   await domain.db.serializable(async (tx) => {
     const session = await tx.prisma.jobSession.findUnique({ where: { id }, include: { job: true } })
     const isOwn = session?.userId === viewer.userId

@@ -16,7 +16,7 @@ export interface DeclaredPool extends Partial<DeclaredPlanning> {
   policy: Policy
   executors: readonly string[]
   relaxReplicas: boolean
-  /** false: nobody may open sessions in its jobs. Default: true. */
+  /** false: users may not open sessions in its jobs. Default: true. */
   exec?: boolean
   nodes: readonly DeclaredNode[]
   limits?: LimitChange

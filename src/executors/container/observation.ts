@@ -65,7 +65,13 @@ export function observeContainer(inspected: Inspected, known: Known): Observatio
       if (hasNoCommand(state)) return endOf(inspected, known)
       return { state: 'starting', ...(state.Error !== '' && { info: state.Error }) }
     case 'runs':
-      return { state: 'running', nativeId, ...begun(inspected, known), ...addressOf(inspected), ...digestOf(inspected) }
+      return {
+        state: 'running',
+        nativeId,
+        ...begun(inspected, known),
+        ...findAddress(inspected),
+        ...digestOf(inspected),
+      }
     case 'over':
       return isBeingRemoved(state, known)
         ? { state: 'gone', info: 'The container was removed' }
@@ -130,7 +136,7 @@ function digestOf({ Config: { Labels: given } }: Inspected): { imageDigest?: str
   return imageDigest ? { imageDigest } : {}
 }
 
-export function addressOf({ NetworkSettings: { Networks: networks } }: Inspected): { ip?: string } {
+export function findAddress({ NetworkSettings: { Networks: networks } }: Inspected): { ip?: string } {
   const ip = Object.values(networks ?? {}).find((network) => network?.IPAddress)?.IPAddress
   return ip ? { ip } : {}
 }

@@ -19,7 +19,7 @@ import { enterScript, shell, workdirScript } from './shell.ts'
 
 const script = ['/usr/bin/script', '/bin/script'].find((path) => existsSync(path))
 const terminalName = /^\/dev\/pts\/\d+$/
-/** Reports its terminal at descriptor 3. `script` starts without echo where its own input is no terminal. */
+/** Reports its terminal at descriptor 3. `script` starts it without echo, because its own input is a pipe. */
 const terminalScript = `tty >&3
 stty rows "$1" cols "$2" echo
 shift 2

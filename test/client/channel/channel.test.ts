@@ -100,9 +100,12 @@ describe('a channel', () => {
   })
 
   it.each([
-    ['a message that is no frame', Buffer.from('x')],
+    ['a message that is too short', Buffer.from('x')],
     ['a gap in the numbers', encodeFrame({ kind: kinds.stdin, number: 2, payload: new Uint8Array() })],
-    ['an acknowledgement of what was not sent', encodeFrame({ kind: kinds.ack, number: 1, payload: new Uint8Array() })],
+    [
+      'an acknowledgement of a frame that was not sent',
+      encodeFrame({ kind: kinds.ack, number: 1, payload: new Uint8Array() }),
+    ],
   ])('refuses %s', (_, bytes) => {
     const end = new End()
     end.channel.receive(bytes)

@@ -67,6 +67,9 @@ const good: Record<string, Arguments> = {
   createToken: input(({ user }) => ({ name: 't', userId: user })),
   revokeToken: input(() => ({ tokenId: 'token_1' })),
   createDownload: input(({ final }) => ({ log: { jobId: final } })),
+  openSession: input(({ queued }) => ({ jobId: queued })),
+  openForward: input(({ queued }) => ({ jobId: queued, port: 80 })),
+  endSession: input(() => ({ sessionId: 'session_1' })),
   createQuota: input(() => ({ type: 'JOBS_PER_DAY', action: 'WARN', limit: 5 })),
   updateQuota: input(({ quota }) => ({ quotaId: quota, limit: 2 })),
   deleteQuota: input(({ quota }) => ({ quotaId: quota })),
@@ -218,6 +221,17 @@ const cases: Record<string, Record<string, Case>> = {
     NotFound: job(() => ({ log: { jobId: 'job_00000000000000000000000000' } })),
     InvalidInput: job(({ final }) => ({ log: { jobId: final, run: 0 } })),
   },
+  openSession: {
+    NotFound: unknownJob(),
+    InvalidState: job(({ queued }) => ({ jobId: queued })),
+    InvalidInput: job(({ queued }) => ({ jobId: queued, size: { columns: 0, rows: 1 } })),
+  },
+  openForward: {
+    NotFound: unknownJob({ port: 80 }),
+    InvalidState: job(({ queued }) => ({ jobId: queued, port: 80 })),
+    InvalidInput: job(({ queued }) => ({ jobId: queued, port: 0 })),
+  },
+  endSession: { NotFound: unknownId('sessionId') },
   createQuota: {
     InvalidInput: job(() => ({ type: 'JOBS_PER_DAY', action: 'WARN', limit: -1 })),
     NotFound: job(() => ({ type: 'JOBS_PER_DAY', action: 'WARN', scope: { team: { name: 'nobody' } }, limit: 1 })),
@@ -268,8 +282,8 @@ const oneOf: Record<string, string> = {
   rejectJobs: 'rejectJob',
 }
 
-/** In unsatisfiable.test.ts. */
-const elsewhere = ['previewJob Rejected']
+/** In unsatisfiable.test.ts, and in test/sessions/tickets.test.ts. */
+const elsewhere = ['previewJob Rejected', 'openSession QuotaExceeded', 'openForward QuotaExceeded']
 
 /** A VIEWER may save views. */
 const forViewers = ['saveView']

@@ -20,7 +20,7 @@ builder.node(JobSessionRef, {
   fields: (t) => ({
     job: t.field({
       type: JobRef,
-      description: 'The job.',
+      description: 'The running job that the session entered.',
       resolve: ({ jobId }, _args, { load }) => requireRow(load.job.load(jobId)),
     }),
     run: t.field({
@@ -52,7 +52,10 @@ builder.node(JobSessionRef, {
     endedAt: t.expose('endedAt', { type: 'DateTime', nullable: true, description: 'When it ended; null: not stored.' }),
     endReason: t.exposeString('endReason', { nullable: true, description: 'Why it ended, as a sentence.' }),
     exitCode: t.exposeInt('exitCode', { nullable: true, description: 'Exit code of the command; null: unknown.' }),
-    bytesIn: t.expose('bytesIn', { type: 'UInt53', description: 'Bytes to the job.' }),
+    bytesIn: t.expose('bytesIn', {
+      type: 'UInt53',
+      description: 'Number of bytes that were typed or sent to the job.',
+    }),
     bytesOut: t.expose('bytesOut', { type: 'UInt53', description: 'Bytes from the job.' }),
   }),
 })
@@ -142,7 +145,7 @@ const EndSessionSuccess = builder.objectRef<{ id: string }>('EndSessionSuccess')
 
 const EndSessionInput = builder.inputType('EndSessionInput', {
   description: 'The session to end.',
-  fields: (t) => ({ sessionId: t.id({ required: true, description: 'The session: session_…' }) }),
+  fields: (t) => ({ sessionId: t.id({ required: true, description: 'Id of an open session: session_…' }) }),
 })
 
 builder.mutationField('endSession', (t) =>
