@@ -19,7 +19,7 @@ export const examples: Readonly<Record<string, readonly [string, string]>> = {
   usage: ['berth usage --since 7d --by user', 'berth usage --since 2030-01-01 --until 2030-02-01 -o json'],
   open: ['berth open @last', 'berth open workload'],
   exec: ['berth exec @last', 'berth exec JOB -- tar c out | tar x'],
-  forward: ['berth forward JOB 8888 --open', "ssh -o ProxyCommand='berth forward JOB 22 --stdio' job"],
+  forward: ['berth forward JOB 8888 --open', 'berth forward JOB 0:6006'],
   'sessions ls': ['berth sessions ls @last', 'berth sessions ls JOB -o json'],
   'sessions end': ['berth sessions end SESSION', 'berth sessions ls JOB -o ids | xargs -n 1 berth sessions end'],
   cancel: ['berth cancel @last --reason "wrong input"', 'berth cancel --user me --state waiting'],

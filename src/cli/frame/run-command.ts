@@ -11,6 +11,7 @@ import { findCommandPath, findOption } from './command-path.ts'
 import { moveContextOption, readContextOption } from './context-option.ts'
 import { exitCodes, MissingJob, Stop, stopForFailure, usageError } from './exit.ts'
 import { createProgram } from './program.ts'
+import type { Stdio } from './stdio.ts'
 import { createTerminal, readColour, type Streams } from './terminal.ts'
 
 type GivenParts = 'env' | 'cwd' | 'readStdin' | 'stdio' | 'becomeProgram' | 'readKeys' | 'ask' | 'askSecret'
@@ -36,6 +37,7 @@ class CommandRun {
   #readContextName = () => readContextOption(this.#createProgram, this.#words)
   #choice: ServerChoice | undefined
   #connection: Client | undefined
+  #stdio: Stdio | undefined
   #exitCode: number = exitCodes.ok
 
   constructor(words: readonly string[], host: CommandHost) {
@@ -88,7 +90,10 @@ class CommandRun {
         this.#exitCode = code
       },
       readStdin: host.readStdin,
-      stdio: host.stdio,
+      stdio: () => {
+        this.#stdio ??= host.stdio()
+        return this.#stdio
+      },
       becomeProgram: host.becomeProgram,
       readKeys:
         readKeys &&

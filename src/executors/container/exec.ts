@@ -8,7 +8,7 @@ import { type ExecOrder, type ExecProcess, type Handle, SessionRefused, type Ter
 import { loginShell, readScript } from '../process/scripts.ts'
 import type { Containers } from './containers.ts'
 import type { Engine } from './engine.ts'
-import { findAddress, parsePhase } from './observation.ts'
+import { findContainerAddress, parsePhase } from './observation.ts'
 import { Frames } from './output.ts'
 
 /**
@@ -73,7 +73,7 @@ export async function execInContainer(handle: Handle, order: ExecOrder, parts: E
 export async function connectToContainer(handle: Handle, port: number, parts: ExecParts): Promise<Socket> {
   const { engine, containers } = parts
   if (engine.isRemote) throw new SessionRefused('The server does not reach ports of containers on other machines')
-  const { ip } = findAddress(await findRunning(handle, containers))
+  const { ip } = findContainerAddress(await findRunning(handle, containers))
   if (ip === undefined)
     throw new SessionRefused('The container has no address of its own, so its ports are not reached')
   const socket = connect({ host: ip, port, allowHalfOpen: true })
@@ -89,7 +89,7 @@ export async function connectToContainer(handle: Handle, port: number, parts: Ex
     clearTimeout(late)
   }
   // The container may have ended, and another one may have got its address.
-  if (findAddress(await findRunning(handle, containers)).ip === ip) return socket
+  if (findContainerAddress(await findRunning(handle, containers)).ip === ip) return socket
   socket.destroy()
   throw notRunning()
 }

@@ -69,7 +69,7 @@ export function observeContainer(inspected: Inspected, known: Known): Observatio
         state: 'running',
         nativeId,
         ...begun(inspected, known),
-        ...findAddress(inspected),
+        ...findContainerAddress(inspected),
         ...digestOf(inspected),
       }
     case 'over':
@@ -136,7 +136,7 @@ function digestOf({ Config: { Labels: given } }: Inspected): { imageDigest?: str
   return imageDigest ? { imageDigest } : {}
 }
 
-export function findAddress({ NetworkSettings: { Networks: networks } }: Inspected): { ip?: string } {
+export function findContainerAddress({ NetworkSettings: { Networks: networks } }: Inspected): { ip?: string } {
   const ip = Object.values(networks ?? {}).find((network) => network?.IPAddress)?.IPAddress
   return ip ? { ip } : {}
 }

@@ -132,9 +132,9 @@ const access: Record<string, Who> = {
 /** Scope that a token needs for a permission. */
 const requiredScope = (permission: Permission): TokenScope => {
   if (/^(job\.view|audit\.read)/.test(permission)) return 'READ'
-  if (/^job\.(submit|cancel\.own|delete\.own)$|^view\./.test(permission)) return 'SUBMIT'
+  if (/^job\.(submit|(cancel|delete|exec)\.own)$|^view\./.test(permission)) return 'SUBMIT'
   if (/^(job\.(approve|priority|cancel\.all)|pool\.plan)/.test(permission)) return 'OPERATE'
-  return 'ADMIN'
+  return permission.startsWith('job.exec') ? 'EXEC' : 'ADMIN'
 }
 
 const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].flatMap((type) =>

@@ -106,6 +106,12 @@ const decisions = (words: object, tooLong: object): Record<string, Case> => ({
   InvalidInput: job(({ blocked }) => ({ jobId: blocked, ...tooLong, expectedVersion: 2 })),
 })
 
+const sessions = (right: object, wrong: object): Record<string, Case> => ({
+  NotFound: unknownJob(right),
+  InvalidState: job(({ queued }) => ({ jobId: queued, ...right })),
+  InvalidInput: job(({ queued }) => ({ jobId: queued, ...wrong })),
+})
+
 const submissions: Record<string, Case> = {
   InvalidInput: job(() => ({ spec: { command: [] } })),
   IdempotencyConflict: job(() => ({ spec: { command: ['other'] }, idempotencyKey: 'taken' })),
@@ -221,16 +227,8 @@ const cases: Record<string, Record<string, Case>> = {
     NotFound: job(() => ({ log: { jobId: 'job_00000000000000000000000000' } })),
     InvalidInput: job(({ final }) => ({ log: { jobId: final, run: 0 } })),
   },
-  openSession: {
-    NotFound: unknownJob(),
-    InvalidState: job(({ queued }) => ({ jobId: queued })),
-    InvalidInput: job(({ queued }) => ({ jobId: queued, size: { columns: 0, rows: 1 } })),
-  },
-  openForward: {
-    NotFound: unknownJob({ port: 80 }),
-    InvalidState: job(({ queued }) => ({ jobId: queued, port: 80 })),
-    InvalidInput: job(({ queued }) => ({ jobId: queued, port: 0 })),
-  },
+  openSession: sessions({}, { size: { columns: 0, rows: 1 } }),
+  openForward: sessions({ port: 80 }, { port: 0 }),
   endSession: { NotFound: unknownId('sessionId') },
   createQuota: {
     InvalidInput: job(() => ({ type: 'JOBS_PER_DAY', action: 'WARN', limit: -1 })),
@@ -282,7 +280,7 @@ const oneOf: Record<string, string> = {
   rejectJobs: 'rejectJob',
 }
 
-/** In unsatisfiable.test.ts, and in test/sessions/tickets.test.ts. */
+/** In unsatisfiable.test.ts, and in test/sessions. */
 const elsewhere = ['previewJob Rejected', 'openSession QuotaExceeded', 'openForward QuotaExceeded']
 
 /** A VIEWER may save views. */
