@@ -172,7 +172,8 @@ export class LiveSession {
   }
 
   async #pump(from: Readable, line: Line, kind: Kind): Promise<void> {
-    for await (const chunk of from as AsyncIterable<Buffer>)
+    // Without destruction at its end, because a socket may still be written to.
+    for await (const chunk of from.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>)
       for (let at = 0; at < chunk.length; at += payloadBytesMax) {
         const payload = chunk.subarray(at, at + payloadBytesMax)
         this.bytesOut += payload.length

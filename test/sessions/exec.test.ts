@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -177,6 +177,30 @@ describe('forward', () => {
     const other = await startJob(`exec ${process.execPath} -e "${script}"`)
     const run = () => commandLine.run(['forward', other, String(port), '--stdio'], { input: 'x'.repeat(100_000) })
     await until(async () => (await run()).stdout === 'got 100000', { what: 'the job listens' })
+    await berth('cancel', other)
+  })
+
+  it('leads a port here to the job, and keeps a connection whose other half is closed', async () => {
+    const port = await freePort()
+    const script = `require('net').createServer({allowHalfOpen:true},s=>{let n=0;s.end('hi');s.on('data',d=>n+=d.length).on('end',()=>console.log('got '+n))}).listen(${port},'127.0.0.1',()=>console.log('ready'))`
+    const other = await startJob(`exec ${process.execPath} -e "${script}"`)
+    await until(async () => (await berth('logs', other)).stdout === 'ready\n', { what: 'the job listens' })
+    const forward = commandLine.start(['forward', other, `0:${port}`])
+    const [, local = ''] = await forward.find(/127\.0\.0\.1:(\d+) leads to/)
+    const converse = async () => {
+      const socket = connect({ port: Number(local), host: '127.0.0.1', allowHalfOpen: true })
+      const greeting = await new Promise<string>((resolve) => {
+        let text = ''
+        socket.on('data', (data) => (text += data)).on('end', () => resolve(text))
+      })
+      socket.end(Buffer.alloc(400_000))
+      return greeting
+    }
+    expect(await Promise.all([converse(), converse(), converse()])).toEqual(['hi', 'hi', 'hi'])
+    const got = 'ready\ngot 400000\ngot 400000\ngot 400000\n'
+    await until(async () => (await berth('logs', other)).stdout === got, { what: 'the job has all' })
+    forward.child.kill('SIGINT')
+    expect((await forward.ended).code).toBe(0)
     await berth('cancel', other)
   })
 

@@ -40,7 +40,7 @@ export function registerForwardCommand(program: Command, cli: Cli): void {
       announceSession(cli, session.id, 'the port')
       const forward = new Forward(toSocketUrl(cli, path))
       if (stdio) return forward.carryStdio(cli)
-      const at = await forward.listen(local)
+      const at = await forward.listen(local, cli)
       cli.terminal.say(`berth: http://127.0.0.1:${at} leads to port ${port} of ${jobId}; Ctrl-C ends it`)
       if (open) await openBrowser(cli, `http://127.0.0.1:${at}`)
       await forward.ended(cli)
@@ -66,8 +66,12 @@ class Forward {
     this.#session = new ClientLine({ url, take: () => undefined })
   }
 
-  async listen(port: number): Promise<number> {
-    const server = createServer({ allowHalfOpen: true }, (socket) => void this.#carry(socket))
+  async listen(port: number, cli: Cli): Promise<number> {
+    const carry = async (socket: Socket) => {
+      const reason = await this.#carry(socket)
+      if (reason !== null) cli.terminal.say(`berth: ${reason}`)
+    }
+    const server = createServer({ allowHalfOpen: true }, (socket) => void carry(socket))
     server.listen(port, '127.0.0.1')
     await once(server, 'listening').catch((error: Error) => {
       this.#session.close()
@@ -108,7 +112,7 @@ class Forward {
       take: (kind, payload) => (kind === kinds.eof ? void socket.end() : copyInto(socket, payload)),
     })
     void this.#session.ended.then(() => line.close())
-    socket.once('close', () => line.close())
+    socket.on('error', () => line.close())
     void sendAll(socket, line)
     const { reason } = await line.ended
     if (reason === null) socket.end()

@@ -31,7 +31,8 @@ export function copyInto(stream: Writable, payload: Uint8Array): Promise<void> {
 /** Sends what the stream reads, and its end. */
 export async function sendAll(stream: Readable, line: ClientLine): Promise<void> {
   try {
-    for await (const chunk of stream as AsyncIterable<Buffer>)
+    // Without destruction at its end, because a socket may still be written to.
+    for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>)
       for (let at = 0; at < chunk.length; at += payloadBytesMax)
         await line.send(kinds.stdin, chunk.subarray(at, at + payloadBytesMax))
     await line.send(kinds.eof)

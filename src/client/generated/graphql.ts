@@ -2709,14 +2709,14 @@ export type SetJobPrioritiesMutation = { setJobPriorities:
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
-export type SessionRowFragment = { id: string, command: Array<string>, port: number | null, tty: boolean, isOpen: boolean, createdAt: string, openedAt: string | null, endedAt: string | null, endReason: string | null, exitCode: number | null, bytesIn: number, bytesOut: number, user: { name: string } | null, run: { number: number } };
+export type SessionRowFragment = { id: string, command: Array<string>, port: number | null, tty: boolean, isOpen: boolean, createdAt: string, openedAt: string | null, endedAt: string | null, endReason: string | null, exitCode: number | null, bytesIn: number, bytesOut: number, user: { id: string, name: string } | null, run: { id: string, number: number } };
 
 export type SessionsQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type SessionsQuery = { job: { id: string, sessions: Array<{ id: string, command: Array<string>, port: number | null, tty: boolean, isOpen: boolean, createdAt: string, openedAt: string | null, endedAt: string | null, endReason: string | null, exitCode: number | null, bytesIn: number, bytesOut: number, user: { name: string } | null, run: { number: number } }> } | null };
+export type SessionsQuery = { job: { id: string, sessions: Array<{ id: string, command: Array<string>, port: number | null, tty: boolean, isOpen: boolean, createdAt: string, openedAt: string | null, endedAt: string | null, endReason: string | null, exitCode: number | null, bytesIn: number, bytesOut: number, user: { id: string, name: string } | null, run: { id: string, number: number } }> } | null };
 
 export type OpenSessionMutationVariables = Exact<{
   input: OpenSessionInput;
@@ -3741,9 +3741,11 @@ export const SessionRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   bytesIn
   bytesOut
   user {
+    id
     name
   }
   run {
+    id
     number
   }
 }
@@ -7572,9 +7574,11 @@ export const SessionsDocument = /*#__PURE__*/ new TypedDocumentString(`
   bytesIn
   bytesOut
   user {
+    id
     name
   }
   run {
+    id
     number
   }
 }`) as unknown as TypedDocumentString<SessionsQuery, SessionsQueryVariables>;

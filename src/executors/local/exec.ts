@@ -61,6 +61,9 @@ export async function execInRun(
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe', order.size ? 'pipe' : 'ignore'],
   })
+  child.on('error', () => undefined)
+  // Without a free file descriptor the child has no streams.
+  if (child.pid === undefined) throw new SessionRefused('The machine cannot start the command now')
   return toProcess(child, { hasTerminal: order.size !== null, toAccount })
 }
 
@@ -125,7 +128,11 @@ function toProcess(
   // What `script` itself writes there.
   if (hasTerminal) stderr.resume()
   const send = (signal: NodeJS.Signals) => {
-    if (!isOver && child.pid !== undefined) process.kill(-child.pid, signal)
+    try {
+      if (!isOver && child.pid !== undefined) process.kill(-child.pid, signal)
+    } catch {
+      // The command has just ended, or has become that of another account.
+    }
   }
   return {
     stdin,

@@ -20,6 +20,7 @@ const scopeTexts: Readonly<Record<TokenScope, string>> = {
   SUBMIT: 'submit: own jobs',
   OPERATE: 'operate: approvals, priorities, jobs of others',
   ADMIN: 'admin: people, policies, nodes',
+  EXEC: 'exec: enter running jobs of others',
 }
 const usersMax = 100
 
