@@ -16,6 +16,9 @@ const elsewhere: Readonly<Record<string, string>> = {
   rejectJob: 'rejectJobs rejects one request too',
   reserveSlot: 'a program reserves a slot while it uploads data',
   releaseSlot: 'a program releases the slot that it does not use',
+  openSession: 'the console has no terminal',
+  openForward: 'a page cannot listen on a port',
+  endSession: 'the command line lists and ends sessions',
 }
 
 const mutations = Object.keys(schema.getMutationType()?.getFields() ?? {})

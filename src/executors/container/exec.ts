@@ -50,7 +50,10 @@ export async function execInContainer(handle: Handle, order: ExecOrder, parts: E
   const resize = ({ columns: w, rows: h }: TerminalSize) =>
     void engine.post(`/exec/${id}/resize`, { h, w }).catch(() => undefined)
   if (size) resize(size)
-  const send = (signal: string) => void kill(engine, handle, { session, signal }).catch(() => undefined)
+  // Processes that a command left behind stay when it has ended, as on this machine.
+  const send = (signal: string) => {
+    if (!stdout.readableEnded) void kill(engine, handle, { session, signal }).catch(() => undefined)
+  }
   const { stdout, stderr } = size ? { stdout: socket, stderr: null } : separate(socket)
   return {
     stdin: socket,
