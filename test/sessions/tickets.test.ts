@@ -115,6 +115,23 @@ describe('a session', () => {
     })
   })
 
+  it('may be opened by a LEAD in jobs of own teams alone', async () => {
+    const make = async (name: string, level: string) => {
+      const { user } = await mutate(admin, 'createUser', { input: { name, level }, wanted: 'user { id }' })
+      const input = { name: 't', userId: user.id }
+      const { secret } = await mutate(admin, 'createToken', { input, wanted: 'secret' })
+      return { id: user.id, person: personWith(server.url, secret) }
+    }
+    const [lead, other] = [await make('lead', 'LEAD'), await make('other', 'LEAD')]
+    await mutate(admin, 'createTeam', { input: { name: 'ml' } })
+    const { sql } = server.domain.db
+    await sql.query(`INSERT INTO team_member (team_id, user_id) SELECT id, $1 FROM team WHERE name = 'ml'`, [lead.id])
+    const { jobId } = await startJob(ann)
+    await sql.query(`UPDATE job SET team_id = (SELECT id FROM team WHERE name = 'ml') WHERE id = $1`, [jobId])
+    expect(await open(lead.person, jobId)).toMatchObject({ __typename: 'OpenSessionSuccess' })
+    expect(await open(other.person, jobId)).toMatchObject({ requiredPermission: 'JOB_EXEC_ALL' })
+  })
+
   it('is refused above the maximum per user', async () => {
     const dora = await users.researcher('dora')
     const { jobId } = await startJob(dora)

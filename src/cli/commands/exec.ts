@@ -27,17 +27,15 @@ export function registerExecCommand(program: Command, cli: Cli): void {
       const job = await findJob(cli, id)
       if (job.state !== 'RUNNING')
         throw new Stop(exitCodes.refused, `the job is ${job.state}, not RUNNING`, `"berth info ${id}" shows its state`)
+      const command = job.nativeId === null ? null : toExecCommand(job.executor, job.nativeId, words)
+      if (command) {
+        cli.terminal.say(`berth: the server does not enter jobs of the executor ${job.executor}; run this command`)
+        return cli.terminal.write(`${command.map(quoteShell).join(' ')}\n`)
+      }
       const { terminal } = cli.stdio()
       const size = tty && terminal ? terminal.size() : null
       const input = { jobId: job.id, run, command: words, size }
       const { openSession } = await cli.connection().request(OpenSessionDocument, { input })
-      const command = job.nativeId === null ? null : toExecCommand(job.executor, job.nativeId, words)
-      if (openSession.__typename === 'InvalidStateProblem' && command) {
-        cli.terminal.say(
-          `berth: ${openSession.message}; run this on ${job.currentRun.nodeNames.join(', ') || 'its cluster'}`,
-        )
-        return cli.terminal.write(`${command.map(quoteShell).join(' ')}\n`)
-      }
       const { url, session } = expectSuccess(openSession, 'OpenSessionSuccess')
       announceSession(cli, session.id, 'the command')
       cli.exitWith(await runSession(cli, url, size !== null))
@@ -67,20 +65,18 @@ async function runSession(cli: Cli, path: string, hasTerminal: boolean): Promise
   }
 }
 
-/** null: the job shares the machine with other processes, so that no command of the backend enters it. */
+/** The command of a backend whose jobs the server does not enter; null: the server enters them. */
 export function toExecCommand(executor: Executor, nativeId: string, words: readonly string[]): string[] | null {
   const run = words.length > 0 ? words : ['sh']
-  const terminal = words.length > 0 ? [] : ['-it']
+  const isShell = words.length === 0
   switch (executor) {
-    case 'CONTAINER':
-      return ['docker', 'exec', ...terminal, nativeId, ...run]
     case 'KUBERNETES': {
       // The pods of a run with several copies.
       const [pod = nativeId] = nativeId.split(' ')
-      return ['kubectl', 'exec', ...terminal, pod, '-c', 'job', '--', ...run]
+      return ['kubectl', 'exec', ...(isShell ? ['-it'] : []), pod, '-c', 'job', '--', ...run]
     }
     case 'SLURM':
-      return ['srun', `--jobid=${nativeId}`, '--overlap', ...(words.length > 0 ? [] : ['--pty']), ...run]
+      return ['srun', `--jobid=${nativeId}`, '--overlap', ...(isShell ? ['--pty'] : []), ...run]
     default:
       return null
   }
