@@ -14,7 +14,10 @@ const isRoot = process.getuid?.() === 0
 async function exec(order: Partial<ExecOrder>) {
   const unixUser = 'nobody'
   const environment = [{ name: 'LD_PRELOAD', value: '/no/such.so' }]
-  const run = runOf({ command: ['/bin/sh', '-c', 'echo begun; exec sleep 600'], environment, workdir: tmpdir() }, { unixUser })
+  const run = runOf(
+    { command: ['/bin/sh', '-c', 'echo begun; exec sleep 600'], environment, workdir: tmpdir() },
+    { unixUser },
+  )
   const handle = await local.executor.start(run)
   await read(local.executor, handle, { enough: ({ out }) => out === 'begun\n' })
   const process = await local.executor.exec?.(handle, { command: [], size: null, unixUser, ...order })
