@@ -16,6 +16,7 @@ import { checkPool, checkPublicUrl, poolExecutors } from './config/pools.ts'
 import { checkQuotas, type QuotaConfig, toQuotaConfig } from './config/quotas.ts'
 import { readText } from './config/read-text.ts'
 import { type PlanningConfig, toPlanningConfig } from './config/scheduling.ts'
+import type { SecretKeyFiles } from './config/secret-keys.ts'
 import { type ServerSettings, toServerSettings } from './config/server.ts'
 import { ConfigError, type ConfigProblem, findDuplicates, toProblems } from './config/value.ts'
 import { checkWebhooks, toWebhookConfig, type WebhookConfig } from './config/webhooks.ts'
@@ -60,6 +61,7 @@ export interface Config {
   readonly webhooks: readonly WebhookConfig[]
   /** null: heads of the audit log are only logged. */
   readonly audit: { readonly headFile: string | null }
+  readonly secrets: SecretKeyFiles
   /** null: keep forever. */
   readonly retention: {
     readonly jobsMs: number | null
@@ -310,6 +312,10 @@ function build(
     approvalRules: file.approvalRules,
     webhooks: file.webhooks.map(toWebhookConfig),
     audit: { headFile: file.audit.headFile === undefined ? null : resolve(folder, file.audit.headFile) },
+    secrets: {
+      keyFile: file.secrets.keyFile === undefined ? null : resolve(folder, file.secrets.keyFile),
+      oldKeyFile: file.secrets.oldKeyFile === undefined ? null : resolve(folder, file.secrets.oldKeyFile),
+    },
     retention: {
       jobsMs: daysMs(retention.jobsDays),
       logsMs: daysMs(retention.logsDays),

@@ -9,6 +9,7 @@ import { makeDataDirectory } from './config/data-directory.ts'
 import { exposedWithoutLogin, isLoopbackAddress, noLoginPossible } from './config/exposure.ts'
 import { greeting } from './config/greeting.ts'
 import { explainListenError, toLocalUrl } from './config/listening.ts'
+import { readSecretKeyFiles } from './config/secret-keys.ts'
 import { type Config, ConfigError } from './config.ts'
 import { createViewer, type Viewer } from './domain/access.ts'
 import { createChainer } from './domain/audit/audit-chain.ts'
@@ -20,6 +21,8 @@ import { applyQuotas } from './domain/limits/quotas.ts'
 import { applyPools, ensureLocalUser } from './domain/machines/pools.ts'
 import { decideMode, localUser, resetToSingleUser, watchSingleUser } from './domain/people/access-mode.ts'
 import { applyBootstrapToken } from './domain/people/tokens.ts'
+import { reencryptSecrets } from './domain/secrets/rotation.ts'
+import { createSecretKeys } from './domain/secrets/secret-keys.ts'
 import { applyWebhooks } from './domain/webhooks/endpoints.ts'
 import type { Executor } from './executors/executor.ts'
 import { detectMachine } from './executors/local/machine.ts'
@@ -139,13 +142,17 @@ async function build(start: Start): Promise<string> {
   const time = await readDatabaseTime(db.sql, clock)
   startLoop(createLoop({ name: 'database time', pollMs: timeLookMs, runOnce: time.look, clock, log }), down)
   const singleUser = await decide({ db, time, log }, config)
-  const domain: Domain = { db, wakeups, clock, time, log, singleUser, auditHeadFile: config.audit.headFile }
+  const secretKeys = createSecretKeys(readSecretKeyFiles(config.secrets, config.dataDir))
+  const auditHeadFile = config.audit.headFile
+  const domain: Domain = { db, wakeups, clock, time, log, singleUser, auditHeadFile, secretKeys }
   if (singleUser) startLoop(watchSingleUser(domain, running.startAgain), down)
   const machine = await detectMachine(log)
   await applyPools(domain, { pools: config.pools.map((pool) => declarePool(pool, machine)), queues: config.queues })
   await applyQuotas(domain, config.quotas)
   await applyApprovalRules(domain, config.approvalRules)
   await applyWebhooks(domain, config.webhooks)
+  const reencrypted = await reencryptSecrets(domain)
+  if (reencrypted > 0) log.info({ reencrypted }, 'encrypted secrets with the new key')
   for (const loop of [createSequencer(domain), createChainer(domain)]) startLoop(loop, down)
   const disk = createDiskWatch({ path: config.dataDir, holds: 'the output of jobs', clock, log })
   startLoop(disk.loop, down)
@@ -170,6 +177,7 @@ async function build(start: Start): Promise<string> {
     ...domain,
     dataDir: config.dataDir,
     secretsFile: config.secretsFile,
+    secretKeys: secretKeys.map(({ id }) => id),
     stalled: schedulers,
   })
   startLoop(createConditionWatch(domain, { server, meter }).loop, down)

@@ -192,6 +192,10 @@ export const configFile = section({
   }).prefault({}),
   auth: auth.prefault({}),
   audit: section({ headFile: text('/var/lib/berth/audit-heads').optional() }).prefault({}),
+  secrets: section({
+    keyFile: text('/etc/berth/secrets.key').optional(),
+    oldKeyFile: text('/etc/berth/secrets.old.key').optional(),
+  }).prefault({}),
   approvalRules: list(approvalRuleSection).default([]),
   quotas: list(quotaSection).default([]),
   webhooks: list(webhookSection).default([]),

@@ -2,6 +2,7 @@ import type { Clock, Time } from '../platform/clock.ts'
 import type { Db } from '../platform/db.ts'
 import type { Log } from '../platform/log.ts'
 import type { Wakeups } from '../platform/wakeup.ts'
+import type { SecretKeys } from './secrets/secret-keys.ts'
 
 /**
  * Dependencies of the domain functions. `time` gives ids and displayed times; rules use berth_now(). `clock` measures
@@ -17,6 +18,8 @@ export interface Domain {
   readonly singleUser: boolean
   /** The file to which this process copies heads of the audit log; absent: heads are only logged. */
   readonly auditHeadFile?: string | null
+  /** Absent: the process neither stores nor reads secrets. */
+  readonly secretKeys?: SecretKeys
   /** The domain whose connections this one uses within the limit of a user; absent: it has no limit. */
   readonly whole?: Domain
 }

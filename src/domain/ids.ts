@@ -17,5 +17,6 @@ type IdPrefix =
   | 'artifact'
   | 'session'
   | 'view'
+  | 'secret'
 
 export const newId = <Prefix extends IdPrefix>(prefix: Prefix, nowMs: number): TypedId<Prefix> => typedId(prefix, nowMs)

@@ -26,6 +26,17 @@ export const exitCodesMax = 255
 const listOf = <Item extends z.ZodType>(item: Item, itemsMax: number) =>
   z.array(item).max(itemsMax, `must have at most ${itemsMax.toLocaleString('en-US')} entries`)
 
+export const secretsMax = 32
+
+/** Variables that Berth, the launcher of a job or its shell sets. */
+const setByBerth =
+  /^(BERTH_.*|LD_.*|(CUDA|NVIDIA)_VISIBLE_DEVICES|MASTER_(ADDR|PORT)|PSIJ_NODEFILE|PATH|HOME|USER|LOGNAME|SHELL|PWD|TMPDIR|DISPLAY|XAUTHORITY|IFS|ENV|BASH_ENV)$/
+
+export const secretName = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'must have 1 … 128 letters, digits and _, and not begin with a digit')
+  .refine((name) => !setByBerth.test(name), 'must not be a variable that Berth or the system sets')
+
 const filter = text(255).refine((value) => value !== '!', 'must name what to exclude after !')
 const dottedVersion = z.string().regex(/^\d+(\.\d+)*$/, 'must be a dotted version such as 11.8')
 const port = z.int().min(1, 'must be 1 … 65535').max(65_535, 'must be 1 … 65535')
@@ -77,6 +88,7 @@ const spec = z.strictObject({
     }),
     variablesMax,
   ).nullish(),
+  secrets: listOf(secretName, secretsMax).nullish(),
   inheritEnvironment: z.boolean().nullish(),
   stdinPath: path.nullish(),
   stdoutPath: path.nullish(),

@@ -10,6 +10,8 @@ export interface JobSpec {
   image: string | null
   workdir: string | null
   environment: { name: string; value: string }[]
+  /** Names of secrets; the values are read at the start of each run. Absent in old jobs. */
+  secrets?: string[]
   inheritEnvironment: boolean
   stdinPath: string | null
   stdoutPath: string | null

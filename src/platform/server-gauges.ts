@@ -28,6 +28,8 @@ export interface ServerGauges {
   droppedLines: number
   /** The configuration file, if every account of the machine can read the secrets in it; null: none can. */
   exposedFile: string | null
+  /** Ids of the keys that decrypt secrets. */
+  secretKeys: readonly string[]
   /** For each pool that this process leads: the time since its last completed pass. */
   stalledMs: Readonly<Record<string, number>>
 }
@@ -39,6 +41,8 @@ interface MeterOptions {
   dataDir: string
   /** The configuration file, if one of its values is a secret; else null. */
   secretsFile: string | null
+  /** Ids of the keys that decrypt secrets. */
+  secretKeys: readonly string[]
   /** Measures, for each pool that this process leads, the time since its last completed pass; null: another leads. */
   stalled: ReadonlyMap<string, { readStalledMs(): number | null }>
 }
@@ -66,7 +70,7 @@ export class GaugeMeter {
   }
 
   async read(): Promise<ServerGauges> {
-    const { time, dataDir, secretsFile, stalled } = this.#options
+    const { time, dataDir, secretsFile, secretKeys, stalled } = this.#options
     this.#waitsMs = keepNewest(this.#waitsMs, await this.#measureWait())
     const dropped = countDroppedTexts()
     this.#dropped = keepNewest(this.#dropped, dropped - this.#droppedBefore)
@@ -80,6 +84,7 @@ export class GaugeMeter {
       connectionWaitMs: this.#waitsMs.length < remembered ? 0 : Math.min(...this.#waitsMs),
       droppedLines: this.#dropped.reduce((sum, count) => sum + count, 0),
       exposedFile: secretsFile !== null && isReadableToAll(secretsFile) ? secretsFile : null,
+      secretKeys,
       stalledMs: Object.fromEntries(
         [...stalled].flatMap(([pool, { readStalledMs }]) => {
           const stalledMs = readStalledMs()

@@ -14,6 +14,7 @@ import {
 import { sweepUsageLedger } from '../domain/limits/quota-usage.ts'
 import { forgetQuestions } from '../domain/queue/questions.ts'
 import { foldTally } from '../domain/queue/tally.ts'
+import { forgetRunSecrets } from '../domain/secrets/run-secrets.ts'
 import { findRunViolations } from '../domain/selfcheck/selfcheck.ts'
 import { sweepKeys } from '../domain/submission/keys.ts'
 import { expireUse, mergeMinutes } from '../domain/usage/pool-use.ts'
@@ -73,6 +74,7 @@ export async function pruneOnce(domain: Domain, retention: Retention, signal?: A
     () => foldTally(domain.db),
     () => tellFindings(domain),
     () => forgetServers(domain.db.sql),
+    () => forgetRunSecrets(domain.db.sql),
     () => forgetConditionEvents(domain.db.sql),
   )
   await runAll(tasks, domain.log, signal)

@@ -45,6 +45,7 @@ export interface TestConditionsOptions {
   servers?: readonly { version?: string; pools?: Record<string, string> }[]
   dataDir?: string
   secretsFile?: string
+  secretKeys?: readonly string[]
   /** The connections that the servers measure; default: those of the domain. */
   measuredDb?: Db
   /** Runs after each move of the time, before servers look. */
@@ -62,6 +63,7 @@ export function watchConditions(options: TestConditionsOptions): TestConditions 
     servers = [{}],
     dataDir = '/',
     secretsFile = null,
+    secretKeys = [],
     measuredDb = domain.db,
     stalled = new Map(),
     beforeLook,
@@ -78,6 +80,7 @@ export function watchConditions(options: TestConditionsOptions): TestConditions 
           time: domain.time,
           dataDir,
           secretsFile,
+          secretKeys,
           stalled,
         }),
       },

@@ -1,9 +1,11 @@
+import { randomBytes } from 'node:crypto'
 import { afterAll } from 'vitest'
 import { createViewer, type UserLevel, type Viewer } from '../../src/domain/access.ts'
 import { type Domain, topics } from '../../src/domain/domain.ts'
 import { newId } from '../../src/domain/ids.ts'
 import { sequenceOnce } from '../../src/domain/jobs/sequence.ts'
 import { applyPools, type DeclaredNode, type DeclaredPool, ensureLocalUser } from '../../src/domain/machines/pools.ts'
+import { createSecretKeys } from '../../src/domain/secrets/secret-keys.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { type DatabaseTime, readDatabaseTime } from '../../src/platform/database-time.ts'
 import type { Db } from '../../src/platform/db.ts'
@@ -60,7 +62,8 @@ export async function createTestDomain(db: Db, options: TestDomainOptions = {}):
   const { log = createLog('silent') } = options
   const wakeups = new Wakeups({ address: notify ? db : null, topics, clock, log })
   const time = await readDatabaseTime(db.sql, systemClock)
-  const domain: Domain = { db, wakeups, clock, time, log, singleUser }
+  const secretKeys = createSecretKeys([randomBytes(32)])
+  const domain: Domain = { db, wakeups, clock, time, log, singleUser, secretKeys }
   await applyPools(domain, {
     pools: [{ name: 'sim', policy: 'PRIORITY', executors: ['simulated'], relaxReplicas: true, nodes, ...pool }],
     queues: [{ name: 'default', pool: 'sim', native: {} }],

@@ -33,6 +33,7 @@ import { registerReservationCommand } from '../commands/reservation.ts'
 import { registerRetryCommand } from '../commands/retry.ts'
 import { registerRmCommand } from '../commands/rm.ts'
 import { registerRulesCommand } from '../commands/rules.ts'
+import { registerSecretCommand } from '../commands/secret.ts'
 import { registerServeCommand } from '../commands/serve.ts'
 import { registerSessionsCommand } from '../commands/sessions.ts'
 import { registerSlotCommand } from '../commands/slot.ts'
@@ -56,7 +57,13 @@ import { addExamples } from './examples.ts'
 import type { Streams } from './terminal.ts'
 
 const groups: Readonly<Record<string, readonly ((program: Command, cli: Cli) => void)[]>> = {
-  'Submit:': [registerSubmitCommand, registerRetryCommand, registerSlotCommand, registerKeyCommand],
+  'Submit:': [
+    registerSubmitCommand,
+    registerRetryCommand,
+    registerSlotCommand,
+    registerKeyCommand,
+    registerSecretCommand,
+  ],
   'Look:': [registerLsCommand, registerInfoCommand, registerLogsCommand, registerEventsCommand, registerWaitCommand],
   'Explain:': [registerWhyCommand, registerSpecCommand, registerDiffCommand, registerUsageCommand, registerOpenCommand],
   'Enter:': [registerExecCommand, registerForwardCommand, registerSessionsCommand],

@@ -41,6 +41,7 @@ import { readReservations } from '../machines/reservations.ts'
 import { readMemberships, readRoots } from '../people/teams.ts'
 import { readUnixUsers } from '../people/unix-users.ts'
 import { readDisabledUsers } from '../people/users.ts'
+import { readUsableSecrets } from '../secrets/run-secrets.ts'
 import { toShape } from '../shape.ts'
 import type { NewJob } from './insert.ts'
 import { hashVersion, keyName, matchKey, readKeys, type StoredKey } from './keys.ts'
@@ -188,7 +189,8 @@ async function readFacts(domain: Domain, sql: Sql, items: readonly Submission[])
   const users = items.map(({ viewer }) => viewer.userId)
   const foreign = items.flatMap(({ viewer, input }) => (viewer.level === 'ADMIN' ? (input.spec.account ?? []) : []))
   const reservationIds = items.flatMap(({ input }) => input.spec.capacityReservationId ?? [])
-  const [keys, destinations, memberships, unixUsers, disabled, rules, slots, retries, reservations, roots] =
+  const secretNames = items.flatMap(({ input }) => input.spec.secrets ?? [])
+  const [keys, destinations, memberships, unixUsers, disabled, rules, slots, retries, reservations, roots, secrets] =
     await failClosed(domain, () =>
       Promise.all([
         readKeys(reads, listKeys(items)),
@@ -201,6 +203,7 @@ async function readFacts(domain: Domain, sql: Sql, items: readonly Submission[])
         readRetries(reads, items),
         readReservations(reads, reservationIds),
         readRoots(reads, foreign),
+        readUsableSecrets(reads, users, secretNames),
       ]),
     )
   return {
@@ -215,6 +218,7 @@ async function readFacts(domain: Domain, sql: Sql, items: readonly Submission[])
     retries,
     reservations,
     roots,
+    secrets,
     quotasFor: () => [],
     limits: new Map(),
     hardware: [],

@@ -62,6 +62,7 @@ const plainDefaults: Omit<JobSpec, Settled> = {
   pull: null,
   workdir: null,
   environment: [],
+  secrets: [],
   inheritEnvironment: true,
   stdinPath: null,
   stdoutPath: null,

@@ -1,6 +1,6 @@
 import { findRootAccount, toShareAccount } from '../accounts.ts'
 import { expectedCost } from '../cost.ts'
-import { InvalidInput, Rejected } from '../errors.ts'
+import { InvalidInput, Rejected, type Violation } from '../errors.ts'
 import { findTraits, isDelegated } from '../executors.ts'
 import { newId } from '../ids.ts'
 import type { SubmissionInput } from '../input.ts'
@@ -15,6 +15,7 @@ import { type Memberships, noMemberships, resolveAccount, resolveTeam } from '..
 import { type UnixUsers, unixUserViolations } from '../people/unix-users.ts'
 import { aloneOverPart, type FitSubject } from '../queue/fit.ts'
 import { type Reason, unsatisfiable } from '../reason.ts'
+import { usableKey } from '../secrets/run-secrets.ts'
 import { inWords, tooLarge, toShape } from '../shape.ts'
 import type { NewJob } from './insert.ts'
 import { keyName, type StoredKey } from './keys.ts'
@@ -46,6 +47,8 @@ export interface SubmissionFacts {
   /** Accounts of teams that a viewer who is not a member may charge. */
   roots: readonly string[]
   unixUsers: UnixUsers
+  /** Secrets that the submitters may use (`usableKey`). */
+  secrets: ReadonlySet<string>
 }
 
 export function resolvePayer(
@@ -70,6 +73,7 @@ export function resolveSubmission(submission: Submission, facts: SubmissionFacts
   const unixUser = facts.unixUsers.get(viewer.userId) ?? null
   const violations = [
     ...dependencyViolations(input.spec, facts.named, viewer),
+    ...secretViolations(input, payer, facts),
     ...(destination
       ? unixUserViolations({ destination, executor: way.executor, userName: viewer.userName, unixUser })
       : []),
@@ -116,6 +120,20 @@ export function resolveSubmission(submission: Submission, facts: SubmissionFacts
     currency: currencyOf(destination),
     reservedNodes: reservation?.nodes ?? null,
   }
+}
+
+/** A secret of another user or team is reported like a missing one. */
+function secretViolations(
+  { spec }: SubmissionInput,
+  { userId, team }: Payer,
+  { secrets: usable }: SubmissionFacts,
+): Violation[] {
+  const owners = team ? `Neither you nor the team ${team.name} has` : 'You have'
+  return (spec.secrets ?? []).flatMap((name, index) =>
+    usable.has(usableKey(userId, null, name)) || (team && usable.has(usableKey(userId, team.id, name)))
+      ? []
+      : [{ path: ['spec', 'secrets', String(index)], message: `${owners} ${team ? 'a' : 'no'} secret ${name}` }],
+  )
 }
 
 const currencyOf = (destination: Pick<Destination, 'rates'> | undefined) => destination?.rates?.currency ?? null

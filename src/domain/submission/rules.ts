@@ -23,17 +23,28 @@ const commandRules: Rule[] = [
   ({ command, executable, handler }) =>
     handler && (command || executable) ? broken('handler', 'Give handler or command, not both') : undefined,
   ({ command }) => (command?.[0] === '' ? broken('command.0', 'Must not be empty') : undefined),
-  ({ arguments: args }) => {
-    const index = (args ?? []).findIndex((each) => /\$\{BERTH_TOKEN\}/.test(each))
+  ({ arguments: args, environment, secrets }) => {
+    const hidden = listSecretVariables(environment ?? [], secrets ?? [])
+    const exposed = (args ?? []).map((each) => hidden.find((name) => expands(each, name)))
+    const index = exposed.findIndex((name) => name !== undefined)
     return index < 0
       ? undefined
       : broken(
           `arguments.${index}`,
-          'Must not expand BERTH_TOKEN: every account of the machine can read arguments; let the command read the variable',
+          `Must not expand ${exposed[index]}: every account of the machine can read arguments; let the command read the variable`,
         )
   },
   ({ input, handler }) => (input && !handler ? broken('input', 'Give input only with handler') : undefined),
 ]
+
+const expands = (text: string, name: string) => text.includes(`\${${name}}`)
+
+/** Names of variables that contain a secret: the secrets, and variables into which one is expanded. */
+function listSecretVariables(environment: NonNullable<SpecInput['environment']>, secrets: readonly string[]): string[] {
+  const hidden = ['BERTH_TOKEN', ...secrets]
+  for (const { name, value } of environment) if (hidden.some((each) => expands(value, each))) hidden.push(name)
+  return hidden
+}
 
 /** GPUs of one replica: its own number, or the sum over its processes. */
 function gpusOfCopy(r: SpecInput['resources']): number {
@@ -107,6 +118,14 @@ const listRules: Rule[] = [
   ({ labels }) => {
     const twice = findDuplicate((labels ?? []).map(({ key }) => key))
     return twice === undefined ? undefined : broken('labels', `Key ${twice} is given twice`)
+  },
+  ({ secrets }) => {
+    const twice = findDuplicate(secrets ?? [])
+    return twice === undefined ? undefined : broken('secrets', `${twice} is given twice`)
+  },
+  ({ secrets, environment }) => {
+    const both = environment?.find(({ name }) => secrets?.includes(name))
+    return both && broken('secrets', `${both.name} is also in environment; give it in one of them`)
   },
   ({ internalDns }) =>
     internalDns && !given(internalDns.name) ? broken('internalDns.name', 'Must be given') : undefined,

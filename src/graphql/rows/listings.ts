@@ -176,6 +176,16 @@ export const teamMembersListing = listById(
   'm.user_id',
 )
 
+export const secretsListing: Listing = {
+  name: 'secrets',
+  from: 'secret s',
+  id: 's.id',
+  keys: [
+    { sql: 's.name', type: 'text' },
+    { sql: 's.id', type: 'text' },
+  ],
+}
+
 export const tokensListing = { ...listById('tokens', 'api_token t', 't.id'), descending: true }
 
 const listDeliveries = (state: string, key: string, descending: boolean): Listing => ({

@@ -190,6 +190,7 @@ function createPeopleLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
     team: byId((ids) => prisma.team.findMany({ where: { id: { in: ids } } })),
     teamByName: byKey('name', (names) => prisma.team.findMany({ where: { name: { in: names } } })),
     savedView: byId((ids) => prisma.savedView.findMany({ where: { id: { in: ids } } })),
+    secret: byId((ids) => prisma.secret.findMany({ where: { id: { in: ids } }, omit: { data: true } })),
     token: byId((ids) => prisma.apiToken.findMany({ where: { id: { in: ids } }, omit: { hash: true } })),
     teamsOfUser: byParent('userId', (userIds) =>
       prisma.teamMember.findMany({

@@ -20,6 +20,7 @@ const types = {
   audit: 'AuditEntry',
   reservation: 'CapacityReservation',
   view: 'SavedView',
+  secret: 'Secret',
   limits: 'Limits',
   viewer: 'Viewer',
   system: 'System',

@@ -20,6 +20,7 @@ function workdir(executor: string, input: Record<string, unknown> = {}, spec: Re
     reservations: new Map(),
     roots: [],
     unixUsers: new Map(),
+    secrets: new Set<string>(),
   }
   return resolveSubmission(readSubmission(viewer, raw, 0), facts, 0).job.spec.workdir
 }

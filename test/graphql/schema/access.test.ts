@@ -66,6 +66,7 @@ const access: Record<string, Who> = {
   'Query.users': 'KNOWN',
   'Query.teams': 'KNOWN',
   'Query.tokens': 'KNOWN',
+  'Query.secrets': 'KNOWN',
   'Query.auditLog': 'audit.read',
   'Query.verifyAudit': 'audit.read',
   'Query.selfCheck': 'job.view.all',
@@ -112,6 +113,8 @@ const access: Record<string, Who> = {
   'Mutation.createTeam': 'user.write',
   'Mutation.updateTeam': 'user.write',
   'Mutation.deleteTeam': 'user.write',
+  'Mutation.setSecret': 'secret.own',
+  'Mutation.deleteSecret': 'secret.own',
   'Mutation.createToken': 'token.any',
   'Mutation.revokeToken': ['token.any'],
   'Mutation.createDownload': 'KNOWN',
@@ -132,8 +135,8 @@ const access: Record<string, Who> = {
 /** Scope that a token needs for a permission. */
 const requiredScope = (permission: Permission): TokenScope => {
   if (/^(job\.view|audit\.read)/.test(permission)) return 'READ'
-  if (/^job\.(submit|(cancel|delete|exec)\.own)$|^view\./.test(permission)) return 'SUBMIT'
-  if (/^(job\.(approve|priority|cancel\.all)|pool\.plan)/.test(permission)) return 'OPERATE'
+  if (/^job\.(submit|(cancel|delete|exec)\.own)$|^(view\.|secret\.own$)/.test(permission)) return 'SUBMIT'
+  if (/^(job\.(approve|priority|cancel\.all)|pool\.plan|secret\.team)/.test(permission)) return 'OPERATE'
   return permission.startsWith('job.exec') ? 'EXEC' : 'ADMIN'
 }
 

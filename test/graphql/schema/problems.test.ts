@@ -64,6 +64,8 @@ const good: Record<string, Arguments> = {
   deleteTeam: input(({ team }) => ({ teamId: team })),
   saveView: input(() => ({ name: 'mine', page: '/jobs', search: 'user=me' })),
   deleteView: input(({ savedView }) => ({ savedViewId: savedView })),
+  setSecret: input(() => ({ name: 'A', value: 'x' })),
+  deleteSecret: input(() => ({ name: 'A' })),
   createToken: input(({ user }) => ({ name: 't', userId: user })),
   revokeToken: input(() => ({ tokenId: 'token_1' })),
   createDownload: input(({ final }) => ({ log: { jobId: final } })),
@@ -217,6 +219,14 @@ const cases: Record<string, Record<string, Case>> = {
   deleteView: {
     NotFound: unknownId('savedViewId'),
     VersionConflict: job(({ savedView }) => ({ savedViewId: savedView, ...stale })),
+  },
+  setSecret: {
+    InvalidInput: job(() => ({ name: 'PATH', value: 'x' })),
+    NotFound: unknownId('teamId', { name: 'A', value: 'x' }),
+  },
+  deleteSecret: {
+    InvalidInput: job(() => ({ name: '' })),
+    NotFound: unknownId('teamId', { name: 'A' }),
   },
   createToken: {
     InvalidInput: job(({ user }) => ({ name: '', userId: user })),

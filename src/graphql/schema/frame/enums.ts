@@ -151,8 +151,8 @@ export const UserLevel = builder.enumType('UserLevel', {
   description: 'Level of a user. Each level includes the permissions of the levels below.',
   values: describeValues({
     VIEWER: 'May see own jobs.',
-    RESEARCHER: 'May submit, cancel and delete own jobs, and manage own tokens.',
-    LEAD: 'May see all jobs, decide on approvals, set priorities, and read the audit log.',
+    RESEARCHER: 'May submit, cancel and delete own jobs, and manage own tokens and secrets.',
+    LEAD: 'May see all jobs, decide on approvals, set priorities and secrets of own teams, and read the audit log.',
     ADMIN: 'Has all permissions.',
   }),
 })
@@ -161,8 +161,9 @@ export const TokenScope = builder.enumType('TokenScope', {
   description: 'Permitted use of a token; a token never permits more than its user may do.',
   values: describeValues({
     READ: 'Queries and subscriptions; every token has this scope.',
-    SUBMIT: 'Submit and retry jobs, reserve and release slots, cancel and delete own jobs.',
-    OPERATE: 'Approve, reject, set priorities, cancel jobs of others, run scheduling passes, clean up.',
+    SUBMIT: 'Submit and retry jobs, reserve and release slots, cancel and delete own jobs, set own secrets.',
+    OPERATE:
+      'Approve, reject, set priorities, cancel jobs of others, set secrets of teams, run scheduling passes, clean up.',
     ADMIN:
       'Everything else: users, teams, tokens, quotas, limits, rules, nodes, reservations, webhooks, deleting jobs of others.',
     EXEC: 'Open sessions in running jobs of others.',
@@ -191,6 +192,8 @@ const permissionWords = {
   'user.write': 'Manage users and teams.',
   'token.own': 'Manage own tokens.',
   'token.any': 'Manage the tokens of all users.',
+  'secret.own': 'Set and delete own secrets.',
+  'secret.team': 'Set and delete the secrets of own teams; an ADMIN those of all teams.',
   'node.write': 'Add, change and delete nodes.',
   'reservation.write': 'Create and delete capacity reservations.',
   'webhook.write': 'See, test, resend and enable webhooks.',

@@ -36,6 +36,7 @@ const caps: Readonly<Record<string, number>> = {
   'JobSpec.command': wordsMax,
   'JobSpec.data': 256,
   'JobSpec.environment': wordsMax,
+  'JobSpec.secrets': 32,
   'JobTransitions.transitions': 200,
   'LogBatch.lines': batchLinesMax,
   'LogPage.gaps': pageGapsMax,

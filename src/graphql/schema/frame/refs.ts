@@ -14,6 +14,7 @@ import type {
   PoolNode,
   Run,
   SavedView,
+  Secret,
   Team,
   User,
 } from '../../../platform/generated/client.ts'
@@ -29,6 +30,8 @@ export const JobSessionRef = builder.objectRef<JobSession>('JobSession')
 export const UserRef = builder.objectRef<User>('User')
 export const TeamRef = builder.objectRef<Team>('Team')
 export const SavedViewRef = builder.objectRef<SavedView>('SavedView')
+/** Without the encrypted value, so it cannot leak. */
+export const SecretRef = builder.objectRef<Omit<Secret, 'data'>>('Secret')
 /** Without the hash, so it cannot leak. */
 export const ApiTokenRef = builder.objectRef<Omit<ApiToken, 'hash'>>('ApiToken')
 /** By name alone, so that a reference costs no read; other fields load the row. */

@@ -7,6 +7,7 @@ import {
   labelsMax,
   modelsMax,
   portsMax,
+  secretsMax,
   variablesMax,
 } from '../../../domain/input.ts'
 import { capList } from '../../admission/argument-bounds.ts'
@@ -152,6 +153,12 @@ export const JobSpecInput = builder.inputType('JobSpecInput', {
       type: [EnvironmentVariableInput],
       ...capList(variablesMax, 'Environment variables in order (the last one of a name wins)'),
     }),
+    secrets: t.stringList(
+      capList(
+        secretsMax,
+        'Names of secrets to put into the environment (your own, or else those of the team of the job)',
+      ),
+    ),
     inheritEnvironment: t.boolean({
       defaultValue: true,
       description: 'Whether the job inherits the environment variables that the server passes on.',

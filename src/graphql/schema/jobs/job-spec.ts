@@ -169,6 +169,10 @@ JobSpecRef.implement({
       resolve: ({ environment, isOwner }) =>
         isOwner ? environment : environment.map(({ name }) => ({ name, value: hidden })),
     }),
+    secrets: t.stringList({
+      description: 'Names of secrets whose values are put into the environment at the start of each run.',
+      resolve: ({ secrets }) => secrets ?? [],
+    }),
     inheritEnvironment: t.exposeBoolean('inheritEnvironment', {
       description: 'Whether the job inherits the environment variables that the server passes on.',
     }),

@@ -746,6 +746,7 @@ JOB_SPEC = """
   executor
   handler
   image
+  secrets
   inheritEnvironment
   input
   interactive

@@ -1,0 +1,73 @@
+import type { Domain } from '../domain.ts'
+import { runContext } from './run-secrets.ts'
+import { type Sealed, type SecretKeys, seal, secretKeysOf, Unreadable, unseal } from './secret-keys.ts'
+import { secretContext } from './secrets.ts'
+
+/** Encrypts with the current key what an older key of this server encrypted. */
+export async function reencryptSecrets(domain: Domain): Promise<number> {
+  const [current, ...old] = secretKeysOf(domain)
+  const oldIds = old.map(({ id }) => id).filter((id) => id !== current.id)
+  const secrets = await reencrypt(domain, oldIds, 'secret', 'id', (row) => secretContext(row))
+  const runs = await reencrypt(domain, oldIds, 'run_secret', 'run_id', ({ id }) => runContext(id))
+  return secrets + runs
+}
+
+interface Row extends Sealed {
+  id: string
+  userId: string | null
+  teamId: string | null
+  name: string
+}
+
+const batchMax = 100
+
+const columnsOf = {
+  secret: 'id, user_id AS "userId", team_id AS "teamId", name',
+  run_secret: 'run_id AS id',
+}
+
+async function reencrypt(
+  domain: Domain,
+  oldIds: readonly string[],
+  table: keyof typeof columnsOf,
+  key: 'id' | 'run_id',
+  contextOf: (row: Row) => string,
+): Promise<number> {
+  const { sql } = domain.db
+  const keys = secretKeysOf(domain)
+  let after = ''
+  for (let changed = 0; ; ) {
+    const rows = await sql.query<Row>(
+      `SELECT ${columnsOf[table]}, key_id AS "keyId", data FROM ${table}
+       WHERE key_id = ANY($1::text[]) AND ${key} > $2 ORDER BY ${key} LIMIT ${batchMax}`,
+      [oldIds, after],
+    )
+    for (const row of rows) {
+      const value = tryUnseal(keys, contextOf(row), row)
+      if (value === null) {
+        domain.log.error({ table, id: row.id }, 'a secret does not decrypt; set it again')
+        continue
+      }
+      const { keyId, data } = seal(keys, contextOf(row), value)
+      // A value that was set meanwhile stays.
+      await sql.query(`UPDATE ${table} SET key_id = $2, data = $3 WHERE ${key} = $1 AND data = $4`, [
+        row.id,
+        keyId,
+        Buffer.from(data),
+        row.data,
+      ])
+    }
+    changed += rows.length
+    after = rows.at(-1)?.id ?? ''
+    if (rows.length < batchMax) return changed
+  }
+}
+
+function tryUnseal(keys: SecretKeys, context: string, sealed: Sealed): string | null {
+  try {
+    return unseal(keys, context, sealed)
+  } catch (error) {
+    if (error instanceof Unreadable) return null
+    throw error
+  }
+}

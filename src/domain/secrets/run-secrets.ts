@@ -1,0 +1,99 @@
+import type { Sql } from '../../platform/tx.ts'
+import type { Domain } from '../domain.ts'
+import { type Sealed, seal, secretKeysOf, unseal } from './secret-keys.ts'
+import { secretContext } from './secrets.ts'
+
+/**
+ * The secrets of a run. A name means the secret of the job's user, else that of the job's team. The first start of a run
+ * stores the values for it, encrypted: a repeated start gets the same ones, and the log can be redacted after the secret
+ * was changed or deleted. The next run of a retry reads the newest values.
+ */
+
+export type RunSecrets = Readonly<Record<string, string>>
+
+interface Use {
+  runId: string
+  jobId: string
+  names: readonly string[]
+}
+
+/** Names that the user of the job cannot use any more. */
+export interface MissingSecrets {
+  missing: readonly string[]
+}
+
+const usableSql = (user: string, team: string) => `(s.user_id = ${user} OR s.team_id = ${team} AND EXISTS
+  (SELECT FROM team_member m WHERE m.team_id = s.team_id AND m.user_id = ${user}))`
+
+/** The values for a run that starts, or the names that are missing. Throws Unreadable. */
+export async function takeRunSecrets(domain: Domain, use: Use): Promise<{ values: RunSecrets } | MissingSecrets> {
+  const stored = await readRunSecrets(domain, use)
+  if (stored) return { values: stored }
+  const keys = secretKeysOf(domain)
+  const rows = await domain.db.sql.query<StoredSecret>(readSql, [use.jobId, use.names], 'secrets_of_job')
+  const byName = new Map(rows.map((row) => [row.name, row]))
+  const missing = use.names.filter((name) => !byName.has(name))
+  if (missing.length > 0) return { missing }
+  const values = Object.fromEntries(rows.map((row) => [row.name, unseal(keys, secretContext(row), row)]))
+  const { keyId, data } = seal(keys, runContext(use.runId), JSON.stringify(values))
+  const ids = rows.map(({ id }) => id)
+  await domain.db.sql.query(storeSql, [use.runId, keyId, Buffer.from(data), ids], 'store_run_secrets')
+  // Another leader may have stored others before.
+  return { values: (await readRunSecrets(domain, use)) ?? values }
+}
+
+/** The values that the run got; null: none, or the run is over. Throws Unreadable. */
+export async function readRunSecrets(domain: Domain, { runId }: Pick<Use, 'runId'>): Promise<RunSecrets | null> {
+  const [row] = await domain.db.sql.query<Sealed>(
+    'SELECT key_id AS "keyId", data FROM run_secret WHERE run_id = $1',
+    [runId],
+    'run_secrets',
+  )
+  return row ? (JSON.parse(unseal(secretKeysOf(domain), runContext(runId), row)) as RunSecrets) : null
+}
+
+/** Names of secrets that these users may use, as `<user>/<team or nothing>/<name>`. */
+export async function readUsableSecrets(
+  sql: Sql,
+  userIds: readonly string[],
+  names: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (names.length === 0) return new Set()
+  const rows = await sql.query<{ userId: string; teamId: string | null; name: string }>(
+    usableByUsersSql,
+    [JSON.stringify([...new Set(userIds)]), JSON.stringify([...new Set(names)])],
+    'usable_secrets',
+  )
+  return new Set(rows.map(({ userId, teamId, name }) => usableKey(userId, teamId, name)))
+}
+
+export const usableKey = (userId: string, teamId: string | null, name: string) => `${userId}/${teamId ?? ''}/${name}`
+
+const usableByUsersSql = `
+SELECT wanted.id AS "userId", s.team_id AS "teamId", s.name
+FROM jsonb_array_elements_text($1::text::jsonb) AS wanted(id)
+JOIN secret s ON s.user_id = wanted.id OR s.team_id IN (SELECT m.team_id FROM team_member m WHERE m.user_id = wanted.id)
+WHERE s.name IN (SELECT jsonb_array_elements_text($2::text::jsonb))`
+
+/** Forgets the values of runs that are over. */
+export const forgetRunSecrets = (sql: Sql): Promise<unknown> =>
+  sql.query('DELETE FROM run_secret s USING run r WHERE r.id = s.run_id AND r.finished_at IS NOT NULL')
+
+export const runContext = (runId: string) => `run ${runId}`
+
+interface StoredSecret extends Sealed {
+  id: string
+  name: string
+  userId: string | null
+  teamId: string | null
+}
+
+const readSql = `
+SELECT DISTINCT ON (s.name) s.id, s.name, s.user_id AS "userId", s.team_id AS "teamId", s.key_id AS "keyId", s.data
+FROM job j JOIN secret s ON ${usableSql('j.user_id', 'j.team_id')}
+WHERE j.id = $1 AND s.name = ANY($2::text[]) ORDER BY s.name, s.team_id NULLS FIRST`
+
+const storeSql = `
+WITH used AS (UPDATE secret SET last_used_at = berth_now() WHERE id = ANY($4::text[]))
+INSERT INTO run_secret (run_id, key_id, data) SELECT id, $2, $3 FROM run WHERE id = $1 AND finished_at IS NULL
+ON CONFLICT (run_id) DO NOTHING`
