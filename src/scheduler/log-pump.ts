@@ -3,6 +3,7 @@ import { type Appender, emptyLog, type LogHead, openLog } from '../logs/append.t
 import type { Chunk, LogPiece } from '../logs/chunk.ts'
 import { releaseBlock } from '../platform/blocks.ts'
 import type { Sql } from '../platform/tx.ts'
+import type { LogRedaction } from './log-redaction.ts'
 
 /**
  * Copies the output of one run from its executor into the database. Each write stores the bytes and the executor's
@@ -14,12 +15,15 @@ interface PumpOptions {
   sql: Sql
   append: Appender
   executor: Pick<Executor, 'logs'>
+  redaction?: LogRedaction | null
   runId: string
   isFresh: boolean
   handle: Handle
   bytesMax: number
   /** The next write begins when the returned promise resolves. */
   onStored: (from: number, chunks: readonly Chunk[]) => Promise<unknown> | undefined
+  /** Fires when the run is lost: what has arrived is the whole output. */
+  lost?: AbortSignal
 }
 
 const gatheredBytesMax = 1024 * 1024
@@ -28,16 +32,18 @@ const heldByAllMax = 64 * 1024 * 1024
 let heldByAll = 0
 
 /** Resolves after the last byte, or when `signal` fires. Rejects after a failed write. */
-export async function pumpLog(
-  { sql, append, executor, runId, isFresh, handle, bytesMax, onStored }: PumpOptions,
-  signal: AbortSignal,
-): Promise<void> {
+export async function pumpLog(options: PumpOptions, signal: AbortSignal): Promise<void> {
+  const { sql, append, executor, redaction, runId, isFresh, handle, bytesMax, onStored, lost } = options
   const head = isFresh ? emptyLog(runId) : await openLog(sql, runId)
   const failure = new AbortController()
   const writer = createWriter(head, { append, bytesMax, onStored, onFailed: () => failure.abort() })
   if (writer.sealed) return
   try {
-    for await (const chunk of executor.logs(handle, writer.position, AbortSignal.any([signal, failure.signal]))) {
+    const ends = AbortSignal.any([signal, failure.signal, ...(lost ? [lost] : [])])
+    const from = redaction ? redaction.open(writer.position) : writer.position
+    const output = executor.logs(handle, from, ends)
+    const isCut = () => signal.aborted || failure.signal.aborted
+    for await (const chunk of redaction ? redaction.redact(output, isCut) : output) {
       await writer.add(chunk)
       if (signal.aborted) return
     }

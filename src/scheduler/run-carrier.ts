@@ -3,20 +3,14 @@ import { confirmPreemption } from '../domain/jobs/confirm-preemption.ts'
 import { type HoldingRun, markExpired } from '../domain/jobs/runs.ts'
 import { asLeader, Fenced, type Leader } from '../domain/leadership.ts'
 import type { JobState } from '../domain/state.ts'
-import {
-  type Executor,
-  type Handle,
-  isOver,
-  type Observation,
-  type RunSpec,
-  StartFailed,
-} from '../executors/executor.ts'
+import { type Executor, type Handle, isOver, type Observation, StartFailed } from '../executors/executor.ts'
 import type { Appender } from '../logs/append.ts'
 import type { Chunk } from '../logs/chunk.ts'
 import type { FreshOutput } from '../logs/fresh-output.ts'
 import type { Sql } from '../platform/tx.ts'
 import { type Deadline, listDeadlines, untilDue } from './deadlines.ts'
 import { pumpLog } from './log-pump.ts'
+import { openRedaction } from './log-redaction.ts'
 import { type Report, toFacts } from './outcome.ts'
 import type { Reporter } from './reports.ts'
 import type { RunToSample } from './run-sampler.ts'
@@ -179,16 +173,17 @@ export class Carrier {
   async #start(): Promise<Handle | null> {
     if (this.#run.state === 'CANCELLING') return this.#findStarted()
     if (this.#run.state !== 'STARTING') return null
-    const { domain, jobUrl } = this.#carrying
-    const aids = await this.#retrying('aids', () => readRunAids(domain, this.#run, jobUrl))
-    const handle = aids === undefined ? null : await this.#startOrFail(makeRunSpec(this.#run, aids, this.#carrying))
+    const handle = await this.#startOrFail()
     return handle === null || (await this.#isKept(handle)) ? handle : null
   }
 
-  async #startOrFail(order: RunSpec): Promise<Handle | null> {
-    const { domain } = this.#carrying
+  async #startOrFail(): Promise<Handle | null> {
+    const { domain, jobUrl } = this.#carrying
     const cancelled = this.#cancelled.signal
     try {
+      const aids = await this.#retrying('aids', () => readRunAids(domain, this.#run, jobUrl))
+      if (aids === undefined) return null
+      const order = makeRunSpec(this.#run, aids, this.#carrying)
       const tell = (info: string) => this.#inBackground(this.observed({ state: 'starting', info }, 0))
       return await this.executor.start(order, AbortSignal.any([this.#dropped, cancelled]), tell)
     } catch (error) {
@@ -258,7 +253,7 @@ export class Carrier {
 
   async #pump(handle: Handle): Promise<void> {
     const { domain, logBytesPerRunMax, fresh, append } = this.#carrying
-    const signal = AbortSignal.any([this.#dropped, this.#lost.signal])
+    const redaction = await openRedaction(domain, this.#run)
     const { jobId, number: run, runId } = this.#run
     const onStored = (from: number, chunks: readonly Chunk[]) => {
       domain.wakeups.notify('log')
@@ -267,10 +262,8 @@ export class Carrier {
     const { executor } = this
     const isFresh = this.#isFresh
     this.#isFresh = false
-    await pumpLog(
-      { sql: domain.db.sql, append, executor, runId, isFresh, handle, bytesMax: logBytesPerRunMax, onStored },
-      signal,
-    )
+    const pumping = { sql: domain.db.sql, append, executor, redaction, runId, isFresh, handle, onStored }
+    await pumpLog({ ...pumping, bytesMax: logBytesPerRunMax, lost: this.#lost.signal }, this.#dropped)
   }
 
   async #end(handle: Handle): Promise<void> {
@@ -355,7 +348,7 @@ export class Carrier {
       try {
         return await work()
       } catch (error) {
-        if (error instanceof Fenced) throw error
+        if (error instanceof Fenced || error instanceof StartFailed) throw error
         log.warn({ err: error, run: this.#run.runId, what, failures }, 'failed; retrying')
         await clock.sleep(Math.min(retryMsMax, 50 * 2 ** failures), this.#dropped)
       }

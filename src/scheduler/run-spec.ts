@@ -2,8 +2,10 @@ import type { Domain } from '../domain/domain.ts'
 import { readClosure } from '../domain/inside/closures.ts'
 import { deriveRunToken } from '../domain/inside/run-tokens.ts'
 import type { HoldingRun } from '../domain/jobs/runs.ts'
+import { type RunSecrets, takeRunSecrets } from '../domain/secrets/run-secrets.ts'
+import { Unreadable } from '../domain/secrets/secret-keys.ts'
 import { countCopies } from '../domain/spec.ts'
-import type { RunSpec } from '../executors/executor.ts'
+import { type RunSpec, StartFailed } from '../executors/executor.ts'
 
 const defaultMasterPort = 29_500
 
@@ -11,17 +13,31 @@ interface RunAids {
   url: string
   token: string
   closure: string | null
+  secrets: RunSecrets
 }
 
 export async function readRunAids(domain: Domain, run: HoldingRun, url: string): Promise<RunAids> {
   const token = await deriveRunToken(domain, run.runId)
   const closure = run.number > 1 ? await readClosure(domain.db.sql, run.jobId) : null
-  return { url, token, closure }
+  return { url, token, closure, secrets: await takeSecrets(domain, run) }
+}
+
+/** Throws StartFailed, which names the missing secrets. */
+async function takeSecrets(domain: Domain, { runId, jobId, spec }: HoldingRun): Promise<RunSecrets> {
+  if (!spec.secrets?.length) return {}
+  const taken = await takeRunSecrets(domain, { runId, jobId, names: spec.secrets }).catch((error: unknown) => {
+    if (!(error instanceof Unreadable)) throw error
+    throw new StartFailed('START_FAILED', `The secrets of the job cannot be decrypted: ${error.message}`)
+  })
+  if ('values' in taken) return taken.values
+  const [name, ...more] = taken.missing
+  const whose = 'was deleted, or the user of the job may not use it any more'
+  throw new StartFailed('BAD_SPEC', `The secret ${[name, ...more].join(', ')} ${whose}; set it and retry the job`)
 }
 
 export function makeRunSpec(
   run: HoldingRun,
-  { url, token, closure }: RunAids,
+  { url, token, closure, secrets }: RunAids,
   { inherited, graceMs }: Pick<RunSpec, 'inherited' | 'graceMs'>,
 ): RunSpec {
   const { runId, jobId, number, spec, nodes, gpuIds, unixUser, queueNative, reservationNativeId } = run
@@ -39,6 +55,7 @@ export function makeRunSpec(
     inherited,
     graceMs,
     injected: {
+      ...secrets,
       BERTH_URL: url,
       BERTH_TOKEN: token,
       BERTH_JOB_ID: jobId,

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import {
   type GraphQLField,
   type GraphQLNamedType,
@@ -31,6 +31,10 @@ const secrets: Record<string, string> = {
   'the secret of a webhook': whsec.slice('whsec_'.length),
   'a variable of a job': mark(),
   'a variable of a refused job': mark(),
+  'a secret of a user': mark(),
+  'a line of a secret': mark(),
+  'a secret of a team': mark(),
+  'a secret of a refused request': mark(),
   'a wrong token': `berth_0123456789${randomBytes(32).toString('base64url')}`,
   'a code of an OpenID provider': mark(),
   'a JWT': `eyJhbGciOiJSUzI1NiJ9.${Buffer.from(`{"sub":"${mark()}"}`).toString('base64url')}.${mark()}`,
@@ -145,6 +149,56 @@ async function useRunToken(person: Person, jobId: string) {
   expect((await run.ask('{ viewer { user { name } } }')).errors?.[0]?.extensions.code).toBe('FORBIDDEN')
 }
 
+/** A job gets secrets of its user and team, and prints them in every way. */
+async function useSecrets(person: Person): Promise<string> {
+  const { viewer } = await person.data('{ viewer { user { id } } }')
+  const { team } = await mutate(admin, 'createTeam', { input: { name: 'ml' }, wanted: 'team { id }' })
+  await mutate(admin, 'updateTeam', { input: { teamId: team.id, addMembers: [viewer.user.id] } })
+  const set = (by: Person, name: string, value = '', more: object = {}) =>
+    mutate(by, 'setSecret', { input: { name, value, ...more }, wanted: 'secret { id }' })
+  await set(person, 'OWN', secrets['a secret of a user'])
+  await set(person, 'LINES', `first\n${secrets['a line of a secret']}\n`)
+  await set(admin, 'TEAM', secrets['a secret of a team'], { teamId: team.id })
+  const refused = secrets['a secret of a refused request']
+  await set(person, 'PATH', refused)
+  await set(person, 'A', `${refused}${'x'.repeat(65_536)}`)
+  await set(person, 'A', refused, { teamId: team.id })
+  const wrong = { input: { name: 'A', values: refused } }
+  await person.ask('mutation ($input: SetSecretInput!) { setSecret(input: $input) { __typename } }', wrong)
+  const script = `echo "own $OWN, team $TEAM"; echo "$OWN" >&2; echo "$LINES" | tail -n +2
+    printf %s "\${OWN%????????}"; sleep 0.3; printf '%s\\n' "\${OWN#"\${OWN%????????}"}"
+    printf %s "$OWN$TEAM" | sha256sum`
+  const id = await submit(person, { command: ['sh', '-c', script], secrets: ['OWN', 'LINES', 'TEAM'], team: 'ml' })
+  await isOver(person, id)
+  const { job } = await person.data(`{ job(id: "${id}") { state logs(first: 50) { lines { stream text } } } }`)
+  const hash = createHash('sha256').update(`${secrets['a secret of a user']}${secrets['a secret of a team']}`)
+  const lines = job.logs.lines.map(({ text }: { text: string }) => text.trim()).toSorted()
+  const shown = ['own ••••••, team ••••••', '••••••', '••••••', '', '••••••', `${hash.digest('hex')}  -`]
+  expect([job.state, lines]).toEqual(['SUCCEEDED', shown.toSorted()])
+  return id
+}
+
+/** All rows of the database, as a backup has them; bytes in hexadecimal. */
+async function readRows(): Promise<string> {
+  const { sql } = database.db
+  const tables = await sql.query<{ name: string }>(
+    "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'",
+  )
+  const texts: string[] = []
+  for (const { name } of tables) {
+    const rows = await sql.query<{ row: string }>(`SELECT t::text AS row FROM "${name}" t`)
+    texts.push(...rows.map(({ row }) => row))
+  }
+  return texts.join('\n')
+}
+
+const findStored = (text: string) =>
+  Object.entries(secrets).flatMap(([name, value]) =>
+    /^a (secret|line) /.test(name) && [value, Buffer.from(value).toString('hex')].some((form) => text.includes(form))
+      ? [name]
+      : [],
+  )
+
 /** A row that PostgreSQL refuses is a defect; its message has the values of the row. */
 async function causeDefect(person: Person) {
   const { sql } = database.db
@@ -178,6 +232,7 @@ it(
     const lea = await addPerson('lea', 'LEAD')
     const running = await submit(ann, { command: ['sh', '-c', 'echo begun; sleep 20'] })
     await useRunToken(ann, running)
+    const printing = await useSecrets(ann)
     const failing = await submit(ann, { command: ['sh', '-c', 'exit 3'] })
     const impossible = await submit(ann, { command: ['/nonexistent/program'] })
     for (const id of [failing, impossible]) await isOver(ann, id)
@@ -205,8 +260,11 @@ it(
       ['the administrator', admin, running],
       ['lea', lea, failing],
       ['lea', lea, impossible],
+      ['lea', lea, printing],
+      ['the administrator', admin, printing],
     ] as const)
       others[`${id} for ${who}`] = await readEverything(person, id)
+    const own = await readEverything(ann, printing)
     const owned = await ann.data(`{ job(id: "${running}") { spec { environment { name value } } } }`)
     expect(owned['job'].spec.environment).toEqual([variable])
     const output = server.output()
@@ -216,9 +274,11 @@ it(
       metrics: find(metrics),
       webhooks: find(receiver.messages.map(({ body, headers }) => body + JSON.stringify(headers)).join('\n')),
       answers: Object.entries(others).flatMap(([of, text]) => find(text).map((name) => `${of}: ${name}`)),
+      owner: find(own).filter((name) => /^a (secret|line) /.test(name)),
+      rows: findStored(await readRows()),
       commandLines: [...exposed],
       files: [...readable, ...findReadable()],
-    }).toEqual({ log: [], metrics: [], webhooks: [], answers: [], commandLines: [], files: [] })
+    }).toEqual({ log: [], metrics: [], webhooks: [], answers: [], owner: [], rows: [], commandLines: [], files: [] })
   },
   timeoutMs,
 )

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 import { type Sealed, seal, secretKeysOf, unseal } from './secret-keys.ts'
@@ -10,6 +11,12 @@ import { secretContext } from './secrets.ts'
  */
 
 export type RunSecrets = Readonly<Record<string, string>>
+
+export interface KeptSecrets {
+  values: RunSecrets
+  /** Encrypts output of the run that is not redacted yet. */
+  key: string
+}
 
 interface Use {
   runId: string
@@ -27,29 +34,30 @@ const usableSql = (user: string, team: string) => `(s.user_id = ${user} OR s.tea
 
 /** The values for a run that starts, or the names that are missing. Throws Unreadable. */
 export async function takeRunSecrets(domain: Domain, use: Use): Promise<{ values: RunSecrets } | MissingSecrets> {
-  const stored = await readRunSecrets(domain, use)
-  if (stored) return { values: stored }
+  const stored = await readRunSecrets(domain, use.runId)
+  if (stored) return stored
   const keys = secretKeysOf(domain)
   const rows = await domain.db.sql.query<StoredSecret>(readSql, [use.jobId, use.names], 'secrets_of_job')
   const byName = new Map(rows.map((row) => [row.name, row]))
   const missing = use.names.filter((name) => !byName.has(name))
   if (missing.length > 0) return { missing }
   const values = Object.fromEntries(rows.map((row) => [row.name, unseal(keys, secretContext(row), row)]))
-  const { keyId, data } = seal(keys, runContext(use.runId), JSON.stringify(values))
+  const kept: KeptSecrets = { values, key: randomBytes(32).toString('base64') }
+  const { keyId, data } = seal(keys, runContext(use.runId), JSON.stringify(kept))
   const ids = rows.map(({ id }) => id)
   await domain.db.sql.query(storeSql, [use.runId, keyId, Buffer.from(data), ids], 'store_run_secrets')
   // Another leader may have stored others before.
-  return { values: (await readRunSecrets(domain, use)) ?? values }
+  return (await readRunSecrets(domain, use.runId)) ?? kept
 }
 
 /** The values that the run got; null: none, or the run is over. Throws Unreadable. */
-export async function readRunSecrets(domain: Domain, { runId }: Pick<Use, 'runId'>): Promise<RunSecrets | null> {
+export async function readRunSecrets(domain: Domain, runId: string): Promise<KeptSecrets | null> {
   const [row] = await domain.db.sql.query<Sealed>(
     'SELECT key_id AS "keyId", data FROM run_secret WHERE run_id = $1',
     [runId],
     'run_secrets',
   )
-  return row ? (JSON.parse(unseal(secretKeysOf(domain), runContext(runId), row)) as RunSecrets) : null
+  return row ? (JSON.parse(unseal(secretKeysOf(domain), runContext(runId), row)) as KeptSecrets) : null
 }
 
 /** Names of secrets that these users may use, as `<user>/<team or nothing>/<name>`. */

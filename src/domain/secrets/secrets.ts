@@ -18,7 +18,7 @@ import { seal, secretKeysOf } from './secret-keys.ts'
 const secretsOfOwnerMax = 100
 const valueBytesMax = 65_536
 /** Each line of a value is a pattern that the log is searched for. */
-const valueLinesMax = 256
+const valueLinesMax = 128
 
 const setting = z.strictObject({
   name: secretName,

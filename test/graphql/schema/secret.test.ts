@@ -110,7 +110,7 @@ describe('a secret', () => {
     ['empty', '', 'Must not be empty'],
     ['with NUL', 'a\0b', 'Must not contain the character NUL'],
     ['over 64 KiB', 'ä'.repeat(32_769), 'Must have at most 64 KiB'],
-    ['of 257 lines', `${'x\n'.repeat(256)}x`, 'Must have at most 256 lines'],
+    ['of 129 lines', `${'x\n'.repeat(128)}x`, 'Must have at most 128 lines'],
   ]
   it.each(badValues)('is refused with a value that is %s', async (_name, bad, message) => {
     expect(await set(ann, 'A', { value: bad })).toMatchObject({ violations: [{ path: ['value'], message }] })

@@ -85,7 +85,7 @@ const SetSecretInput = builder.inputType('SetSecretInput', {
     }),
     value: t.string({
       required: true,
-      description: 'The value: 1 byte to 64 KiB, at most 256 lines. No query returns it.',
+      description: 'The value: 1 byte to 64 KiB, at most 128 lines. No query returns it.',
     }),
     teamId: t.id({ description: 'The team that owns the secret; omitted: you.' }),
   }),

@@ -1,0 +1,121 @@
+/**
+ * Replaces the values of secrets in output. A value may be split over chunks: the end of the output that could be the
+ * beginning of a value is held back until more comes. The result does not depend on how the output is cut into chunks.
+ */
+
+const mask = Buffer.from('••••••')
+/** Shorter values occur by chance: masking them would hide other text, and show the value. */
+const charactersMin = 8
+
+/** The held end of the output. */
+export interface HeldOutput {
+  readonly bytes: Buffer
+  /** Its first bytes that belong to a value of which the beginning was masked. */
+  readonly covered: number
+  /** The output before it ends with a mask, which stands for the covered bytes as well. */
+  readonly isAfterMask: boolean
+}
+
+export const nothingHeld: HeldOutput = { bytes: Buffer.alloc(0), covered: 0, isAfterMask: false }
+
+export interface Redacted {
+  bytes: Uint8Array
+  held: HeldOutput
+}
+
+export interface Redactor {
+  redact(held: HeldOutput, bytes: Uint8Array): Redacted
+  /** No output follows. */
+  end(held: HeldOutput): Uint8Array
+}
+
+/** Each line of a value is replaced as well. */
+export function createRedactor(values: readonly string[]): Redactor {
+  const texts = values.flatMap((value) => [value, ...value.split('\n').map((line) => line.trim())])
+  const patterns = [...new Set(texts)].filter((text) => [...text].length >= charactersMin).map(toPattern)
+  // Longer ones first: what they cover need not be looked at again.
+  patterns.sort((a, b) => b.bytes.length - a.bytes.length)
+  return {
+    redact(held, bytes) {
+      const data = held.bytes.length === 0 ? toBuffer(bytes) : Buffer.concat([held.bytes, bytes])
+      const open = Math.max(0, ...patterns.map((pattern) => countOpenBytes(pattern, data)))
+      return cut(data, held, data.length - open, patterns)
+    },
+    end: (held) => cut(held.bytes, held, held.bytes.length, patterns).bytes,
+  }
+}
+
+interface Pattern {
+  bytes: Buffer
+  /** For each length of a match: the longest shorter match that ends at the same byte. */
+  shorter: Uint32Array
+}
+
+function toPattern(text: string): Pattern {
+  const bytes = Buffer.from(text)
+  const shorter = new Uint32Array(bytes.length + 1)
+  for (let end = 1; end < bytes.length; end++)
+    shorter[end + 1] = extend({ bytes, shorter }, shorter[end] ?? 0, bytes[end])
+  return { bytes, shorter }
+}
+
+/** The length of the match that ends after the next byte. */
+function extend({ bytes, shorter }: Pattern, matched: number, next: number | undefined): number {
+  let length = matched
+  while (length > 0 && bytes[length] !== next) length = shorter[length] ?? 0
+  return bytes[length] === next ? length + 1 : 0
+}
+
+/** Bytes at the end of the data with which a match may begin. */
+function countOpenBytes(pattern: Pattern, data: Buffer): number {
+  let open = 0
+  for (let at = Math.max(0, data.length - pattern.bytes.length + 1); at < data.length; at++)
+    open = extend(pattern, open, data[at])
+  return open
+}
+
+/** Bytes before `until` are output, with one mask for those that belong together. */
+function cut(data: Buffer, held: HeldOutput, until: number, patterns: readonly Pattern[]): Redacted {
+  const covered = findCovered(data, held.covered, patterns)
+  const parts: Buffer[] = []
+  let { isAfterMask } = held
+  for (let at = 0; at < until; ) {
+    const isMasked = covered[at] === 1
+    const end = findEnd(covered, at, until)
+    if (!isMasked) parts.push(data.subarray(at, end))
+    else if (!isAfterMask) parts.push(mask)
+    isAfterMask = isMasked
+    at = end
+  }
+  const rest = { bytes: Buffer.from(data.subarray(until)), isAfterMask }
+  const coveredRest = isAfterMask && covered[until] === 1 ? findEnd(covered, until, data.length) - until : 0
+  return {
+    bytes: parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts),
+    held: { ...rest, covered: coveredRest },
+  }
+}
+
+/** The end of the equal bytes from `at` on. */
+function findEnd(covered: Buffer, at: number, until: number): number {
+  const end = covered.indexOf(covered[at] === 1 ? 0 : 1, at)
+  return end < 0 ? until : Math.min(end, until)
+}
+
+/** A byte of 1 for each byte of the data that belongs to a value. */
+function findCovered(data: Buffer, known: number, patterns: readonly Pattern[]): Buffer {
+  const covered = Buffer.alloc(data.length).fill(1, 0, known)
+  for (const { bytes } of patterns) {
+    let end = 0
+    for (let from = data.indexOf(bytes); from >= 0; ) {
+      const plain = covered.indexOf(0, Math.max(from, end))
+      end = from + bytes.length
+      // The next match that covers more reaches the next byte that is not covered.
+      if (plain < 0) break
+      if (plain < end) covered.fill(1, plain, end)
+      from = data.indexOf(bytes, Math.max(from, plain - bytes.length) + 1)
+    }
+  }
+  return covered
+}
+
+const toBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array) => Buffer.from(buffer, byteOffset, byteLength)
