@@ -2,7 +2,7 @@ import type { Clock, Time } from '../platform/clock.ts'
 import type { Db } from '../platform/db.ts'
 import type { Log } from '../platform/log.ts'
 import type { Wakeups } from '../platform/wakeup.ts'
-import type { SecretKeys } from './secrets/secret-keys.ts'
+import type { SecretKeys } from './secret-keys.ts'
 
 /**
  * Dependencies of the domain functions. `time` gives ids and displayed times; rules use berth_now(). `clock` measures

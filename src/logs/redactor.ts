@@ -10,7 +10,7 @@ const charactersMin = 8
 /** The held end of the output. */
 export interface HeldOutput {
   readonly bytes: Buffer
-  /** Its first bytes that belong to a value of which the beginning was masked. */
+  /** Number of the first held bytes that belong to a value whose beginning was masked. */
   readonly covered: number
   /** The output before it ends with a mask, which stands for the covered bytes as well. */
   readonly isAfterMask: boolean

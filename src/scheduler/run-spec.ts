@@ -3,7 +3,7 @@ import { readClosure } from '../domain/inside/closures.ts'
 import { deriveRunToken } from '../domain/inside/run-tokens.ts'
 import type { HoldingRun } from '../domain/jobs/runs.ts'
 import { type RunSecrets, takeRunSecrets } from '../domain/secrets/run-secrets.ts'
-import { Unreadable } from '../domain/secrets/secret-keys.ts'
+import { Unreadable } from '../domain/secret-keys.ts'
 import { countCopies } from '../domain/spec.ts'
 import { type RunSpec, StartFailed } from '../executors/executor.ts'
 

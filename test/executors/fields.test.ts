@@ -33,6 +33,7 @@ const samples: Record<string, { field: object; beside?: object }> = {
   image: { field: { image: 'other' } },
   workdir: { field: { workdir: '/w' } },
   environment: { field: { environment: [{ name: 'A', value: 'b' }] } },
+  secrets: { field: { secrets: ['A'] } },
   inheritEnvironment: { field: { inheritEnvironment: false } },
   stdinPath: { field: { stdinPath: '/in' } },
   stdoutPath: { field: { stdoutPath: '/out' } },
@@ -96,7 +97,7 @@ const samples: Record<string, { field: object; beside?: object }> = {
 
 /** Fields that Berth handles with every executor. */
 const ofBerth = new Set(
-  `labels executor queue team project account capacityReservationId bid interactive preemptable restartable resumable notBefore
+  `labels secrets executor queue team project account capacityReservationId bid interactive preemptable restartable resumable notBefore
    estimatedCost dependsOn onDependencyFailure retry customAttributes resources.replicaMasterPort`.split(/\s+/),
 )
 /** Fields by which Berth chooses the GPUs of a run, if the backend does not. */

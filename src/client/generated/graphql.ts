@@ -1160,7 +1160,7 @@ export type SetSecretInput = {
   name: string;
   /** The team that owns the secret; omitted: you. */
   teamId?: string | null | undefined;
-  /** The value: 1 byte to 64 KiB, at most 256 lines. No query returns it. */
+  /** The value: 1 byte to 64 KiB, at most 128 lines. No query returns it. */
   value: string;
 };
 

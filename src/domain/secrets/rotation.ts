@@ -1,11 +1,11 @@
 import type { Domain } from '../domain.ts'
 import { runContext } from './run-secrets.ts'
-import { type Sealed, type SecretKeys, seal, secretKeysOf, Unreadable, unseal } from './secret-keys.ts'
+import { getSecretKeys, type Sealed, type SecretKeys, seal, Unreadable, unseal } from '../secret-keys.ts'
 import { secretContext } from './secrets.ts'
 
 /** Encrypts with the current key what an older key of this server encrypted. */
 export async function reencryptSecrets(domain: Domain): Promise<number> {
-  const [current, ...old] = secretKeysOf(domain)
+  const [current, ...old] = getSecretKeys(domain)
   const oldIds = old.map(({ id }) => id).filter((id) => id !== current.id)
   const secrets = await reencrypt(domain, oldIds, 'secret', 'id', (row) => secretContext(row))
   const runs = await reencrypt(domain, oldIds, 'run_secret', 'run_id', ({ id }) => runContext(id))
@@ -34,7 +34,7 @@ async function reencrypt(
   contextOf: (row: Row) => string,
 ): Promise<number> {
   const { sql } = domain.db
-  const keys = secretKeysOf(domain)
+  const keys = getSecretKeys(domain)
   let after = ''
   for (let changed = 0; ; ) {
     const rows = await sql.query<Row>(

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
-import { type Sealed, seal, secretKeysOf, unseal } from './secret-keys.ts'
+import { getSecretKeys, type Sealed, seal, unseal } from '../secret-keys.ts'
 import { secretContext } from './secrets.ts'
 
 /**
@@ -36,7 +36,7 @@ const usableSql = (user: string, team: string) => `(s.user_id = ${user} OR s.tea
 export async function takeRunSecrets(domain: Domain, use: Use): Promise<{ values: RunSecrets } | MissingSecrets> {
   const stored = await readRunSecrets(domain, use.runId)
   if (stored) return stored
-  const keys = secretKeysOf(domain)
+  const keys = getSecretKeys(domain)
   const rows = await domain.db.sql.query<StoredSecret>(readSql, [use.jobId, use.names], 'secrets_of_job')
   const byName = new Map(rows.map((row) => [row.name, row]))
   const missing = use.names.filter((name) => !byName.has(name))
@@ -57,7 +57,7 @@ export async function readRunSecrets(domain: Domain, runId: string): Promise<Kep
     [runId],
     'run_secrets',
   )
-  return row ? (JSON.parse(unseal(secretKeysOf(domain), runContext(runId), row)) as KeptSecrets) : null
+  return row ? (JSON.parse(unseal(getSecretKeys(domain), runContext(runId), row)) as KeptSecrets) : null
 }
 
 /** Names of secrets that these users may use, as `<user>/<team or nothing>/<name>`. */

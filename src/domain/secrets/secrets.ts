@@ -8,7 +8,7 @@ import { InvalidInput, NotFound } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { secretName } from '../input.ts'
 import { parseInput } from '../parse.ts'
-import { seal, secretKeysOf } from './secret-keys.ts'
+import { getSecretKeys, seal } from '../secret-keys.ts'
 
 /**
  * Secrets of users and teams. A value goes in and never comes out: only a run gets it (run-secrets.ts). No violation
@@ -46,7 +46,7 @@ export async function setSecret(domain: Domain, viewer: Viewer, raw: { teamId?: 
   demandSetter(viewer, raw.teamId)
   const { name, value, teamId = null } = parseInput(setting, raw)
   const owner: Owner = { userId: teamId === null ? viewer.userId : null, teamId }
-  const sealed = seal(secretKeysOf(domain), secretContext({ ...owner, name }), value)
+  const sealed = seal(getSecretKeys(domain), secretContext({ ...owner, name }), value)
   return domain.db.serializable(async (tx) => {
     if (teamId !== null) await demandTeam(tx, viewer, teamId)
     const known = await tx.prisma.secret.findFirst({ where: { ...owner, name }, select: { id: true } })
@@ -85,7 +85,7 @@ export async function deleteSecret(
 const demandSetter = (viewer: Viewer, teamId: unknown) =>
   demand(viewer, teamId === null || teamId === undefined ? 'secret.own' : 'secret.team')
 
-/** A team of which the viewer is no member is reported like a missing one. */
+/** A team without the viewer is reported like a missing one. */
 async function demandTeam({ prisma }: Tx, { userId, level }: Viewer, teamId: string): Promise<void> {
   const members = level === 'ADMIN' ? {} : { members: { some: { userId } } }
   const team = await prisma.team.findFirst({ where: { id: teamId, ...members }, select: { id: true } })

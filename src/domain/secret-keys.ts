@@ -1,5 +1,4 @@
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
-import type { Domain } from '../domain.ts'
 
 /**
  * Encrypts the values of secrets with AES-256-GCM. The first key encrypts; the others only decrypt what was encrypted
@@ -32,13 +31,13 @@ export const createSecretKeys = ([current, ...old]: readonly [Uint8Array, ...Uin
   ...old.map(toSecretKey),
 ]
 
-/** The id tells nothing about the key. */
+/** The id does not reveal the key. */
 const toSecretKey = (bytes: Uint8Array): SecretKey => ({
   id: createHmac('sha256', bytes).update('berth secret key').digest('hex').slice(0, 16),
   key: createSecretKey(bytes),
 })
 
-export function secretKeysOf({ secretKeys }: Domain): SecretKeys {
+export function getSecretKeys({ secretKeys }: { readonly secretKeys?: SecretKeys }): SecretKeys {
   if (secretKeys) return secretKeys
   throw new Error('This process has no key for secrets')
 }
