@@ -1,10 +1,13 @@
 import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { chmod, type FileHandle, mkdtemp, open, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { createSecretKeys } from '../../src/domain/secret-keys.ts'
+import { deleteSecret, setSecret } from '../../src/domain/secrets/secrets.ts'
 import { watchLateness } from '../../src/platform/lateness.ts'
 import { openFilesMax } from '../../src/platform/open-files.ts'
 import { createOutput } from '../../src/platform/output.ts'
@@ -116,6 +119,23 @@ test('POOLS_DIFFER: two servers have different settings of a pool', async () => 
   })
   world.watches.splice(0, world.watches.length, ...(first ? [first] : []))
   await world.ends('POOLS_DIFFER')
+})
+
+test('SECRETS_UNREADABLE: a server has another key than the one that encrypted a secret', async () => {
+  const [mine, other] = [createSecretKeys([randomBytes(32)]), createSecretKeys([randomBytes(32)])]
+  await using world = await openConditionWorld({}, { secretKeys: mine.map(({ id }) => id) })
+  const { domain, admin } = world.it
+  const secret = { name: 'A', value: 'first value' }
+  await setSecret({ ...domain, secretKeys: mine }, admin, secret)
+  await world.look()
+  expect(await world.find('SECRETS_UNREADABLE')).toBeUndefined()
+  await setSecret({ ...domain, secretKeys: other }, admin, secret)
+  expect(await world.begins('SECRETS_UNREADABLE')).toMatchObject({
+    severity: 'TICKET',
+    evidence: ['1 encrypted values need a key that host0 (pid 1) does not have'],
+  })
+  await deleteSecret(domain, admin, { name: 'A' })
+  await world.ends('SECRETS_UNREADABLE')
 })
 
 test('SECRETS_READABLE: every account can read the configuration file, which has a secret', async () => {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it, test } from 'vitest'
 import { type HoldingRun, readHoldingRuns } from '../../src/domain/jobs/runs.ts'
+import { createSecretKeys, seal, Unreadable, unseal } from '../../src/domain/secret-keys.ts'
 import { reencryptSecrets } from '../../src/domain/secrets/rotation.ts'
 import { forgetRunSecrets } from '../../src/domain/secrets/run-secrets.ts'
-import { createSecretKeys, seal, Unreadable, unseal } from '../../src/domain/secret-keys.ts'
 import { deleteSecret, setSecret } from '../../src/domain/secrets/secrets.ts'
 import type { LogChunk } from '../../src/executors/executor.ts'
 import { type Append, createAppender, emptyLog } from '../../src/logs/append.ts'
@@ -20,7 +20,7 @@ const { sql } = database.db
 const leader = await createLeader(domain, 'sim')
 const reporter = createReporter(domain, leader, 3)
 
-const set = (name: string, value: string) => setSecret(domain, admin, { name, value } as object)
+const set = (name: string, value: string) => setSecret(domain, admin, { name, value })
 
 async function start(jobId: string): Promise<HoldingRun> {
   await leader.tick()
@@ -65,14 +65,14 @@ describe('a run', () => {
     const ann = await world.user('ann', 'RESEARCHER')
     await sql.query(`INSERT INTO team (id, name, account) VALUES ('team_1', 'ml', 'ml')`)
     await sql.query(`INSERT INTO team_member (team_id, user_id) VALUES ('team_1', $1)`, [ann.userId])
-    await setSecret(domain, admin, { name: 'TEAM', value: 'of the team', teamId: 'team_1' } as object)
+    await setSecret(domain, admin, { name: 'TEAM', value: 'of the team', teamId: 'team_1' })
     const spec = { secrets: ['TEAM'], team: 'ml' }
     const first = await start(await world.submit(spec, ann))
     expect((await inject(first))['TEAM']).toBe('of the team')
-    await setSecret(domain, ann, { name: 'TEAM', value: 'of the user' } as object)
+    await setSecret(domain, ann, { name: 'TEAM', value: 'of the user' })
     const second = await start(await world.submit(spec, ann))
     expect((await inject(second))['TEAM']).toBe('of the user')
-    await deleteSecret(domain, ann, { name: 'TEAM' } as object)
+    await deleteSecret(domain, ann, { name: 'TEAM' })
     const third = await start(await world.submit(spec, ann))
     await sql.query('DELETE FROM team_member WHERE user_id = $1', [ann.userId])
     await expect(inject(third)).rejects.toThrow('The secret TEAM was deleted, or the user of the job may not use it')
@@ -82,7 +82,7 @@ describe('a run', () => {
   it('fails at its start if a secret was deleted', async () => {
     await set('GONE', 'some value')
     const run = await startNew(['GONE'])
-    await deleteSecret(domain, admin, { name: 'GONE' } as object)
+    await deleteSecret(domain, admin, { name: 'GONE' })
     await expect(inject(run)).rejects.toMatchObject({ name: 'StartFailed', reason: 'BAD_SPEC' })
     await end(run)
   })
@@ -122,7 +122,7 @@ describe('an encrypted value', () => {
     const before = { ...domain, secretKeys: keys }
     await sql.query('DELETE FROM secret')
     await sql.query('DELETE FROM run_secret')
-    await setSecret(before, admin, { name: 'A', value: 'first value' } as object)
+    await setSecret(before, admin, { name: 'A', value: 'first value' })
     const run = await startNew(['A'])
     expect((await inject(run, before))['A']).toBe('first value')
     const rotating = { ...domain, secretKeys: createSecretKeys([current, old]) }

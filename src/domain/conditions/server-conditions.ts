@@ -92,12 +92,12 @@ export const serverConditions = {
   SECRETS_UNREADABLE: {
     severity: 'TICKET',
     meaning:
-      'A server does not have the key of some secrets: runs that need them cannot start there, and output of running jobs with secrets waits.',
+      'A server does not have the key of some secrets: runs that need them cannot start there, and it loses output of runs that have them.',
     cause: 'The servers have different key files, or the key was not restored with a backup.',
     remedy: 'Give all servers the same `secrets.keyFile`. If the key is lost, set the secrets again, or delete them.',
     commands: ['sha256sum DATA_DIRECTORY/secrets.key', 'berth secret ls'],
     forSeconds: 20,
-    sql: `SELECT count(*) || ' values need a key that ' || s.host || ' (pid ' || s.pid || ') does not have' AS evidence
+    sql: `SELECT count(*) || ' encrypted values need a key that ' || s.host || ' (pid ' || s.pid || ') does not have' AS evidence
       FROM ${aliveServersSql} s
       JOIN (SELECT key_id FROM secret UNION ALL SELECT key_id FROM run_secret) v
         ON s.gauges ? 'secretKeys' AND NOT s.gauges->'secretKeys' ? v.key_id

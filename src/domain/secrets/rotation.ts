@@ -1,6 +1,6 @@
 import type { Domain } from '../domain.ts'
-import { runContext } from './run-secrets.ts'
 import { getSecretKeys, type Sealed, type SecretKeys, seal, Unreadable, unseal } from '../secret-keys.ts'
+import { runContext } from './run-secrets.ts'
 import { secretContext } from './secrets.ts'
 
 /** Encrypts with the current key what an older key of this server encrypted. */

@@ -32,6 +32,12 @@ const setting = z.strictObject({
 
 const deletion = z.strictObject({ name: secretName, teamId: z.string().nullish() })
 
+interface SecretTarget {
+  name: string
+  /** null: the viewer's own secret. */
+  teamId?: string | null | undefined
+}
+
 interface Owner {
   userId: string | null
   teamId: string | null
@@ -42,7 +48,11 @@ export const secretContext = ({ userId, teamId, name }: Owner & { name: string }
   `secret ${userId ?? teamId} ${name}`
 
 /** Creates the secret, or replaces its value. */
-export async function setSecret(domain: Domain, viewer: Viewer, raw: { teamId?: unknown }): Promise<{ id: string }> {
+export async function setSecret(
+  domain: Domain,
+  viewer: Viewer,
+  raw: SecretTarget & { value: string },
+): Promise<{ id: string }> {
   demandSetter(viewer, raw.teamId)
   const { name, value, teamId = null } = parseInput(setting, raw)
   const owner: Owner = { userId: teamId === null ? viewer.userId : null, teamId }
@@ -63,11 +73,7 @@ export async function setSecret(domain: Domain, viewer: Viewer, raw: { teamId?: 
 }
 
 /** Deleting a secret that does not exist changes nothing. */
-export async function deleteSecret(
-  domain: Domain,
-  viewer: Viewer,
-  raw: { teamId?: unknown },
-): Promise<{ id: string | null }> {
+export async function deleteSecret(domain: Domain, viewer: Viewer, raw: SecretTarget): Promise<{ id: string | null }> {
   demandSetter(viewer, raw.teamId)
   const { name, teamId = null } = parseInput(deletion, raw)
   const owner: Owner = { userId: teamId === null ? viewer.userId : null, teamId }
@@ -82,8 +88,8 @@ export async function deleteSecret(
   })
 }
 
-const demandSetter = (viewer: Viewer, teamId: unknown) =>
-  demand(viewer, teamId === null || teamId === undefined ? 'secret.own' : 'secret.team')
+const demandSetter = (viewer: Viewer, teamId: SecretTarget['teamId']) =>
+  demand(viewer, teamId == null ? 'secret.own' : 'secret.team')
 
 /** A team without the viewer is reported like a missing one. */
 async function demandTeam({ prisma }: Tx, { userId, level }: Viewer, teamId: string): Promise<void> {
