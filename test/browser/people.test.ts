@@ -57,6 +57,33 @@ describeLongConsole('administration', (subject) => {
     await other.close()
   })
 
+  it('sets, replaces and deletes a secret of a team without showing its value', async () => {
+    await berth(server, ['team', 'create', 'ml'], adminToken)
+    await page.goto(`${server.url}/secrets?open=new`)
+    const panel = page.getByRole('complementary', { name: 'Details' })
+    await panel.getByLabel('Name').fill('PATH')
+    await panel.getByLabel('Value').fill('value-of-the-team')
+    await panel.getByRole('button', { name: 'Set secret' }).click()
+    await panel.getByText('Must not be a variable that Berth or the system sets').waitFor()
+    await panel.getByLabel('Name').fill('API_KEY')
+    await panel.getByLabel('Owner').selectOption('Team ml')
+    await panel.getByRole('button', { name: 'Set secret' }).click()
+    await row(page, 'API_KEY').getByText('Team ml').waitFor()
+    await panel.getByRole('button', { name: 'Replace value…' }).click()
+    await panel.getByLabel('Value').fill('newer-value-of-the-team')
+    await panel.getByRole('button', { name: 'Replace value' }).click()
+    await page.getByText('Set API_KEY').first().waitFor()
+    expect(await page.content()).not.toContain('value-of-the-team')
+    expect(await berth(server, ['secret', 'ls', '--team', 'ml'], adminToken)).toMatch(/API_KEY +team ml .* admin +never/)
+    await page.goto(`${server.url}/people/teams`)
+    await row(page, 'ml').getByRole('button').first().click()
+    await panel.getByRole('link', { name: 'Secrets of the team' }).click()
+    await row(page, 'API_KEY').getByRole('button').click()
+    await panel.getByRole('button', { name: 'Delete…' }).click()
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete secret' }).click()
+    await page.getByText('No secrets match').waitFor()
+  })
+
   it('names who changed an object in the meantime, and keeps the input', async () => {
     await page.goto(`${server.url}/people/users`)
     await page.getByRole('button', { name: 'ann', exact: true }).click()
@@ -113,6 +140,7 @@ describeLongConsole('administration', (subject) => {
     const paths = [
       'people/users?open=new',
       'people/tokens',
+      'secrets?open=new',
       'policies/limits',
       'policies/quotas',
       'audit',

@@ -57,6 +57,12 @@ const actions: readonly Action[] = [
     finish: fillAndPress({ Name: 'laptop' }, 'Create token'),
   },
   {
+    path: '/secrets',
+    button: 'New secret',
+    permission: 'SECRET_OWN',
+    finish: fillAndPress({ Name: 'API_KEY', Value: 'x' }, 'Set secret'),
+  },
+  {
     path: '/policies/limits',
     button: 'New limit',
     permission: 'LIMITS_WRITE',

@@ -253,6 +253,14 @@ export type DeleteQuotaInput = {
   quotaId: string;
 };
 
+/** The secret to delete. */
+export type DeleteSecretInput = {
+  /** Its name. */
+  name: string;
+  /** The team that owns the secret; omitted: you. */
+  teamId?: string | null | undefined;
+};
+
 /** The team to delete. */
 export type DeleteTeamInput = {
   /** Fails with a version conflict unless the team has this version. */
@@ -1115,6 +1123,16 @@ export type SetScopeLimitInput = {
   pool?: string | null | undefined;
   /** The queue, project, team or user that the limit applies to. */
   scope: ScopeInput;
+};
+
+/** A secret and its value. */
+export type SetSecretInput = {
+  /** Name of the environment variable: letters, digits and _, at most 128. Names that Berth sets are refused, such as BERTH_… and PATH. */
+  name: string;
+  /** The team that owns the secret; omitted: you. */
+  teamId?: string | null | undefined;
+  /** The value: 1 byte to 64 KiB, at most 128 lines. No query returns it. */
+  value: string;
 };
 
 /** Category of a state. */
@@ -2866,6 +2884,48 @@ export type RemoveReservationMutation = { deleteCapacityReservation:
     | { __typename: 'UnavailableProblem', message: string }
    };
 
+export type SecretItemFragment = { id: string, name: string, createdAt: string, updatedAt: string, lastUsedAt: string | null, user: { id: string, name: string } | null, team: { id: string, name: string } | null, setBy: { id: string, name: string } | null };
+
+export type ListSecretsQueryVariables = Exact<{
+  teamId?: string | null | undefined;
+  after?: string | null | undefined;
+  first?: number | null | undefined;
+}>;
+
+
+export type ListSecretsQuery = { secrets: { nodes: Array<{ id: string, name: string, createdAt: string, updatedAt: string, lastUsedAt: string | null, user: { id: string, name: string } | null, team: { id: string, name: string } | null, setBy: { id: string, name: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type SecretTeamsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type SecretTeamsQuery = { viewer: { id: string, user: { id: string, teams: Array<{ id: string, name: string }> } }, teams: { nodes: Array<{ id: string, name: string }> } };
+
+export type KeepSecretMutationVariables = Exact<{
+  input: SetSecretInput;
+}>;
+
+
+export type KeepSecretMutation = { setSecret:
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'SetSecretSuccess', secret: { id: string, name: string, createdAt: string, updatedAt: string, lastUsedAt: string | null, user: { id: string, name: string } | null, team: { id: string, name: string } | null, setBy: { id: string, name: string } | null } }
+    | { __typename: 'UnavailableProblem', message: string }
+   };
+
+export type DropSecretMutationVariables = Exact<{
+  input: DeleteSecretInput;
+}>;
+
+
+export type DropSecretMutation = { deleteSecret:
+    | { __typename: 'DeleteSecretSuccess' }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'UnavailableProblem', message: string }
+   };
+
 export type ServerFactsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -3719,6 +3779,27 @@ export const RuleItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"RuleItem"}) as unknown as TypedDocumentString<RuleItemFragment, unknown>;
+export const SecretItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment SecretItem on Secret {
+  id
+  name
+  user {
+    id
+    name
+  }
+  team {
+    id
+    name
+  }
+  setBy {
+    id
+    name
+  }
+  createdAt
+  updatedAt
+  lastUsedAt
+}
+    `, {"fragmentName":"SecretItem"}) as unknown as TypedDocumentString<SecretItemFragment, unknown>;
 export const WholeSpecFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment WholeSpec on JobSpec {
   name
@@ -7996,6 +8077,115 @@ export const RemoveReservationDocument = /*#__PURE__*/ new TypedDocumentString(`
     }
   }
 }`) as unknown as TypedDocumentString<RemoveReservationMutation, RemoveReservationMutationVariables>;
+export const ListSecretsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query ListSecrets($teamId: ID, $after: Cursor, $first: Int) {
+  secrets(teamId: $teamId, after: $after, first: $first) {
+    nodes {
+      ...SecretItem
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment SecretItem on Secret {
+  id
+  name
+  user {
+    id
+    name
+  }
+  team {
+    id
+    name
+  }
+  setBy {
+    id
+    name
+  }
+  createdAt
+  updatedAt
+  lastUsedAt
+}`) as unknown as TypedDocumentString<ListSecretsQuery, ListSecretsQueryVariables>;
+export const SecretTeamsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query SecretTeams {
+  viewer {
+    id
+    user {
+      id
+      teams {
+        id
+        name
+      }
+    }
+  }
+  teams(first: 100, orderBy: NAME) {
+    nodes {
+      id
+      name
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<SecretTeamsQuery, SecretTeamsQueryVariables>;
+export const KeepSecretDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation KeepSecret($input: SetSecretInput!) {
+  setSecret(input: $input) {
+    __typename
+    ... on SetSecretSuccess {
+      secret {
+        ...SecretItem
+      }
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  message
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+}
+fragment SecretItem on Secret {
+  id
+  name
+  user {
+    id
+    name
+  }
+  team {
+    id
+    name
+  }
+  setBy {
+    id
+    name
+  }
+  createdAt
+  updatedAt
+  lastUsedAt
+}`) as unknown as TypedDocumentString<KeepSecretMutation, KeepSecretMutationVariables>;
+export const DropSecretDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation DropSecret($input: DeleteSecretInput!) {
+  deleteSecret(input: $input) {
+    __typename
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  message
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+}`) as unknown as TypedDocumentString<DropSecretMutation, DropSecretMutationVariables>;
 export const ServerFactsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query ServerFacts {
   serverInfo {

@@ -40,6 +40,7 @@ function listCommands(go: Go, may: ReturnType<typeof useMay>): readonly Choice[]
     { id: 'workload', text: 'Workload', detail: 'g w', run: go('/workload') },
     { id: 'cluster', text: 'Cluster', detail: 'g c', run: go('/cluster') },
     { id: 'usage', text: 'Usage', detail: 'g u', run: go('/usage') },
+    ...(may('SECRET_OWN') ? [{ id: 'secrets', text: 'Secrets', run: go('/secrets') }] : []),
     ...(may('USER_WRITE') ? [{ id: 'users', text: 'Users', run: go('/people/users') }] : []),
     ...(may('LIMITS_WRITE') ? [{ id: 'limits', text: 'Limits', run: go('/policies/limits') }] : []),
     ...(may('RULE_WRITE') ? [{ id: 'rules', text: 'Approval rules', run: go('/policies/rules') }] : []),

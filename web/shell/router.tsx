@@ -142,6 +142,13 @@ const people = createRoute({
   component: lazyRouteComponent(() => loadPart(() => import('../pages/people/people.tsx')), 'PeoplePage'),
 })
 
+const secrets = createRoute({
+  getParentRoute: () => root,
+  path: '/secrets',
+  validateSearch: readTexts('open', 'team'),
+  component: lazyRouteComponent(() => loadPart(() => import('../pages/secrets/secrets.tsx')), 'SecretsPage'),
+})
+
 const policies = createRoute({
   getParentRoute: () => root,
   path: '/policies/$part',
@@ -219,6 +226,7 @@ export const router = createRouter({
     poolCluster,
     usage,
     people,
+    secrets,
     policies,
     audit,
     settings,

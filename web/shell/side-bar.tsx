@@ -5,6 +5,7 @@ import {
   Gauge,
   Hand,
   Info,
+  KeyRound,
   ListOrdered,
   ListTree,
   LogOut,
@@ -123,6 +124,11 @@ function PageLinks() {
       <PageLink to="/usage" icon={ChartColumn}>
         Usage
       </PageLink>
+      {may('SECRET_OWN', 'SECRET_TEAM') && (
+        <PageLink to="/secrets" icon={KeyRound}>
+          Secrets
+        </PageLink>
+      )}
       {!server.singleUser && may('USER_WRITE', 'TOKEN_OWN') && (
         <PageLink to="/people/$part" params={{ part: may('USER_WRITE') ? 'users' : 'tokens' }} icon={Users}>
           People

@@ -102,7 +102,7 @@ const readDocuments = (folder: string): ReadonlyMap<string, string> =>
 
 /** The first segment of every URL of the console; `/` is the overview. */
 const pages =
-  /^\/(?:(?:jobs|sweeps|approvals|workload|cluster|usage|people|policies|audit|settings|about|login)(?:\/.*)?)?$/
+  /^\/(?:(?:jobs|sweeps|approvals|workload|cluster|usage|people|secrets|policies|audit|settings|about|login)(?:\/.*)?)?$/
 
 const isPage = (path: string) => pages.test(path)
 

@@ -23,6 +23,7 @@ const flags: Readonly<Record<string, (value: never, spec: JobSpecInput) => reado
   data: (data: string[]) => data.map((each) => flag('data', each)),
   environment: (variables: { name: string; value: string }[]) =>
     variables.map(({ name, value }) => flag('env', `${name}=${value}`)),
+  secrets: (names: string[]) => names.map((name) => flag('secret', name)),
   labels: (labels: { key: string; value: string }[]) =>
     labels.map(({ key, value }) => (value === '' ? flag('tag', key) : flag('label', `${key}=${value}`))),
   maxRunTimeSeconds: (seconds: number) => (seconds > 0 ? [flag('max-run-time', `${seconds}s`)] : null),

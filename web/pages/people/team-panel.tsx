@@ -71,6 +71,12 @@ export function TeamPanel({ id, onClose, onChange }: TeamPanelProps) {
                 </Link>,
               ],
               [
+                'Secrets',
+                <Link key="secrets" to="/secrets" search={{ team: team.id }}>
+                  Secrets of the team
+                </Link>,
+              ],
+              [
                 'Changes',
                 may('AUDIT_READ') && (
                   <Link key="audit" to="/audit" search={{ object: team.id }}>

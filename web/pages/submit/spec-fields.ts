@@ -81,6 +81,7 @@ const named: readonly (readonly [string, readonly string[]])[] = [
       'input',
       'workdir',
       'environment',
+      'secrets',
       'inheritEnvironment',
       'data',
       'launcher',
