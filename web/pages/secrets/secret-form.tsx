@@ -1,7 +1,6 @@
 import { useState } from 'react'
 import { KeepSecretDocument, type SecretItemFragment } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
-import { useMay } from '../../ground/use-may.ts'
 import { Field, Form, type Refusal } from '../../parts/form.tsx'
 import { isRefused, toRefusal } from '../../parts/refusal.ts'
 import { showToast } from '../../parts/toasts.tsx'
@@ -24,9 +23,8 @@ interface SecretFormProps {
 }
 
 export function SecretForm({ secret, teams, teamId, onDone, onClose }: SecretFormProps) {
-  const may = useMay()
   const [name, setName] = useState('')
-  const [owner, setOwner] = useState(secret?.team?.id ?? teamId ?? (may('SECRET_OWN') ? '' : (teams[0]?.id ?? '')))
+  const [owner, setOwner] = useState(secret?.team?.id ?? teamId ?? '')
   const [value, setValue] = useState('')
   const save = async (): Promise<Refusal | null> => {
     const input = { name: secret?.name ?? name.trim(), value, ...(owner && { teamId: owner }) }
@@ -59,7 +57,7 @@ export function SecretForm({ secret, teams, teamId, onDone, onClose }: SecretFor
           {!secret && teams.length > 0 && (
             <Field label="Owner" help="Jobs of the owner may use it." path="teamId" refusal={found}>
               <select value={owner} onChange={({ target }) => setOwner(target.value)}>
-                {may('SECRET_OWN') && <option value="">You</option>}
+                <option value="">You</option>
                 {teams.map((team) => (
                   <option key={team.id} value={team.id}>
                     Team {team.name}

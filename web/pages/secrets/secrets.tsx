@@ -58,7 +58,7 @@ export function SecretsPage() {
     change({ open })
   }
   const open = secrets.value?.rows.find(({ id }) => id === search.open)
-  const add = may('SECRET_OWN', 'SECRET_TEAM') && (
+  const add = may('SECRET_OWN') && (
     <Button look="primary" onClick={() => change({ open: 'new' })}>
       New secret
     </Button>
@@ -136,7 +136,7 @@ function SecretPanel({ secret, onChange }: { secret: SecretItemFragment; onChang
       <Facts
         facts={[
           ['Owner', ownerText(secret)],
-          ['Used by', <code key="flag">berth submit --secret {secret.name}</code>],
+          ['Use', <code key="flag">berth submit --secret {secret.name}</code>],
           ['Set', <Time key="set" at={secret.updatedAt} />],
           ['Set by', secret.setBy?.name],
           ['Created', <Time key="created" at={secret.createdAt} />],
