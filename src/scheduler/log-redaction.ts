@@ -1,7 +1,7 @@
 import type { Domain } from '../domain/domain.ts'
 import type { HoldingRun } from '../domain/jobs/runs.ts'
-import { type KeptSecrets, readRunSecrets } from '../domain/secrets/run-secrets.ts'
 import { createSecretKeys, type Sealed, seal, Unreadable, unseal } from '../domain/secret-keys.ts'
+import { type KeptSecrets, readRunSecrets } from '../domain/secrets/run-secrets.ts'
 import type { LogChunk, LogPosition, LogStreamName } from '../executors/executor.ts'
 import { createRedactor, type HeldOutput, nothingHeld, type Redactor } from '../logs/redactor.ts'
 import { releaseBlock } from '../platform/blocks.ts'

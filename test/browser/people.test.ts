@@ -74,7 +74,9 @@ describeLongConsole('administration', (subject) => {
     await panel.getByRole('button', { name: 'Replace value', exact: true }).click()
     await panel.getByRole('button', { name: 'Replace value…' }).waitFor()
     expect(await page.content()).not.toContain('value-of-the-team')
-    expect(await berth(server, ['secret', 'ls', '--team', 'ml'], adminToken)).toMatch(/API_KEY +team ml .* admin +never/)
+    expect(await berth(server, ['secret', 'ls', '--team', 'ml'], adminToken)).toMatch(
+      /API_KEY +team ml .* admin +never/,
+    )
     await page.goto(`${server.url}/people/teams`)
     await row(page, 'ml').getByRole('button').first().click()
     await panel.getByRole('link', { name: 'Secrets of the team' }).click()

@@ -51,7 +51,17 @@ it.each([
 /** Commands that only read may look at the result for its fields. */
 const readers = [
   ...['info', 'why', 'spec', 'diff', 'usage', 'key', 'events', 'workload', 'gpus', 'doctor', 'whoami', 'approve'],
-  ...['quota usage', 'quota ls', 'reservation ls', 'rules ls', 'user ls', 'user info', 'team ls', 'token ls', 'secret ls'],
+  ...[
+    'quota usage',
+    'quota ls',
+    'reservation ls',
+    'rules ls',
+    'user ls',
+    'user info',
+    'team ls',
+    'token ls',
+    'secret ls',
+  ],
   ...['audit ls', 'audit verify', 'context ls', 'webhooks ls', 'webhooks show', 'top'],
 ]
 const values: Readonly<Record<string, string>> = {

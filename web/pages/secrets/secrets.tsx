@@ -98,20 +98,21 @@ export function SecretsPage() {
         empty="A secret is a key or a password that jobs get as an environment variable. Its value is never shown again."
         emptyActions={add}
       >
-        {(rows) => (
-          <Table
-            label="Secrets"
-            columns={columns}
-            rows={rows}
-            getKey={({ id }) => id}
-            openKey={search.open}
-            onOpen={({ id }) => change({ open: id })}
-          />
-        )}
+        {(rows) => <Rows rows={rows} openKey={search.open} onOpen={(id) => change({ open: id })} />}
       </Listing>
     </WithPanel>
   )
 }
+
+interface RowsProps {
+  rows: readonly SecretItemFragment[]
+  openKey: string | undefined
+  onOpen: (id: string) => void
+}
+
+const Rows = ({ onOpen, ...table }: RowsProps) => (
+  <Table label="Secrets" columns={columns} getKey={({ id }) => id} onOpen={({ id }) => onOpen(id)} {...table} />
+)
 
 const ownerText = ({ team, user }: SecretItemFragment) => (team ? `Team ${team.name}` : (user?.name ?? ''))
 const usedText = ({ lastUsedAt }: SecretItemFragment) => (lastUsedAt ? <Time at={lastUsedAt} /> : 'never')
