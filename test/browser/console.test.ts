@@ -83,10 +83,10 @@ describeConsole('the console', (subject) => {
       await page.keyboard.press('/')
       await page.getByLabel('Search the log').fill('^12345')
       await page.getByRole('button', { name: '.*' }).click()
-      await page.getByText(/^11$/).waitFor()
-      await page.getByRole('button', { name: 'Next match' }).click()
       await page.getByText('1 of 11').waitFor()
       await page.locator('[data-match=true]').getByText('12345').first().waitFor()
+      await page.getByRole('button', { name: 'Next match' }).click()
+      await page.getByText('2 of 11').waitFor()
       await page.close()
     })
 

@@ -49,7 +49,7 @@ describeLongConsole('the console by keyboard alone', (subject) => {
     await press(page, 'Tab')
     await expectFocus(page, /^button \.\*/)
     await press(page, 'Space', 'Shift+Tab')
-    await page.getByRole('status').getByText(/^1…?$/).waitFor()
+    await page.getByRole('status').getByText('1 of 1').waitFor()
     await press(page, 'Enter')
     await page.locator('[data-match=true]').getByText('tick 1').waitFor()
     await expectFocus(page, 'input Search the log')

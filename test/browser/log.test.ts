@@ -53,6 +53,31 @@ describeConsole('the log of a job in the console', (subject) => {
     await page.close()
   })
 
+  it('shows the first match while one types, and keeps the moves until the search has answered', async () => {
+    const page = await open('#L1000')
+    const release = Promise.withResolvers<void>()
+    await page.route('**/graphql', async (route) => {
+      if (route.request().postData()?.includes('1[34]34')) await release.promise
+      return route.continue()
+    })
+    const field = page.getByLabel('Search the log')
+    const expectMatch = async (place: string, text: string) => {
+      await page.getByRole('status').getByText(place).waitFor()
+      await page.locator('[data-match=true]').getByText(text, { exact: true }).waitFor()
+    }
+    await field.fill('1234')
+    await expectMatch('1 of 1', '1234')
+    await field.fill('1[34]34')
+    await page.getByRole('button', { name: '.*' }).click()
+    // The first one asks for the match that nobody has seen yet.
+    for (const key of ['Enter', 'Enter']) await field.press(key)
+    release.resolve()
+    await expectMatch('2 of 2', '1434')
+    await field.press('Enter')
+    await expectMatch('1 of 2', '1334')
+    await page.close()
+  })
+
   it('shows a gap at its place, and an ended log with a gap is not complete', async () => {
     const go = join(subject.directory, 'go')
     const lossy = await submit(server, 'lossy', `seq 100; until [ -e ${go} ]; do sleep 0.1; done; seq 101 150`)

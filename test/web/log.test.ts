@@ -4,7 +4,7 @@ import { formatJsonLine } from '../../web/features/log/json-line.ts'
 import { allStreams } from '../../web/features/log/line-store.ts'
 import { formatElapsed } from '../../web/features/log/line-time.ts'
 import { LogLines } from '../../web/features/log/log-lines.ts'
-import { findMatch, searchLog, splitMatches, toHighlighter } from '../../web/features/log/log-search.ts'
+import { findMatch, nothingFound, searchLog, splitMatches, toHighlighter } from '../../web/features/log/log-search.ts'
 import { formatRange, parseRange, parseTarget } from '../../web/features/log/range.ts'
 import { buildRows } from '../../web/features/log/rows.ts'
 import {
@@ -293,8 +293,15 @@ describe('a search', () => {
   })
 
   it('moves from match to match, and around the ends', () => {
-    expect([findMatch([3, 9], 3, 1), findMatch([3, 9], 9, 1), findMatch([3, 9], 3, -1)]).toEqual([9, 3, 9])
-    expect(findMatch([], 3, 1)).toBeUndefined()
+    const move = (lines: number[], from: number, direction: 1 | -1, isComplete = true) =>
+      findMatch({ ...nothingFound, lines, isComplete }, from, direction)
+    expect([move([3, 9], 3, 1), move([3, 9], 9, 1), move([3, 9], 3, -1)]).toEqual([9, 3, 9])
+    expect(move([], 3, 1)).toBeUndefined()
+    // While the search runs, matches behind those that it found are unknown.
+    expect([move([3, 9], 3, 1, false), move([3, 9], 9, -1, false)]).toEqual([9, 3])
+    expect([move([3, 9], 9, 1, false), move([3, 9], 12, -1, false), move([], 3, 1, false)]).toEqual(
+      Array(3).fill('UNKNOWN'),
+    )
   })
 
   it('marks its text in a line', () => {

@@ -35,6 +35,16 @@ export const errorQuery: Query = {
 /** Matches every line. */
 export const anyText = '^'
 
+export const nothingFound: Found = {
+  lines: [],
+  count: 0,
+  scannedBytes: 0,
+  isComplete: false,
+  isCut: false,
+  cursor: null,
+  failure: null,
+}
+
 const matchesPerRequest = 1_000
 export const linesMax = 1_000_000
 
@@ -52,15 +62,7 @@ interface SearchOptions {
 export async function* searchLog({ client, jobId, run, query, signal, before }: SearchOptions): AsyncGenerator<Found> {
   const { text, isRegex, ignoreCase, streams } = query
   const lines = [...(before?.lines ?? [])]
-  let found: Found = before ?? {
-    lines,
-    count: 0,
-    scannedBytes: 0,
-    isComplete: false,
-    isCut: false,
-    cursor: null,
-    failure: null,
-  }
+  let found: Found = before ?? nothingFound
   const first = matchesPerRequest
   const wanted = { id: jobId, run, query: text, regex: isRegex, ignoreCase, first, streams: [...streams] }
   try {
@@ -88,10 +90,16 @@ export async function* searchLog({ client, jobId, run, query, signal, before }: 
   }
 }
 
-/** The first match after a line, or the last one before it; at an end it begins at the other one. */
-export function findMatch(lines: readonly number[], from: number, direction: 1 | -1): number | undefined {
-  if (direction === 1) return lines[findFirst(lines, from + 1)] ?? lines[0]
-  return lines[findFirst(lines, from) - 1] ?? lines.at(-1)
+/**
+ * The first match after a line, or the last one before it; at an end it begins at the other one. UNKNOWN: the search has
+ * not come so far. undefined: there is no match.
+ */
+export function findMatch(found: Found, from: number, direction: 1 | -1): number | 'UNKNOWN' | undefined {
+  const { lines, isComplete, isCut, failure } = found
+  const next = direction === 1 ? lines[findFirst(lines, from + 1)] : lines[findFirst(lines, from) - 1]
+  const isEnded = isComplete || isCut || failure !== null
+  if (!isEnded && (next === undefined || (lines.at(-1) ?? 0) < from)) return 'UNKNOWN'
+  return next ?? lines.at(direction === 1 ? 0 : -1)
 }
 
 /** For the parts of a line that are drawn as matches; null: a browser cannot read the expression. */

@@ -1,11 +1,13 @@
 import { type RefObject, useMemo, useRef, useState } from 'react'
 import type { LogLines } from './log-lines.ts'
-import { errorQuery, type Found, findMatch, type Query, toHighlighter } from './log-search.ts'
+import { errorQuery, type Found, type Query, toHighlighter } from './log-search.ts'
 import { useLogSearch } from './use-log-search.ts'
+import { useMoves } from './use-moves.ts'
 
 export interface Finder {
   field: RefObject<HTMLInputElement | null>
   query: Query
+  /** Searches, and shows the first match from the place of the reader on. */
   setQuery: (query: Query) => void
   found: Found | null
   /** null: nobody has looked for errors. */
@@ -43,25 +45,29 @@ export function useFinder({ jobId, run, lines, streams, findsErrors, goTo, from 
   const found = useLogSearch(log, query.text === '' ? null : { ...query, streams })
   const errors = useLogSearch(log, wantsErrors ? { ...errorQuery, streams } : null)
   const highlighter = useMemo(() => (query.text === '' ? null : toHighlighter(query)), [query])
-  const moveIn = (list: Found | null, direction: 1 | -1) => {
-    const line = findMatch(list?.lines ?? [], current ?? from - direction, direction)
-    if (line === undefined) return
+  const show = (line: number) => {
     setCurrent(line)
     goTo(line)
   }
+  const matches = useMoves({ found, current, from, show })
+  const troubles = useMoves({ found: errors, current, from, show })
   return {
     field,
     query,
-    setQuery,
+    setQuery: (next) => {
+      setQuery(next)
+      setCurrent(null)
+      matches.expectFirst()
+    },
     found,
     errors,
     findErrors: () => setWantsErrors(true),
     current,
     highlighter,
-    move: (direction) => moveIn(found, direction),
+    move: (direction) => query.text !== '' && matches.move(direction),
     moveError: (direction) => {
       setWantsErrors(true)
-      moveIn(errors, direction)
+      troubles.move(direction)
     },
   }
 }
