@@ -42,6 +42,8 @@ function startList(
 ) {
   const store = new JobStore()
   const written: Message[] = []
+  /** Cursors after which the list asked for updates. */
+  const streamed: string[] = []
   let wake: (() => void) | null = null
   const readPage = ({ after, before, last, filter }: Variables) => {
     if (filter.ids) return { nodes: rows.filter(({ id }) => filter.ids?.includes(id)), pageInfo: {} }
@@ -62,7 +64,8 @@ function startList(
       await gate()
       return { jobs: { asOf: 'now', ...page } }
     },
-    async *subscribe() {
+    async *subscribe(_document: unknown, { after }: { after: string }) {
+      streamed.push(after)
       for (;;) {
         const message = written.shift()
         if (message) yield { jobUpdates: message }
@@ -83,7 +86,7 @@ function startList(
     written.push(...messages)
     wake?.()
   }
-  return { list, store, send, ids: () => list.view().ids.map((id) => Number(id.slice(4))) }
+  return { list, store, send, streamed, ids: () => list.view().ids.map((id) => Number(id.slice(4))) }
 }
 
 const update = (job: JobRow, matches = true): Message => ({ __typename: 'JobTransitions', job, matches, cursor: '' })
@@ -102,6 +105,21 @@ it('arrivals and departures of a list that nobody holds show at once', async () 
   await ready(server)
   server.send(update(row(6)), update(row(4, 2), false))
   await until(() => server.ids().join() === '6,5,3', { what: 'the changes show' })
+  server.list.stop()
+})
+
+it('a list that is shown again keeps its rows and goes on with the changes since', async () => {
+  const server = startList([row(5), row(4), row(3), row(2)])
+  await ready(server)
+  await server.list.loadMore()
+  server.send({ ...update(row(6)), cursor: 'six' })
+  await until(() => server.ids().join() === '6,5,4,3,2', { what: 'the change shows' })
+  server.list.stop()
+  server.list.start()
+  expect(server.ids()).toEqual([6, 5, 4, 3, 2])
+  server.send(update(row(4, 2), false))
+  await until(() => server.ids().join() === '6,5,3,2', { what: 'the next change shows' })
+  expect(server.streamed).toEqual(['now', 'six'])
   server.list.stop()
 })
 

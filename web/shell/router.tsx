@@ -3,6 +3,7 @@ import { filterKeys, type JobsSearch } from '../features/jobs/filter/filter-text
 import { markSeen } from '../features/jobs/rows/seen-jobs.ts'
 import { baseUrl } from '../ground/connection.ts'
 import { loadPart } from '../ground/load-part.ts'
+import { noteOrigin } from '../ground/origin.ts'
 import { usePageTitle } from '../ground/page-title.ts'
 import { LogInPage } from '../pages/log-in/log-in.tsx'
 import { Missing } from '../parts/page-states.tsx'
@@ -245,6 +246,7 @@ export const router = createRouter({
 router.subscribe('onResolved', ({ toLocation }) => {
   const [, id] = toLocation.pathname.match(/\/jobs\/(job_\w+)/) ?? []
   if (id !== undefined) markSeen([id])
+  else if (!/\/(jobs\/new|login)\b/.test(toLocation.pathname)) noteOrigin()
 })
 
 declare module '@tanstack/react-router' {

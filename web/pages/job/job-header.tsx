@@ -7,6 +7,7 @@ import { type Spec, toCopyInput } from '../../features/spec/spec-input.ts'
 import { linkToSubmit } from '../../features/spec/spec-link.ts'
 import type { JobAction } from '../../generated/graphql.ts'
 import { useKeys } from '../../ground/keys.ts'
+import { goToOrigin } from '../../ground/origin.ts'
 import { useStart } from '../../ground/server-facts.ts'
 import { Button, buttonClasses } from '../../parts/button.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
@@ -134,6 +135,6 @@ function useActionKeys(job: PageJob, { cancel, again, prioritize }: Actions, not
     ...(job.stateCategory === 'FINAL' ? [] : [{ keys: 'b', help: 'Tell me when it ends', run: notice.toggle }]),
     { keys: '[', help: 'Previous job of the list', run: () => openNeighbor(-1) },
     { keys: ']', help: 'Next job of the list', run: () => openNeighbor(1) },
-    { keys: 'Escape', help: 'All jobs', run: () => void navigate({ to: '/jobs' }) },
+    { keys: 'Escape', help: 'Back', run: () => void (goToOrigin() || navigate({ to: '/jobs' })) },
   ])
 }

@@ -1,7 +1,8 @@
 import { useNavigate } from '@tanstack/react-router'
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import type { JobList, ListView } from '../../features/jobs/rows/job-list.ts'
 import { jobStore } from '../../features/jobs/rows/job-store.ts'
+import { findKeptList } from '../../features/jobs/rows/kept-list.ts'
 import { rememberList } from '../../features/jobs/rows/last-list.ts'
 import { type OrderName, orders } from '../../features/jobs/rows/order.ts'
 import { useJobList } from '../../features/jobs/rows/use-job-list.ts'
@@ -33,7 +34,7 @@ interface JobRowsProps {
 /** The live list. While another filter is read, the rows of the one before stay. */
 export function JobRows(props: JobRowsProps) {
   const { filter, order, hasFilter } = props
-  const [fromEnd, setFromEnd] = useState(false)
+  const [fromEnd, setFromEnd] = useState(() => findKeptList()?.isFromEnd ?? false)
   const [attempt, setAttempt] = useState(0)
   const wanted = JSON.stringify([filter, order])
   // Another filter begins at its start.
@@ -82,7 +83,11 @@ function Rows(props: RowsProps) {
   const box = useRef<HTMLDivElement>(null)
   const { height } = useRowHeight()
   const { selected, select, selectAll, clear } = useRowSelection(view.ids)
-  const [focusedId, setFocusedId] = useState<string | null>(peekId ?? null)
+  const [focusedId, setFocusedId] = useState(peekId ?? list.place.focusedId)
+  useEffect(() => {
+    list.place.focusedId = focusedId
+  }, [list, focusedId])
+  useLayoutEffect(() => void box.current?.scrollTo({ top: list.place.top }), [list])
   const { setScrolled, pointer } = useHeld(list, selected.size > 0)
   const show = useShow(list)
   useEffect(() => rememberList(view.ids), [view.ids])
@@ -120,7 +125,10 @@ function Rows(props: RowsProps) {
         onPeek={peek}
         onNearEdge={onNearEdge}
         onShow={show}
-        onScrolled={setScrolled}
+        onScrolled={(top) => {
+          list.place.top = top
+          setScrolled(top > 0)
+        }}
       />
       {view.changes > 0 && (
         <Button look="primary" className={styles.pill ?? ''} onClick={() => list.apply()}>
@@ -160,8 +168,8 @@ function useShow(list: JobList) {
 }
 
 /** Home and End: from the other end, if the list was not read up to there. */
-function useEdges({ view, isFromEnd, onFromEnd }: RowsProps, box: { current: HTMLDivElement | null }) {
-  const wasAtEnd = useRef(false)
+function useEdges({ list, view, isFromEnd, onFromEnd }: RowsProps, box: { current: HTMLDivElement | null }) {
+  const wasAtEnd = useRef(list.place.top > 0)
   useEffect(() => {
     if (!isFromEnd || wasAtEnd.current) return
     wasAtEnd.current = true

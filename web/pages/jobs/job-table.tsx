@@ -21,7 +21,7 @@ interface JobTableProps {
   onPeek: (id: string) => void
   onNearEdge: (edge: 'START' | 'END') => void
   onShow: (from: number, to: number) => void
-  onScrolled: (isScrolled: boolean) => void
+  onScrolled: (top: number) => void
 }
 
 const heights = { COMPACT: 28, NORMAL: 36, TOUCH: 44 } as const
@@ -51,11 +51,7 @@ export function JobTable(props: JobTableProps) {
   }, [hasMore, hasBefore, from, to, ids, onNearEdge])
   const isAll = selected.size > 0 && ids.every((id) => selected.has(id))
   return (
-    <div
-      ref={box}
-      className={styles.box}
-      onScroll={({ currentTarget }) => props.onScrolled(currentTarget.scrollTop > 0)}
-    >
+    <div ref={box} className={styles.box} onScroll={({ currentTarget }) => props.onScrolled(currentTarget.scrollTop)}>
       <div
         role="table"
         aria-label="Jobs"

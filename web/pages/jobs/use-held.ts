@@ -11,7 +11,7 @@ const touchHoldMs = 700
  */
 export function useHeld(list: JobList, isSelecting: boolean) {
   const [isUnderPointer, setUnderPointer] = useState(false)
-  const [isScrolled, setScrolled] = useState(false)
+  const [isScrolled, setScrolled] = useState(list.place.top > 0)
   const hasLayer = useLayer() !== null
   const isHeld = isUnderPointer || isScrolled || isSelecting || hasLayer
   // The effect of an earlier render may run after the pointer has come back.

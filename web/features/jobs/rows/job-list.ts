@@ -62,11 +62,15 @@ const forever = Number.POSITIVE_INFINITY
 export class JobList {
   readonly #options: JobListOptions
   readonly #listeners = createListeners()
-  readonly #leave = new AbortController()
+  /** Where the reader is: how far the list is scrolled, and its row. */
+  readonly place: { top: number; focusedId: string | null } = { top: 0, focusedId: null }
+  #leave = new AbortController()
   readonly #window: ListWindow
   #view: ListView = emptyView
   /** Ids of rows that are being read again. */
   readonly #filling = new Set<string>()
+  /** The stream goes on from here; null: nothing was read. */
+  #asOf: string | null = null
   /** Cursors before the first and after the last row. */
   #cursors: { start: string | null; end: string | null } = { start: null, end: null }
   #isHeld = false
@@ -81,17 +85,24 @@ export class JobList {
     this.#window = new ListWindow(options.order)
   }
 
+  get isFromEnd(): boolean {
+    return this.#options.fromEnd ?? false
+  }
+
   readonly view = (): ListView => this.#view
 
   readonly subscribe = this.#listeners.add
 
+  /** A list that was stopped goes on where it ended. */
   start(): void {
+    this.#leave = new AbortController()
     this.#run().catch((error: unknown) => this.#fail(error))
   }
 
   stop(): void {
     this.#leave.abort()
     this.#listeners.clear()
+    this.#messages = []
   }
 
   hold(isHeld: boolean): void {
@@ -207,12 +218,19 @@ export class JobList {
     }
   }
 
+  get #firstPart() {
+    return this.isFromEnd ? { last: rowsPerPage } : { first: rowsPerPage }
+  }
+
   async #run() {
-    const { client, filter, fromEnd = false } = this.#options
+    const { client, filter } = this.#options
     const { signal } = this.#leave
-    const first = await this.#readPage(fromEnd ? { last: rowsPerPage } : { first: rowsPerPage })
-    this.#restart(first)
-    const variables = { filter, after: first.asOf }
+    if (this.#asOf === null) {
+      const first = await this.#readPage(this.#firstPart)
+      this.#restart(first)
+      this.#asOf = first.asOf
+    }
+    const variables = { filter, after: this.#asOf }
     for await (const { jobUpdates } of client.subscribe(ListUpdatesDocument, variables, { signal })) {
       this.#messages.push(jobUpdates)
       if (this.#messages.length === 1) this.#options.schedule(() => this.#receive())
@@ -276,6 +294,7 @@ export class JobList {
     this.#messages = []
     let isReset = false
     for (const message of messages) {
+      this.#asOf = message.cursor
       if (message.__typename === 'JobTransitions') this.#receiveJob(message.job, message.matches)
       else if (message.__typename === 'StreamReset' && message.resetReason === 'DELETED')
         this.#removeDeleted(message.jobIds)
@@ -303,9 +322,8 @@ export class JobList {
   async #readAgain(): Promise<void> {
     this.#hasLostMessages = this.#isHeld
     if (this.#isHeld) return this.refresh()
-    const { fromEnd = false } = this.#options
     try {
-      this.#restart(await this.#readPage(fromEnd ? { last: rowsPerPage } : { first: rowsPerPage }))
+      this.#restart(await this.#readPage(this.#firstPart))
     } catch (error) {
       this.#fail(error)
     }

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { emptyView, JobList, type JobListOptions, type ListView } from './job-list.ts'
+import { findKeptList, keepList } from './kept-list.ts'
 
 const noSubscription = () => () => undefined
 const noView = () => emptyView
@@ -11,12 +12,21 @@ interface ShownList {
   view: ListView
 }
 
-/** A live list. With another key the old list stays until the first page of the next one was read. */
+/**
+ * A live list. With another key the old list stays until the first page of the next one was read. A reader who comes back
+ * to a list finds it as it was.
+ */
 export function useJobList(key: string, options: JobListOptions): ShownList {
-  const [shown, setShown] = useState<{ key: string; list: JobList } | null>(null)
+  const [kept] = useState(findKeptList)
+  const [shown, setShown] = useState(kept && { key, list: kept })
   const current = useRef<JobList | null>(null)
   // Other options come with another key.
   useEffect(() => {
+    if (kept && current.current === null) {
+      current.current = kept
+      kept.start()
+      return undefined
+    }
     const list = new JobList(options)
     let isShown = false
     const unsubscribe = list.subscribe(() => {
@@ -32,7 +42,13 @@ export function useJobList(key: string, options: JobListOptions): ShownList {
       if (!isShown) list.stop()
     }
   }, [key])
-  useEffect(() => () => current.current?.stop(), [])
+  useEffect(
+    () => () => {
+      if (current.current) keepList(current.current)
+      current.current = null
+    },
+    [],
+  )
   const view = useSyncExternalStore(shown?.list.subscribe ?? noSubscription, shown?.list.view ?? noView)
   return { key: shown?.key ?? key, list: shown?.list ?? null, view }
 }
