@@ -31,8 +31,25 @@ describeConsole('the page of a job', (subject) => {
     await page.getByText('stopped at its limit of 2 s').waitFor()
     await page.getByRole('region', { name: 'Last errors' }).getByText('ValueError: no data').click()
     await page.waitForURL(/#L1$/)
-    await page.getByRole('link', { name: 'Retry with a limit of 4 s' }).click()
+    await page.getByRole('link', { name: 'Change and submit with a limit of 4 s' }).waitFor()
+    await page.keyboard.press('r')
     await page.waitForURL(/maxRunTimeSeconds%22%3A4/)
+    await page.close()
+  })
+
+  it('opens the form with the spec of a failed job by the button and by its key', async () => {
+    const id = await run(['--name', 'broken', ...small], 'exit 3')
+    const page = await open(`/jobs/${id}`)
+    const form = `${server.url}/jobs/new?from=${id}`
+    await page.getByRole('link', { name: 'Change and submit' }).click()
+    await page.waitForURL(form)
+    await page.goBack()
+    await page.getByRole('button', { name: 'Retry' }).waitFor()
+    await page.keyboard.press('?')
+    await page.getByRole('dialog').getByText('Change and submit').waitFor()
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('r')
+    await page.waitForURL(form)
     await page.close()
   })
 

@@ -75,9 +75,9 @@ it.each([
   expect(describeOutcome({ ...ended, ...change }, limits)).toBe(sentence)
 })
 
-it('a retry has the change that would have helped', () => {
+it('a remedy has the change that would have helped', () => {
   const memory = findRemedy('OOM_KILLED', spec)
-  expect(memory?.text).toBe('Retry with 32 GiB of memory')
+  expect(memory?.text).toBe('32 GiB of memory')
   expect(memory?.change({ resources: { cpu: 4, memoryBytes: 5 } })).toEqual({ resources: { cpu: 4, memoryGib: 32 } })
   const time = findRemedy('MAX_RUN_TIME', spec)
   expect(time?.change({}).maxRunTimeSeconds).toBe(14_400)

@@ -9,6 +9,7 @@ import type { JobAction } from '../../generated/graphql.ts'
 import { useKeys } from '../../ground/keys.ts'
 import { goToOrigin } from '../../ground/origin.ts'
 import { useStart } from '../../ground/server-facts.ts'
+import { useMay } from '../../ground/use-may.ts'
 import { Button, buttonClasses } from '../../parts/button.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { copyText } from '../../parts/copy-text.ts'
@@ -17,7 +18,7 @@ import { StateChip } from '../../parts/state-glyph.tsx'
 import { type EndNotice, useEndNotice } from './end-notice.ts'
 import styles from './job.module.css'
 import { JobFacts } from './job-facts.tsx'
-import type { PageJob } from './use-job.ts'
+import { hasFailed, type PageJob } from './use-job.ts'
 import { findRemedy } from './waiting/remedies.ts'
 
 interface JobHeaderProps {
@@ -28,9 +29,11 @@ interface JobHeaderProps {
 
 /** Name, state and facts of the job, and everything that may be done with it. */
 export function JobHeader({ job, spec, isGone }: JobHeaderProps) {
-  const actions = useActions(job, isGone)
+  const actions = useActions(job, spec, isGone)
   const notice = useEndNotice(job)
-  useActionKeys(job, actions, notice)
+  const navigate = useNavigate()
+  const openChange = () => void (actions.change && navigate(actions.change.target))
+  useActionKeys(job, actions, notice, openChange)
   return (
     <header className={styles.header}>
       <div className={styles.first}>
@@ -42,9 +45,13 @@ export function JobHeader({ job, spec, isGone }: JobHeaderProps) {
         </span>
         <span className={styles.actions}>
           {actions.cancel && <Button onClick={actions.cancel}>Cancel</Button>}
-          {actions.again && spec && <Remedy job={job} spec={spec} />}
-          {actions.again && <Button onClick={actions.again}>Submit again</Button>}
-          <MenuButton label="More" items={listMore(job, actions, notice)} />
+          {actions.change && job.stateCategory === 'FINAL' && (
+            <Link {...actions.change.target} className={buttonClasses(hasFailed(job) ? 'primary' : 'plain')}>
+              {actions.change.text}
+            </Link>
+          )}
+          {actions.retry && <Button onClick={actions.retry}>Retry</Button>}
+          <MenuButton label="More" items={listMore(job, actions, notice, openChange)} />
         </span>
       </div>
       <JobFacts job={job} spec={spec} />
@@ -52,47 +59,50 @@ export function JobHeader({ job, spec, isGone }: JobHeaderProps) {
   )
 }
 
-/** The change that would have helped a job that failed. */
-function Remedy({ job, spec }: { job: PageJob; spec: Spec }) {
+interface Change {
+  text: string
+  target: ReturnType<typeof linkToSubmit> | { to: '/jobs/new'; search: { from: string } }
+}
+
+const changeWords = 'Change and submit'
+
+/** The form with the spec of the job; after a failure with the change that would have helped. */
+function useChange(job: PageJob, spec: Spec | null): Change {
   const { viewer } = useStart()
-  const remedy = findRemedy(job.stateReason, spec)
-  if (!remedy) return null
-  return (
-    <Link
-      {...linkToSubmit(remedy.change(toCopyInput(spec, job.user.id === viewer.user.id)), job.id)}
-      className={buttonClasses('primary')}
-    >
-      {remedy.text}
-    </Link>
-  )
+  const remedy = spec && findRemedy(job.stateReason, spec)
+  if (!remedy) return { text: changeWords, target: { to: '/jobs/new', search: { from: job.id } } }
+  const changed = remedy.change(toCopyInput(spec, job.user.id === viewer.user.id))
+  return { text: `${changeWords} with ${remedy.text}`, target: linkToSubmit(changed, job.id) }
 }
 
 interface Actions {
   cancel: (() => void) | null
-  again: (() => void) | null
+  change: Change | null
+  retry: (() => void) | null
   prioritize: (() => void) | null
   remove: (() => void) | null
-  edit: () => void
   compare: () => void
   links: readonly { text: string; run: () => void }[]
 }
 
 /** null: the viewer may not do this now. */
-function useActions(job: PageJob, isGone: boolean): Actions {
+function useActions(job: PageJob, spec: Spec | null, isGone: boolean): Actions {
   const navigate = useNavigate()
+  const change = useChange(job, spec)
+  const maySubmit = useMay()('JOB_SUBMIT')
   const { links } = useStart()
   const may = (action: JobAction) => !isGone && job.allowedActions.includes(action)
-  const again = async () => {
+  const retry = async () => {
     const id = await retryJob(job)
     if (id) void navigate({ to: '/jobs/$id', params: { id } })
   }
   const open = (url: string) => window.open(url, '_blank', 'noreferrer')
   return {
     cancel: may('CANCEL') ? () => confirmCancel([job]) : null,
-    again: may('RETRY') ? () => void again() : null,
+    change: maySubmit && !isGone ? change : null,
+    retry: may('RETRY') ? () => void retry() : null,
     prioritize: may('SET_PRIORITY') ? () => confirmBulk('SET_PRIORITY', [job]) : null,
     remove: may('DELETE') ? () => confirmBulk('DELETE', [job]) : null,
-    edit: () => void navigate({ to: '/jobs/new', search: { from: job.id } }),
     compare: () =>
       void navigate({ to: '/jobs/compare', search: { ids: [job.id, job.retryOf?.id].filter(Boolean).join(',') } }),
     links: links
@@ -101,11 +111,11 @@ function useActions(job: PageJob, isGone: boolean): Actions {
   }
 }
 
-function listMore(job: PageJob, actions: Actions, notice: EndNotice) {
-  const { prioritize, remove } = actions
+function listMore(job: PageJob, actions: Actions, notice: EndNotice, onChange: () => void) {
+  const { change, prioritize, remove } = actions
   return [
     ...(prioritize ? [{ text: 'Set the priority', detail: 'p', run: prioritize }] : []),
-    { text: 'Submit a changed copy', run: actions.edit },
+    ...(change && job.stateCategory !== 'FINAL' ? [{ text: change.text, detail: 'r', run: onChange }] : []),
     { text: 'Compare with another job', run: actions.compare },
     ...(job.stateCategory === 'FINAL'
       ? []
@@ -122,7 +132,7 @@ function listMore(job: PageJob, actions: Actions, notice: EndNotice) {
   ]
 }
 
-function useActionKeys(job: PageJob, { cancel, again, prioritize }: Actions, notice: EndNotice) {
+function useActionKeys(job: PageJob, { cancel, change, prioritize }: Actions, notice: EndNotice, onChange: () => void) {
   const navigate = useNavigate()
   const openNeighbor = (by: 1 | -1) => {
     const id = findNeighbor(job.id, by)
@@ -130,7 +140,7 @@ function useActionKeys(job: PageJob, { cancel, again, prioritize }: Actions, not
   }
   useKeys('Job', [
     ...(cancel ? [{ keys: 'c', help: 'Cancel the job', run: cancel }] : []),
-    ...(again ? [{ keys: 'r', help: 'Submit it again', run: again }] : []),
+    ...(change ? [{ keys: 'r', help: changeWords, run: onChange }] : []),
     ...(prioritize ? [{ keys: 'p', help: 'Set its priority', run: prioritize }] : []),
     ...(job.stateCategory === 'FINAL' ? [] : [{ keys: 'b', help: 'Tell me when it ends', run: notice.toggle }]),
     { keys: '[', help: 'Previous job of the list', run: () => openNeighbor(-1) },

@@ -17,7 +17,7 @@ import { SpecTab } from './spec-tab.tsx'
 import { useStateIcon } from './state-icon.ts'
 import { Timeline } from './timeline/timeline.tsx'
 import { UsageTab } from './usage-tab.tsx'
-import { type JobState, type PageJob, useJob } from './use-job.ts'
+import { hasFailed, type JobState, type PageJob, useJob } from './use-job.ts'
 import { WhyItWaits } from './waiting/why-it-waits.tsx'
 
 const tabNames = ['log', 'events', 'spec', 'metrics', 'usage', 'artifacts', 'graph'] as const
@@ -103,7 +103,7 @@ function LogPart({ job, spec, run }: { job: PageJob; spec: Spec | null; run: num
   return (
     <>
       {waits && <WhyItWaits job={job} spec={spec} />}
-      {hasTrouble(job) && <LastErrors job={job} run={run} />}
+      {hasFailed(job) && <LastErrors job={job} run={run} />}
       {(!waits || job.attempt > 1) && (
         <LogView
           key={run}
@@ -116,8 +116,6 @@ function LogPart({ job, spec, run }: { job: PageJob; spec: Spec | null; run: num
     </>
   )
 }
-
-const hasTrouble = ({ state }: PageJob) => state === 'FAILED' || state === 'INTERRUPTED'
 
 const tabWords: Readonly<Record<TabName, string>> = {
   log: 'Log',

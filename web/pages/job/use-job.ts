@@ -18,6 +18,8 @@ import { toFailure } from '../../ground/to-failure.ts'
 export type PageJob = PageJobFragment
 export type JobEvent = EventRowFragment
 
+export const hasFailed = ({ state }: PageJob): boolean => state === 'FAILED' || state === 'INTERRUPTED'
+
 export interface JobState {
   job: PageJob | null
   spec: Spec | null

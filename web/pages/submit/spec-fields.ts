@@ -46,7 +46,7 @@ const labels: Readonly<Record<string, string>> = {
   preLaunch: 'Script before the command',
   postLaunch: 'Script after the command',
   'retry.maxAttempts': 'Runs at most, if the command fails',
-  'retry.onExitCodes': 'Retry on exit codes',
+  'retry.onExitCodes': 'Exit codes after which it runs again',
   'internalDns.name': 'DNS name',
   'internalDns.ports': 'DNS ports',
   x11: 'X11 display',

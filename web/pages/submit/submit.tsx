@@ -57,7 +57,7 @@ function SpecFrom({ id }: { id: string }) {
   if (kept) return <SubmitForm source={id} first={kept} />
   if (failure) return <Failed failure={failure} onRetry={read} />
   if (value === undefined) return <Loading />
-  if (value === null) return <Missing what="The job to submit again" />
+  if (value === null) return <Missing what="The job to change and submit" />
   const spec = toCopyInput(requireField(value.spec), value.user.id === viewer.user.id)
   return <SubmitForm source={id} first={createDraft(formatSpecText(spec))} />
 }

@@ -13,7 +13,7 @@ export const bulkVerbs: Readonly<Record<BulkAction, string>> = {
 
 const doneWords: Readonly<Record<BulkAction, string>> = {
   CANCEL: 'Cancelling',
-  RETRY: 'Submitted again:',
+  RETRY: 'Retried',
   DELETE: 'Deleted',
   SET_PRIORITY: 'Priority set:',
 }

@@ -17,6 +17,6 @@ export async function retryJob(job: JobRow): Promise<string | null> {
     return null
   }
   jobStore.put(result.job)
-  showToast(`Submitted ${result.job.name ?? result.job.id} again`)
+  showToast(`Retried ${result.job.name ?? result.job.id}`)
   return result.job.id
 }

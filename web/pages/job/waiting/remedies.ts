@@ -2,7 +2,7 @@ import type { Spec } from '../../../features/spec/spec-input.ts'
 import type { JobSpecInput } from '../../../generated/graphql.ts'
 import { formatBytes, formatDuration } from '../../../parts/format.ts'
 
-/** A change of the spec, in words and as fields. */
+/** A change of the spec, in words and as fields: "4 GPUs", "a limit of 2 h". */
 export interface SpecChange {
   text: string
   change: (spec: JobSpecInput) => JobSpecInput
@@ -27,18 +27,18 @@ export function findRemedy(stateReason: string | null, spec: Spec): SpecChange |
   const { resources, maxRunTimeSeconds } = spec
   if (stateReason === 'OOM_KILLED') {
     const bytes = Math.max(gibBytes, Math.ceil(resources.memoryBytes / gibBytes) * gibBytes) * 2
-    return { text: `Retry with ${formatBytes(bytes)} of memory`, change: withMemory(bytes) }
+    return { text: `${formatBytes(bytes)} of memory`, change: withMemory(bytes) }
   }
   if (stateReason === 'MAX_RUN_TIME' && maxRunTimeSeconds !== null) {
     const seconds = lengthen(maxRunTimeSeconds)
     return {
-      text: `Retry with a limit of ${formatDuration(seconds * 1_000)}`,
+      text: `a limit of ${formatDuration(seconds * 1_000)}`,
       change: (input) => ({ ...input, maxRunTimeSeconds: seconds }),
     }
   }
   if ((stateReason === 'PREEMPTED' || stateReason === 'NODE_LOST') && !spec.restartable && !spec.interactive)
     return {
-      text: 'Retry so that it starts again by itself',
+      text: 'restarts after an interruption',
       change: (input) => ({ ...input, restartable: true }),
     }
   return null
