@@ -138,6 +138,22 @@ describeConsole('the page of a job', (subject) => {
     await page.close()
   })
 
+  it('completes labels in the filter, first their keys, then their values with the number of jobs', async () => {
+    for (const color of ['red', 'red', 'blue'])
+      await run(['--name', color, ...small, '--label', `color=${color}`, '--label', 'kind=paint'], 'true')
+    const page = await open('/jobs')
+    const filter = page.getByRole('combobox', { name: 'Filter' })
+    const choose = (label: string) => page.getByRole('option', { name: label }).click()
+    await filter.fill('label:col')
+    await choose('color= 3')
+    await page.getByRole('option', { name: 'color=blue 1' }).waitFor()
+    await choose('color=red 2')
+    await page.waitForURL(`${server.url}/jobs?label=color%3Dred`)
+    await page.getByRole('link', { name: 'Cancelled 0' }).waitFor()
+    await page.getByRole('link', { name: 'Succeeded 2' }).waitFor()
+    await page.close()
+  })
+
   it('goes back by Esc to where one came from, with the filter and the place in the list', async () => {
     const tomorrow = new Date(Date.now() + 86_400_000).toISOString()
     await run(['--name', 'later', ...small, '--not-before', tomorrow, '--sweep', 'i=1..60'], 'true')

@@ -1,7 +1,12 @@
 import { expect, it } from 'vitest'
 import { formatFilter, parseFilter, toJobFilter } from '../../web/features/jobs/filter/filter-text.ts'
 
-const context = { viewerId: 'user_1', users: new Map([['ben', 'user_2']]), nowMs: Date.parse('2026-11-24T18:00:30Z') }
+const context = {
+  viewerId: 'user_1',
+  users: new Map([['ben', 'user_2']]),
+  teams: new Map([['vision', 'team_1']]),
+  nowMs: Date.parse('2026-11-24T18:00:30Z'),
+}
 
 it.each([
   ['state:running,queued user:me label:sweep=lr', { state: 'running,queued', user: 'me', label: 'sweep=lr' }],
@@ -20,7 +25,7 @@ it.each([
 it('a filter becomes the filter of the API', () => {
   const { filter, problems } = toJobFilter(
     parseFilter(
-      'state:active,failed user:me,ben label:sweep=lr,done since:24h ended:1h node:gpu3 reason:oom_killed train',
+      'state:active,failed user:me,ben team:vision label:sweep=lr,done since:24h ended:1h node:gpu3 reason:oom_killed train',
     ),
     context,
   )
@@ -28,6 +33,7 @@ it('a filter becomes the filter of the API', () => {
   expect(filter).toEqual({
     states: ['STARTING', 'RUNNING', 'CANCELLING', 'FAILED'],
     users: ['user_1', 'user_2'],
+    teams: ['team_1'],
     labels: [{ key: 'sweep', value: 'lr' }, { key: 'done' }],
     createdAfter: '2026-11-23T18:00:00.000Z',
     finishedAfter: '2026-11-24T17:00:00.000Z',
@@ -38,7 +44,7 @@ it('a filter becomes the filter of the API', () => {
 })
 
 it('values that do not exist are reported with their term', () => {
-  const { filter, problems } = toJobFilter({ state: 'runing', user: 'nobody', since: 'soon' }, context)
+  const { filter, problems } = toJobFilter({ state: 'runing', user: 'nobody', team: 'none', since: 'soon' }, context)
   expect(filter).toEqual({})
-  expect(problems.map(({ key }) => key)).toEqual(['state', 'user', 'since'])
+  expect(problems.map(({ key }) => key)).toEqual(['state', 'user', 'team', 'since'])
 })

@@ -9,6 +9,19 @@ it.each([
   ['http://x', { before: '', key: null, value: 'http://x' }],
 ])('the last term of %j is read', (text, term) => expect(readLastTerm(text)).toEqual(term))
 
+it('labels are suggested by their keys, then by their values', () => {
+  const keys = [{ value: 'lr=', count: 3 }]
+  expect(suggestValues(readLastTerm('label:l'), keys)).toEqual([{ text: 'label:lr=', label: 'lr=', count: 3 }])
+  const values = [
+    { value: 'lr=0.1', count: 2 },
+    { value: 'lr=a b', count: 1 },
+  ]
+  expect(suggestValues(readLastTerm('user:me label:lr='), values).map(({ text }) => text)).toEqual([
+    'user:me label:lr=0.1 ',
+    'user:me label:"lr=a b" ',
+  ])
+})
+
 it('keys are suggested, then their values with the number of jobs', () => {
   expect(suggestKeys(readLastTerm('user:me sta')).map(({ text }) => text)).toEqual(['user:me state:'])
   const known = [

@@ -415,6 +415,8 @@ export type JobCountBy =
   | 'EXECUTOR'
   /** Value of the label `labelKey`. */
   | 'LABEL'
+  /** Key of a label: a job counts once for each of its labels. */
+  | 'LABEL_KEY'
   /** Name of the pool. */
   | 'POOL'
   /** Project. */
@@ -2044,7 +2046,7 @@ export type CountKeysQueryVariables = Exact<{
 }>;
 
 
-export type CountKeysQuery = { jobCounts: { isExact: boolean, rows: Array<{ key: string | null, count: number, user: { id: string, name: string } | null, byState: Array<{ state: JobState, count: number }> }> } };
+export type CountKeysQuery = { jobCounts: { isExact: boolean, rows: Array<{ key: string | null, count: number, user: { id: string, name: string } | null, team: { id: string, name: string } | null, byState: Array<{ state: JobState, count: number }> }> } };
 
 type Refused_ApprovalNotAllowedProblem_Fragment = { __typename: 'ApprovalNotAllowedProblem', message: string };
 
@@ -2935,6 +2937,14 @@ export type ViewerFactsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
 export type ViewerFactsQuery = { serverInfo: { id: string, links: Array<{ title: string, url: string, on: LinkTarget }> }, viewer: { id: string, permissions: Array<Permission>, scopes: Array<TokenScope>, pendingDecisions: number, user: { id: string, name: string, displayName: string | null, level: UserLevel } } };
+
+export type FindTeamsQueryVariables = Exact<{
+  first?: number | null | undefined;
+  filter?: TeamFilter | null | undefined;
+}>;
+
+
+export type FindTeamsQuery = { teams: { nodes: Array<{ id: string, name: string }> } };
 
 export type UserNamesQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -6496,6 +6506,10 @@ export const CountKeysDocument = /*#__PURE__*/ new TypedDocumentString(`
         id
         name
       }
+      team {
+        id
+        name
+      }
       count
       byState {
         state
@@ -8225,6 +8239,16 @@ export const ViewerFactsDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<ViewerFactsQuery, ViewerFactsQueryVariables>;
+export const FindTeamsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query FindTeams($first: Int, $filter: TeamFilter) {
+  teams(first: $first, filter: $filter) {
+    nodes {
+      id
+      name
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<FindTeamsQuery, FindTeamsQueryVariables>;
 export const UserNamesDocument = /*#__PURE__*/ new TypedDocumentString(`
     query UserNames($first: Int, $filter: UserFilter) {
   users(first: $first, filter: $filter) {

@@ -395,6 +395,8 @@ export const JobCountBy = {
   Executor: 'EXECUTOR',
   /** Value of the label `labelKey`. */
   Label: 'LABEL',
+  /** Key of a label: a job counts once for each of its labels. */
+  LabelKey: 'LABEL_KEY',
   /** Name of the pool. */
   Pool: 'POOL',
   /** Project. */

@@ -12,6 +12,7 @@ export type JobCountBy =
   | 'POOL'
   | 'EXECUTOR'
   | 'LABEL'
+  | 'LABEL_KEY'
   | 'REASON'
 
 export interface JobCountRow {
@@ -40,6 +41,7 @@ const keys: Readonly<Record<Exclude<JobCountBy, 'LABEL'>, string>> = {
   POOL: 'j.pool',
   EXECUTOR: 'upper(j.executor)',
   REASON: 'j.state_reason',
+  LABEL_KEY: 'j.labels',
 }
 
 export interface JobCountQuery {
@@ -60,7 +62,8 @@ export async function readJobCounts(sql: Sql, { by, labelKey, first, where }: Jo
        ORDER BY j.created_at DESC, j.id DESC LIMIT ${countedJobsMax + 1}
      ),
      cell AS (
-       SELECT key, state, count(*)::int AS count FROM (SELECT * FROM newest LIMIT ${countedJobsMax}) counted GROUP BY 1, 2
+       SELECT ${by === 'LABEL_KEY' ? 'jsonb_object_keys(key)' : 'key'} AS key, state, count(*)::int AS count
+       FROM (SELECT * FROM newest LIMIT ${countedJobsMax}) counted GROUP BY 1, 2
      )
      SELECT key, sum(count)::int AS count,
        jsonb_agg(jsonb_build_object('state', state, 'count', count) ORDER BY state) AS "byState",

@@ -33,7 +33,7 @@ export interface View {
   expect: (facts: Facts, shown: readonly string[]) => readonly string[]
 }
 
-const tabs: readonly JobState[] = ['RUNNING', 'QUEUED', 'BLOCKED', 'FAILED', 'SUCCEEDED']
+const tabs: readonly JobState[] = ['RUNNING', 'QUEUED', 'BLOCKED', 'FAILED', 'SUCCEEDED', 'CANCELLED']
 const rowsOfLine = 30
 
 const cells = (row: string, list: string) => `[...document.querySelectorAll('${row}')].map((row) => ${list})`

@@ -50,6 +50,7 @@ it('jobs are counted by every key, with their states', async () => {
     { key: '0.2', count: 1, byState: queued(1) },
     { key: null, count: 1, byState: failed },
   ])
+  expect(await counts('by: LABEL_KEY')).toEqual([{ key: 'lr', count: 3, byState: queued(3) }])
   expect((await counts('by: REASON')).map(({ key }: Json) => key)).toEqual([null, 'OOM_KILLED'])
   const both = [{ count: 4, byState: [queued(3)[0], failed[0]] }]
   for (const by of ['POOL', 'QUEUE', 'EXECUTOR', 'TEAM']) expect(await counts(`by: ${by}`)).toMatchObject(both)

@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useUserNames } from '../../features/jobs/filter/use-user-names.ts'
+import { useUserNames } from '../../features/jobs/filter/use-names.ts'
 import type { ApprovalFilter } from '../../generated/graphql.ts'
 import { useKeys } from '../../ground/keys.ts'
 import { usePageTitle } from '../../ground/page-title.ts'

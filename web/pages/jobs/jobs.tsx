@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { formatFilter, toJobFilter } from '../../features/jobs/filter/filter-text.ts'
-import { useUserNames } from '../../features/jobs/filter/use-user-names.ts'
+import { useTeamNames, useUserNames } from '../../features/jobs/filter/use-names.ts'
 import { readOrder } from '../../features/jobs/rows/order.ts'
 import { usePageTitle } from '../../ground/page-title.ts'
 import { serverNowMs } from '../../ground/server-clock.ts'
@@ -24,25 +24,33 @@ export function JobsPage() {
   const { viewer } = useStart()
   const { order, group, peek, ...terms } = search
   const users = useUserNames(terms.user)
+  const teams = useTeamNames(terms.team)
+  const isKnown = users !== null && teams !== null
   const text = formatFilter(terms)
   // Times that count back from now move on with another filter.
   const { filter, problems } = useMemo(
-    () => toJobFilter(terms, { viewerId: viewer.user.id, users: users ?? new Map(), nowMs: serverNowMs() }),
-    [text, users, viewer.user.id],
+    () =>
+      toJobFilter(terms, {
+        viewerId: viewer.user.id,
+        users: users ?? new Map(),
+        teams: teams ?? new Map(),
+        nowMs: serverNowMs(),
+      }),
+    [text, users, teams, viewer.user.id],
   )
   const counts = useStateCounts(filter)
-  const isReady = users !== null && problems.length === 0
+  const isReady = isKnown && problems.length === 0
   const showPeek = (id: string | undefined) =>
     void navigate({ to: '/jobs', search: { ...search, peek: id }, replace: true })
   return (
     <div className={styles.page}>
-      <ListBar search={search} problems={users === null ? [] : problems} />
+      <ListBar search={search} problems={isKnown ? problems : []} />
       <div className={styles.second}>
         <StateTabs counts={counts} search={search} />
         <ListOptions search={search} />
       </div>
-      {users === null && <Loading />}
-      {users !== null && problems.length > 0 && <WrongFilter />}
+      {!isKnown && <Loading />}
+      {isKnown && problems.length > 0 && <WrongFilter />}
       {isReady && (
         <WithPanel panel={peek && <Peek key={peek} id={peek} onClose={() => showPeek(undefined)} />}>
           {group ? (

@@ -8,7 +8,15 @@ import styles from './state-tabs.module.css'
 import { countStates, type StateCounts } from './use-state-counts.ts'
 
 /** undefined: all states. */
-const tabs: readonly (JobState | undefined)[] = [undefined, 'RUNNING', 'QUEUED', 'BLOCKED', 'FAILED', 'SUCCEEDED']
+const tabs: readonly (JobState | undefined)[] = [
+  undefined,
+  'RUNNING',
+  'QUEUED',
+  'BLOCKED',
+  'FAILED',
+  'SUCCEEDED',
+  'CANCELLED',
+]
 
 /** The states with the number of their jobs; the other terms of the filter stay. */
 export function StateTabs({ counts, search }: { counts: StateCounts | null; search: JobsSearch }) {

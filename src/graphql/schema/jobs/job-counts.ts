@@ -28,6 +28,7 @@ const JobCountByType = builder.enumType('JobCountBy', {
     POOL: 'Name of the pool.',
     EXECUTOR: 'Executor.',
     LABEL: 'Value of the label `labelKey`.',
+    LABEL_KEY: 'Key of a label: a job counts once for each of its labels.',
     REASON: 'The `stateReason` of the job.',
   } satisfies Record<JobCountBy, string>),
 })

@@ -25,7 +25,8 @@ function useTyped({ text, onChange }: Pick<FilterFieldProps, 'text' | 'onChange'
   }, [text, isEditing])
   // Only typing starts the pause.
   useEffect(() => {
-    if (!isEditing || typed === text) return undefined
+    // The value of a label is still to be typed.
+    if (!isEditing || typed === text || typed.endsWith('=')) return undefined
     const timer = setTimeout(() => onChange(typed.trim()), pauseMs)
     return () => clearTimeout(timer)
   }, [typed])

@@ -8,6 +8,7 @@ import { stateGroups, states } from '../../../parts/states.ts'
 export interface FilterSearch {
   state?: string | undefined
   user?: string | undefined
+  team?: string | undefined
   pool?: string | undefined
   queue?: string | undefined
   executor?: string | undefined
@@ -34,6 +35,7 @@ export interface JobsSearch extends FilterSearch {
 export const filterKeys = [
   'state',
   'user',
+  'team',
   'pool',
   'queue',
   'executor',
@@ -70,7 +72,8 @@ export function parseFilter(text: string): FilterSearch {
   return found
 }
 
-const quote = (value: string) => (/[\s"]/.test(value) ? `"${value.replace(/["\\]/g, '\\$&')}"` : value)
+/** A value with blanks, as one term. */
+export const quote = (value: string) => (/[\s"]/.test(value) ? `"${value.replace(/["\\]/g, '\\$&')}"` : value)
 
 export function formatFilter(search: FilterSearch): string {
   const terms = filterKeys.flatMap((key) => (search[key] ? [`${key}:${quote(search[key])}`] : []))
@@ -84,8 +87,9 @@ export interface FilterProblem {
 
 export interface FilterContext {
   viewerId: string
-  /** Ids of users by their names. */
+  /** Ids of users and teams by their names. */
   users: ReadonlyMap<string, string>
+  teams: ReadonlyMap<string, string>
   nowMs: number
 }
 
@@ -102,7 +106,8 @@ export function toJobFilter(
   const problems: FilterProblem[] = []
   const filter: JobFilter = {
     states: readStates(search.state, problems),
-    users: readUsers(search.user, context, problems),
+    users: readIds('user', search.user, new Map([...context.users, ['me', context.viewerId]]), problems),
+    teams: readIds('team', search.team, context.teams, problems),
     pools: split(search.pool),
     queues: split(search.queue),
     executors: split(search.executor)?.map((executor) => executor.toUpperCase() as Executor),
@@ -134,12 +139,16 @@ function readStates(value: string | undefined, problems: FilterProblem[]): JobSt
   return found && found.length > 0 ? [...new Set(found)] : undefined
 }
 
-function readUsers(value: string | undefined, context: FilterContext, problems: FilterProblem[]): string[] | undefined {
+function readIds(
+  key: 'user' | 'team',
+  value: string | undefined,
+  known: ReadonlyMap<string, string>,
+  problems: FilterProblem[],
+): string[] | undefined {
   const ids = split(value)?.flatMap((name) => {
-    if (name === 'me') return [context.viewerId]
-    if (name.startsWith('user_')) return [name]
-    const id = context.users.get(name)
-    if (id === undefined) problems.push({ key: 'user', message: `No user has the name ${name}` })
+    if (name.startsWith(`${key}_`)) return [name]
+    const id = known.get(name)
+    if (id === undefined) problems.push({ key, message: `No ${key} has the name ${name}` })
     return id ?? []
   })
   return ids && ids.length > 0 ? ids : undefined

@@ -1,6 +1,6 @@
 import type { JobCountBy } from '../../../generated/graphql.ts'
 import { states } from '../../../parts/states.ts'
-import { type FilterKey, filterKeys } from './filter-text.ts'
+import { type FilterKey, filterKeys, quote } from './filter-text.ts'
 
 /** What may follow the text of a filter. */
 export interface Suggestion {
@@ -14,6 +14,7 @@ export interface Suggestion {
 const keyHelp: Readonly<Record<FilterKey, string>> = {
   state: 'running, queued, failed, waiting, active, final …',
   user: 'me, or a name',
+  team: 'the team of the user who submitted it',
   pool: 'the pool of the job',
   queue: 'the queue that it was submitted to',
   executor: 'what runs it',
@@ -59,6 +60,7 @@ const fixedValues: Partial<Readonly<Record<FilterKey, readonly string[]>>> = {
 }
 
 export interface KnownValue {
+  /** The key of a label ends in "=": its values follow. */
   value: string
   count?: number | undefined
 }
@@ -72,13 +74,18 @@ export function suggestValues({ before, key, value }: LastTerm, known: readonly 
   return values
     .filter((each) => each.value.toLowerCase().includes(value.toLowerCase()) && each.value !== value)
     .slice(0, shownMax)
-    .map((each) => ({ text: `${before}${each.value} `, label: each.value, count: each.count }))
+    .map(({ value: each, count }) => ({
+      text: `${before}${quote(each)}${key === 'label' && each.endsWith('=') ? '' : ' '}`,
+      label: each,
+      count,
+    }))
 }
 
 /** The keys whose values the server counts. */
 export const countedBy: Partial<Readonly<Record<FilterKey, JobCountBy>>> = {
   state: 'STATE',
   user: 'USER',
+  team: 'TEAM',
   pool: 'POOL',
   queue: 'QUEUE',
   executor: 'EXECUTOR',

@@ -13,12 +13,22 @@ import {
 
 const valuesMax = 100
 
-async function readValues({ key }: LastTerm, signal: AbortSignal): Promise<readonly KnownValue[]> {
+/** The keys of labels, and after a key its values. */
+async function readLabels(labelKey: string | undefined, signal: AbortSignal): Promise<readonly KnownValue[]> {
+  const by = labelKey === undefined ? 'LABEL_KEY' : 'LABEL'
+  const { jobCounts } = await client.request(CountKeysDocument, { by, labelKey, first: valuesMax }, { signal })
+  return jobCounts.rows.flatMap(({ key, count }) =>
+    key === null ? [] : [{ value: labelKey === undefined ? `${key}=` : `${labelKey}=${key}`, count }],
+  )
+}
+
+async function readValues({ key }: LastTerm, labelKey: string | undefined, signal: AbortSignal) {
+  if (key === 'label') return readLabels(labelKey, signal)
   const by = key === null ? undefined : countedBy[key]
   if (by === undefined) return []
   const { jobCounts } = await client.request(CountKeysDocument, { by, first: valuesMax }, { signal })
-  const counted = jobCounts.rows.flatMap(({ key: value, user, count }) =>
-    value === null ? [] : [{ value: user?.name ?? toWord(by, value), count }],
+  const counted = jobCounts.rows.flatMap(({ key: value, user, team, count }) =>
+    value === null ? [] : [{ value: (user ?? team)?.name ?? toWord(by, value), count }],
   )
   return by === 'USER' ? [{ value: 'me' }, ...counted] : counted
 }
@@ -29,7 +39,8 @@ const toWord = (by: string, value: string) =>
 /** Keys, then values with the number of their jobs. */
 export function useSuggestions(text: string, isOpen: boolean): readonly Suggestion[] {
   const term = readLastTerm(text)
-  const values = useResource(`values of ${term.key}`, (signal) => readValues(term, signal), {
+  const [, labelKey] = (term.key === 'label' && term.value.match(/^(.+?)=/)) || []
+  const values = useResource(`values of ${term.key} ${labelKey}`, (signal) => readValues(term, labelKey, signal), {
     isOff: !isOpen || term.key === null,
   })
   if (!isOpen) return []
