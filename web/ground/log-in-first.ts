@@ -7,6 +7,7 @@ import { session } from './session.ts'
 type ServerFacts = ServerFactsQuery['serverInfo']
 
 let provider: Provider | null = null
+let title: string | null = null
 
 /**
  * The OpenID provider of the server; null: people log in with tokens only. Known before a log-in is asked for. The
@@ -14,12 +15,16 @@ let provider: Provider | null = null
  */
 export const findProvider = (): Provider | null => (isSecureContext ? provider : null)
 
+/** The name of the installation, which people see before they log in. */
+export const findTitle = (): string => title ?? 'Berth'
+
 const toProvider = ({ oidcIssuer, oidcClientId, oidcScopes }: ServerFacts): Provider | null =>
   oidcIssuer && oidcClientId ? { issuer: oidcIssuer, clientId: oidcClientId, scope: oidcScopes.join(' ') } : null
 
 /** Ends when this tab has a credential. */
 export async function logInFirst(server: ServerFacts): Promise<void> {
   provider = toProvider(server)
+  title = server.title
   const found = findProvider()
   const path = location.href.slice(baseUrl.length)
   if (found && path.startsWith('login/return?')) await readReturn(found)

@@ -5,6 +5,7 @@ import type { ReactNode } from 'react'
 import { toSpecInput } from '../../features/spec/spec-input.ts'
 import { Button } from '../../parts/button.tsx'
 import { formatMoney } from '../../parts/format.ts'
+import { ScrollBox } from '../../parts/scroll-box.tsx'
 import { StateChip } from '../../parts/state-glyph.tsx'
 import { describeEnd } from '../../parts/states.ts'
 import { Duration, Time } from '../../parts/time.tsx'
@@ -43,7 +44,7 @@ interface FactsProps {
 /** One column for each job. */
 export function Facts({ jobs, onRemove }: FactsProps) {
   return (
-    <div className={styles.wide}>
+    <ScrollBox label="Facts of the jobs">
       <table className={styles.table} aria-label="Jobs">
         <thead>
           <tr>
@@ -76,7 +77,7 @@ export function Facts({ jobs, onRemove }: FactsProps) {
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollBox>
   )
 }
 
@@ -89,7 +90,7 @@ export function SpecDifferences({ jobs }: { jobs: readonly ComparedJob[] }) {
       {differences.length === 0 ? (
         <p className={styles.faint}>The specs are equal.</p>
       ) : (
-        <div className={styles.wide}>
+        <ScrollBox label="Fields that differ">
           <table className={styles.table} aria-label="Differences of the specs">
             <thead>
               <tr>
@@ -114,7 +115,7 @@ export function SpecDifferences({ jobs }: { jobs: readonly ComparedJob[] }) {
               ))}
             </tbody>
           </table>
-        </div>
+        </ScrollBox>
       )}
     </section>
   )

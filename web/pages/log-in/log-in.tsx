@@ -1,7 +1,7 @@
 import { Navigate } from '@tanstack/react-router'
 import { type FormEvent, useLayoutEffect, useRef, useState } from 'react'
 import { findUserOfToken } from '../../ground/check-token.ts'
-import { findProvider, leaveForProvider, openProviderInTab } from '../../ground/log-in-first.ts'
+import { findProvider, findTitle, leaveForProvider, openProviderInTab } from '../../ground/log-in-first.ts'
 import type { Provider } from '../../ground/open-id.ts'
 import { session, useSession } from '../../ground/session.ts'
 import { Button } from '../../parts/button.tsx'
@@ -23,7 +23,7 @@ export function LogIn() {
       onCancel={(event) => event.preventDefault()}
     >
       <div className={styles.card}>
-        <h2 id="log-in-title">Log in to Berth</h2>
+        <h2 id="log-in-title">Log in to {findTitle()}</h2>
         {isRefused && (
           <p role="alert">Your log-in has ended. This page stays as it is, and goes on when you log in again.</p>
         )}

@@ -3,6 +3,7 @@ import type { JobRow } from '../../features/jobs/rows/job-store.ts'
 import { useNow } from '../../ground/server-clock.ts'
 import { metricUnit } from '../../parts/chart-units.ts'
 import { formatDuration, plural } from '../../parts/format.ts'
+import { ScrollBox } from '../../parts/scroll-box.tsx'
 import { StateGlyph } from '../../parts/state-glyph.tsx'
 import { stateWords } from '../../parts/states.ts'
 import styles from './sweep.module.css'
@@ -57,7 +58,7 @@ export function Matrix({ jobs, label, x, y, by, readMetric }: MatrixProps) {
   )
   const all = cells.flat().map(({ mean }) => mean)
   return (
-    <div className={styles.wide}>
+    <ScrollBox label="Matrix of the jobs">
       <table className={styles.matrix} aria-label={`Jobs by ${[x.key, y?.key].filter(Boolean).join(' and ')}`}>
         <thead>
           <tr>
@@ -88,7 +89,7 @@ export function Matrix({ jobs, label, x, y, by, readMetric }: MatrixProps) {
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollBox>
   )
 }
 

@@ -6,6 +6,7 @@ import { buttonClasses } from '../../parts/button.tsx'
 import { metricUnit } from '../../parts/chart-units.ts'
 import { formatCount, formatDuration, plural } from '../../parts/format.ts'
 import { Empty, Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
+import { ScrollBox } from '../../parts/scroll-box.tsx'
 import { StateChip } from '../../parts/state-glyph.tsx'
 import { describeEnd, states } from '../../parts/states.ts'
 import { type Column, Table } from '../../parts/table.tsx'
@@ -261,15 +262,17 @@ function JobTable({ jobs, keys, names, metric, values }: JobTableProps) {
       : (left[at] ?? '').localeCompare(right[at] ?? '', 'en', { numeric: true })
   })
   return (
-    <div className={styles.wide}>
-      <Table
-        label="Jobs"
-        columns={columns}
-        rows={metric ? sortByMetric(rows, metric, values) : rows}
-        getKey={({ id }) => id}
-        order={metric?.name}
-        onOrder={(name) => change({ metric: name, best: undefined })}
-      />
-    </div>
+    <ScrollBox label="All jobs">
+      <div className={styles.wide}>
+        <Table
+          label="Jobs"
+          columns={columns}
+          rows={metric ? sortByMetric(rows, metric, values) : rows}
+          getKey={({ id }) => id}
+          order={metric?.name}
+          onOrder={(name) => change({ metric: name, best: undefined })}
+        />
+      </div>
+    </ScrollBox>
   )
 }

@@ -28,11 +28,16 @@ export function UsageCharts({ usage, by, pool, onZoom }: UsageChartsProps) {
   const timeline = useMemo(() => listMoments(usage.byPool, usage.bucketSeconds), [usage])
   const charts = useMemo(() => listCharts(usage, timeline, { by, pool }), [usage, timeline, by, pool])
   return (
-    <div className={styles.charts}>
-      {charts.map((chart) => (
-        <TimeChart key={chart.title} {...chart} at={timeline.at} span={usage.span} onZoom={onZoom} />
-      ))}
-    </div>
+    <section aria-labelledby="charts">
+      <header className={styles.sectionHead}>
+        <h2 id="charts">Over time</h2>
+      </header>
+      <div className={styles.charts}>
+        {charts.map((chart) => (
+          <TimeChart key={chart.title} {...chart} at={timeline.at} span={usage.span} onZoom={onZoom} />
+        ))}
+      </div>
+    </section>
   )
 }
 

@@ -54,7 +54,7 @@ export function UsageTotals({ usage, range, by, search }: UsageTotalsProps) {
     ])
   return (
     <section aria-labelledby="totals">
-      <header className={styles.totalsHead}>
+      <header className={styles.sectionHead}>
         <h2 id="totals">Totals of {formatDuration(range.toMs - range.fromMs)}</h2>
         <Button look="quiet" onClick={download}>
           CSV

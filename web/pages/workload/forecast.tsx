@@ -125,6 +125,8 @@ function Picture({ rows, nowMs, spanMs }: { rows: readonly ForecastRow[]; nowMs:
       <div
         ref={box}
         className={styles.picture}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by keyboard
+        tabIndex={0}
         style={{ height, cursor: row?.jobId ? 'pointer' : 'default' }}
         onScroll={({ currentTarget }) => setScrollTop(currentTarget.scrollTop)}
         onMouseMove={(event) => setHovered(find(event))}

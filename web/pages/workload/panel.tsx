@@ -123,8 +123,8 @@ const readMyWorkload = async (signal: AbortSignal) =>
 
 function Breakdown({ title, more = 0, children }: { title: string; more?: number; children: readonly ReactNode[] }) {
   return (
-    <section>
-      <h3>{title}</h3>
+    <section className={styles.breakdown}>
+      <h2>{title}</h2>
       {children.length === 0 ? <p className={styles.faint}>none</p> : <ul>{children}</ul>}
       {more > 0 && <p className={styles.faint}>and {formatCount(more)} more</p>}
     </section>
