@@ -38,9 +38,12 @@ describeConsole('the page of a job', (subject) => {
   })
 
   it('opens the form with the spec of a failed job by the button and by its key', async () => {
-    const id = await run(['--name', 'broken', ...small], 'exit 3')
+    const id = await run(['--name', 'broken\u202Etxt', ...small], 'exit 3')
     const page = await open(`/jobs/${id}`)
     const form = `${server.url}/jobs/new?from=${id}`
+    await page.getByRole('heading', { level: 2, name: 'broken⟨U+202E⟩txt' }).waitFor()
+    await page.getByText('No error lines').waitFor()
+    expect(await page.getByText(/code 3/).count()).toBe(1)
     await page.getByRole('link', { name: 'Change and submit' }).click()
     await page.waitForURL(form)
     await page.goBack()
@@ -167,7 +170,9 @@ describeConsole('the page of a job', (subject) => {
     await box.evaluate((each) => each.scrollTo({ top: 900 }))
     const link = page.locator('[role=row][aria-rowindex="35"]').getByRole('link')
     await link.click()
-    await page.getByRole('region', { name: 'Why it waits' }).waitFor()
+    const why = page.getByRole('region', { name: 'Why it waits' })
+    await why.getByText(/^Waiting until \d\d? \w+ \d\d:\d\d$/).waitFor()
+    expect(await why.innerText()).not.toMatch(/\dT\d/)
     await page.keyboard.press('Escape')
     await expect.poll(() => box.evaluate((each) => each.scrollTop)).toBe(900)
     expect(await link.evaluate((each) => each === document.activeElement)).toBe(true)

@@ -2,6 +2,8 @@ import { expect, it } from 'vitest'
 import { describeCancel } from '../../web/features/jobs/actions/consequences.ts'
 import { listPhases } from '../../web/pages/job/timeline/phases.ts'
 import { formatBytes, formatDuration, formatMoney, formatRelative, plural, quoteShell } from '../../web/parts/format.ts'
+import { formatServerText, nameJob } from '../../web/parts/server-text.ts'
+import { describeInfo } from '../../web/parts/states.ts'
 
 it.each([
   [0, '0 s'],
@@ -93,4 +95,28 @@ it('the phases of a job cover all of its runs', () => {
     ['QUEUED', 2, Date.parse(at(30)), Date.parse(at(31))],
     ['RUNNING', 2, Date.parse(at(31)), null],
   ])
+})
+
+describe('a sentence of the server', () => {
+  it('has its moments and seconds in the form of the page', () => {
+    const at = new Date(2027, 0, 31, 14, 20)
+    const text = `reserved from ${at.toISOString()} on, 86400 s at most`
+    expect(formatServerText(text)).toBe('reserved from 31 Jan 14:20 on, 1 d 0 h at most')
+    expect(formatServerText('expires 2026-01-31T12:00Z')).not.toContain('T12')
+  })
+
+  it('shows marks of direction of a name', () => {
+    expect(nameJob({ id: 'job_1', name: 'a\u202Eb' })).toBe('a⟨U+202E⟩b')
+    expect(nameJob({ id: 'job_1', name: null })).toBe('job_1')
+  })
+
+  it.each([
+    ['The command exited with code 3', null],
+    ['The command exited with code 127 (usually: the command was not found)', 'usually: the command was not found'],
+    ['Signal 9 ended it. Its node was drained', 'Its node was drained'],
+    ['The run reached its maximum run time of 7200 s', null],
+    ['Killed at its memory limit of 16 GiB; retry with --mem 32', null],
+    ['The image does not exist', 'The image does not exist'],
+    [null, null],
+  ])('%j beside the state and the exit code adds %j', (info, added) => expect(describeInfo(info)).toBe(added))
 })

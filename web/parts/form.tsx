@@ -10,6 +10,7 @@ import {
 } from 'react'
 import { Button } from './button.tsx'
 import styles from './form.module.css'
+import { formatServerText } from './server-text.ts'
 
 export interface Violation {
   /** Path in the input, as the server reports it: `limits.maxRunning`. */
@@ -104,7 +105,7 @@ export function Form({ submitText, takesFocus = false, onCancel, onSubmit, child
       {children(found)}
       {found && (
         <p className={styles.refusal} role="alert">
-          {found.message}
+          {formatServerText(found.message)}
         </p>
       )}
       <div className={styles.buttons}>

@@ -1,4 +1,5 @@
 import type { JobState } from '../generated/graphql.ts'
+import { formatServerText } from './server-text.ts'
 
 export { stateGroups } from '../../src/client/text/states.ts'
 
@@ -51,6 +52,16 @@ const reasonWords: Readonly<Record<string, string>> = {
 /** `MAX_RUN_TIME` as a person says it. */
 export const describeReason = (reason: string): string =>
   reasonWords[reason] ?? reason.toLowerCase().replaceAll('_', ' ')
+
+const said =
+  /^(?:The command exited with code \d+; one of its processes was killed at its memory limit of [^;]*; retry with --mem \d+|Killed at its memory limit of [^;]*; retry with --mem \d+|The command exited with code \d+(?: \((?<meaning>[^)]*)\))?|Signal \w+ ended it|The run reached its maximum run time of \d+ s)(?:\. |$)/
+
+/** What the message about an end adds to the state, the reason and the exit code, which stand beside it; null: nothing. */
+export function describeInfo(info: string | null): string | null {
+  const { meaning } = info?.match(said)?.groups ?? {}
+  const text = [meaning, info?.replace(said, '')].filter(Boolean).join('. ')
+  return text === '' ? null : formatServerText(text)
+}
 
 /** "exit 137", "out of memory", or null: the state says it all. */
 export function describeEnd(job: { stateReason: string | null; exitCode: number | null }): string | null {

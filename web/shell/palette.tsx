@@ -8,6 +8,7 @@ import { closeLayer } from '../ground/layer-store.ts'
 import { useResource } from '../ground/resource.ts'
 import { changeSettings } from '../ground/settings.ts'
 import { useMay } from '../ground/use-may.ts'
+import { nameJob } from '../parts/server-text.ts'
 import { StateGlyph } from '../parts/state-glyph.tsx'
 import { LayerFrame } from './layer-frame.tsx'
 import styles from './layers.module.css'
@@ -75,7 +76,7 @@ export function Palette() {
   const choices = listCommands(go, useMay())
   const found: readonly Choice[] = (jobs.value ?? []).map(({ id, name, state }) => ({
     id,
-    text: name ?? id,
+    text: nameJob({ id, name }),
     detail: id,
     icon: <StateGlyph state={state} />,
     run: () => void navigate({ to: '/jobs/$id', params: { id } }),

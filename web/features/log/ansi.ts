@@ -1,3 +1,5 @@
+import { reveal } from '../../parts/server-text.ts'
+
 /**
  * Terminal output as spans of text with their look: sixteen and more colours, background, bold, dim, italic, underlined,
  * reversed, and links of OSC 8. A line that was written over shows its last state.
@@ -37,20 +39,6 @@ const pieces =
   /\x1b\[([\d;]*)m|\x1b\]8;[^;\x07\x1b]*;([^\x07\x1b]*)(?:\x07|\x1b\\)|\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|.|$)|[\b]|[^\x1b\b]+/gs
 
 /** Characters that a page does not show, or that change the direction of the text behind them. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters of a terminal
-const hidden = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
-
-const controlPictures = 0x2400
-const deleteCode = 0x7f
-
-/** Control characters as pictures (␀), others by their number (⟨U+202E⟩). */
-const reveal = (text: string): string =>
-  text.replace(hidden, (character) => {
-    const code = character.charCodeAt(0)
-    if (code < 0x20) return String.fromCharCode(controlPictures + code)
-    return code === deleteCode ? '␡' : `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩`
-  })
-
 /** A line of more spans is a picture, not text: the rest has one look. */
 const spansMax = 400
 

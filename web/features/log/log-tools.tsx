@@ -71,7 +71,7 @@ function Errors({ finder: { errors, findErrors, current, moveError } }: { finder
       </Button>
     )
   const isFound = errors.count > 0 || errors.failure
-  if (!isFound) return errors.isComplete ? <span className={styles.faint}>No errors</span> : null
+  if (!isFound) return errors.isComplete ? <span className={styles.faint}>No error lines</span> : null
   return (
     <span className={styles.errors}>
       Errors

@@ -12,6 +12,7 @@ import { Button, Key } from '../../parts/button.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { formatMoney } from '../../parts/format.ts'
 import { Empty, Failed, Loading } from '../../parts/page-states.tsx'
+import { nameJob } from '../../parts/server-text.ts'
 import { SidePanel } from '../../parts/side-panel.tsx'
 import { Time } from '../../parts/time.tsx'
 import { showToast } from '../../parts/toasts.tsx'
@@ -42,7 +43,7 @@ export function ApprovalPanel({ id, version, onClose, onDecided }: PanelProps) {
   const last = useRef<WholeApproval | null>(null)
   if (value?.__typename === 'Approval') last.current = value
   const approval = last.current
-  const title = approval ? (approval.job.name ?? approval.job.id) : 'Request'
+  const title = approval ? nameJob(approval.job) : 'Request'
   return (
     <SidePanel title={title} onClose={onClose}>
       {approval && <Request approval={approval} onDecided={onDecided} />}
@@ -91,7 +92,7 @@ function Request({ approval, onDecided }: { approval: WholeApproval; onDecided: 
             'Job',
             <span key="job">
               <Link to="/jobs/$id" params={{ id: job.id }}>
-                {job.name ?? job.id}
+                {nameJob(job)}
               </Link>{' '}
               in {job.queue?.name ?? job.pool.name}, charged to {job.account}
             </span>,
@@ -135,7 +136,7 @@ function DecisionForm({ approval, onDecided }: { approval: WholeApproval; onDeci
   const [trouble, setTrouble] = useState<string | null>(null)
   const [isBusy, setBusy] = useState(false)
   const field = useRef<HTMLTextAreaElement>(null)
-  const name = approval.job.name ?? approval.job.id
+  const name = nameJob(approval.job)
   const run = async (verdict: Verdict) => {
     if (isBusy) return
     if (verdict === 'REJECT' && text.trim() === '') {

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { type MouseEvent, useEffect, useRef } from 'react'
 import { useStart } from '../../ground/server-facts.ts'
 import { formatMoney } from '../../parts/format.ts'
+import { nameJob } from '../../parts/server-text.ts'
 import { isControl } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
 import { type ApprovalRow, computeCostMax, countGpus, describeDecision } from './approval-row.ts'
@@ -75,7 +76,7 @@ function Row({ row, departures, search, selected, onToggle, onOpen }: RowProps) 
   const open = (event: MouseEvent) => {
     if (!isControl(event.target)) onOpen(row)
   }
-  const name = job.name ?? job.id
+  const name = nameJob(job)
   const isOpen = id === search.approval
   const opener = useRef<HTMLButtonElement>(null)
   // The keys that open the next request move the focus with it.

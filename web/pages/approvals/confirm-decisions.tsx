@@ -1,5 +1,6 @@
 import { openLayer } from '../../ground/layer-store.ts'
 import { formatMoney, plural } from '../../parts/format.ts'
+import { nameJob } from '../../parts/server-text.ts'
 import { showToast } from '../../parts/toasts.tsx'
 import { type ApprovalRow, computeCostMax, countGpus } from './approval-row.ts'
 import { decide, type Verdict } from './decide.ts'
@@ -49,7 +50,7 @@ export function confirmDecisions(
         const { decided, refused } = await decide({ verdict, rows, words: text })
         onDone(decided)
         for (const { row, message } of refused.slice(0, 3))
-          showToast(`${row.job.name ?? row.job.id}: ${message}`, { isTrouble: true })
+          showToast(`${nameJob(row.job)}: ${message}`, { isTrouble: true })
         showToast(`Decided ${plural(decided.length, 'request')}`)
         return null
       },

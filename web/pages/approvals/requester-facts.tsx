@@ -5,6 +5,7 @@ import { client } from '../../ground/connection.ts'
 import { useResource } from '../../ground/resource.ts'
 import { serverNowMs } from '../../ground/server-clock.ts'
 import { formatCount, plural } from '../../parts/format.ts'
+import { nameJob } from '../../parts/server-text.ts'
 import styles from './approval-panel.module.css'
 import type { ApprovalRow } from './approval-row.ts'
 import { Ending } from './approvals-table.tsx'
@@ -43,7 +44,7 @@ export function RequesterFacts({ approval }: { approval: ApprovalRow }) {
           {earlier.map((row) => (
             <li key={row.id}>
               <Link to="/jobs/$id" params={{ id: row.job.id }}>
-                {row.job.name ?? row.job.id}
+                {nameJob(row.job)}
               </Link>
               <span>
                 <Ending row={row} />

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react'
+import { nameJob } from '../../parts/server-text.ts'
 import { stateWords } from '../../parts/states.ts'
 import { showToast } from '../../parts/toasts.tsx'
 import type { PageJob } from './use-job.ts'
@@ -12,7 +13,7 @@ export interface EndNotice {
 export function useEndNotice(job: PageJob): EndNotice {
   const [isWanted, setWanted] = useState(false)
   const isFinal = job.stateCategory === 'FINAL'
-  const name = job.name ?? job.id
+  const name = nameJob(job)
   const toggle = async () => {
     if (isWanted) return setWanted(false)
     if (typeof Notification === 'undefined') return showToast('This browser has no notices', { isTrouble: true })

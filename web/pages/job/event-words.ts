@@ -1,4 +1,4 @@
-import { describeReason, stateWords } from '../../parts/states.ts'
+import { describeInfo, describeReason, stateWords } from '../../parts/states.ts'
 import type { JobEvent } from './use-job.ts'
 
 const typeWords: Readonly<Record<JobEvent['type'], string>> = {
@@ -19,6 +19,10 @@ export const nameEvent = ({ type, to }: Pick<JobEvent, 'type' | 'to'>): string =
 
 /** Why it happened: reason, exit code and message. */
 export const explainEvent = ({ stateReason: reason, exitCode, message }: JobEvent): string =>
-  [reason && reason !== 'EXIT_CODE' && describeReason(reason), exitCode !== null && `exit code ${exitCode}`, message]
+  [
+    reason && reason !== 'EXIT_CODE' && describeReason(reason),
+    exitCode !== null && `exit code ${exitCode}`,
+    describeInfo(message),
+  ]
     .filter(Boolean)
     .join(' · ')

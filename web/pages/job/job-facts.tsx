@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import type { Spec } from '../../features/spec/spec-input.ts'
 import { useNow } from '../../ground/server-clock.ts'
 import { formatBytes, formatDuration, formatMoney, plural } from '../../parts/format.ts'
+import { describeInfo } from '../../parts/states.ts'
 import { Time } from '../../parts/time.tsx'
 import styles from './job.module.css'
 import { describeOutcome } from './outcome.ts'
@@ -102,11 +103,12 @@ export function describeAsked({ gpu, cpu, memoryBytes, replicas }: Spec['resourc
 }
 
 function Outcome({ job, spec }: { job: PageJob; spec: Spec | null }) {
+  const info = describeInfo(job.stateInfo)
   const limits = spec && { memoryBytes: spec.resources.memoryBytes, maxRunTimeSeconds: spec.maxRunTimeSeconds }
   return (
     <p className={styles.outcome} data-state={job.state}>
       {describeOutcome(job, limits)}
-      {job.stateInfo && <span>{job.stateInfo}</span>}
+      {info !== null && <span>{info}</span>}
     </p>
   )
 }

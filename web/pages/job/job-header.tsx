@@ -14,6 +14,7 @@ import { Button, buttonClasses } from '../../parts/button.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { copyText } from '../../parts/copy-text.ts'
 import { MenuButton } from '../../parts/menu-button.tsx'
+import { nameJob } from '../../parts/server-text.ts'
 import { StateChip } from '../../parts/state-glyph.tsx'
 import { type EndNotice, useEndNotice } from './end-notice.ts'
 import styles from './job.module.css'
@@ -38,7 +39,7 @@ export function JobHeader({ job, spec, isGone }: JobHeaderProps) {
     <header className={styles.header}>
       <div className={styles.first}>
         <StateChip state={job.state} fraction={job.progress?.fraction} />
-        <h2 className={styles.name}>{job.name ?? job.id}</h2>
+        <h2 className={styles.name}>{nameJob(job)}</h2>
         <span className={styles.id}>
           {job.name !== null && <code>{job.id}</code>}
           <CopyButton text={job.id} what="id" />

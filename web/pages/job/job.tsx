@@ -4,6 +4,7 @@ import { LogView } from '../../features/log/log-view.tsx'
 import type { Spec } from '../../features/spec/spec-input.ts'
 import { usePageTitle } from '../../ground/page-title.ts'
 import { Failed, Loading, Missing } from '../../parts/page-states.tsx'
+import { nameJob } from '../../parts/server-text.ts'
 import { stateWords } from '../../parts/states.ts'
 import { Tabs } from '../../parts/tabs.tsx'
 import { ArtifactsTab } from './artifacts/artifacts-tab.tsx'
@@ -27,7 +28,7 @@ export function JobPage() {
   const { id = '', tab } = useParams({ strict: false }) as { id?: string; tab?: string }
   const state = useJob(id)
   const { job, failure, isGone, isLoading } = state
-  usePageTitle(job?.name ?? id, { isJob: true, state: job ? stateWords[job.state] : '' })
+  usePageTitle(job ? nameJob(job) : id, { isJob: true, state: job ? stateWords[job.state] : '' })
   useStateIcon(job?.state)
   if (isGone && !job) return <Missing what={`Job ${id}`} />
   if (failure && !job) return <Failed failure={failure} onRetry={() => location.reload()} />

@@ -6,6 +6,7 @@ import { baseUrl } from '../../ground/connection.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { saveFile } from '../../parts/save-file.ts'
+import { nameJob } from '../../parts/server-text.ts'
 import styles from './spec-tab.module.css'
 import type { PageJob } from './use-job.ts'
 
@@ -21,7 +22,7 @@ export function SpecTab({ job, spec }: { job: PageJob; spec: Spec }) {
   const input = useMemo(() => toSpecInput(spec), [spec])
   const { title, format, file } = specForms[shown]
   const text = format(input, baseUrl)
-  const save = () => saveFile(`${job.name ?? job.id}.${file}`, text, 'text/plain')
+  const save = () => saveFile(`${nameJob(job)}.${file}`, text, 'text/plain')
   return (
     <section className={styles.box} aria-label="Spec">
       <div className={styles.bar} role="toolbar" aria-label="Copy as">

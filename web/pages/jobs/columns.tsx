@@ -28,7 +28,7 @@ export const columns: readonly JobColumn[] = [
   {
     key: 'state',
     title: 'State',
-    track: 'minmax(136px, 170px)',
+    track: 'minmax(136px, 150px)',
     widthMin: 136,
     rank: 0,
     isDefault: true,
@@ -37,8 +37,8 @@ export const columns: readonly JobColumn[] = [
   {
     key: 'name',
     title: 'Name',
-    track: 'minmax(150px, 2fr)',
-    widthMin: 150,
+    track: 'minmax(200px, 1fr)',
+    widthMin: 200,
     rank: 0,
     isDefault: true,
     cell: () => null,
@@ -46,7 +46,7 @@ export const columns: readonly JobColumn[] = [
   {
     key: 'who',
     title: 'Who',
-    track: 'minmax(56px, 90px)',
+    track: 'minmax(56px, 80px)',
     widthMin: 56,
     rank: 5,
     isDefault: true,
@@ -55,7 +55,7 @@ export const columns: readonly JobColumn[] = [
   {
     key: 'where',
     title: 'Where, or why it waits',
-    track: 'minmax(140px, 3fr)',
+    track: 'minmax(140px, 280px)',
     widthMin: 140,
     rank: 2,
     isDefault: true,
@@ -65,7 +65,7 @@ export const columns: readonly JobColumn[] = [
   {
     key: 'asked',
     title: 'Asked',
-    track: 'minmax(112px, 150px)',
+    track: 'minmax(112px, 140px)',
     widthMin: 112,
     rank: 4,
     isDefault: true,
@@ -93,7 +93,7 @@ export const columns: readonly JobColumn[] = [
   {
     key: 'labels',
     title: 'Labels',
-    track: 'minmax(110px, 1.4fr)',
+    track: 'minmax(110px, 240px)',
     widthMin: 110,
     rank: 11,
     isDefault: false,

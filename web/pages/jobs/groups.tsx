@@ -14,6 +14,7 @@ import { client } from '../../ground/connection.ts'
 import { useResource } from '../../ground/resource.ts'
 import { formatCount } from '../../parts/format.ts'
 import { Empty, Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
+import { nameJob } from '../../parts/server-text.ts'
 import { StateChip, StateGlyph } from '../../parts/state-glyph.tsx'
 import { describeEnd, describeReason, states, stateWords } from '../../parts/states.ts'
 import { Time } from '../../parts/time.tsx'
@@ -193,7 +194,7 @@ function GroupJobs({ filter }: { filter: JobFilter }) {
         <li key={job.id}>
           <Link to="/jobs/$id" params={{ id: job.id }} className={styles.job}>
             <StateChip state={job.state} fraction={job.progress?.fraction} detail={describeEnd(job)} />
-            <span className={styles.name}>{job.name ?? job.id}</span>
+            <span className={styles.name}>{nameJob(job)}</span>
             <span className={styles.faint}>{describePlace(job)}</span>
             <span className={styles.faint}>
               <Time at={job.createdAt} />

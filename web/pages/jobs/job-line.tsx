@@ -2,6 +2,7 @@ import { memo, useEffect, useRef } from 'react'
 import type { JobRow } from '../../features/jobs/rows/job-store.ts'
 import { abridgePlace } from '../../features/jobs/rows/place.ts'
 import { useJobRow } from '../../features/jobs/rows/use-job-row.ts'
+import { nameJob } from '../../parts/server-text.ts'
 import { Time } from '../../parts/time.tsx'
 import type { JobColumn } from './columns.tsx'
 import styles from './job-table.module.css'
@@ -30,7 +31,7 @@ export const JobLine = memo(function JobLine(props: JobLineProps) {
   const style = { height, transform: `translateY(${top}px)` }
   const classes = `${styles.line} ${styles.row}`
   if (!job) return <div role="row" aria-rowindex={index + 1} className={classes} style={style} />
-  const title = job.name ?? job.id
+  const title = nameJob(job)
   return (
     <div
       role="row"
@@ -52,7 +53,11 @@ export const JobLine = memo(function JobLine(props: JobLineProps) {
             <a ref={link} href={`./jobs/${id}`} className={styles.link}>
               {title}
             </a>
-            {job.name !== null && <span className={styles.id}>{job.id}</span>}
+            {job.name !== null && (
+              <span className={styles.id}>
+                <bdi>{job.id}</bdi>
+              </span>
+            )}
             <button type="button" className={styles.peek} tabIndex={-1} aria-label={`Peek at ${title}`}>
               Peek
             </button>

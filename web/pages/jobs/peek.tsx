@@ -14,9 +14,10 @@ import { Button } from '../../parts/button.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { formatMoney, plural } from '../../parts/format.ts'
 import { FailedInline, Loading } from '../../parts/page-states.tsx'
+import { formatServerText, nameJob } from '../../parts/server-text.ts'
 import { SidePanel } from '../../parts/side-panel.tsx'
 import { StateChip, StateGlyph } from '../../parts/state-glyph.tsx'
-import { describeEnd } from '../../parts/states.ts'
+import { describeEnd, describeInfo } from '../../parts/states.ts'
 import { Duration, Time } from '../../parts/time.tsx'
 import styles from './peek.module.css'
 
@@ -35,7 +36,7 @@ export function Peek({ id, onClose }: { id: string; onClose: () => void }) {
   const { value, failure, read } = useResource(`peek ${id}`, (signal) => readJob(id, signal), { everyMs: readMs })
   const row = useJobRow(id)
   return (
-    <SidePanel title={row?.name ?? id} actions={<OpenLink id={id} />} onClose={onClose}>
+    <SidePanel title={row ? nameJob(row) : id} actions={<OpenLink id={id} />} onClose={onClose}>
       {failure && <FailedInline failure={failure} onRetry={read} />}
       {value === null && (
         <p className={styles.faint}>This job does not exist: it was deleted, or you may not see it.</p>
@@ -53,6 +54,7 @@ const OpenLink = ({ id }: { id: string }) => (
 )
 
 function Facts({ row, job }: { row: JobRow; job: PeekedJob | undefined }) {
+  const info = describeInfo(row.stateInfo)
   return (
     <>
       <p className={styles.state}>
@@ -61,7 +63,7 @@ function Facts({ row, job }: { row: JobRow; job: PeekedJob | undefined }) {
           <span className={styles.faint}>{row.progress.message}</span>
         )}
       </p>
-      {row.stateInfo && <p>{row.stateInfo}</p>}
+      {info !== null && <p>{info}</p>}
       <Actions job={row} />
       {row.stateCategory === 'WAITING' && <Waiting row={row} job={job} />}
       <dl className={styles.facts}>
@@ -138,20 +140,22 @@ function Waiting({ row, job }: { row: JobRow; job: PeekedJob | undefined }) {
     <section className={styles.waiting} aria-label="Why it waits">
       {reasons.length === 0 && <p>The scheduler has not looked at this job yet.</p>}
       {reasons.map(({ code, message }) => (
-        <p key={`${code} ${message}`}>{message}</p>
+        <p key={`${code} ${message}`}>{formatServerText(message)}</p>
       ))}
-      {job?.scheduling?.fit.missing.map((each) => (
-        <p key={each} className={styles.faint}>
-          {each}
-        </p>
-      ))}
+      {job?.scheduling?.fit.missing
+        .filter((each) => !reasons.some(({ message }) => message === each))
+        .map((each) => (
+          <p key={each} className={styles.faint}>
+            {formatServerText(each)}
+          </p>
+        ))}
       {job?.dependencies
         .filter(({ satisfied }) => !satisfied)
         .map((each) => (
           <p key={each.job.id}>
             <StateGlyph state={each.job.state} />{' '}
             <Link to="/jobs" search={(before) => ({ ...before, peek: each.job.id })} className={styles.label}>
-              {each.job.name ?? each.job.id}
+              {nameJob(each.job)}
             </Link>
           </p>
         ))}

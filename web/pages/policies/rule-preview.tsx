@@ -5,6 +5,7 @@ import { useResource } from '../../ground/resource.ts'
 import { useSettled } from '../../ground/settled.ts'
 import { plural } from '../../parts/format.ts'
 import { isRefused } from '../../parts/refusal.ts'
+import { nameJob } from '../../parts/server-text.ts'
 import { StateGlyph } from '../../parts/state-glyph.tsx'
 import styles from './policies.module.css'
 
@@ -39,7 +40,7 @@ export function RulePreview({ condition, exemptLevels }: RulePreviewProps) {
             <li key={id}>
               <StateGlyph state={state} />
               <Link to="/jobs/$id" params={{ id }}>
-                {name ?? id}
+                {nameJob({ id, name })}
               </Link>
               <small>{user.name}</small>
             </li>

@@ -2,6 +2,7 @@ import { confirmCancel } from '../../features/jobs/actions/cancel-jobs.ts'
 import { PeekJobDocument } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
 import { Button } from '../../parts/button.tsx'
+import { nameJob } from '../../parts/server-text.ts'
 import { showToast } from '../../parts/toasts.tsx'
 
 /** A changed copy of a waiting job was submitted: offers to cancel the job that still waits. */
@@ -10,7 +11,7 @@ export async function offerCancel(id: string): Promise<void> {
   if (job?.stateCategory !== 'WAITING' || !job.allowedActions.includes('CANCEL')) return
   showToast(
     <>
-      {job.name ?? job.id} still waits.{' '}
+      {nameJob(job)} still waits.{' '}
       <Button look="quiet" onClick={() => confirmCancel([job])}>
         Cancel it
       </Button>

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useNow } from '../../ground/server-clock.ts'
 import { formatClock, formatCount, formatMoney, plural } from '../../parts/format.ts'
+import { formatServerText, nameJob } from '../../parts/server-text.ts'
 import { StateGlyph } from '../../parts/state-glyph.tsx'
 import { formatSeconds } from './field-texts.ts'
 import styles from './outcome.module.css'
@@ -36,13 +37,15 @@ export function Outcome({ dryRun, count, onShowField }: OutcomeProps) {
                     {path}
                   </button>
                 )}
-                <span>{message}</span>
+                <span>{formatServerText(message)}</span>
               </li>
             ))}
           </ul>
         </>
       )}
-      {refusal && violations.length === 0 && <p className={styles.refused}>Would be refused: {refusal.message}</p>}
+      {refusal && violations.length === 0 && (
+        <p className={styles.refused}>Would be refused: {formatServerText(refusal.message)}</p>
+      )}
       {failure && <p className={styles.faint}>No prediction: {failure.message}</p>}
     </section>
   )
@@ -104,7 +107,7 @@ function Prediction({ preview, count }: { preview: Preview; count: number }) {
       {warnings.length > 0 && (
         <ul className={styles.warnings}>
           {warnings.map((text) => (
-            <li key={text}>{text}</li>
+            <li key={text}>{formatServerText(text)}</li>
           ))}
         </ul>
       )}
@@ -117,7 +120,7 @@ const formatGib = (bytes: number) => `${Number((bytes / gib).toFixed(2))} GiB`
 
 const JobLink = ({ job }: { job: { id: string; name: string | null } }) => (
   <Link to="/jobs/$id" params={{ id: job.id }} className={styles.job}>
-    {job.name ?? job.id}
+    {nameJob(job)}
   </Link>
 )
 
@@ -170,10 +173,12 @@ function Start({ preview }: { preview: Preview }) {
       {wouldBe === 'QUEUED' && from && (
         <p>{until && until !== from ? `Starts between ${from} and ${until}` : `Starts at ${from} at the earliest`}</p>
       )}
-      {wouldBe === 'QUEUED' && estimatedStart?.earliest === null && <p>{estimatedStart.message}</p>}
-      {wouldBe !== 'STARTING' && reasons.map(({ message }) => <p key={message}>{message}</p>)}
+      {wouldBe === 'QUEUED' && estimatedStart?.earliest === null && <p>{formatServerText(estimatedStart.message)}</p>}
+      {wouldBe !== 'STARTING' && reasons.map(({ message }) => <p key={message}>{formatServerText(message)}</p>)}
       {wouldBe === 'QUEUED' && fit && !fit.couldEverFit && (
-        <p className={styles.refused}>No node of the pool could ever run this: {fit.missing.join('; ')}</p>
+        <p className={styles.refused}>
+          No node of the pool could ever run this: {formatServerText(fit.missing.join('; '))}
+        </p>
       )}
     </div>
   )

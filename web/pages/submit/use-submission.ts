@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { jobStore } from '../../features/jobs/rows/job-store.ts'
+import { nameJob } from '../../parts/server-text.ts'
 import { showToast } from '../../parts/toasts.tsx'
 import { type Sweep, sweepSpecs } from './combinations.ts'
 import { continuedMsMax, type Draft, removeDraft } from './draft.ts'
@@ -120,7 +121,7 @@ async function sendSweep({ spec, sweep, draft, signal, report }: SweepRun) {
 
 function showSubmitted({ job, warnings, idempotentHit }: SubmittedJob, from: string | undefined) {
   jobStore.put(job)
-  const name = job.name ?? job.id
+  const name = nameJob(job)
   showToast(idempotentHit ? `${name} was submitted before` : `Submitted ${name}`)
   for (const warning of warnings) showToast(warning)
   if (from) void offerCancel(from)

@@ -4,6 +4,7 @@ import { useNow } from '../../ground/server-clock.ts'
 import { metricUnit } from '../../parts/chart-units.ts'
 import { formatDuration, plural } from '../../parts/format.ts'
 import { ScrollBox } from '../../parts/scroll-box.tsx'
+import { nameJob } from '../../parts/server-text.ts'
 import { StateGlyph } from '../../parts/state-glyph.tsx'
 import { stateWords } from '../../parts/states.ts'
 import styles from './sweep.module.css'
@@ -122,7 +123,7 @@ function Cell({ jobs, search, by, mean, heat }: CellProps) {
       className={styles.cell}
       data-state={by === 'state' && states.size === 1 ? job.state : undefined}
       data-heat={by === 'state' ? undefined : (heat ?? 0)}
-      title={jobs.length === 1 ? `${job.name ?? job.id}: ${words}` : `${plural(jobs.length, 'job')}: ${words}`}
+      title={jobs.length === 1 ? `${nameJob(job)}: ${words}` : `${plural(jobs.length, 'job')}: ${words}`}
     >
       {by === 'state' && states.size === 1 && <StateGlyph state={job.state} fraction={job.progress?.fraction} />}
       {text}

@@ -7,6 +7,7 @@ import { metricUnit } from '../../parts/chart-units.ts'
 import { formatCount, formatDuration, plural } from '../../parts/format.ts'
 import { Empty, Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
 import { ScrollBox } from '../../parts/scroll-box.tsx'
+import { nameJob } from '../../parts/server-text.ts'
 import { StateChip } from '../../parts/state-glyph.tsx'
 import { describeEnd, states } from '../../parts/states.ts'
 import { type Column, Table } from '../../parts/table.tsx'
@@ -222,7 +223,7 @@ function JobTable({ jobs, keys, names, metric, values }: JobTableProps) {
       title: 'Name',
       cell: ({ id, name }) => (
         <Link to="/jobs/$id" params={{ id }} className={styles.link}>
-          {name ?? id}
+          {nameJob({ id, name })}
         </Link>
       ),
     },

@@ -6,6 +6,7 @@ import { describeRequest } from '../../features/jobs/rows/place.ts'
 import type { PendingReasonCode } from '../../generated/graphql.ts'
 import { Button } from '../../parts/button.tsx'
 import { formatCount, plural } from '../../parts/format.ts'
+import { formatServerText } from '../../parts/server-text.ts'
 import { StateChip } from '../../parts/state-glyph.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Duration } from '../../parts/time.tsx'
@@ -119,7 +120,7 @@ const columns = (present: ReadonlySet<string>): readonly Column<LineRow>[] => [
   {
     title: 'Why it waits',
     isSecondary: true,
-    cell: ({ scheduling }) => scheduling?.reasons[0]?.message ?? 'not considered yet',
+    cell: ({ scheduling }) => formatServerText(scheduling?.reasons[0]?.message ?? 'not considered yet'),
   },
   {
     title: 'Priority',

@@ -2,6 +2,7 @@ import { CancelOneDocument } from '../../../generated/graphql.ts'
 import { client } from '../../../ground/connection.ts'
 import { openLayer } from '../../../ground/layer-store.ts'
 import { serverNowMs } from '../../../ground/server-clock.ts'
+import { nameJob } from '../../../parts/server-text.ts'
 import { showToast } from '../../../parts/toasts.tsx'
 import { type JobRow, jobStore } from '../rows/job-store.ts'
 import { confirmBulk } from './confirm-bulk.tsx'
@@ -14,7 +15,7 @@ export function confirmCancel(jobs: readonly JobRow[], onDone?: () => void): voi
     confirmBulk('CANCEL', jobs, onDone)
     return
   }
-  const name = job.name ?? job.id
+  const name = nameJob(job)
   openLayer({
     kind: 'CONFIRM',
     confirmation: {
@@ -42,6 +43,6 @@ async function cancelOne(job: JobRow, reason: { reason?: string }): Promise<stri
   )
   if (cancelJob.__typename !== 'CancelJobSuccess') return cancelJob.message
   jobStore.put(cancelJob.job)
-  showToast(cancelJob.changed ? `Cancelling ${job.name ?? job.id}` : `${job.name ?? job.id} had already ended`)
+  showToast(cancelJob.changed ? `Cancelling ${nameJob(job)}` : `${nameJob(job)} had already ended`)
   return null
 }

@@ -4,6 +4,7 @@ import { client } from '../../../ground/connection.ts'
 import { openLayer, type PartialResult } from '../../../ground/layer-store.ts'
 import { serverNowMs } from '../../../ground/server-clock.ts'
 import { formatCount, plural } from '../../../parts/format.ts'
+import { nameJob } from '../../../parts/server-text.ts'
 import { showToast } from '../../../parts/toasts.tsx'
 import { type JobRow, jobStore } from '../rows/job-store.ts'
 import {
@@ -34,7 +35,7 @@ function listControls(request: BulkRequest, count: number) {
 
 const nameJobs = (jobs: readonly JobRow[]) => {
   const [job] = jobs
-  return job && jobs.length === 1 ? (job.name ?? job.id) : plural(jobs.length, 'job')
+  return job && jobs.length === 1 ? nameJob(job) : plural(jobs.length, 'job')
 }
 
 /** A dialog that acts on these jobs: their names, the effect, and the command that does the same. */

@@ -1,6 +1,7 @@
 import { createIdempotencyKey } from '@berth-jobs/berth/client'
 import { RetryOneDocument } from '../../../generated/graphql.ts'
 import { client } from '../../../ground/connection.ts'
+import { nameJob } from '../../../parts/server-text.ts'
 import { showToast } from '../../../parts/toasts.tsx'
 import { type JobRow, jobStore } from '../rows/job-store.ts'
 
@@ -17,6 +18,6 @@ export async function retryJob(job: JobRow): Promise<string | null> {
     return null
   }
   jobStore.put(result.job)
-  showToast(`Retried ${result.job.name ?? result.job.id}`)
+  showToast(`Retried ${nameJob(result.job)}`)
   return result.job.id
 }

@@ -1,4 +1,5 @@
 import { formatBytes } from '../../../parts/format.ts'
+import { formatServerText } from '../../../parts/server-text.ts'
 import type { JobRow } from './job-store.ts'
 
 /** Ids of the same time differ at their end. */
@@ -19,7 +20,7 @@ export function describePlace(job: JobRow): string {
   }
   const [reason] = scheduling?.reasons ?? []
   const position = job.position === null ? '' : `#${job.position} `
-  return `${position}${reason?.message ?? pool.name}`
+  return `${position}${reason ? formatServerText(reason.message) : pool.name}`
 }
 
 const percent = 100

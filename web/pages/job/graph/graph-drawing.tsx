@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { Background, Handle, type Node, type NodeProps, Position, ReactFlow } from '@xyflow/react'
 import '@xyflow/react/dist/base.css'
 import { useMemo } from 'react'
+import { nameJob } from '../../../parts/server-text.ts'
 import { StateGlyph } from '../../../parts/state-glyph.tsx'
 import type { Box, JobGraph } from './graph-data.ts'
 import styles from './graph-tab.module.css'
@@ -57,7 +58,7 @@ const JobBox = ({ data: { box, folded, isThis } }: NodeProps<JobNode>) => (
   <div className={styles.node} data-this={isThis}>
     <Handle type="target" position={Position.Left} className={styles.handle} />
     <StateGlyph state={box.state} />
-    <span className={styles.name}>{box.name ?? box.id}</span>
+    <span className={styles.name}>{nameJob(box)}</span>
     {folded > 0 && <span className={styles.faint}>+{folded}</span>}
     <Handle type="source" position={Position.Right} className={styles.handle} />
   </div>

@@ -7,6 +7,7 @@ import { useMedia } from '../../../ground/media.ts'
 import { useResource } from '../../../ground/resource.ts'
 import { formatCount, plural } from '../../../parts/format.ts'
 import { Empty, Failed, FailedInline, Loading } from '../../../parts/page-states.tsx'
+import { nameJob } from '../../../parts/server-text.ts'
 import { StateChip } from '../../../parts/state-glyph.tsx'
 import type { PageJob } from '../use-job.ts'
 import { type JobGraph, listSide, readGraph } from './graph-data.ts'
@@ -70,7 +71,7 @@ function Side({ title, graph, ids }: { title: string; graph: JobGraph; ids: read
               <li key={id}>
                 <StateChip state={box.state} />
                 <Link to="/jobs/$id/$tab" params={{ id, tab: 'graph' }} className={styles.link}>
-                  {box.name ?? id}
+                  {nameJob({ id, name: box.name })}
                 </Link>
                 <span className={styles.faint}>{box.user.name}</span>
               </li>

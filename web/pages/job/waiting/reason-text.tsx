@@ -1,9 +1,10 @@
 import { Link } from '@tanstack/react-router'
+import { formatServerText, nameJob } from '../../../parts/server-text.ts'
 import styles from './why-it-waits.module.css'
 
 export const JobLink = ({ job: { id, name } }: { job: { id: string; name: string | null } }) => (
   <Link to="/jobs/$id" params={{ id }} className={styles.link}>
-    {name ?? id}
+    {nameJob({ id, name })}
   </Link>
 )
 
@@ -14,8 +15,8 @@ interface ReasonTextProps {
 
 /** The words of the scheduler; the id of the other job becomes a link with its name. */
 export function ReasonText({ message, job }: ReasonTextProps) {
-  if (!job) return message
-  const [before = '', ...after] = message.split(job.id)
+  if (!job) return formatServerText(message)
+  const [before = '', ...after] = formatServerText(message).split(job.id)
   return (
     <>
       {before.trimEnd()} <JobLink job={job} />

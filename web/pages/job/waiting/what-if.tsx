@@ -10,6 +10,7 @@ import { useNow } from '../../../ground/server-clock.ts'
 import { useStart } from '../../../ground/server-facts.ts'
 import { Button } from '../../../parts/button.tsx'
 import { FailedInline } from '../../../parts/page-states.tsx'
+import { formatServerText } from '../../../parts/server-text.ts'
 import { Table } from '../../../parts/table.tsx'
 import type { PageJob } from '../use-job.ts'
 import { listProposals } from './proposals.ts'
@@ -99,7 +100,7 @@ function Answers({ job, answers }: { job: PageJob; answers: Resource<Answer[]> }
 }
 
 function describeStart({ preview }: Answer, nowMs: number): ReactNode {
-  if (preview.__typename !== 'JobPreview') return `refused: ${preview.message}`
+  if (preview.__typename !== 'JobPreview') return `refused: ${formatServerText(preview.message)}`
   if (preview.wouldBe === 'STARTING') return `now, on ${preview.nodeNames.join(', ')}`
   if (preview.wouldBe === 'BLOCKED') return 'after an approval'
   const [reason] = preview.reasons

@@ -8,6 +8,7 @@ import { client } from '../../../ground/connection.ts'
 import { useResource } from '../../../ground/resource.ts'
 import { useNow } from '../../../ground/server-clock.ts'
 import { formatBytes, formatClock, formatCount, plural } from '../../../parts/format.ts'
+import { formatServerText } from '../../../parts/server-text.ts'
 import { StateGlyph } from '../../../parts/state-glyph.tsx'
 import { Time } from '../../../parts/time.tsx'
 import { describeAsked } from '../job-facts.tsx'
@@ -76,7 +77,8 @@ function Estimate({ job: { scheduling, position, pool } }: { job: PageJob }) {
       </dl>
       {estimate && (
         <p className={styles.faint}>
-          {estimate.message}.{estimate.earliest && ` From ${clock(estimate.earliest)} unless other jobs end early`}
+          {formatServerText(estimate.message)}.
+          {estimate.earliest && ` From ${clock(estimate.earliest)} unless other jobs end early`}
           {estimate.earliest &&
             (estimate.latest
               ? `, by ${clock(estimate.latest)} unless other jobs get ahead.`
@@ -98,7 +100,8 @@ const gateWords: Readonly<Record<GateCode, readonly [open: string, closed: strin
 /** Conditions that hold or do not hold yet, and the limits that are reached. */
 function Conditions({ job, scheduling: { gates, reasons } }: { job: PageJob; scheduling: Scheduling }) {
   const reached = reasons.slice(1) // the first one is the title
-  if (gates.length === 0 && reached.length === 0) return null
+  const isInTitle = gates.length === 1 && !gates[0]?.open && gates[0]?.code !== 'APPROVAL'
+  if (reached.length === 0 && (gates.length === 0 || isInTitle)) return null
   return (
     <div>
       <h3>Conditions</h3>
@@ -140,17 +143,12 @@ function GateLine({
 }
 
 function ApprovalWords({ approval }: { approval: NonNullable<PageJob['approval']> }) {
-  const { status, reason, requiredLevel, expiresAt, decidedBy } = approval
+  const { status, decidedBy } = approval
   if (status !== 'PENDING') return decidedBy && <span className={styles.faint}>by {decidedBy.name}</span>
   return (
-    <>
-      <span className={styles.faint}>
-        {reason}. A {requiredLevel.toLowerCase()} or higher decides; it expires <Time at={expiresAt} />.
-      </span>
-      <Link to="/approvals" search={{ tab: 'pending' }} className={styles.link}>
-        Approvals
-      </Link>
-    </>
+    <Link to="/approvals" search={{ tab: 'pending' }} className={styles.link}>
+      Approvals
+    </Link>
   )
 }
 
@@ -200,7 +198,7 @@ function Resources({ job, spec, nodes }: ResourcesProps) {
         {fit.missing
           .filter((each) => !job.scheduling?.reasons.some(({ message }) => message === each))
           .map((each) => (
-            <li key={each}>{each}</li>
+            <li key={each}>{formatServerText(each)}</li>
           ))}
         {hold && (
           <li>
