@@ -106,6 +106,21 @@ describeConsole('the console', (subject) => {
       await page.close()
     })
 
+    it('tries a stylesheet of a page again that did not load', async () => {
+      const page = await context.newPage()
+      await page.goto(`${server.url}/jobs`)
+      await row(page, 'numbers').waitFor()
+      let tries = 0
+      await page.route('**/assets/settings-*.css', (route) => (++tries === 1 ? route.abort() : route.continue()))
+      await page.evaluate('window.isFirst = true')
+      await page.getByRole('link', { name: 'Settings' }).click()
+      const title = page.getByRole('heading', { level: 2, name: 'Appearance' })
+      await title.waitFor()
+      expect(await title.evaluate((each) => getComputedStyle(each).fontSize)).toBe('15px')
+      expect([tries, await page.evaluate('window.isFirst')]).toEqual([2, true])
+      await page.close()
+    })
+
     it('fits a phone', async () => {
       const phone = await subject.openContext({ viewport: { width: 400, height: 800 } })
       const page = await phone.newPage()

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { describeCancel } from '../../web/features/jobs/actions/consequences.ts'
 import { listPhases } from '../../web/pages/job/timeline/phases.ts'
 import { formatBytes, formatDuration, formatMoney, formatRelative, plural, quoteShell } from '../../web/parts/format.ts'
