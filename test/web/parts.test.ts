@@ -113,7 +113,7 @@ describe('a sentence of the server', () => {
   it.each([
     ['The command exited with code 3', null],
     ['The command exited with code 127 (usually: the command was not found)', 'usually: the command was not found'],
-    ['Signal 9 ended it. Its node was drained', 'Its node was drained'],
+    ['Signal 9 ended it. The node was drained', 'The node was drained'],
     ['The run reached its maximum run time of 7200 s', null],
     ['Killed at its memory limit of 16 GiB; retry with --mem 32', null],
     ['The image does not exist', 'The image does not exist'],
