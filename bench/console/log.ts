@@ -121,7 +121,9 @@ async function measureHeap(page: Page, address: string): Promise<void> {
   addFigure('elements', await page.evaluate<number>("document.querySelectorAll('*').length"), 3_000, '')
 }
 
-const readMatches = (page: Page) => page.locator('search [role=status]').innerText()
+/** Without the place of the match that is shown. */
+const readMatches = async (page: Page) =>
+  (await page.locator('search [role=status]').innerText()).replace(/^.* of /, '')
 
 async function measureSearch(page: Page, address: string, file: string): Promise<void> {
   const grep = Number(execFileSync('grep', ['-c', searchText, file], { encoding: 'utf8' }))
