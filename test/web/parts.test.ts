@@ -102,6 +102,7 @@ describe('a sentence of the server', () => {
     const at = new Date(2027, 0, 31, 14, 20)
     const text = `reserved from ${at.toISOString()} on, 86400 s at most`
     expect(formatServerText(text)).toBe('reserved from 31 Jan 14:20 on, 1 d 0 h at most')
+    expect(formatServerText('a user of level LEAD or above')).toBe('a user of level lead or above')
     expect(formatServerText('expires 2026-01-31T12:00Z')).not.toContain('T12')
   })
 

@@ -22,11 +22,14 @@ export const nameJob = ({ id, name }: { id: string; name: string | null }): stri
 /** RFC 3339 in UTC, as the API writes every moment. */
 const moments = /\b\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z/g
 const seconds = /\b(\d+) s\b/g
+/** Levels of users as the API writes them: RESEARCHER. */
+const levels = /\blevel [A-Z]+\b/g
 
-/** A sentence of the server with its moments in the zone of the reader, and its seconds in longer units. */
+/** A sentence of the server: moments in the zone of the reader, seconds in longer units, levels as words. */
 export const formatServerText = (text: string): string =>
   reveal(
     text
       .replace(moments, (moment) => formatClock(Date.parse(moment), serverNowMs()))
-      .replace(seconds, (_, count) => formatDuration(Number(count) * 1_000)),
+      .replace(seconds, (_, count) => formatDuration(Number(count) * 1_000))
+      .replace(levels, (level) => level.toLowerCase()),
   )

@@ -54,7 +54,8 @@ const OpenLink = ({ id }: { id: string }) => (
 )
 
 function Facts({ row, job }: { row: JobRow; job: PeekedJob | undefined }) {
-  const info = describeInfo(row.stateInfo)
+  // While it waits, the reasons below say the same.
+  const info = row.stateCategory === 'WAITING' ? null : describeInfo(row.stateInfo)
   return (
     <>
       <p className={styles.state}>
