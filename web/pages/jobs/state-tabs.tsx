@@ -4,6 +4,7 @@ import type { JobState } from '../../generated/graphql.ts'
 import { formatCount } from '../../parts/format.ts'
 import { StateGlyph } from '../../parts/state-glyph.tsx'
 import { stateWords } from '../../parts/states.ts'
+import tabStyles from '../../parts/tabs.module.css'
 import styles from './state-tabs.module.css'
 import { countStates, type StateCounts } from './use-state-counts.ts'
 
@@ -27,14 +28,14 @@ export function StateTabs({ counts, search }: { counts: StateCounts | null; sear
           key={state ?? 'ALL'}
           to="/jobs"
           search={{ ...search, state: state?.toLowerCase() }}
-          className={styles.tab}
+          className={tabStyles.tab}
           activeOptions={{ exact: true, includeSearch: true }}
           aria-current={search.state === state?.toLowerCase() ? 'page' : undefined}
         >
           {state && <StateGlyph state={state} />}
           {state ? stateWords[state] : 'All'}
           {counts && (
-            <span className={styles.count}>
+            <span className={tabStyles.count}>
               {formatCount(countStates(counts, state && [state]))}
               {!counts.isExact && '+'}
             </span>
