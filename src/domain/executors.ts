@@ -78,6 +78,7 @@ export const specialFields = [
   'stdinPath',
   'stdoutPath',
   'stderrPath',
+  'snapshot',
 ] as const
 export type SpecialField = (typeof specialFields)[number]
 
@@ -117,7 +118,7 @@ const table: Readonly<Record<ExecutorName, ExecutorTraits>> = {
     takesUnixUser: true,
     version: 'KERNEL',
     launchers: ['single', 'multiple', 'mpirun'],
-    honours: [...scripts, ...files],
+    honours: [...scripts, ...files, 'snapshot'],
     sessions: ['exec', 'connect'],
   },
   container: {
@@ -161,7 +162,7 @@ const table: Readonly<Record<ExecutorName, ExecutorTraits>> = {
     takesUnixUser: true,
     preferredFor: { field: 'handler', when: 'ALWAYS' },
     version: 'KERNEL',
-    honours: ['handler', 'input', ...files],
+    honours: ['handler', 'input', ...files, 'snapshot'],
     sessions: ['exec', 'connect'],
   },
   simulated: {
@@ -169,7 +170,7 @@ const table: Readonly<Record<ExecutorName, ExecutorTraits>> = {
     launchers,
     mapsPorts: true,
     namesIsolated: true,
-    honours: [...containers, 'replicas', ...scripts, ...files, 'handler', 'input'],
+    honours: [...containers, 'replicas', ...scripts, ...files, 'handler', 'input', 'snapshot'],
   },
 }
 

@@ -18,5 +18,6 @@ type IdPrefix =
   | 'session'
   | 'view'
   | 'secret'
+  | 'snapshot'
 
 export const newId = <Prefix extends IdPrefix>(prefix: Prefix, nowMs: number): TypedId<Prefix> => typedId(prefix, nowMs)

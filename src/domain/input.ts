@@ -7,7 +7,9 @@ import { parseInput } from './parse.ts'
 
 const text = (max: number) => z.string().min(1, 'must not be empty').max(max, `must have at most ${max} characters`)
 const path = text(4096)
-const directory = path.regex(/^(\/|~\/|~$)/, 'must be an absolute path or start with ~/')
+const anchored = /^(\/|~\/|~$)/
+export const isAnchored = (workdir: string): boolean => anchored.test(workdir)
+const directory = path.regex(anchored, 'must be an absolute path or start with ~/')
 const positive = z.int().min(1, 'must be at least 1')
 const natural = z.int().min(0, 'must not be negative')
 const json = z.record(z.string(), z.unknown())
@@ -80,7 +82,8 @@ const spec = z.strictObject({
   input: json.nullish(),
   image: text(1024).nullish(),
   pull: z.enum(['MISSING', 'ALWAYS']).nullish(),
-  workdir: directory.nullish(),
+  snapshot: text(64).nullish(),
+  workdir: path.nullish(),
   environment: listOf(
     z.strictObject({
       name: text(1024).refine((name) => !name.includes('='), 'must not contain ='),

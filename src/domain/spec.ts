@@ -8,6 +8,8 @@ export interface JobSpec {
   handler: string | null
   input: Record<string, unknown> | null
   image: string | null
+  /** Id of the snapshot that each run begins with a copy of; null: none. Absent in jobs of older versions. */
+  snapshot?: string | null | undefined
   workdir: string | null
   environment: { name: string; value: string }[]
   /** Names of secrets; the values are read at the start of each run. Absent in old jobs. */

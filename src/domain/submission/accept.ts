@@ -43,6 +43,7 @@ import { readUnixUsers } from '../people/unix-users.ts'
 import { readDisabledUsers } from '../people/users.ts'
 import { readUsableSecrets } from '../secrets/run-secrets.ts'
 import { toShape } from '../shape.ts'
+import { readNamedSnapshots } from '../snapshots/named.ts'
 import type { NewJob } from './insert.ts'
 import { hashVersion, keyName, matchKey, readKeys, type StoredKey } from './keys.ts'
 import { type Placed, resolvePayer, resolveSubmission, type SubmissionFacts } from './resolve.ts'
@@ -185,6 +186,10 @@ async function readFacts(domain: Domain, sql: Sql, items: readonly Submission[])
     sql,
     items.flatMap(({ input }) => (input.spec.dependsOn ?? []).map(({ jobId }) => jobId)),
   )
+  const snapshots = await readNamedSnapshots(
+    sql,
+    items.flatMap(({ input }) => input.spec.snapshot ?? []),
+  )
   const reads = combineReads(sql)
   const users = items.map(({ viewer }) => viewer.userId)
   const foreign = items.flatMap(({ viewer, input }) => (viewer.level === 'ADMIN' ? (input.spec.account ?? []) : []))
@@ -210,6 +215,7 @@ async function readFacts(domain: Domain, sql: Sql, items: readonly Submission[])
     keys,
     destinations,
     named,
+    snapshots,
     memberships,
     unixUsers,
     disabled,

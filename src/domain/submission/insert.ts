@@ -114,6 +114,7 @@ function formRow(job: NewJob, lane: Lane, form: number) {
     depends: spec.dependsOn.length > 0,
     team_id: teamId,
     retry_of: retryOf,
+    snapshot_id: spec.snapshot,
     lane_id: lane.id,
     band: computeBand(lane),
     bid: countedBid(policy, spec),
@@ -133,7 +134,7 @@ form AS MATERIALIZED (
     form int, user_id text, base_priority int, pool text, spec jsonb, name text, labels jsonb, queue text, executor text,
     account text, project text, estimated_cost float8, cost float8, cpu_millis int, memory_bytes bigint, gpu int, gpu_most int,
     not_before timestamptz, opens_at timestamptz, depends boolean, team_id text, retry_of text, lane_id uuid, band int, bid int,
-    interactive_user text)
+    interactive_user text, snapshot_id text)
 ),
 new AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($1::text::jsonb) AS n(
@@ -143,9 +144,9 @@ new AS MATERIALIZED (
 ),
 inserted AS (
   INSERT INTO job (id, user_id, name, labels, spec, state, pool, queue, executor, account, project, base_priority,
-    estimated_cost, cpu_millis, memory_bytes, gpu, gpu_most, not_before, team_id, lane_id, retry_of_id, created_at, queued_at, eligible_at)
+    estimated_cost, cpu_millis, memory_bytes, gpu, gpu_most, not_before, team_id, lane_id, snapshot_id, retry_of_id, created_at, queued_at, eligible_at)
   SELECT id, user_id, name, labels, spec, state, pool, queue, executor, account, project, base_priority,
-    estimated_cost, cpu_millis, memory_bytes, gpu, gpu_most, not_before, team_id, lane_id,
+    estimated_cost, cpu_millis, memory_bytes, gpu, gpu_most, not_before, team_id, lane_id, snapshot_id,
     (SELECT r.id FROM job r WHERE r.id = new.retry_of), clock.now,
     CASE WHEN state = 'QUEUED' THEN clock.now END, CASE WHEN state = 'QUEUED' THEN greatest(not_before, opens_at, clock.now) END
   FROM new, clock ORDER BY ord

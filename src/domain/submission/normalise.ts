@@ -60,6 +60,7 @@ const plainDefaults: Omit<JobSpec, Settled> = {
   input: null,
   image: null,
   pull: null,
+  snapshot: null,
   workdir: null,
   environment: [],
   secrets: [],

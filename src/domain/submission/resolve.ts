@@ -17,6 +17,7 @@ import { aloneOverPart, type FitSubject } from '../queue/fit.ts'
 import { type Reason, unsatisfiable } from '../reason.ts'
 import { usableKey } from '../secrets/run-secrets.ts'
 import { inWords, tooLarge, toShape } from '../shape.ts'
+import { type KnownSnapshot, snapshotViolations } from '../snapshots/named.ts'
 import type { NewJob } from './insert.ts'
 import { keyName, type StoredKey } from './keys.ts'
 import { normaliseSpec } from './normalise.ts'
@@ -41,6 +42,7 @@ export interface Placed {
 export interface SubmissionFacts {
   destinations: readonly Destination[]
   named: ReadonlyMap<string, NamedJob>
+  snapshots: ReadonlyMap<string, KnownSnapshot>
   memberships: ReadonlyMap<string, Memberships>
   keys: ReadonlyMap<string, StoredKey>
   reservations: ReadonlyMap<string, NamedReservation>
@@ -74,6 +76,7 @@ export function resolveSubmission(submission: Submission, facts: SubmissionFacts
   const violations = [
     ...dependencyViolations(input.spec, facts.named, viewer),
     ...secretViolations(input, payer, facts),
+    ...snapshotViolations(input, facts.snapshots, viewer),
     ...(destination
       ? unixUserViolations({ destination, executor: way.executor, userName: viewer.userName, unixUser })
       : []),
@@ -139,11 +142,11 @@ function secretViolations(
 const currencyOf = (destination: Pick<Destination, 'rates'> | undefined) => destination?.rates?.currency ?? null
 
 /**
- * The default working directory: the caller's directory where the executor can use it. A container cannot; it starts in
+ * The default working directory without a snapshot: the caller's directory where the executor can use it. A container cannot; it starts in
  * the directory of its image.
  */
 const chooseWorkdir = ({ spec, defaultWorkdir }: SubmissionInput, executor: string) =>
-  spec.workdir ?? (findTraits(executor).sharesFiles ? defaultWorkdir : null)
+  spec.workdir ?? (findTraits(executor).sharesFiles && spec.snapshot == null ? defaultWorkdir : null)
 
 /** Returns the same array for the same destination, because facts about the array are cached. */
 function nodesFor(destination: Destination | undefined, reservation: NamedReservation | null): readonly FreeNode[] {

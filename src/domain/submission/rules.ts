@@ -1,5 +1,5 @@
 import type { Violation } from '../errors.ts'
-import type { SpecInput } from '../input.ts'
+import { isAnchored, type SpecInput } from '../input.ts'
 
 /** A rule between the fields of a spec, for every pool. All violations are reported together. */
 type Rule = (spec: SpecInput) => Violation | undefined
@@ -107,6 +107,17 @@ const resourceRules: Rule[] = [
     x11?.gpu && (r?.gpu ?? 0) < 1 ? broken('x11.gpu', 'Needs gpu to be at least 1') : undefined,
 ]
 
+const folderRules: Rule[] = [
+  ({ snapshot, workdir }) =>
+    !given(snapshot) && given(workdir) && !isAnchored(workdir ?? '')
+      ? broken('workdir', `Must be an absolute path or start with ~/ (given: ${JSON.stringify(workdir)})`)
+      : undefined,
+  ({ snapshot, workdir }) =>
+    given(snapshot) && given(workdir) && (isAnchored(workdir ?? '') || workdir?.split('/').includes('..'))
+      ? broken('workdir', `Must be a folder of the snapshot, such as src (given: ${JSON.stringify(workdir)})`)
+      : undefined,
+]
+
 const timeRules: Rule[] = [
   ({ maxRunTimeSeconds, durationSeconds }) =>
     given(maxRunTimeSeconds) && given(durationSeconds) && maxRunTimeSeconds !== durationSeconds
@@ -141,7 +152,7 @@ const listRules: Rule[] = [
   },
 ]
 
-const rules: readonly Rule[] = [...commandRules, ...resourceRules, ...timeRules, ...listRules]
+const rules: readonly Rule[] = [...commandRules, ...folderRules, ...resourceRules, ...timeRules, ...listRules]
 
 export function findBrokenRules(spec: SpecInput, nowMs: number): Violation[] {
   const found = rules.flatMap((rule) => rule(spec) ?? [])

@@ -39,6 +39,7 @@ export function toStoredJob(job: Beginning, { sequence, createdMs, eligibleMs }:
     executor: spec.executor,
     teamId,
     account: spec.account,
+    snapshotId: spec.snapshot ?? null,
     retryOfId: retryOf,
     project: spec.project,
     basePriority: basePriority[viewer.level],

@@ -34,7 +34,7 @@ export function readSubmission(viewer: Viewer, raw: unknown, nowMs: number): Sub
  * could start in it.
  */
 function makePayload({ spec, requiresApproval, defaultWorkdir }: SubmissionInput): unknown {
-  const counts = spec.workdir == null && maySeeFilesOfCaller(spec)
+  const counts = spec.workdir == null && spec.snapshot == null && maySeeFilesOfCaller(spec)
   return { spec, requiresApproval, ...(counts && { defaultWorkdir }) }
 }
 

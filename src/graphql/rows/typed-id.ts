@@ -5,6 +5,7 @@ const types = {
   event: 'JobEvent',
   artifact: 'Artifact',
   session: 'JobSession',
+  snapshot: 'Snapshot',
   user: 'User',
   team: 'Team',
   token: 'ApiToken',

@@ -14,6 +14,7 @@ function workdir(executor: string, input: Record<string, unknown> = {}, spec: Re
   const raw = { spec: { ...runs, executor, ...spec }, defaultWorkdir: '/sets/ann', ...input }
   const facts = {
     destinations: [destinationOf(executor)],
+    snapshots: new Map(),
     named: new Map(),
     memberships: new Map(),
     keys: new Map(),

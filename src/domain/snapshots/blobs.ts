@@ -1,0 +1,221 @@
+import { createHash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { zstdCompress, zstdDecompress } from 'node:zlib'
+import { brokenConstraint, type Sql } from '../../platform/tx.ts'
+import type { Domain } from '../domain.ts'
+import { InvalidInput } from '../errors.ts'
+import { ByteReader } from './byte-reader.ts'
+import { isFile, type ListEntry, type ListedFile, parseList } from './file-list.ts'
+import { completeSnapshot, type SnapshotOwner, snapshotNotFound } from './snapshots.ts'
+
+/**
+ * Blobs in rows of `chunkBytes`. Each is stored in transactions of its own while the pack arrives, so an upload that breaks
+ * keeps what was sent, and no transaction lasts as long as an upload. A blob counts once it is complete.
+ */
+
+export const chunkBytes = 256 * 1024
+const batchBytesMax = 2 * 1024 * 1024
+const batchBlobsMax = 500
+const headingBytesMax = 96
+const headingForm = /^([0-9a-f]{64}) (\d{1,15})\n$/
+
+const compress = promisify(zstdCompress)
+const decompress = promisify(zstdDecompress)
+
+/** A chunk as it is stored: compressed if that is shorter. */
+async function pack(chunk: Buffer): Promise<Buffer> {
+  const packed = await compress(chunk)
+  return packed.length < chunk.length ? packed : chunk
+}
+
+const unpack = async (data: Buffer, bytes: number): Promise<Buffer> =>
+  data.length === bytes ? data : await decompress(data)
+
+interface Heading {
+  sha256: string
+  size: number
+  path: string
+}
+
+/**
+ * Stores the blobs of a pack and completes the snapshot. A pack has, for each blob, a line `SHA-256 SIZE` and its bytes.
+ * Throws InvalidInput that names the file of a blob that is not as listed.
+ */
+export async function storePack(domain: Domain, owner: SnapshotOwner, body: AsyncIterable<Uint8Array>): Promise<void> {
+  const entries = await readEntries(domain.db.sql, owner)
+  const wanted = new Map(entries.filter(isFile).map((file) => [file.sha256, file]))
+  const reader = new ByteReader(body)
+  const writer = new BlobWriter(domain, owner)
+  for (let line = await reader.line(headingBytesMax); line !== null; line = await reader.line(headingBytesMax)) {
+    const heading = readHeading(line, wanted)
+    if (heading.size > chunkBytes) await storeLarge(domain.db.sql, owner, reader, heading)
+    else await writer.add(heading, await takeVerified(reader, heading))
+  }
+  await writer.flush()
+  await completeSnapshot(domain, owner, entries)
+}
+
+function readHeading(line: Buffer, wanted: Map<string, ListedFile>): Heading {
+  const [, sha256 = '', size = ''] = headingForm.exec(line.toString('latin1')) ?? []
+  if (sha256 === '') throw refuse(`A blob begins with ${JSON.stringify(line.toString().slice(0, headingBytesMax))}`)
+  const file = wanted.get(sha256)
+  if (!file) throw refuse(`The blob ${sha256} is not in the list of the snapshot, or was sent twice`)
+  wanted.delete(sha256)
+  if (Number(size) !== file.size || file.size === 0)
+    throw refuse(`${JSON.stringify(file.path)} was sent with ${size} bytes, but listed with ${file.size}`)
+  return file
+}
+
+async function takeVerified(reader: ByteReader, file: Heading): Promise<Buffer> {
+  const content = await reader.take(file.size)
+  if (content.length < file.size) throw cutOff(file)
+  if (createHash('sha256').update(content).digest('hex') !== file.sha256) throw changed(file)
+  return content
+}
+
+const refuse = (message: string) => InvalidInput.at('body', message)
+const cutOff = ({ path }: Heading) => refuse(`The body ends within ${JSON.stringify(path)}`)
+const changed = ({ path }: Heading) =>
+  refuse(`${JSON.stringify(path)} has another SHA-256 than listed: it changed while it was read`)
+
+/** Stores small blobs, many with one statement. */
+class BlobWriter {
+  readonly #sql: Sql
+  readonly #owner: SnapshotOwner
+  #batch: { file: Heading; data: Buffer }[] = []
+  #bytes = 0
+
+  constructor({ db }: Domain, owner: SnapshotOwner) {
+    this.#sql = db.sql
+    this.#owner = owner
+  }
+
+  async add(file: Heading, content: Buffer): Promise<void> {
+    const data = await pack(content)
+    this.#batch.push({ file, data })
+    this.#bytes += data.length
+    if (this.#bytes >= batchBytesMax || this.#batch.length >= batchBlobsMax) await this.flush()
+  }
+
+  async flush(): Promise<void> {
+    const batch = this.#batch
+    if (batch.length === 0) return
+    this.#batch = []
+    this.#bytes = 0
+    await this.#sql.query(storeBatchSql, [
+      this.#owner.snapshotId,
+      Buffer.from(batch.map(({ file }) => file.sha256).join(''), 'hex'),
+      Buffer.concat(batch.map(({ data }) => data)),
+      batch.map(({ data }) => data.length),
+      batch.map(({ file }) => file.size),
+    ])
+  }
+}
+
+/** The row of the snapshot is locked against its removal; a complete one needs no further blob. */
+const placeSql = 'SELECT id, user_id FROM snapshot WHERE id = $1 AND completed_at IS NULL FOR KEY SHARE'
+
+const storeBatchSql = `
+WITH place AS MATERIALIZED (${placeSql}),
+piece AS MATERIALIZED (
+  SELECT substring($2::bytea FROM (32 * (n - 1) + 1)::int FOR 32) AS hash, bytes, length,
+    sum(length) OVER (ORDER BY n) - length AS start
+  FROM unnest($4::int[], $5::bigint[]) WITH ORDINALITY AS p(length, bytes, n)
+),
+stored AS (
+  INSERT INTO blob (user_id, hash, bytes, complete, snapshot_id)
+  SELECT place.user_id, piece.hash, piece.bytes, true, place.id FROM piece, place
+  ON CONFLICT (user_id, hash) WHERE complete DO NOTHING
+  RETURNING id, hash
+)
+INSERT INTO blob_chunk (blob_id, start_offset, data)
+SELECT stored.id, 0, substring($3::bytea FROM piece.start::int + 1 FOR piece.length) FROM stored JOIN piece USING (hash)`
+
+/** Stores a blob of several chunks: it is complete, and can be found, once the last is stored and its hash is right. */
+async function storeLarge(sql: Sql, { snapshotId }: SnapshotOwner, reader: ByteReader, file: Heading): Promise<void> {
+  const [row] = await sql.query<{ id: number }>(
+    `WITH place AS MATERIALIZED (${placeSql})
+     INSERT INTO blob (user_id, hash, bytes, complete, snapshot_id)
+     SELECT user_id, $2, $3, false, id FROM place RETURNING id`,
+    [snapshotId, Buffer.from(file.sha256, 'hex'), file.size],
+  )
+  try {
+    const hash = createHash('sha256')
+    for (let start = 0; start < file.size; start += chunkBytes) {
+      const bytes = Math.min(chunkBytes, file.size - start)
+      const chunk = await reader.take(bytes)
+      if (chunk.length < bytes) throw cutOff(file)
+      hash.update(chunk)
+      if (row)
+        await sql.query(
+          'INSERT INTO blob_chunk (blob_id, start_offset, data) VALUES ($1, $2, $3)',
+          [row.id, start, await pack(chunk)],
+          'store_chunk',
+        )
+    }
+    if (hash.digest('hex') !== file.sha256) throw changed(file)
+    await sql.query('UPDATE blob SET complete = true WHERE id = $1', [row?.id ?? 0])
+  } catch (error) {
+    await sql.query('UPDATE blob SET snapshot_id = NULL WHERE id = $1', [row?.id ?? 0]).catch(() => undefined)
+    if (brokenConstraint(error) !== 'blob_user_hash_key') throw error // another upload sent the same file
+  }
+}
+
+/** The entries of a list that has arrived. */
+export async function readEntries(sql: Sql, { snapshotId, userId }: SnapshotOwner): Promise<ListEntry[]> {
+  const [row] = await sql.query<{ list: Buffer | null }>('SELECT list FROM snapshot WHERE id = $1 AND user_id = $2', [
+    snapshotId,
+    userId,
+  ])
+  if (!row?.list) throw snapshotNotFound(snapshotId)
+  return parseList(await decompress(row.list))
+}
+
+interface ChunkRow {
+  hash: string
+  start: number
+  data: Buffer
+}
+
+const fileChunksPerRead = 8
+
+/** The content of a file, in pieces. */
+export async function* readBlob(sql: Sql, userId: string, { sha256, size }: ListedFile): AsyncGenerator<Buffer> {
+  for (let from = 0; from < size; ) {
+    const rows = await readChunks(sql, userId, { hashes: [sha256], from, chunks: fileChunksPerRead })
+    if (rows[0]?.start !== from) throw new Error(`The blob ${sha256} has no bytes at ${from}`)
+    for (const { start, data } of rows) {
+      const chunk = await unpack(data, Math.min(chunkBytes, size - start))
+      yield chunk
+      from += chunk.length
+    }
+  }
+}
+
+/** The contents of files of one chunk, by their hash. */
+export async function readSmallBlobs(
+  sql: Sql,
+  userId: string,
+  files: readonly ListedFile[],
+): Promise<ReadonlyMap<string, Buffer>> {
+  const sizes = new Map(files.map(({ sha256, size }) => [sha256, size]))
+  const rows = await readChunks(sql, userId, { hashes: [...sizes.keys()], from: 0, chunks: sizes.size })
+  return new Map(
+    await Promise.all(rows.map(async ({ hash, data }) => [hash, await unpack(data, sizes.get(hash) ?? 0)] as const)),
+  )
+}
+
+const readChunks = (
+  sql: Sql,
+  userId: string,
+  { hashes, from, chunks }: { hashes: readonly string[]; from: number; chunks: number },
+) =>
+  sql.query<ChunkRow>(
+    `SELECT encode(b.hash, 'hex') AS hash, c.start_offset AS start, c.data
+     FROM unnest($2::text[]) AS w(hash)
+     JOIN blob b ON b.user_id = $1 AND b.complete AND b.hash = decode(w.hash, 'hex')
+     JOIN blob_chunk c ON c.blob_id = b.id AND c.start_offset >= $3
+     ORDER BY b.id, c.start_offset LIMIT $4`,
+    [userId, hashes, from, chunks],
+    'blob_chunks',
+  )

@@ -1,0 +1,196 @@
+import { createHash } from 'node:crypto'
+import { posix } from 'node:path'
+import { z } from 'zod'
+import { InvalidInput } from '../errors.ts'
+import { ByteReader } from './byte-reader.ts'
+
+/**
+ * The list of a snapshot, as docs/files.md describes it: a line of JSON with facts of git, then a line for each file or
+ * link. A list is checked when it arrives, so that unpacking it can write nothing outside of a folder.
+ */
+
+export interface ListedFile {
+  path: string
+  mode: number
+  size: number
+  sha256: string
+}
+
+export interface ListedLink {
+  path: string
+  link: string
+}
+
+export type ListEntry = ListedFile | ListedLink
+export const isFile = (entry: ListEntry): entry is ListedFile => 'sha256' in entry
+
+export type GitFacts = NonNullable<z.output<typeof heading>['git']>
+
+export interface FileList {
+  git: GitFacts | null
+  entries: ListEntry[]
+  /** The list as it was sent. */
+  text: Buffer
+}
+
+/** What the sender announced. */
+export interface Announced {
+  hash: string
+  files: number
+  bytes: number
+}
+
+export const diffBytesMax = 1024 * 1024
+const pathBytesMax = 4_096
+const nameBytesMax = 255
+/** JSON may write a byte as \u0000. */
+const lineBytesMax = 64 * 1024
+const headingBytesMax = 6 * diffBytesMax
+const listBytesMax = 32 * 1024 * 1024
+const linksMax = 40
+
+const fact = (max: number) => z.string().max(max).nullish()
+const heading = z.strictObject({
+  git: z
+    .strictObject({
+      commit: z
+        .string()
+        .regex(/^[0-9a-f]{40,64}$/)
+        .nullish(),
+      branch: fact(1_024),
+      remote: fact(2_048),
+      changed: z.int().min(0),
+      diff: fact(diffBytesMax),
+    })
+    .nullish(),
+})
+
+export const sha256Form = /^[0-9a-f]{64}$/
+const path = z.string().min(1)
+const entry = z.union([
+  z.strictObject({ path, mode: z.int().min(0).max(0o777), size: z.int().min(0), sha256: z.string().regex(sha256Form) }),
+  z.strictObject({ path, link: z.string().min(1) }),
+])
+
+/** Reads a list and checks it against what was announced. Throws InvalidInput that names the entry. */
+export async function readList(body: AsyncIterable<Uint8Array>, announced: Announced): Promise<FileList> {
+  const reader = new ByteReader(body)
+  const hash = createHash('sha256')
+  const lines: Buffer[] = []
+  const entries: ListEntry[] = []
+  let git: GitFacts | null = null
+  let bytes = 0
+  for (;;) {
+    const line = await reader.line(lines.length === 0 ? headingBytesMax : lineBytesMax)
+    if (line === null) break
+    bytes += line.length
+    if (bytes > listBytesMax) throw refuse(`has more than ${listBytesMax / 1024 ** 2} MiB`)
+    hash.update(line)
+    lines.push(line)
+    if (lines.length === 1) git = readLine(heading, line, 'line 1').git ?? null
+    else entries.push(checkEntry(readLine(entry, line, `line ${lines.length}`)))
+    if (entries.length > announced.files) throw refuse(`has more than the announced ${announced.files} entries`)
+  }
+  if (hash.digest('hex') !== announced.hash) throw refuse('has another SHA-256 than was announced')
+  checkTree(entries, announced)
+  return { git, entries, text: Buffer.concat(lines) }
+}
+
+/** Reads a list that was checked before. */
+export function parseList(text: Buffer): ListEntry[] {
+  const [, ...lines] = text.toString().split('\n')
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as ListEntry)
+}
+
+function readLine<Output>(schema: z.ZodType<Output>, line: Buffer, name: string): Output {
+  try {
+    const parsed = schema.safeParse(JSON.parse(line.toString()))
+    if (parsed.success) return parsed.data
+  } catch {
+    // Refused below.
+  }
+  throw refuse(`${name} is not valid: ${JSON.stringify(line.toString().slice(0, 100))}`)
+}
+
+function checkEntry(each: ListEntry): ListEntry {
+  const trouble = findPathTrouble(each.path) ?? (isFile(each) ? findFileTrouble(each) : findTargetTrouble(each.link))
+  if (trouble !== null) throw refuse(`${JSON.stringify(each.path)} ${trouble}`)
+  return each
+}
+
+const controlCharacters = /\p{Cc}/u
+
+/** Why a path cannot be in a snapshot; null: it can. */
+function findPathTrouble(name: string): string | null {
+  if (name.startsWith('/')) return 'is an absolute path'
+  if (controlCharacters.test(name)) return 'has a control character in its name'
+  if (!name.isWellFormed()) return 'is not well-formed Unicode'
+  if (Buffer.byteLength(name) > pathBytesMax) return `is longer than ${pathBytesMax} bytes`
+  const parts = name.split('/')
+  if (parts.includes('..')) return 'leads outside of the folder'
+  if (parts.includes('') || parts.includes('.')) return 'has an empty part, or "."'
+  return parts.some((part) => Buffer.byteLength(part) > nameBytesMax) ? 'has a name of more than 255 bytes' : null
+}
+
+const emptySha256 = createHash('sha256').digest('hex')
+
+const findFileTrouble = ({ size, sha256 }: ListedFile) =>
+  size === 0 && sha256 !== emptySha256 ? 'is empty but does not have the SHA-256 of an empty file' : null
+
+function findTargetTrouble(target: string): string | null {
+  if (target.startsWith('/')) return `is a link to the absolute path ${JSON.stringify(target)}`
+  if (controlCharacters.test(target) || !target.isWellFormed()) return 'is a link to a name with a control character'
+  return Buffer.byteLength(target) > pathBytesMax ? `is a link to a path of more than ${pathBytesMax} bytes` : null
+}
+
+function checkTree(entries: readonly ListEntry[], announced: Announced): void {
+  const byPath = new Map(entries.map((each) => [each.path, each]))
+  const sizes = new Map<string, number>()
+  let total = 0
+  for (const each of entries) {
+    if (byPath.get(each.path) !== each) throw refuse(`${JSON.stringify(each.path)} is listed twice`)
+    const above = findEntryAbove(each.path, byPath)
+    if (above !== null)
+      throw refuse(`${JSON.stringify(each.path)} is below ${JSON.stringify(above)}, which is not a folder`)
+    if (!isFile(each)) {
+      if (!leadsInside(each, byPath))
+        throw refuse(`${JSON.stringify(each.path)} is a link that leads outside of the folder, or in a circle`)
+      continue
+    }
+    total += each.size
+    if ((sizes.get(each.sha256) ?? each.size) !== each.size)
+      throw refuse(`${JSON.stringify(each.path)} has another size than a file with the same SHA-256`)
+    sizes.set(each.sha256, each.size)
+  }
+  if (entries.length !== announced.files || total !== announced.bytes)
+    throw refuse(
+      `has ${entries.length} entries with ${total} bytes; ${announced.files} with ${announced.bytes} were announced`,
+    )
+}
+
+function findEntryAbove(name: string, byPath: ReadonlyMap<string, ListEntry>): string | null {
+  for (let folder = posix.dirname(name); folder !== '.'; folder = posix.dirname(folder))
+    if (byPath.has(folder)) return folder
+  return null
+}
+
+/** Follows a link as the system would, also through other links: `..` behind a link leaves the folder that it leads to. */
+function leadsInside({ path: name, link }: ListedLink, byPath: ReadonlyMap<string, ListEntry>): boolean {
+  const at = name.split('/').slice(0, -1)
+  const left = link.split('/')
+  for (let followed = 0; left.length > 0; ) {
+    const part = left.shift() ?? ''
+    if (part === '' || part === '.') continue
+    if (part === '..') {
+      if (at.pop() === undefined) return false
+      continue
+    }
+    const found = byPath.get([...at, part].join('/'))
+    if (!found || isFile(found)) at.push(part)
+    else if (++followed > linksMax) return false
+    else left.unshift(...found.link.split('/'))
+  }
+  return true
+}
+
+const refuse = (message: string) => InvalidInput.at('list', `${message}`)

@@ -1,0 +1,84 @@
+import { removeInBatches } from '../../platform/remove-in-batches.ts'
+import type { Sql } from '../../platform/tx.ts'
+import type { Domain } from '../domain.ts'
+import { lockOwner } from './snapshots.ts'
+
+/**
+ * Removes snapshots that no job has named for seven days, and those whose upload did not end within a day. The foreign
+ * key of `job` keeps a snapshot that a submission names meanwhile.
+ */
+
+const removalsPerPass = 100
+
+export async function sweepSnapshots(domain: Domain): Promise<void> {
+  const { sql } = domain.db
+  await sql.query(markSql)
+  const due = await sql.query<Due>(`${dueSql} LIMIT ${removalsPerPass}`)
+  for (const one of due) await removeSnapshot(domain, one)
+  await removeInBatches(sql, removeChunksSql)
+  await removeInBatches(sql, removeBlobsSql)
+  await sql.query(`DELETE FROM used_upload WHERE used_at < berth_now() - interval '1 hour'`)
+}
+
+interface Due {
+  snapshotId: string
+  userId: string
+}
+
+const isNamed = 'EXISTS (SELECT FROM job j WHERE j.snapshot_id = s.id)'
+
+const markSql = `
+UPDATE snapshot s SET unused_since = CASE WHEN ${isNamed} THEN NULL ELSE berth_now() END
+WHERE (unused_since IS NOT NULL) = ${isNamed}`
+
+const dueSql = `
+SELECT id AS "snapshotId", user_id AS "userId" FROM snapshot s
+WHERE unused_since < berth_now() - CASE WHEN completed_at IS NULL THEN interval '1 day' ELSE interval '7 days' END`
+
+/**
+ * Each blob that the snapshot holds passes to another snapshot that names it; the others are let go. The row is locked
+ * before it is judged, so a submission either named it before or does not find it.
+ */
+async function removeSnapshot({ db }: Domain, due: Due): Promise<void> {
+  const { snapshotId } = due
+  await db.transaction(async (sql) => {
+    await lockOwner(sql, due)
+    await sql.query('SELECT FROM snapshot WHERE id = $1 FOR UPDATE', [snapshotId])
+    const [still] = await sql.query(`${dueSql} AND id = $1 AND NOT ${isNamed}`, [snapshotId])
+    if (!still) return
+    for (const heir of await readHeirs(sql, due)) {
+      const [held] = await sql.query<{ left: number }>(passSql, [snapshotId, heir])
+      if (held?.left === 0) break
+    }
+    await sql.query('UPDATE blob SET snapshot_id = NULL WHERE snapshot_id = $1', [snapshotId])
+    await sql.query('DELETE FROM snapshot WHERE id = $1', [snapshotId])
+  })
+}
+
+const passSql = `
+WITH passed AS (
+  UPDATE blob SET snapshot_id = $2 WHERE snapshot_id = $1 AND complete
+    AND id = ANY((SELECT blobs FROM snapshot WHERE id = $2)::bigint[])
+  RETURNING 1
+)
+SELECT (SELECT count(*) FROM blob WHERE snapshot_id = $1) - (SELECT count(*) FROM passed) AS left`
+
+const removeChunksSql = `
+DELETE FROM blob_chunk WHERE ctid = ANY(ARRAY(
+  SELECT c.ctid FROM blob b JOIN blob_chunk c ON c.blob_id = b.id WHERE b.snapshot_id IS NULL LIMIT $1))
+RETURNING 1`
+
+const removeBlobsSql = `
+DELETE FROM blob WHERE ctid = ANY(ARRAY(
+  SELECT b.ctid FROM blob b
+  WHERE b.snapshot_id IS NULL AND NOT EXISTS (SELECT FROM blob_chunk c WHERE c.blob_id = b.id) LIMIT $1))
+RETURNING 1`
+
+/** Snapshots of the same user, the newest first. */
+async function readHeirs(sql: Sql, { snapshotId, userId }: Due): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
+    'SELECT id FROM snapshot WHERE user_id = $1 AND id <> $2 ORDER BY created_at DESC',
+    [userId, snapshotId],
+  )
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,180 @@
+import { promisify } from 'node:util'
+import { zstdCompress } from 'node:zlib'
+import { z } from 'zod'
+import type { Sql } from '../../platform/tx.ts'
+import { demand, type Viewer } from '../access.ts'
+import { audit } from '../audit/audit.ts'
+import type { Domain } from '../domain.ts'
+import { InvalidInput, NotFound } from '../errors.ts'
+import { newId } from '../ids.ts'
+import { parseInput } from '../parse.ts'
+import { type Announced, type FileList, isFile, type ListEntry, readList, sha256Form } from './file-list.ts'
+
+/**
+ * A snapshot arrives in three steps: it is announced, its list is sent, and then the blobs that its user has not sent
+ * before. A job may name it once it is complete. All rows belong to one user, whose row is locked by each step that
+ * relates snapshots to blobs, so that a removal (removal.ts) meets no half of a step.
+ */
+
+export interface SnapshotLimits {
+  bytesMax: number
+  filesMax: number
+}
+
+const compress = promisify(zstdCompress)
+
+const announcement = z.strictObject({
+  hash: z.string().regex(sha256Form, 'must be a SHA-256 in hexadecimal digits'),
+  files: z.int().min(1, 'must be at least 1'),
+  bytes: z.int().min(0, 'must not be negative'),
+})
+
+export interface AnnouncedSnapshot {
+  id: string
+  isComplete: boolean
+}
+
+/** Begins a snapshot, or finds that of the same list. A complete one is kept for seven days more. */
+export async function createSnapshot(
+  domain: Domain,
+  viewer: Viewer,
+  raw: unknown,
+  limits: SnapshotLimits,
+): Promise<AnnouncedSnapshot> {
+  demand(viewer, 'job.submit')
+  const { hash, files, bytes } = parseInput(announcement, raw)
+  if (files > limits.filesMax)
+    throw InvalidInput.at('files', `${files} is above files.snapshotFilesMax, which is ${limits.filesMax}`)
+  if (bytes > limits.bytesMax)
+    throw InvalidInput.at('bytes', `${bytes} is above files.snapshotMax, which is ${limits.bytesMax}`)
+  const nowMs = domain.time.nowMs()
+  const id = newId('snapshot', nowMs)
+  return domain.db.transaction(async (sql) => {
+    const [row] = await sql.query<AnnouncedSnapshot>(announceSql, [
+      id,
+      viewer.userId,
+      Buffer.from(hash, 'hex'),
+      files,
+      bytes,
+    ])
+    if (!row) throw new Error('A snapshot was not stored')
+    if (row.id === id)
+      await audit(sql, viewer, [{ action: 'snapshot.create', objectId: id, detail: { hash, files, bytes } }], nowMs)
+    return row
+  })
+}
+
+const announceSql = `
+INSERT INTO snapshot (id, user_id, hash, files, bytes) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (user_id, hash) DO UPDATE SET unused_since = berth_now(),
+  files = CASE WHEN snapshot.completed_at IS NULL THEN excluded.files ELSE snapshot.files END,
+  bytes = CASE WHEN snapshot.completed_at IS NULL THEN excluded.bytes ELSE snapshot.bytes END
+RETURNING id, completed_at IS NOT NULL AS "isComplete"`
+
+export interface SnapshotOwner {
+  snapshotId: string
+  userId: string
+}
+
+/** Stores the list. Returns the hashes of the blobs that its user has to send; none: the snapshot is complete. */
+export async function storeList(
+  domain: Domain,
+  owner: SnapshotOwner,
+  body: AsyncIterable<Uint8Array>,
+): Promise<string[]> {
+  const announced = await readAnnounced(domain.db.sql, owner)
+  const list = await readList(body, announced)
+  const text = await compress(list.text)
+  const hashes = listHashes(list.entries)
+  return domain.db.transaction(async (sql) => {
+    await lockOwner(sql, owner)
+    const { blobs, missing } = await findBlobs(sql, owner, hashes)
+    await sql.query(storeListSql, [owner.snapshotId, text, ...listFacts(list), blobs])
+    if (missing.length === 0) await complete(sql, owner, blobs)
+    return missing
+  })
+}
+
+const listFacts = ({ git }: FileList) => [
+  git?.commit ?? null,
+  git?.branch ?? null,
+  git?.remote ?? null,
+  git?.changed ?? null,
+  git?.diff ?? null,
+]
+
+const storeListSql = `
+UPDATE snapshot SET list = $2, commit = $3, branch = $4, remote = $5, changed = $6, diff = $7, blobs = $8::bigint[]
+WHERE id = $1 AND completed_at IS NULL`
+
+async function readAnnounced(sql: Sql, { snapshotId, userId }: SnapshotOwner): Promise<Announced> {
+  const [row] = await sql.query<Announced>(
+    `SELECT encode(hash, 'hex') AS hash, files, bytes FROM snapshot WHERE id = $1 AND user_id = $2`,
+    [snapshotId, userId],
+  )
+  if (!row) throw snapshotNotFound(snapshotId)
+  return row
+}
+
+/** Makes a snapshot usable once all of its blobs are stored; throws InvalidInput that names a file without its blob. */
+export async function completeSnapshot(
+  { db }: Domain,
+  owner: SnapshotOwner,
+  entries: readonly ListEntry[],
+): Promise<void> {
+  await db.transaction(async (sql) => {
+    await lockOwner(sql, owner)
+    const { blobs, missing } = await findBlobs(sql, owner, listHashes(entries))
+    const [first] = missing
+    const without = entries.find((each) => isFile(each) && each.sha256 === first)
+    if (without) throw InvalidInput.at('body', `The content of ${JSON.stringify(without.path)} is missing`)
+    await complete(sql, owner, blobs)
+  })
+}
+
+/** Also removes what broken uploads left: a blob without all of its chunks. */
+async function complete(sql: Sql, { snapshotId }: SnapshotOwner, blobs: readonly number[]): Promise<void> {
+  await sql.query(
+    `UPDATE snapshot SET blobs = $2::bigint[], completed_at = berth_now(), unused_since = berth_now()
+     WHERE id = $1 AND completed_at IS NULL`,
+    [snapshotId, blobs],
+  )
+  await sql.query(`UPDATE blob SET snapshot_id = NULL WHERE snapshot_id = $1 AND NOT complete`, [snapshotId])
+}
+
+export async function lockOwner(sql: Sql, { userId }: Pick<SnapshotOwner, 'userId'>): Promise<void> {
+  await sql.query(`SELECT FROM "user" WHERE id = $1 FOR NO KEY UPDATE`, [userId])
+}
+
+/** Hashes of the contents; an empty file needs none. */
+export const listHashes = (entries: readonly ListEntry[]): string[] => [
+  ...new Set(entries.flatMap((each) => (isFile(each) && each.size > 0 ? [each.sha256] : []))),
+]
+
+const hashBytes = 32
+
+async function findBlobs(
+  sql: Sql,
+  { userId }: Pick<SnapshotOwner, 'userId'>,
+  hashes: readonly string[],
+): Promise<{ blobs: number[]; missing: string[] }> {
+  const rows = await sql.query<{ id: number; place: number }>(findBlobsSql, [
+    userId,
+    Buffer.from(hashes.join(''), 'hex'),
+    hashes.length,
+  ])
+  const found = new Set(rows.map(({ place }) => place))
+  return { blobs: rows.map(({ id }) => id), missing: hashes.filter((_, place) => !found.has(place)) }
+}
+
+const findBlobsSql = `
+SELECT b.id, w.place FROM generate_series(0, $3::int - 1) AS w(place)
+JOIN blob b ON b.user_id = $1 AND b.complete AND b.hash = substring($2::bytea FROM w.place * ${hashBytes} + 1 FOR ${hashBytes})`
+
+export const snapshotNotFound = (id: string) => new NotFound(`Snapshot ${id.slice(0, 64)} not found`)
+
+/** Marks the random part of an upload's address as used. false: it was used before. */
+export async function useUpload({ db }: Domain, id: string): Promise<boolean> {
+  const rows = await db.sql.query('INSERT INTO used_upload (id) VALUES ($1) ON CONFLICT DO NOTHING RETURNING 1', [id])
+  return rows.length === 1
+}

@@ -1,0 +1,266 @@
+import { randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { createTarDecoder } from 'modern-tar'
+import { describe, expect, it } from 'vitest'
+import { readArchive } from '../../../src/domain/snapshots/archive.ts'
+import { storePack } from '../../../src/domain/snapshots/blobs.ts'
+import { sweepSnapshots } from '../../../src/domain/snapshots/removal.ts'
+import { createSnapshot, storeList } from '../../../src/domain/snapshots/snapshots.ts'
+import { openTestDomain } from '../../support/domain.ts'
+import { blobOf, bodyOf, type Content, limits, listOf, sha256, storeSnapshot } from '../../support/snapshots.ts'
+
+const { it: world } = await openTestDomain({ singleUser: false })
+const { domain } = world
+const { sql } = domain.db
+
+let users = 0
+const newUser = () => world.user(`user-${++users}`, 'RESEARCHER')
+
+interface TarEntry {
+  header: { name: string; type?: string; linkname?: string; mode: number }
+  body: AsyncIterable<Uint8Array>
+}
+
+async function readFiles(id: string): Promise<Record<string, unknown>> {
+  const tar = Readable.toWeb(Readable.from(readArchive(sql, id, new Date()))) as ReadableStream<Uint8Array>
+  const entries = tar.pipeThrough(createTarDecoder() as never) as unknown as AsyncIterable<TarEntry>
+  const found: Record<string, unknown> = {}
+  for await (const { header, body } of entries) {
+    const parts: Uint8Array[] = []
+    for await (const part of body) parts.push(part)
+    const text = `${header.mode.toString(8)} ${sha256(Buffer.concat(parts))}`
+    found[header.name] = header.type === 'symlink' ? { link: header.linkname } : text
+  }
+  return found
+}
+
+const countBlobs = async (userId: string) =>
+  (await sql.query<{ count: number }>('SELECT count(*) AS count FROM blob WHERE user_id = $1', [userId]))[0]?.count
+
+describe('a snapshot', () => {
+  it('holds its files, of any size, with their modes and links', async () => {
+    const large = randomBytes(3 * 256 * 1024 + 5)
+    const exact = randomBytes(256 * 1024)
+    const long = `${'deep/'.repeat(40)}${'n'.repeat(200)}`
+    const { id } = await storeSnapshot(domain, await newUser(), {
+      'a.txt': 'a'.repeat(1_000_000),
+      empty: '',
+      'bin/run: 12:30': { mode: 0o755, content: 'run' },
+      'bin/latest': { link: '../a.txt' },
+      [long]: 'ü',
+      large,
+      exact,
+      same: exact,
+    })
+    expect(await readFiles(id)).toEqual({
+      'a.txt': `644 ${sha256('a'.repeat(1_000_000))}`,
+      empty: `644 ${sha256('')}`,
+      'bin/run: 12:30': `755 ${sha256('run')}`,
+      'bin/latest': { link: '../a.txt' },
+      [long]: `644 ${sha256('ü')}`,
+      large: `644 ${sha256(large)}`,
+      exact: `644 ${sha256(exact)}`,
+      same: `644 ${sha256(exact)}`,
+    })
+  })
+
+  it('is not sent again, and sends only contents that its user has not sent', async () => {
+    const [ann, ben] = [await newUser(), await newUser()]
+    const first = await storeSnapshot(domain, ann, { a: 'one', b: 'two' })
+    expect(first.sent).toHaveLength(2)
+    expect(await storeSnapshot(domain, ann, { a: 'one', b: 'two' })).toEqual({ id: first.id, sent: [] })
+    expect((await storeSnapshot(domain, ann, { a: 'one', b: 'three' })).sent).toEqual([sha256('three')])
+    expect((await storeSnapshot(domain, ann, { c: 'one' })).sent).toEqual([])
+    const other = await storeSnapshot(domain, ben, { a: 'one', b: 'two' })
+    expect(other.sent).toHaveLength(2)
+    expect(other.id).not.toBe(first.id)
+  })
+
+  it('may be named by jobs of its user alone, once it is complete', async () => {
+    const [ann, ben] = [await newUser(), await newUser()]
+    const { id } = await storeSnapshot(domain, ann, { a: 'mine' })
+    const list = listOf({ a: 'half', b: 'other half' })
+    const half = await createSnapshot(domain, ann, list.announced, limits)
+    await storeList(domain, { snapshotId: half.id, userId: ann.userId }, bodyOf(list.text))
+    await world.submit({ snapshot: id }, ann)
+    await expect(world.submit({ snapshot: id }, ben)).rejects.toThrow(`Snapshot ${id} not found`)
+    await expect(world.submit({ snapshot: id }, world.admin)).rejects.toThrow('not found')
+    await expect(world.submit({ snapshot: half.id }, ann)).rejects.toThrow('is incomplete; upload its files first')
+    await expect(world.submit({ snapshot: id, workdir: '/abs' }, ann)).rejects.toThrow(
+      'Must be a folder of the snapshot',
+    )
+    await expect(world.submit({ snapshot: id, workdir: 'a/../..' }, ann)).rejects.toThrow('a folder of the snapshot')
+    await expect(world.submit({ workdir: 'a' }, ann)).rejects.toThrow('Must be an absolute path')
+  })
+
+  it.each<[string, Record<string, Content>, string]>([
+    ['an absolute path', { '/etc/passwd': 'x' }, 'list: "/etc/passwd" is an absolute path'],
+    ['a path upwards', { 'a/../../b': 'x' }, '"a/../../b" leads outside of the folder'],
+    ['an empty part', { 'a//b': 'x' }, '"a//b" has an empty part'],
+    ['a line break', { 'a\nb': 'x' }, '"a\\nb" has a control character in its name'],
+    ['a file below a file', { a: 'x', 'a/b': 'y' }, '"a/b" is below "a"'],
+    ['a file below a link', { 'a/b/c': 'y', a: { link: 'd' } }, '"a/b/c" is below "a"'],
+    ['an absolute link', { a: { link: '/etc' } }, '"a" is a link to the absolute path "/etc"'],
+    ['a link upwards', { 'b/a': { link: '../../x' } }, '"b/a" is a link that leads outside of the folder'],
+    [
+      'a link upwards through a link',
+      { 'x/y/z/top': { link: '../../..' }, out: { link: 'x/y/z/top/..' } },
+      '"out" is a link that leads outside of the folder',
+    ],
+    ['a link to itself', { a: { link: 'a' } }, '"a" is a link that leads outside of the folder, or in a circle'],
+    ['a name that is too long', { ['n'.repeat(256)]: 'x' }, 'has a name of more than 255 bytes'],
+  ])('is refused for %s', async (_, files, message) => {
+    await expect(storeSnapshot(domain, world.admin, files)).rejects.toThrow(message)
+  })
+
+  it.each([
+    ['a path that is listed twice', (text: string) => text + text.split('\n')[1], '"a" is listed twice', 2],
+    [
+      'more entries than announced',
+      (text: string) => text + text.split('\n')[1]?.replace('"a"', '"b"'),
+      'more than the announced 1',
+      1,
+    ],
+    [
+      'other bytes than announced',
+      (text: string) => text.replace('"size":1', '"size":9'),
+      '9 bytes; 1 with 1 were announced',
+      1,
+    ],
+    ['no JSON', (text: string) => `${text}{`, 'line 3 is not valid: "{"', 9],
+    ['an unknown field', (text: string) => text.replace('"mode"', '"uid"'), 'line 2 is not valid', 1],
+    [
+      'a mode with the bit for another account',
+      (text: string) => text.replace('420', '2541'),
+      'line 2 is not valid',
+      1,
+    ],
+  ])('is refused for %s', async (_, change, message, files) => {
+    const text = change(listOf({ a: 'x' }).text)
+    const { id } = await createSnapshot(domain, world.admin, { hash: sha256(text), files, bytes: 1 }, limits)
+    await expect(storeList(domain, { snapshotId: id, userId: world.admin.userId }, bodyOf(text))).rejects.toThrow(
+      message,
+    )
+  })
+
+  it('is refused above the limits, and if the list has another hash', async () => {
+    const hash = sha256('')
+    const create = (files: number, bytes: number) => createSnapshot(domain, world.admin, { hash, files, bytes }, limits)
+    await expect(create(50_001, 1)).rejects.toThrow('files: 50001 is above files.snapshotFilesMax, which is 50000')
+    await expect(create(1, 2 ** 30 + 1)).rejects.toThrow('bytes: 1073741825 is above files.snapshotMax')
+    const { id } = await create(1, 1)
+    const owner = { snapshotId: id, userId: world.admin.userId }
+    await expect(storeList(domain, owner, bodyOf(listOf({ a: 'x' }).text))).rejects.toThrow('another SHA-256')
+  })
+
+  it.each<[string, (large: Buffer) => Buffer, string]>([
+    [
+      'a wrong hash',
+      () => Buffer.concat([blobOf('small').subarray(0, 67), Buffer.from('SMALL')]),
+      '"s" has another SHA-256',
+    ],
+    [
+      'a wrong hash of a large file',
+      (large) => Buffer.concat([blobOf(large).subarray(0, -1), Buffer.from('!')]),
+      '"l" has another SHA-256',
+    ],
+    ['a body that ends early', (large) => blobOf(large).subarray(0, 500_000), 'The body ends within "l"'],
+    ['a missing blob', () => blobOf('small'), 'The content of "l" is missing'],
+    ['an empty body', () => Buffer.alloc(0), 'The content of "s" is missing'],
+    ['a blob that is not listed', () => blobOf('stranger'), 'is not in the list of the snapshot'],
+    ['a blob twice', () => Buffer.concat([blobOf('small'), blobOf('small')]), 'was sent twice'],
+    ['another size', () => Buffer.from(`${sha256('small')} 4\nsmal`), '"s" was sent with 4 bytes, but listed with 5'],
+    ['no heading', () => Buffer.from('GET / HTTP/1.1\n'), 'A blob begins with "GET / HTTP/1.1\\n"'],
+  ])('stays incomplete after %s', async (_, pack, message) => {
+    const ann = await newUser()
+    const large = randomBytes(700_000)
+    const list = listOf({ s: 'small', l: large })
+    const { id } = await createSnapshot(domain, ann, list.announced, limits)
+    const owner = { snapshotId: id, userId: ann.userId }
+    await storeList(domain, owner, bodyOf(list.text))
+    await expect(storePack(domain, owner, bodyOf(pack(large)))).rejects.toThrow(message)
+    await expect(world.submit({ snapshot: id }, ann)).rejects.toThrow('is incomplete')
+    expect((await storeSnapshot(domain, ann, { s: 'small', l: large })).id).toBe(id)
+    await world.submit({ snapshot: id }, ann)
+    await sweepSnapshots(domain)
+    expect(await countBlobs(ann.userId)).toBe(2)
+  })
+
+  it('is complete after two uploads of the same files at once', async () => {
+    const ann = await newUser()
+    const files = { s: 'small', l: randomBytes(700_000) }
+    const list = listOf(files)
+    const { id } = await createSnapshot(domain, ann, list.announced, limits)
+    const owner = { snapshotId: id, userId: ann.userId }
+    await Promise.all([storeList(domain, owner, bodyOf(list.text)), storeList(domain, owner, bodyOf(list.text))])
+    const pack = () => bodyOf(blobOf('small'), blobOf(files.l))
+    await Promise.all([storePack(domain, owner, pack()), storePack(domain, owner, pack())])
+    expect(await readFiles(id)).toMatchObject({ l: `644 ${sha256(files.l)}` })
+    await sweepSnapshots(domain)
+    expect(await countBlobs(ann.userId)).toBe(2)
+  })
+})
+
+describe('the removal of snapshots', () => {
+  const age = (id: string, days: number) =>
+    sql.query(`UPDATE snapshot SET unused_since = unused_since - $2 * interval '1 day' WHERE id = $1`, [id, days])
+  const exists = async (id: string) => (await sql.query('SELECT FROM snapshot WHERE id = $1', [id])).length === 1
+
+  it('waits until no job has named it for seven days', async () => {
+    const ann = await newUser()
+    const { id } = await storeSnapshot(domain, ann, { a: 'kept' })
+    const jobId = await world.submit({ snapshot: id }, ann)
+    await age(id, 8)
+    await sweepSnapshots(domain)
+    expect(await exists(id)).toBe(true)
+    await sql.query('DELETE FROM job WHERE id = $1', [jobId])
+    await sweepSnapshots(domain)
+    await age(id, 6)
+    await sweepSnapshots(domain)
+    expect(await exists(id)).toBe(true)
+    await age(id, 2)
+    await sweepSnapshots(domain)
+    expect(await exists(id)).toBe(false)
+    expect(await countBlobs(ann.userId)).toBe(0)
+  })
+
+  it('keeps blobs that another snapshot names', async () => {
+    const ann = await newUser()
+    const first = await storeSnapshot(domain, ann, { a: 'shared', b: 'first' })
+    const second = await storeSnapshot(domain, ann, { a: 'shared', b: 'second' })
+    await age(first.id, 8)
+    await sweepSnapshots(domain)
+    expect(await exists(first.id)).toBe(false)
+    expect(await readFiles(second.id)).toEqual({ a: `644 ${sha256('shared')}`, b: `644 ${sha256('second')}` })
+    expect(await countBlobs(ann.userId)).toBe(2)
+    await age(second.id, 8)
+    await sweepSnapshots(domain)
+    expect(await countBlobs(ann.userId)).toBe(0)
+  })
+
+  it('keeps blobs on which an upload counts that has not ended', async () => {
+    const ann = await newUser()
+    const first = await storeSnapshot(domain, ann, { a: 'counted on' })
+    const list = listOf({ a: 'counted on', b: 'new' })
+    const { id } = await createSnapshot(domain, ann, list.announced, limits)
+    const owner = { snapshotId: id, userId: ann.userId }
+    expect(await storeList(domain, owner, bodyOf(list.text))).toEqual([sha256('new')])
+    await age(first.id, 8)
+    await sweepSnapshots(domain)
+    await storePack(domain, owner, bodyOf(blobOf('new')))
+    expect(await readFiles(id)).toMatchObject({ a: `644 ${sha256('counted on')}` })
+  })
+
+  it('removes an upload that did not end within a day, with its blobs', async () => {
+    const ann = await newUser()
+    const list = listOf({ a: 'sent', b: 'never sent' })
+    const { id } = await createSnapshot(domain, ann, list.announced, limits)
+    const owner = { snapshotId: id, userId: ann.userId }
+    await storeList(domain, owner, bodyOf(list.text))
+    await expect(storePack(domain, owner, bodyOf(blobOf('sent')))).rejects.toThrow('missing')
+    expect(await countBlobs(ann.userId)).toBe(1)
+    await age(id, 2)
+    await sweepSnapshots(domain)
+    expect([await exists(id), await countBlobs(ann.userId)]).toEqual([false, 0])
+  })
+})

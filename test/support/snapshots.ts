@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto'
+import type { Viewer } from '../../src/domain/access.ts'
+import type { Domain } from '../../src/domain/domain.ts'
+import { storePack } from '../../src/domain/snapshots/blobs.ts'
+import { createSnapshot, storeList } from '../../src/domain/snapshots/snapshots.ts'
+
+export type Content = string | Buffer | { link: string } | { mode: number; content: string }
+
+export const sha256 = (content: string | Buffer) => createHash('sha256').update(content).digest('hex')
+
+const isLink = (content: Content): content is { link: string } => typeof content === 'object' && 'link' in content
+
+export function contentOf(content: Content): Buffer {
+  if (isLink(content)) return Buffer.alloc(0)
+  return Buffer.from(typeof content === 'object' && 'mode' in content ? content.content : content)
+}
+
+/** A list of files as a client sends it. */
+export function listOf(files: Readonly<Record<string, Content>>, git: object | null = null) {
+  const entries = Object.entries(files).map(([path, content]) => {
+    if (isLink(content)) return { path, link: content.link }
+    const mode = typeof content === 'object' && 'mode' in content ? content.mode : 0o644
+    const bytes = contentOf(content)
+    return { path, mode, size: bytes.length, sha256: sha256(bytes) }
+  })
+  const bytes = Object.values(files).reduce((sum, content) => sum + contentOf(content).length, 0)
+  return listOfEntries(entries, { git, bytes })
+}
+
+export function listOfEntries(
+  entries: readonly object[],
+  { git = null, bytes = 0 }: { git?: object | null; bytes?: number },
+) {
+  const text = [{ git }, ...entries].map((line) => `${JSON.stringify(line)}\n`).join('')
+  return { text, announced: { hash: sha256(text), files: entries.length, bytes } }
+}
+
+export const blobOf = (content: string | Buffer) =>
+  Buffer.concat([Buffer.from(`${sha256(content)} ${Buffer.byteLength(content)}\n`), Buffer.from(content)])
+
+/** A body in pieces of odd sizes. */
+export async function* bodyOf(...parts: readonly (string | Buffer)[]): AsyncGenerator<Buffer> {
+  const whole = Buffer.concat(parts.map((part) => Buffer.from(part)))
+  for (let at = 0; at < whole.length; at += 70_001) yield whole.subarray(at, at + 70_001)
+}
+
+export const limits = { bytesMax: 2 ** 30, filesMax: 50_000 }
+
+/** Stores a snapshot with all of its missing blobs; answers its id and which it sent. */
+export async function storeSnapshot(
+  domain: Domain,
+  viewer: Viewer,
+  files: Readonly<Record<string, Content>>,
+  git: object | null = null,
+): Promise<{ id: string; sent: string[] }> {
+  const list = listOf(files, git)
+  const { id, isComplete } = await createSnapshot(domain, viewer, list.announced, limits)
+  if (isComplete) return { id, sent: [] }
+  const owner = { snapshotId: id, userId: viewer.userId }
+  const missing = await storeList(domain, owner, bodyOf(list.text))
+  const contents = Object.values(files).map(contentOf)
+  const blobs = missing.map((hash) => blobOf(contents.find((content) => sha256(content) === hash) ?? ''))
+  if (missing.length > 0) await storePack(domain, owner, bodyOf(...blobs))
+  return { id, sent: missing }
+}
