@@ -51,6 +51,8 @@ export interface Config {
   readonly container: Readonly<ConfigFile['container']>
   /** The cluster of pools with the executor of that name. */
   readonly kubernetes: Readonly<ConfigFile['kubernetes']>
+  /** Limits of snapshots. */
+  readonly files: Readonly<ConfigFile['files']>
   readonly logBytesPerRunMax: number
   readonly logLevel: LogLevel
   readonly pools: readonly [PoolConfig, ...PoolConfig[]]
@@ -304,6 +306,7 @@ function build(
     console: file.console,
     container: file.container,
     kubernetes: file.kubernetes,
+    files: file.files,
     logBytesPerRunMax: file.logBytesPerRunMax,
     logLevel: file.logLevel,
     pools: [firstPool, ...morePools],

@@ -232,6 +232,7 @@ async function serve({ config, domain, checkReadiness, fresh, running, reached }
     logRetentionDays: days(logsMs),
     oidc,
     publicUrl: config.server.publicUrl,
+    snapshotLimits: { bytesMax: config.files.snapshotBytesMax, filesMax: config.files.snapshotFilesMax },
     ...config.console,
   }
   const site = new ConsoleFiles(join(import.meta.dirname, '../web/dist'), oidc)

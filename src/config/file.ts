@@ -170,6 +170,10 @@ export const configFile = section({
     registries: list(matching('a registry', /^[\w.-]+(:\d+)?$/, 'localhost:5000')).default([]),
     registryAuth: text('/etc/berth/docker.json').optional(),
   }).prefault({}),
+  files: section({
+    snapshotBytesMax: wholeNumber(1, 2 ** 40, '1073741824').default(gibBytes),
+    snapshotFilesMax: wholeNumber(1, 1_000_000, '50000').default(50_000),
+  }).prefault({}),
   kubernetes: section({
     kubeconfig: text('/etc/berth/kubeconfig').optional(),
     context: text('production').optional(),

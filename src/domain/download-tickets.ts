@@ -6,7 +6,7 @@ import { loadInstallationKey } from './installation-key.ts'
 
 /**
  * A ticket lets a browser download one object without a token: a link cannot send a header, and a token must not appear
- * in a URL. A ticket is valid for one target and a few minutes, as long as its user may log in and its token is not
+ * in a URL. Uploads of snapshots have tickets as well. A ticket is valid for one target and a few minutes, as long as its user may log in and its token is not
  * revoked. Tickets are not stored: they contain the user, the prefix of the token, the expiry, and an HMAC over these
  * and the target.
  */

@@ -93,6 +93,8 @@ export interface RunSpec {
   reservationNativeId: string | null
   /** JSON that an earlier run saved; null: none. Only the account of the job may read the file (BERTH_CLOSURE). */
   closure: string | null
+  /** Reads the files with which the run begins, as a tar whose paths and links lead nowhere else; null: none. */
+  openSnapshot: (() => AsyncIterable<Uint8Array>) | null
   /** System account for the run; null: the server's account. */
   unixUser: string | null
   /** true: an earlier leader committed the start and may have executed it. */

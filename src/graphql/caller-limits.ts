@@ -32,6 +32,10 @@ export const limits = {
   /** Maximum part of a refused body that is read and dropped before the connection is cut. */
   droppedBodyBytesMax: 16 * 1024 * 1024,
   droppedBodyMsMax: 5_000,
+  /** A body that takes longer is cut, except that of an upload. */
+  bodyMsMax: 300_000,
+  /** An upload of which nothing arrives for this long is cut. */
+  uploadSilenceMsMax: 60_000,
 
   // Documents
   documentBytesMax: 64 * 1024,
@@ -60,6 +64,7 @@ export const limits = {
   decisionsMax: 100,
   logMatchesMax: 1_000,
   downloadsInFlightMax: 4,
+  uploadsInFlightMax: 4,
   /** Maximum total of specs in one response; a single spec may be larger. */
   specBytesMax: 1024 * 1024,
 } as const
@@ -108,6 +113,8 @@ export const logGapsCost = { field: 400, multiplier: 1 }
 export const batchTextCost = 800
 export const batchLinesCost = { field: batchTextCost, multiplier: 1_000 }
 export const batchLinesMax = 1_000
+/** Cost of the diff of a snapshot, at most 1 MiB. */
+export const diffCost = mebibyteCost
 /** Costs by maximum size: a closure has 256 KiB, the body of an artifact 64 KiB, its metadata 16 KiB. */
 export const closureCost = mebibyteCost / 2
 export const artifactBodyCost = Math.ceil(mebibyteCost / 8)

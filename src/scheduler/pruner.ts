@@ -16,6 +16,7 @@ import { forgetQuestions } from '../domain/queue/questions.ts'
 import { foldTally } from '../domain/queue/tally.ts'
 import { forgetRunSecrets } from '../domain/secrets/run-secrets.ts'
 import { findRunViolations } from '../domain/selfcheck/selfcheck.ts'
+import { sweepSnapshots } from '../domain/snapshots/removal.ts'
 import { sweepKeys } from '../domain/submission/keys.ts'
 import { expireUse, mergeMinutes } from '../domain/usage/pool-use.ts'
 import { removeSamples } from '../domain/usage/run-samples.ts'
@@ -68,6 +69,7 @@ export async function pruneOnce(domain: Domain, retention: Retention, signal?: A
     () => sweepKeys(domain),
     () => sweepUsageLedger(domain),
     () => expireSlots(domain),
+    () => sweepSnapshots(domain),
     () => forgetQuestions(domain),
     () => forgetUnheard(domain, signal),
     () => expireLanes(domain),

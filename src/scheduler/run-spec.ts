@@ -4,6 +4,7 @@ import { deriveRunToken } from '../domain/inside/run-tokens.ts'
 import type { HoldingRun } from '../domain/jobs/runs.ts'
 import { Unreadable } from '../domain/secret-keys.ts'
 import { type RunSecrets, takeRunSecrets } from '../domain/secrets/run-secrets.ts'
+import { readArchive } from '../domain/snapshots/archive.ts'
 import { countCopies } from '../domain/spec.ts'
 import { type RunSpec, StartFailed } from '../executors/executor.ts'
 
@@ -14,12 +15,15 @@ interface RunAids {
   token: string
   closure: string | null
   secrets: RunSecrets
+  openSnapshot: RunSpec['openSnapshot']
 }
 
 export async function readRunAids(domain: Domain, run: HoldingRun, url: string): Promise<RunAids> {
   const token = await deriveRunToken(domain, run.runId)
   const closure = run.number > 1 ? await readClosure(domain.db.sql, run.jobId) : null
-  return { url, token, closure, secrets: await takeSecrets(domain, run) }
+  const { snapshot } = run.spec
+  const openSnapshot = snapshot ? () => readArchive(domain.db.sql, snapshot, new Date(domain.time.nowMs())) : null
+  return { url, token, closure, openSnapshot, secrets: await takeSecrets(domain, run) }
 }
 
 /** Throws StartFailed, which names the missing secrets. */
@@ -37,7 +41,7 @@ async function takeSecrets(domain: Domain, { runId, jobId, spec }: HoldingRun): 
 
 export function makeRunSpec(
   run: HoldingRun,
-  { url, token, closure, secrets }: RunAids,
+  { url, token, closure, secrets, openSnapshot }: RunAids,
   { inherited, graceMs }: Pick<RunSpec, 'inherited' | 'graceMs'>,
 ): RunSpec {
   const { runId, jobId, number, spec, nodes, gpuIds, unixUser, queueNative, reservationNativeId } = run
@@ -52,6 +56,7 @@ export function makeRunSpec(
     queueNative,
     reservationNativeId,
     closure,
+    openSnapshot,
     inherited,
     graceMs,
     injected: {

@@ -16,6 +16,7 @@ export function runOf(spec: Partial<JobSpec>, run: Partial<RunSpec> = {}): RunSp
     nodes: ['n1'],
     gpuIds: [],
     closure: null,
+    openSnapshot: null,
     injected: {},
     unixUser: null,
     queueNative: {},

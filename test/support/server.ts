@@ -101,6 +101,7 @@ const factDefaults = {
   title: 'Berth',
   accent: null,
   publicUrl: null,
+  snapshotLimits: { bytesMax: 2 ** 30, filesMax: 50_000 },
   links: [],
 }
 

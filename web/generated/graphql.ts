@@ -197,11 +197,11 @@ export type CreateTokenInput = {
 
 /** A new user. */
 export type CreateUserInput = {
-  /** Permissions in addition to those of the level. At most 24. */
+  /** Permissions in addition to those of the level. At most 22. */
   allow?: Array<Permission> | null | undefined;
   /** Team for submissions that name no team; must be one of `teams`. */
   defaultTeam?: NameOrIdInput | null | undefined;
-  /** Permissions to deny; deny overrides allow. At most 24. */
+  /** Permissions to deny; deny overrides allow. At most 22. */
   deny?: Array<Permission> | null | undefined;
   /** Name that pages show; default: the log-in name. */
   displayName?: string | null | undefined;
@@ -251,14 +251,6 @@ export type DeleteQuotaInput = {
   expectedVersion?: number | null | undefined;
   /** The quota to delete. */
   quotaId: string;
-};
-
-/** The secret to delete. */
-export type DeleteSecretInput = {
-  /** Its name. */
-  name: string;
-  /** The team that owns the secret; omitted: you. */
-  teamId?: string | null | undefined;
 };
 
 /** The team to delete. */
@@ -415,8 +407,6 @@ export type JobCountBy =
   | 'EXECUTOR'
   /** Value of the label `labelKey`. */
   | 'LABEL'
-  /** Key of a label: a job counts once for each of its labels. */
-  | 'LABEL_KEY'
   /** Name of the pool. */
   | 'POOL'
   /** Project. */
@@ -599,8 +589,8 @@ export type JobSpecInput = {
   resumable?: boolean | null | undefined;
   /** Retry after a failed run; default: none. */
   retry?: RetryInput | null | undefined;
-  /** Names of secrets to put into the environment (your own, or else those of the team of the job). At most 32. */
-  secrets?: Array<string> | null | undefined;
+  /** The snapshot of which each run gets a fresh copy as its working directory: snapshot_… */
+  snapshot?: string | null | undefined;
   /** File that receives a copy of the error output. */
   stderrPath?: string | null | undefined;
   /** File used as standard input. */
@@ -609,7 +599,7 @@ export type JobSpecInput = {
   stdoutPath?: string | null | undefined;
   /** Team of the job; default: your default team. */
   team?: string | null | undefined;
-  /** Working directory: an absolute path or ~/… */
+  /** Working directory: an absolute path or ~/…; with `snapshot`, a folder of the snapshot. */
   workdir?: string | null | undefined;
   /** X11 display. */
   x11?: X11Input | null | undefined;
@@ -845,10 +835,6 @@ export type Permission =
   | 'RESERVATION_WRITE'
   /** Create, change and delete approval rules. */
   | 'RULE_WRITE'
-  /** Set and delete own secrets. */
-  | 'SECRET_OWN'
-  /** Set and delete the secrets of own teams; an ADMIN those of all teams. */
-  | 'SECRET_TEAM'
   /** Manage the tokens of all users. */
   | 'TOKEN_ANY'
   /** Manage own tokens. */
@@ -1127,16 +1113,6 @@ export type SetScopeLimitInput = {
   scope: ScopeInput;
 };
 
-/** A secret and its value. */
-export type SetSecretInput = {
-  /** Name of the environment variable: letters, digits and _, at most 128. Names that Berth sets are refused, such as BERTH_… and PATH. */
-  name: string;
-  /** The team that owns the secret; omitted: you. */
-  teamId?: string | null | undefined;
-  /** The value: 1 byte to 64 KiB, at most 128 lines. No query returns it. */
-  value: string;
-};
-
 /** Category of a state. */
 export type StateCategory =
   /** STARTING, RUNNING or CANCELLING: the job holds resources. */
@@ -1236,11 +1212,11 @@ export type TestWebhookInput = {
 export type TokenScope =
   /** Everything else: users, teams, tokens, quotas, limits, rules, nodes, reservations, webhooks, deleting jobs of others. */
   | 'ADMIN'
-  /** Approve, reject, set priorities, cancel jobs of others, set secrets of teams, run scheduling passes, clean up. */
+  /** Approve, reject, set priorities, cancel jobs of others, run scheduling passes, clean up. */
   | 'OPERATE'
   /** Queries and subscriptions; every token has this scope. */
   | 'READ'
-  /** Submit and retry jobs, reserve and release slots, cancel and delete own jobs, set own secrets. */
+  /** Submit and retry jobs, reserve and release slots, cancel and delete own jobs. */
   | 'SUBMIT';
 
 /** Changes to an approval rule; omitted fields stay. */
@@ -1331,11 +1307,11 @@ export type UpdateTeamInput = {
 
 /** Changes to a user; omitted fields stay. */
 export type UpdateUserInput = {
-  /** Permissions in addition to those of the level. At most 24. */
+  /** Permissions in addition to those of the level. At most 22. */
   allow?: Array<Permission> | null | undefined;
   /** Team for submissions that name no team; must be one of `teams`. */
   defaultTeam?: NameOrIdInput | null | undefined;
-  /** Permissions to deny; deny overrides allow. At most 24. */
+  /** Permissions to deny; deny overrides allow. At most 22. */
   deny?: Array<Permission> | null | undefined;
   /** Whether the user is disabled. A disabled user cannot log in; running jobs continue, and waiting jobs are held. */
   disabled?: boolean | null | undefined;
@@ -1394,9 +1370,9 @@ export type UserIdentityInput = {
 export type UserLevel =
   /** Has all permissions. */
   | 'ADMIN'
-  /** May see all jobs, decide on approvals, set priorities and secrets of own teams, and read the audit log. */
+  /** May see all jobs, decide on approvals, set priorities, and read the audit log. */
   | 'LEAD'
-  /** May submit, cancel and delete own jobs, and manage own tokens and secrets. */
+  /** May submit, cancel and delete own jobs, and manage own tokens. */
   | 'RESEARCHER'
   /** May see own jobs. */
   | 'VIEWER';
@@ -1537,9 +1513,9 @@ export type ApprovalPageQuery = { node:
     | { __typename: 'Quota' }
     | { __typename: 'Run' }
     | { __typename: 'SavedView' }
-    | { __typename: 'Secret' }
     | { __typename: 'ServerInfo' }
     | { __typename: 'SlotReservation' }
+    | { __typename: 'Snapshot' }
     | { __typename: 'SubmissionQueue' }
     | { __typename: 'System' }
     | { __typename: 'Team' }
@@ -1638,9 +1614,9 @@ export type OneAuditEntryQuery = { node:
     | { __typename: 'Quota' }
     | { __typename: 'Run' }
     | { __typename: 'SavedView' }
-    | { __typename: 'Secret' }
     | { __typename: 'ServerInfo' }
     | { __typename: 'SlotReservation' }
+    | { __typename: 'Snapshot' }
     | { __typename: 'SubmissionQueue' }
     | { __typename: 'System' }
     | { __typename: 'Team' }
@@ -2046,7 +2022,7 @@ export type CountKeysQueryVariables = Exact<{
 }>;
 
 
-export type CountKeysQuery = { jobCounts: { isExact: boolean, rows: Array<{ key: string | null, count: number, user: { id: string, name: string } | null, team: { id: string, name: string } | null, byState: Array<{ state: JobState, count: number }> }> } };
+export type CountKeysQuery = { jobCounts: { isExact: boolean, rows: Array<{ key: string | null, count: number, user: { id: string, name: string } | null, byState: Array<{ state: JobState, count: number }> }> } };
 
 type Refused_ApprovalNotAllowedProblem_Fragment = { __typename: 'ApprovalNotAllowedProblem', message: string };
 
@@ -2415,9 +2391,9 @@ export type OneUserQuery = { node:
     | { __typename: 'Quota' }
     | { __typename: 'Run' }
     | { __typename: 'SavedView' }
-    | { __typename: 'Secret' }
     | { __typename: 'ServerInfo' }
     | { __typename: 'SlotReservation' }
+    | { __typename: 'Snapshot' }
     | { __typename: 'SubmissionQueue' }
     | { __typename: 'System' }
     | { __typename: 'Team' }
@@ -2471,9 +2447,9 @@ export type OneTeamQuery = { node:
     | { __typename: 'Quota' }
     | { __typename: 'Run' }
     | { __typename: 'SavedView' }
-    | { __typename: 'Secret' }
     | { __typename: 'ServerInfo' }
     | { __typename: 'SlotReservation' }
+    | { __typename: 'Snapshot' }
     | { __typename: 'SubmissionQueue' }
     | { __typename: 'System' }
     | { __typename: 'Team', id: string, version: number, name: string, account: string, createdAt: string, members: { nodes: Array<{ id: string, name: string, displayName: string | null, level: UserLevel }>, pageInfo: { hasNextPage: boolean } } }
@@ -2687,9 +2663,9 @@ export type OneQuotaQuery = { node:
     | { __typename: 'Quota', id: string, version: number, type: QuotaType, action: QuotaAction, limit: number, createdAt: string, scope: { kind: ScopeKind, name: string | null, user: { id: string } | null, team: { id: string } | null } }
     | { __typename: 'Run' }
     | { __typename: 'SavedView' }
-    | { __typename: 'Secret' }
     | { __typename: 'ServerInfo' }
     | { __typename: 'SlotReservation' }
+    | { __typename: 'Snapshot' }
     | { __typename: 'SubmissionQueue' }
     | { __typename: 'System' }
     | { __typename: 'Team' }
@@ -2777,9 +2753,9 @@ export type OneRuleQuery = { node:
     | { __typename: 'Quota' }
     | { __typename: 'Run' }
     | { __typename: 'SavedView' }
-    | { __typename: 'Secret' }
     | { __typename: 'ServerInfo' }
     | { __typename: 'SlotReservation' }
+    | { __typename: 'Snapshot' }
     | { __typename: 'SubmissionQueue' }
     | { __typename: 'System' }
     | { __typename: 'Team' }
@@ -2886,48 +2862,6 @@ export type RemoveReservationMutation = { deleteCapacityReservation:
     | { __typename: 'UnavailableProblem', message: string }
    };
 
-export type SecretItemFragment = { id: string, name: string, createdAt: string, updatedAt: string, lastUsedAt: string | null, user: { id: string, name: string } | null, team: { id: string, name: string } | null, setBy: { id: string, name: string } | null };
-
-export type ListSecretsQueryVariables = Exact<{
-  teamId?: string | null | undefined;
-  after?: string | null | undefined;
-  first?: number | null | undefined;
-}>;
-
-
-export type ListSecretsQuery = { secrets: { nodes: Array<{ id: string, name: string, createdAt: string, updatedAt: string, lastUsedAt: string | null, user: { id: string, name: string } | null, team: { id: string, name: string } | null, setBy: { id: string, name: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
-
-export type SecretTeamsQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type SecretTeamsQuery = { viewer: { id: string, user: { id: string, teams: Array<{ id: string, name: string }> } }, teams: { nodes: Array<{ id: string, name: string }> } };
-
-export type KeepSecretMutationVariables = Exact<{
-  input: SetSecretInput;
-}>;
-
-
-export type KeepSecretMutation = { setSecret:
-    | { __typename: 'ForbiddenProblem', message: string }
-    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'NotFoundProblem', message: string }
-    | { __typename: 'SetSecretSuccess', secret: { id: string, name: string, createdAt: string, updatedAt: string, lastUsedAt: string | null, user: { id: string, name: string } | null, team: { id: string, name: string } | null, setBy: { id: string, name: string } | null } }
-    | { __typename: 'UnavailableProblem', message: string }
-   };
-
-export type DropSecretMutationVariables = Exact<{
-  input: DeleteSecretInput;
-}>;
-
-
-export type DropSecretMutation = { deleteSecret:
-    | { __typename: 'DeleteSecretSuccess' }
-    | { __typename: 'ForbiddenProblem', message: string }
-    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'NotFoundProblem', message: string }
-    | { __typename: 'UnavailableProblem', message: string }
-   };
-
 export type ServerFactsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -2937,14 +2871,6 @@ export type ViewerFactsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
 export type ViewerFactsQuery = { serverInfo: { id: string, links: Array<{ title: string, url: string, on: LinkTarget }> }, viewer: { id: string, permissions: Array<Permission>, scopes: Array<TokenScope>, pendingDecisions: number, user: { id: string, name: string, displayName: string | null, level: UserLevel } } };
-
-export type FindTeamsQueryVariables = Exact<{
-  first?: number | null | undefined;
-  filter?: TeamFilter | null | undefined;
-}>;
-
-
-export type FindTeamsQuery = { teams: { nodes: Array<{ id: string, name: string }> } };
 
 export type UserNamesQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -3111,9 +3037,9 @@ export type ReadTestEventQuery = { node:
     | { __typename: 'Quota' }
     | { __typename: 'Run' }
     | { __typename: 'SavedView' }
-    | { __typename: 'Secret' }
     | { __typename: 'ServerInfo' }
     | { __typename: 'SlotReservation' }
+    | { __typename: 'Snapshot' }
     | { __typename: 'SubmissionQueue' }
     | { __typename: 'System' }
     | { __typename: 'Team' }
@@ -3789,27 +3715,6 @@ export const RuleItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"RuleItem"}) as unknown as TypedDocumentString<RuleItemFragment, unknown>;
-export const SecretItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
-    fragment SecretItem on Secret {
-  id
-  name
-  user {
-    id
-    name
-  }
-  team {
-    id
-    name
-  }
-  setBy {
-    id
-    name
-  }
-  createdAt
-  updatedAt
-  lastUsedAt
-}
-    `, {"fragmentName":"SecretItem"}) as unknown as TypedDocumentString<SecretItemFragment, unknown>;
 export const WholeSpecFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment WholeSpec on JobSpec {
   name
@@ -6506,10 +6411,6 @@ export const CountKeysDocument = /*#__PURE__*/ new TypedDocumentString(`
         id
         name
       }
-      team {
-        id
-        name
-      }
       count
       byState {
         state
@@ -8091,115 +7992,6 @@ export const RemoveReservationDocument = /*#__PURE__*/ new TypedDocumentString(`
     }
   }
 }`) as unknown as TypedDocumentString<RemoveReservationMutation, RemoveReservationMutationVariables>;
-export const ListSecretsDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query ListSecrets($teamId: ID, $after: Cursor, $first: Int) {
-  secrets(teamId: $teamId, after: $after, first: $first) {
-    nodes {
-      ...SecretItem
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-    }
-  }
-}
-    fragment SecretItem on Secret {
-  id
-  name
-  user {
-    id
-    name
-  }
-  team {
-    id
-    name
-  }
-  setBy {
-    id
-    name
-  }
-  createdAt
-  updatedAt
-  lastUsedAt
-}`) as unknown as TypedDocumentString<ListSecretsQuery, ListSecretsQueryVariables>;
-export const SecretTeamsDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query SecretTeams {
-  viewer {
-    id
-    user {
-      id
-      teams {
-        id
-        name
-      }
-    }
-  }
-  teams(first: 100, orderBy: NAME) {
-    nodes {
-      id
-      name
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<SecretTeamsQuery, SecretTeamsQueryVariables>;
-export const KeepSecretDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation KeepSecret($input: SetSecretInput!) {
-  setSecret(input: $input) {
-    __typename
-    ... on SetSecretSuccess {
-      secret {
-        ...SecretItem
-      }
-    }
-    ...Refused
-  }
-}
-    fragment Refused on Problem {
-  __typename
-  message
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-}
-fragment SecretItem on Secret {
-  id
-  name
-  user {
-    id
-    name
-  }
-  team {
-    id
-    name
-  }
-  setBy {
-    id
-    name
-  }
-  createdAt
-  updatedAt
-  lastUsedAt
-}`) as unknown as TypedDocumentString<KeepSecretMutation, KeepSecretMutationVariables>;
-export const DropSecretDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation DropSecret($input: DeleteSecretInput!) {
-  deleteSecret(input: $input) {
-    __typename
-    ...Refused
-  }
-}
-    fragment Refused on Problem {
-  __typename
-  message
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-}`) as unknown as TypedDocumentString<DropSecretMutation, DropSecretMutationVariables>;
 export const ServerFactsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query ServerFacts {
   serverInfo {
@@ -8239,16 +8031,6 @@ export const ViewerFactsDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<ViewerFactsQuery, ViewerFactsQueryVariables>;
-export const FindTeamsDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query FindTeams($first: Int, $filter: TeamFilter) {
-  teams(first: $first, filter: $filter) {
-    nodes {
-      id
-      name
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<FindTeamsQuery, FindTeamsQueryVariables>;
 export const UserNamesDocument = /*#__PURE__*/ new TypedDocumentString(`
     query UserNames($first: Int, $filter: UserFilter) {
   users(first: $first, filter: $filter) {

@@ -179,9 +179,9 @@ export const inputTypes: Readonly<Record<string, Readonly<Record<string, InputFi
       "type": "RetryInput",
       "help": "Retry after a failed run; default: none."
     },
-    "secrets": {
-      "type": "[String!]",
-      "help": "Names of secrets to put into the environment (your own, or else those of the team of the job). At most 32."
+    "snapshot": {
+      "type": "ID",
+      "help": "The snapshot of which each run gets a fresh copy as its working directory: snapshot_…"
     },
     "stderrPath": {
       "type": "String",
@@ -201,7 +201,7 @@ export const inputTypes: Readonly<Record<string, Readonly<Record<string, InputFi
     },
     "workdir": {
       "type": "String",
-      "help": "Working directory: an absolute path or ~/…"
+      "help": "Working directory: an absolute path or ~/…; with `snapshot`, a folder of the snapshot."
     },
     "x11": {
       "type": "X11Input",

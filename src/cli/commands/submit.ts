@@ -15,6 +15,7 @@ import { type Cli, expectSuccess } from '../frame/cli.ts'
 import { jobExitCode, usageError } from '../frame/exit.ts'
 import { readExecutorChoice } from '../reading/choices.ts'
 import type { RowShape } from '../reading/fields.ts'
+import { type HereOptions, sendHere } from '../reading/here.ts'
 import { rememberJob } from '../reading/last-job.ts'
 import { readAmount, readCount, readWhole } from '../reading/numbers.ts'
 import { buildSpec, type SpecFlags } from '../reading/spec.ts'
@@ -36,7 +37,7 @@ export interface SubmissionOptions extends OutputOptions {
   dryRun?: boolean
 }
 
-interface SubmitOptions extends SpecFlags, SubmissionOptions {
+interface SubmitOptions extends SpecFlags, SubmissionOptions, HereOptions {
   file?: string
   printSpec?: boolean
   requiresApproval?: boolean
@@ -48,6 +49,9 @@ export function registerSubmitCommand(program: Command, cli: Cli): void {
   addSubmissionFlags(addSpecFlags(submit), (command) => command.opts<SubmitOptions>().sweep !== undefined)
     .description('submit a job; prints its id')
     .option('-f, --file <job.yaml>', 'the spec in YAML, "-" for stdin; flags override it')
+    .option('--here', 'run the job in a copy of the current directory, as it is now')
+    .option('--include <glob>', 'with --here: take files that git or .berthignore ignores; may be repeated', append)
+    .option('--exclude <glob>', 'with --here: leave files out; may be repeated', append)
     .option('--print-spec', 'print the spec without submitting it')
     .option('--sweep <name=values>', 'a job for each value: lr=0.1,0.01 or seed=1..4; may be repeated', readParameter)
     .option('--requires-approval', 'require an approval before the job is queued')
@@ -64,10 +68,16 @@ export function registerSubmitCommand(program: Command, cli: Cli): void {
       const named = (['command', 'executable', 'handler', 'image'] as const).some((field) => spec[field] != null)
       if (!named && options.file === undefined)
         throw usageError('the command is missing', 'write "berth submit -- command" or "berth submit -f job.yaml"')
+      if (!options.dryRun) Object.assign(spec, await snapshotOf(cli, options))
       const { sweep } = options
       if (sweep) return submitSweep(cli, spec, { ...options, sweep })
       await send(cli, spec, options)
     })
+}
+
+async function snapshotOf(cli: Cli, options: HereOptions): Promise<Pick<JobSpecInput, 'snapshot'>> {
+  const snapshot = await sendHere(cli, options)
+  return snapshot === undefined ? {} : { snapshot }
 }
 
 /** The fields of a submitted job; with filters or a sweep those of a row for each job. */

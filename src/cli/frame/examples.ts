@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 
 /** Two examples of each command, shown below its help. */
 export const examples: Readonly<Record<string, readonly [string, string]>> = {
-  submit: ['berth submit --gpu 1 --max-run-time 2h -- python train.py', 'berth submit -f job.yaml --follow'],
+  submit: ['berth submit --here --gpu 1 --max-run-time 2h -- python train.py', 'berth submit -f job.yaml --follow'],
   retry: ['berth retry @last --mem 32', 'berth retry --state failed --since 1d --reason OOM_KILLED --mem 32'],
   'slot ls': ['berth slot ls', 'berth slot ls --state ACTIVE -o ids'],
   'slot reserve': ['berth slot reserve --ttl 10m', 'SLOT=$(berth slot reserve)'],

@@ -78,6 +78,51 @@ async function post<Result>(
   }
 }
 
+/** What the server still lacks, and the address to which it is sent; null: nothing. */
+export interface UploadAnswer {
+  missing: readonly string[]
+  uploadUrl: string | null
+}
+
+/** Sends a body to an address that the server gave for it. Throws RequestFailed, or the error of the body. */
+export async function upload(
+  servers: Servers,
+  address: string,
+  { body, signal }: { body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>; signal: AbortSignal | undefined },
+): Promise<UploadAnswer> {
+  const endpoint = servers.endpoint()
+  const pieces = Symbol.asyncIterator in body ? body[Symbol.asyncIterator]() : body[Symbol.iterator]()
+  let failure: { error: unknown } | undefined
+  const stream = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await pieces.next()
+        if (done) controller.close()
+        else controller.enqueue(value)
+      } catch (error) {
+        failure = { error }
+        controller.error(error)
+      }
+    },
+    cancel: async () => void (await pieces.return?.()),
+  })
+  try {
+    // Node requires `duplex` for a stream; the types of browsers do not know it.
+    const request = { method: 'PUT', body: stream, duplex: 'half', ...(signal && { signal }) }
+    const response = await fetch(`${endpoint.href.replace(/\/graphql$/, '')}${address}`, request)
+    const text = await response.text()
+    const answer = parseAnswer<never>(text)
+    if (!response.ok || !answer) throw createResponseFailure(endpoint, response, text)
+    return answer as unknown as UploadAnswer
+  } catch (error) {
+    signal?.throwIfAborted()
+    if (failure) throw failure.error
+    if (error instanceof RequestFailed) throw error
+    servers.failed(endpoint)
+    throw createUnreachable(endpoint, error)
+  }
+}
+
 const scarcityOf = (endpoint: URL) =>
   hasFewConnections(endpoint)
     ? '; streams of other pages may have all six connections of this browser to it: let WebSockets pass, or serve HTTP/2'

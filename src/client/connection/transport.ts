@@ -1,7 +1,7 @@
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core'
 import { makeCancellable } from './cancellable.ts'
 import { createFailure, RequestFailed } from './failure.ts'
-import { type Answer, createAsk, type Operation } from './http.ts'
+import { type Answer, createAsk, type Operation, type UploadAnswer, upload } from './http.ts'
 import { hasFewConnections } from './http1-browser.ts'
 import { platformNetwork } from './online.ts'
 import { createOutages } from './outages.ts'
@@ -47,6 +47,12 @@ export interface Connection {
   ask<Result>(operation: Operation, signal?: AbortSignal): Promise<Answer<Result>>
   /** Like `subscribe`, with whole answers, for links and exchanges. */
   stream<Result extends object>(operation: Operation, signal?: AbortSignal): AsyncGenerator<Answer<Result>, void, void>
+  /** Sends a body, in pieces, to an address that the server gave for it; in Node, and where browsers send streams. */
+  upload(
+    address: string,
+    body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+    options?: { signal?: AbortSignal | undefined },
+  ): Promise<UploadAnswer>
   /**
    * Why a stream is disconnected, or why a request with several attempts has no answer yet; null: neither. Both are tried
    * again by themselves.
@@ -131,6 +137,7 @@ export function openConnection({ url, token, webSocket, sleep = sleepFor, ...opt
     ask,
     stream: (operation, signal) =>
       streamAnswers(routes, { ...operation, variables: (operation.variables ?? {}) as Resumable }, { signal }),
+    upload: (address, body, { signal } = {}) => upload(servers, address, { body, signal }),
     outage: outages.current,
     onOutage: outages.onChange,
     async close() {

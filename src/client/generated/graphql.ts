@@ -156,6 +156,16 @@ export type CreateQuotaInput = {
   type: QuotaType;
 };
 
+/** A list of files; docs/files.md describes its form. */
+export type CreateSnapshotInput = {
+  /** Total size of the files; at most `ServerInfo.maxSnapshotBytes`. */
+  bytes: number;
+  /** Number of files and links; at most `ServerInfo.maxSnapshotFiles`. */
+  files: number;
+  /** SHA-256 of the list, in hexadecimal digits. */
+  hash: string;
+};
+
 /** A new team. */
 export type CreateTeamInput = {
   /** Unique name; the account of the team has the same name. `users` is reserved. */
@@ -176,11 +186,11 @@ export type CreateTokenInput = {
 
 /** A new user. */
 export type CreateUserInput = {
-  /** Permissions in addition to those of the level. At most 24. */
+  /** Permissions in addition to those of the level. At most 22. */
   allow?: Array<Permission> | null | undefined;
   /** Team for submissions that name no team; must be one of `teams`. */
   defaultTeam?: NameOrIdInput | null | undefined;
-  /** Permissions to deny; deny overrides allow. At most 24. */
+  /** Permissions to deny; deny overrides allow. At most 22. */
   deny?: Array<Permission> | null | undefined;
   /** Name that pages show; default: the log-in name. */
   displayName?: string | null | undefined;
@@ -238,14 +248,6 @@ export type DeleteQuotaInput = {
   expectedVersion?: number | null | undefined;
   /** The quota to delete. */
   quotaId: string;
-};
-
-/** The secret to delete. */
-export type DeleteSecretInput = {
-  /** Its name. */
-  name: string;
-  /** The team that owns the secret; omitted: you. */
-  teamId?: string | null | undefined;
 };
 
 /** The team to delete. */
@@ -395,8 +397,6 @@ export const JobCountBy = {
   Executor: 'EXECUTOR',
   /** Value of the label `labelKey`. */
   Label: 'LABEL',
-  /** Key of a label: a job counts once for each of its labels. */
-  LabelKey: 'LABEL_KEY',
   /** Name of the pool. */
   Pool: 'POOL',
   /** Project. */
@@ -585,8 +585,8 @@ export type JobSpecInput = {
   resumable?: boolean | null | undefined;
   /** Retry after a failed run; default: none. */
   retry?: RetryInput | null | undefined;
-  /** Names of secrets to put into the environment (your own, or else those of the team of the job). At most 32. */
-  secrets?: Array<string> | null | undefined;
+  /** The snapshot of which each run gets a fresh copy as its working directory: snapshot_… */
+  snapshot?: string | null | undefined;
   /** File that receives a copy of the error output. */
   stderrPath?: string | null | undefined;
   /** File used as standard input. */
@@ -595,7 +595,7 @@ export type JobSpecInput = {
   stdoutPath?: string | null | undefined;
   /** Team of the job; default: your default team. */
   team?: string | null | undefined;
-  /** Working directory: an absolute path or ~/… */
+  /** Working directory: an absolute path or ~/…; with `snapshot`, a folder of the snapshot. */
   workdir?: string | null | undefined;
   /** X11 display. */
   x11?: X11Input | null | undefined;
@@ -819,10 +819,6 @@ export const Permission = {
   ReservationWrite: 'RESERVATION_WRITE',
   /** Create, change and delete approval rules. */
   RuleWrite: 'RULE_WRITE',
-  /** Set and delete own secrets. */
-  SecretOwn: 'SECRET_OWN',
-  /** Set and delete the secrets of own teams; an ADMIN those of all teams. */
-  SecretTeam: 'SECRET_TEAM',
   /** Manage the tokens of all users. */
   TokenAny: 'TOKEN_ANY',
   /** Manage own tokens. */
@@ -1156,16 +1152,6 @@ export type SetScopeLimitInput = {
   scope: ScopeInput;
 };
 
-/** A secret and its value. */
-export type SetSecretInput = {
-  /** Name of the environment variable: letters, digits and _, at most 128. Names that Berth sets are refused, such as BERTH_… and PATH. */
-  name: string;
-  /** The team that owns the secret; omitted: you. */
-  teamId?: string | null | undefined;
-  /** The value: 1 byte to 64 KiB, at most 128 lines. No query returns it. */
-  value: string;
-};
-
 /** State of a slot reservation. */
 export const SlotReservationState = {
   /** Can be consumed; counts like a job that is not final. */
@@ -1278,11 +1264,11 @@ export type TestWebhookInput = {
 export const TokenScope = {
   /** Everything else: users, teams, tokens, quotas, limits, rules, nodes, reservations, webhooks, deleting jobs of others. */
   Admin: 'ADMIN',
-  /** Approve, reject, set priorities, cancel jobs of others, set secrets of teams, run scheduling passes, clean up. */
+  /** Approve, reject, set priorities, cancel jobs of others, run scheduling passes, clean up. */
   Operate: 'OPERATE',
   /** Queries and subscriptions; every token has this scope. */
   Read: 'READ',
-  /** Submit and retry jobs, reserve and release slots, cancel and delete own jobs, set own secrets. */
+  /** Submit and retry jobs, reserve and release slots, cancel and delete own jobs. */
   Submit: 'SUBMIT'
 } as const;
 
@@ -1375,11 +1361,11 @@ export type UpdateTeamInput = {
 
 /** Changes to a user; omitted fields stay. */
 export type UpdateUserInput = {
-  /** Permissions in addition to those of the level. At most 24. */
+  /** Permissions in addition to those of the level. At most 22. */
   allow?: Array<Permission> | null | undefined;
   /** Team for submissions that name no team; must be one of `teams`. */
   defaultTeam?: NameOrIdInput | null | undefined;
-  /** Permissions to deny; deny overrides allow. At most 24. */
+  /** Permissions to deny; deny overrides allow. At most 22. */
   deny?: Array<Permission> | null | undefined;
   /** Whether the user is disabled. A disabled user cannot log in; running jobs continue, and waiting jobs are held. */
   disabled?: boolean | null | undefined;
@@ -1428,9 +1414,9 @@ export type UserIdentityInput = {
 export const UserLevel = {
   /** Has all permissions. */
   Admin: 'ADMIN',
-  /** May see all jobs, decide on approvals, set priorities and secrets of own teams, and read the audit log. */
+  /** May see all jobs, decide on approvals, set priorities, and read the audit log. */
   Lead: 'LEAD',
-  /** May submit, cancel and delete own jobs, and manage own tokens and secrets. */
+  /** May submit, cancel and delete own jobs, and manage own tokens. */
   Researcher: 'RESEARCHER',
   /** May see own jobs. */
   Viewer: 'VIEWER'
@@ -1499,14 +1485,14 @@ export type X11Input = {
   gpu?: boolean | null | undefined;
 };
 
-export type SpecFieldsFragment = { account: string, arguments: Array<string> | null, bid: number | null, capacityReservationId: string | null, command: Array<string> | null, customAttributes: Record<string, unknown> | null, data: Array<string>, durationSeconds: number | null, estimatedCost: number | null, executable: string | null, executor: Executor, handler: string | null, image: string | null, secrets: Array<string>, inheritEnvironment: boolean, input: Record<string, unknown> | null, interactive: boolean, launcher: string, maxRunTimeSeconds: number | null, name: string | null, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, postLaunch: string | null, preLaunch: string | null, preemptable: boolean, project: string | null, queue: string, restartable: boolean, resumable: boolean, stderrPath: string | null, stdinPath: string | null, stdoutPath: string | null, team: string | null, workdir: string | null, dependsOn: Array<{ jobId: string, on: DependencyOn }>, environment: Array<{ name: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, protocol: NetworkProtocol, targetPort: number }> } | null, labels: Array<{ key: string, value: string }>, resources: { anyGpu: boolean, cpu: number, cpuCoresPerProcess: number | null, cpuModel: Array<string>, cudaVersion: string | null, exclusiveNodeUse: boolean, gpu: number, gpuCoresPerProcess: number | null, gpuIds: Array<number> | null, gpuMemoryBytes: number | null, gpuModel: Array<string>, gpuTensorCores: boolean | null, infiniband: boolean, memoryBytes: number, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, replicaMasterPort: number | null, replicas: number }, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, x11: { gpu: boolean } | null };
+export type SpecFieldsFragment = { account: string, arguments: Array<string> | null, bid: number | null, capacityReservationId: string | null, command: Array<string> | null, customAttributes: Record<string, unknown> | null, data: Array<string>, durationSeconds: number | null, estimatedCost: number | null, executable: string | null, executor: Executor, handler: string | null, image: string | null, inheritEnvironment: boolean, input: Record<string, unknown> | null, interactive: boolean, launcher: string, maxRunTimeSeconds: number | null, name: string | null, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, postLaunch: string | null, preLaunch: string | null, preemptable: boolean, project: string | null, queue: string, restartable: boolean, resumable: boolean, stderrPath: string | null, stdinPath: string | null, stdoutPath: string | null, team: string | null, workdir: string | null, dependsOn: Array<{ jobId: string, on: DependencyOn }>, environment: Array<{ name: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, protocol: NetworkProtocol, targetPort: number }> } | null, labels: Array<{ key: string, value: string }>, resources: { anyGpu: boolean, cpu: number, cpuCoresPerProcess: number | null, cpuModel: Array<string>, cudaVersion: string | null, exclusiveNodeUse: boolean, gpu: number, gpuCoresPerProcess: number | null, gpuIds: Array<number> | null, gpuMemoryBytes: number | null, gpuModel: Array<string>, gpuTensorCores: boolean | null, infiniband: boolean, memoryBytes: number, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, replicaMasterPort: number | null, replicas: number }, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, x11: { gpu: boolean } | null };
 
 export type JobSpecQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type JobSpecQuery = { job: { id: string, name: string | null, state: JobState, spec: { account: string, arguments: Array<string> | null, bid: number | null, capacityReservationId: string | null, command: Array<string> | null, customAttributes: Record<string, unknown> | null, data: Array<string>, durationSeconds: number | null, estimatedCost: number | null, executable: string | null, executor: Executor, handler: string | null, image: string | null, secrets: Array<string>, inheritEnvironment: boolean, input: Record<string, unknown> | null, interactive: boolean, launcher: string, maxRunTimeSeconds: number | null, name: string | null, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, postLaunch: string | null, preLaunch: string | null, preemptable: boolean, project: string | null, queue: string, restartable: boolean, resumable: boolean, stderrPath: string | null, stdinPath: string | null, stdoutPath: string | null, team: string | null, workdir: string | null, dependsOn: Array<{ jobId: string, on: DependencyOn }>, environment: Array<{ name: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, protocol: NetworkProtocol, targetPort: number }> } | null, labels: Array<{ key: string, value: string }>, resources: { anyGpu: boolean, cpu: number, cpuCoresPerProcess: number | null, cpuModel: Array<string>, cudaVersion: string | null, exclusiveNodeUse: boolean, gpu: number, gpuCoresPerProcess: number | null, gpuIds: Array<number> | null, gpuMemoryBytes: number | null, gpuModel: Array<string>, gpuTensorCores: boolean | null, infiniband: boolean, memoryBytes: number, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, replicaMasterPort: number | null, replicas: number }, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, x11: { gpu: boolean } | null } | null } | null };
+export type JobSpecQuery = { job: { id: string, name: string | null, state: JobState, spec: { account: string, arguments: Array<string> | null, bid: number | null, capacityReservationId: string | null, command: Array<string> | null, customAttributes: Record<string, unknown> | null, data: Array<string>, durationSeconds: number | null, estimatedCost: number | null, executable: string | null, executor: Executor, handler: string | null, image: string | null, inheritEnvironment: boolean, input: Record<string, unknown> | null, interactive: boolean, launcher: string, maxRunTimeSeconds: number | null, name: string | null, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, postLaunch: string | null, preLaunch: string | null, preemptable: boolean, project: string | null, queue: string, restartable: boolean, resumable: boolean, stderrPath: string | null, stdinPath: string | null, stdoutPath: string | null, team: string | null, workdir: string | null, dependsOn: Array<{ jobId: string, on: DependencyOn }>, environment: Array<{ name: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, protocol: NetworkProtocol, targetPort: number }> } | null, labels: Array<{ key: string, value: string }>, resources: { anyGpu: boolean, cpu: number, cpuCoresPerProcess: number | null, cpuModel: Array<string>, cudaVersion: string | null, exclusiveNodeUse: boolean, gpu: number, gpuCoresPerProcess: number | null, gpuIds: Array<number> | null, gpuMemoryBytes: number | null, gpuModel: Array<string>, gpuTensorCores: boolean | null, infiniband: boolean, memoryBytes: number, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, replicaMasterPort: number | null, replicas: number }, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, x11: { gpu: boolean } | null } | null } | null };
 
 export type LogSearchQueryVariables = Exact<{
   id: string;
@@ -1565,9 +1551,9 @@ export type ArtifactQuery = { node:
     | { __typename: 'Quota', id: string }
     | { __typename: 'Run', id: string }
     | { __typename: 'SavedView', id: string }
-    | { __typename: 'Secret', id: string }
     | { __typename: 'ServerInfo', id: string }
     | { __typename: 'SlotReservation', id: string }
+    | { __typename: 'Snapshot', id: string }
     | { __typename: 'SubmissionQueue', id: string }
     | { __typename: 'System', id: string }
     | { __typename: 'Team', id: string }
@@ -2540,43 +2526,6 @@ export type DeleteCapacityReservationMutation = { deleteCapacityReservation:
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
-export type SecretRowFragment = { id: string, name: string, createdAt: string, updatedAt: string, lastUsedAt: string | null, user: { id: string, name: string } | null, team: { id: string, name: string } | null, setBy: { id: string, name: string } | null };
-
-export type SecretsQueryVariables = Exact<{
-  first?: number | null | undefined;
-  after?: string | null | undefined;
-  teamId?: string | null | undefined;
-}>;
-
-
-export type SecretsQuery = { secrets: { nodes: Array<{ id: string, name: string, createdAt: string, updatedAt: string, lastUsedAt: string | null, user: { id: string, name: string } | null, team: { id: string, name: string } | null, setBy: { id: string, name: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
-
-export type SetSecretMutationVariables = Exact<{
-  input: SetSecretInput;
-}>;
-
-
-export type SetSecretMutation = { setSecret:
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'SetSecretSuccess', secret: { id: string, name: string, createdAt: string, updatedAt: string, lastUsedAt: string | null, user: { id: string, name: string } | null, team: { id: string, name: string } | null, setBy: { id: string, name: string } | null } }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-   };
-
-export type DeleteSecretMutationVariables = Exact<{
-  input: DeleteSecretInput;
-}>;
-
-
-export type DeleteSecretMutation = { deleteSecret:
-    | { __typename: 'DeleteSecretSuccess', deletedId: string | null }
-    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-   };
-
 export type JobCountsQueryVariables = Exact<{
   by: JobCountBy;
   filter?: JobFilter | null | undefined;
@@ -2773,6 +2722,23 @@ export type SubmitJobsMutation = { submitJobs:
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
+export type SnapshotLimitsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type SnapshotLimitsQuery = { serverInfo: { id: string, maxSnapshotBytes: number, maxSnapshotFiles: number } };
+
+export type CreateSnapshotMutationVariables = Exact<{
+  input: CreateSnapshotInput;
+}>;
+
+
+export type CreateSnapshotMutation = { createSnapshot:
+    | { __typename: 'CreateSnapshotSuccess', uploadUrl: string | null, snapshot: { id: string } }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
 export type WebhookRowFragment = { id: string, name: string, target: string, eventTypes: Array<WebhookEventType>, filter: Record<string, unknown>, disabledAt: string | null, disabledReason: string | null, createdAt: string, unread: number, pending: number, pendingSince: string | null, dead: number };
 
 export type WebhookDeliveryRowFragment = { id: string, eventType: WebhookEventType, state: WebhookDeliveryState, tries: number, httpStatus: number | null, error: string | null, createdAt: string, nextTryAt: string | null, finishedAt: string | null, job: { id: string } | null };
@@ -2813,9 +2779,9 @@ export type WebhookDeliveryQuery = { node:
     | { __typename: 'Quota' }
     | { __typename: 'Run' }
     | { __typename: 'SavedView' }
-    | { __typename: 'Secret' }
     | { __typename: 'ServerInfo' }
     | { __typename: 'SlotReservation' }
+    | { __typename: 'Snapshot' }
     | { __typename: 'SubmissionQueue' }
     | { __typename: 'System' }
     | { __typename: 'Team' }
@@ -2935,7 +2901,6 @@ export const SpecFieldsFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   executor
   handler
   image
-  secrets
   inheritEnvironment
   input
   interactive
@@ -3653,27 +3618,6 @@ export const CapacityReservationRowFragmentDoc = /*#__PURE__*/ new TypedDocument
   nativeId
 }
     `, {"fragmentName":"CapacityReservationRow"}) as unknown as TypedDocumentString<CapacityReservationRowFragment, unknown>;
-export const SecretRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
-    fragment SecretRow on Secret {
-  id
-  name
-  user {
-    id
-    name
-  }
-  team {
-    id
-    name
-  }
-  setBy {
-    id
-    name
-  }
-  createdAt
-  updatedAt
-  lastUsedAt
-}
-    `, {"fragmentName":"SecretRow"}) as unknown as TypedDocumentString<SecretRowFragment, unknown>;
 export const ChangedJobFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment ChangedJob on Job {
   id
@@ -3877,7 +3821,6 @@ export const JobSpecDocument = /*#__PURE__*/ new TypedDocumentString(`
   executor
   handler
   image
-  secrets
   inheritEnvironment
   input
   interactive
@@ -7309,112 +7252,6 @@ export const DeleteCapacityReservationDocument = /*#__PURE__*/ new TypedDocument
     requiredLevel
   }
 }`) as unknown as TypedDocumentString<DeleteCapacityReservationMutation, DeleteCapacityReservationMutationVariables>;
-export const SecretsDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query Secrets($first: Int, $after: Cursor, $teamId: ID) {
-  secrets(first: $first, after: $after, teamId: $teamId) {
-    nodes {
-      ...SecretRow
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-    }
-  }
-}
-    fragment SecretRow on Secret {
-  id
-  name
-  user {
-    id
-    name
-  }
-  team {
-    id
-    name
-  }
-  setBy {
-    id
-    name
-  }
-  createdAt
-  updatedAt
-  lastUsedAt
-}`) as unknown as TypedDocumentString<SecretsQuery, SecretsQueryVariables>;
-export const SetSecretDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation SetSecret($input: SetSecretInput!) {
-  setSecret(input: $input) {
-    __typename
-    ... on SetSecretSuccess {
-      secret {
-        ...SecretRow
-      }
-    }
-    ...Problem
-  }
-}
-    fragment Problem on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
-}
-fragment SecretRow on Secret {
-  id
-  name
-  user {
-    id
-    name
-  }
-  team {
-    id
-    name
-  }
-  setBy {
-    id
-    name
-  }
-  createdAt
-  updatedAt
-  lastUsedAt
-}`) as unknown as TypedDocumentString<SetSecretMutation, SetSecretMutationVariables>;
-export const DeleteSecretDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation DeleteSecret($input: DeleteSecretInput!) {
-  deleteSecret(input: $input) {
-    __typename
-    ... on DeleteSecretSuccess {
-      deletedId
-    }
-    ...Problem
-  }
-}
-    fragment Problem on Problem {
-  __typename
-  code
-  message
-  retryable
-  ... on InvalidInputProblem {
-    violations {
-      path
-      message
-    }
-  }
-  ... on ForbiddenProblem {
-    requiredPermission
-    requiredScope
-    requiredLevel
-  }
-}`) as unknown as TypedDocumentString<DeleteSecretMutation, DeleteSecretMutationVariables>;
 export const JobCountsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query JobCounts($by: JobCountBy!, $filter: JobFilter, $labelKey: String, $first: Int = 50) {
   jobCounts(by: $by, filter: $filter, labelKey: $labelKey, first: $first) {
@@ -7767,6 +7604,45 @@ fragment Refusal on Problem {
   message
   retryable
 }`) as unknown as TypedDocumentString<SubmitJobsMutation, SubmitJobsMutationVariables>;
+export const SnapshotLimitsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query SnapshotLimits {
+  serverInfo {
+    id
+    maxSnapshotBytes
+    maxSnapshotFiles
+  }
+}
+    `) as unknown as TypedDocumentString<SnapshotLimitsQuery, SnapshotLimitsQueryVariables>;
+export const CreateSnapshotDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation CreateSnapshot($input: CreateSnapshotInput!) {
+  createSnapshot(input: $input) {
+    __typename
+    ... on CreateSnapshotSuccess {
+      snapshot {
+        id
+      }
+      uploadUrl
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<CreateSnapshotMutation, CreateSnapshotMutationVariables>;
 export const WebhooksDocument = /*#__PURE__*/ new TypedDocumentString(`
     query Webhooks($name: String) {
   webhooks(name: $name) {

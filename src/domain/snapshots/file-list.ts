@@ -49,7 +49,13 @@ const headingBytesMax = 6 * diffBytesMax
 const listBytesMax = 32 * 1024 * 1024
 const linksMax = 40
 
-const fact = (max: number) => z.string().max(max).nullish()
+/** PostgreSQL's text refuses NUL and lone surrogates. */
+const fact = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .refine((value) => value.isWellFormed() && !value.includes('\0'))
+    .nullish()
 const heading = z.strictObject({
   git: z
     .strictObject({

@@ -46,7 +46,7 @@ export async function createSnapshot(
   if (files > limits.filesMax)
     throw InvalidInput.at('files', `${files} is above files.snapshotFilesMax, which is ${limits.filesMax}`)
   if (bytes > limits.bytesMax)
-    throw InvalidInput.at('bytes', `${bytes} is above files.snapshotMax, which is ${limits.bytesMax}`)
+    throw InvalidInput.at('bytes', `${bytes} is above files.snapshotBytesMax, which is ${limits.bytesMax}`)
   const nowMs = domain.time.nowMs()
   const id = newId('snapshot', nowMs)
   return domain.db.transaction(async (sql) => {

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { type Account, findAccount, switchToAccount } from '../accounts/account.ts'
 import type { CompleteOptions } from '../backend/executor-options.ts'
 import type { RunSpec } from '../executor.ts'
@@ -9,6 +9,7 @@ import { commandFolder } from '../process/search-path.ts'
 import { buildCommand, rankEnvironment } from './command.ts'
 import { writeNodeFile, writeSecretFile } from './run-files.ts'
 import { newSession, shell, workdirScript } from './shell.ts'
+import { copySnapshot } from './snapshot-copy.ts'
 import type { RunFiles } from './spool.ts'
 import { unsentVariable } from './unsent-closures.ts'
 
@@ -29,6 +30,8 @@ interface LaunchOptions extends CompleteOptions {
   /** true: the pool has GPUs, so they must be hidden from jobs without GPUs. */
   hasGpus: boolean
   files: RunFiles
+  /** Fires when the run is no longer wanted. */
+  signal: AbortSignal | undefined
 }
 
 /** Variable by which the processes of a run without a cgroup are found. */
@@ -44,7 +47,9 @@ export async function buildLaunch(run: RunSpec, options: LaunchOptions): Promise
     launcher: buildLauncherEnvironment(run, account === null && process.getuid?.() === 0),
   })
   const { HOME: home = '/' } = account?.environment ?? options.environment
-  const cwd = expandHome(spec.workdir ?? '~', home)
+  const cwd = run.openSnapshot
+    ? join(await copySnapshot(run.openSnapshot, { ...options, ...options.files, account }), spec.workdir ?? '')
+    : expandHome(spec.workdir ?? '~', home)
   const path = (given: string | null) => (given === null ? '' : resolve(cwd, given))
   const paths = [path(spec.stdinPath), path(spec.stdoutPath), path(spec.stderrPath)]
   const command = await buildCommand(run, environment, path)

@@ -131,10 +131,11 @@ export class LocalExecutor implements Executor {
     const files = this.#locate(run.runId)
     if (!files) throw new StartFailed('BAD_SPEC', `Not the id of a run: ${run.runId}`)
     if (!run.inherited) this.#presence.assertHereForStart()
+    if (run.openSnapshot) tell?.('Its snapshot is being unpacked')
     for (;;) {
       await this.#presence.waitUntilHere(this.#clock, unwanted, tell)
       try {
-        return await this.#startHere(run, files)
+        return await this.#startHere(run, files, unwanted)
       } catch (error) {
         if (!(error instanceof Outage) && this.#presence.isHere()) throw error
       }
@@ -263,12 +264,12 @@ export class LocalExecutor implements Executor {
     return { claim, session, limited }
   }
 
-  async #startHere(run: RunSpec, files: RunFiles): Promise<Handle> {
+  async #startHere(run: RunSpec, files: RunFiles, signal?: AbortSignal): Promise<Handle> {
     const { runId } = run
     if (catchSpoolTrouble(() => this.#presence.readJournal(files.journal))?.claim) return runId
     try {
       catchSpoolTrouble(() => makeRunFolder(files))
-      const launch = await buildLaunch(run, { hasGpus: false, ...this.#options, files })
+      const launch = await buildLaunch(run, { hasGpus: false, ...this.#options, files, signal })
       if (launch.limitSeconds > 0) this.#watchdog.ensure()
       const cgroups = this.#cgroups.create(runId, run.spec)
       const { bootId } = this.#machine

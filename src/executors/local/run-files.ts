@@ -28,7 +28,7 @@ export async function removeLinkTarget(link: string): Promise<void> {
   if (directory !== null) await rm(directory, { recursive: true, force: true })
 }
 
-async function makeReachableFolder(link: string): Promise<string> {
+export async function makeReachableFolder(link: string): Promise<string> {
   await ignoreExisting(symlink(join(tmpdir(), `berth-${randomUUID()}`), link))
   const directory = await readlink(link)
   await ignoreExisting(mkdir(directory, { mode: 0o700 }))

@@ -16,6 +16,7 @@ import { promisify } from 'node:util'
 import { readErrorCode, unlessMissingSync } from '../backend/file-errors.ts'
 import type { Spool, Stream } from '../backend/spool-reader.ts'
 import { removeLinkTarget } from './run-files.ts'
+import { removeSnapshotCopies } from './snapshot-copy.ts'
 
 /** Paths of the files of a run in the spool, which only the server's account may enter. */
 export interface RunFiles {
@@ -53,6 +54,7 @@ export async function removeFiles(files: RunFiles): Promise<void> {
   if (removeUsualFiles(files)) return
   for (const link of [files.nodeFile, files.closureFile, files.inputFile, files.unsentFile])
     await removeLinkTarget(link)
+  await removeSnapshotCopies(files.directory)
   await rm(files.directory, { recursive: true, force: true })
 }
 

@@ -1,5 +1,6 @@
 import type { Viewer } from '../../domain/access.ts'
 import type { Domain } from '../../domain/domain.ts'
+import type { SnapshotLimits } from '../../domain/snapshots/snapshots.ts'
 import type { FeedPosition } from '../../feed/event.ts'
 import type { Feed } from '../../feed/feed.ts'
 import type { NodeWatch } from '../../feed/node-watch.ts'
@@ -29,6 +30,7 @@ export interface ServerFacts {
   accent: string | null
   publicUrl: string | null
   links: readonly ServerLink[]
+  snapshotLimits: SnapshotLimits
 }
 
 export interface ServerLink {

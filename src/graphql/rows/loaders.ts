@@ -73,6 +73,12 @@ function createJobLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
       },
     },
     artifact: byId((ids) => prisma.artifact.findMany({ where: { id: { in: ids } }, omit: { hash: true } })),
+    snapshot: byId((ids) =>
+      prisma.snapshot.findMany({ where: { id: { in: ids } }, omit: { list: true, blobs: true, diff: true } }),
+    ),
+    snapshotDiff: byId((ids) =>
+      prisma.snapshot.findMany({ where: { id: { in: ids } }, select: { id: true, diff: true } }),
+    ),
     closure: byKey('jobId', (jobIds) => prisma.closure.findMany({ where: { jobId: { in: jobIds } } })),
     currentRun: new DataLoader<JobRow, Run, string>((jobs) => readCurrentRuns(domain, jobs), {
       cacheKeyFn: (job) => job.id,

@@ -51,7 +51,7 @@ export const createResponseClass = (bounds: UnreadBounds) =>
 
 const announcedBytes = ({ headers }: IncomingMessage) => Number(headers['content-length'] ?? Infinity)
 
-function isUnread(request: IncomingMessage): boolean {
+export function isUnread(request: IncomingMessage): boolean {
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers
   return !request.complete && !request.destroyed && (encoding !== undefined || length !== '0')
 }

@@ -17,6 +17,7 @@ import { currentRequest, identifyRequest, runRequest } from '../request-scope.ts
 import type { Rooms } from '../rows/context.ts'
 import { downloadPath } from '../rows/download-target.ts'
 import { sessionPath } from '../rows/session-path.ts'
+import { uploadPath } from '../rows/upload-target.ts'
 import { createWebServer, type Tls, watchCertificate } from './certificate.ts'
 import { createFindAddress, type FindAddress } from './client-address.ts'
 import { computeClosingMs } from './closing-streams.ts'
@@ -37,6 +38,7 @@ import { RequestCallers } from './request-callers.ts'
 import { SessionSockets } from './session-sockets.ts'
 import { cutStalledResponse, cutStalledStream, UnsentBytes } from './slow-readers.ts'
 import { isWebSocket, refuseUpgrade } from './upgrade.ts'
+import { cutSlowBody, Uploads } from './uploads.ts'
 import { WebSockets } from './websockets.ts'
 
 export interface ServerConfig extends GateRules {
@@ -77,7 +79,7 @@ const unreadBounds = { bytesMax: limits.droppedBodyBytesMax, msMax: limits.dropp
 
 /**
  * One port for GraphQL over HTTP, SSE and WebSocket at /graphql, GraphiQL there for browsers, the web console at /, files
- * below /download, sessions below /session, /metrics, /healthz and /readyz. Every request passes the gate first. A POST must be JSON: a web page may send other types without a preflight.
+ * below /download and /upload, sessions below /session, /metrics, /healthz and /readyz. Every request passes the gate first. A POST must be JSON: a web page may send other types without a preflight.
  */
 export class Server {
   readonly #config: ServerConfig
@@ -100,6 +102,7 @@ export class Server {
   readonly #sessions: Sessions
   readonly #sessionSockets: SessionSockets
   readonly #downloads: Downloads
+  readonly #uploads: Uploads
   readonly #console: ConsoleFiles
   #closed: Promise<void> | undefined
 
@@ -138,6 +141,11 @@ export class Server {
       identify: (exchange) => this.#callers.findDownloader(exchange),
       watch: (viewer, response) => this.#watchDownload(viewer, response),
       allowedHeaders: config.allowedHeaders,
+    })
+    this.#uploads = new Uploads({
+      rooms,
+      findAddress: this.#findAddress,
+      watch: (viewer, response) => this.#watchAccess(viewer, response, () => undefined),
     })
     this.#console = options.console
     this.#tls = options.tls ?? null
@@ -208,6 +216,7 @@ export class Server {
     )
     http.keepAliveTimeout = keepAliveTimeoutMs
     http.headersTimeout = headersTimeoutMs
+    http.requestTimeout = 0
     http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       socket.on('error', (error) => this.#log.debug({ err: error }, 'a WebSocket upgrade broke'))
       this.#upgrade(request, socket, head).catch((error: unknown) => {
@@ -254,6 +263,8 @@ export class Server {
     const reason = findGateRefusal(request.headers, this.#config, mayNavigate)
     if (reason !== null) return sendPlain(response, 403, reason)
     allowOrigin(request, response)
+    if (path.startsWith(uploadPath)) return this.#uploads.handle({ request, response })
+    cutSlowBody(request)
     if (isDownload) return this.#downloads.handle({ request, response })
     if (isConsole) return this.#console.send({ request, response }, path)
     switch (path) {
@@ -310,10 +321,16 @@ export class Server {
   /** Cuts a stream whose viewer loses access, without `complete`, so that the client reconnects and gets the reason. */
   #watchStream(viewer: Viewer, response: ServerResponse, end: () => void) {
     if (response.closed) return end()
-    const unwatch = this.#accessExpiry.watch(viewer, () => response.destroy())
     const stopCutting = cutStalledStream(response, this.#keepAliveMs)
-    response.once('close', () => {
+    this.#watchAccess(viewer, response, () => {
       stopCutting()
+      end()
+    })
+  }
+
+  #watchAccess(viewer: Viewer, response: ServerResponse, end: () => void) {
+    const unwatch = this.#accessExpiry.watch(viewer, () => response.destroy())
+    response.once('close', () => {
       unwatch()
       end()
     })

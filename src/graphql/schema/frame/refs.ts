@@ -15,6 +15,7 @@ import type {
   Run,
   SavedView,
   Secret,
+  Snapshot,
   Team,
   User,
 } from '../../../platform/generated/client.ts'
@@ -27,6 +28,9 @@ export const RunRef = builder.objectRef<Run>('Run')
 export const JobEventRef = builder.objectRef<FeedEvent>('JobEvent')
 export const ArtifactRef = builder.objectRef<Omit<Artifact, 'hash'>>('Artifact')
 export const JobSessionRef = builder.objectRef<JobSession>('JobSession')
+/** Without its list and diff, which may have megabytes. */
+export type SnapshotRow = Omit<Snapshot, 'list' | 'blobs' | 'diff'>
+export const SnapshotRef = builder.objectRef<SnapshotRow>('Snapshot')
 export const UserRef = builder.objectRef<User>('User')
 export const TeamRef = builder.objectRef<Team>('Team')
 export const SavedViewRef = builder.objectRef<SavedView>('SavedView')

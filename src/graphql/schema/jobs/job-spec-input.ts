@@ -148,7 +148,12 @@ export const JobSpecInput = builder.inputType('JobSpecInput', {
     }),
     input: t.field({ type: 'JSONObject', description: 'Input of the handler.' }),
     image: t.string({ description: 'Container image.' }),
-    workdir: t.string({ description: 'Working directory: an absolute path or ~/…' }),
+    snapshot: t.id({
+      description: 'The snapshot of which each run gets a fresh copy as its working directory: snapshot_…',
+    }),
+    workdir: t.string({
+      description: 'Working directory: an absolute path or ~/…; with `snapshot`, a folder of the snapshot.',
+    }),
     environment: t.field({
       type: [EnvironmentVariableInput],
       ...capList(variablesMax, 'Environment variables in order (the last one of a name wins)'),

@@ -159,9 +159,15 @@ JobSpecRef.implement({
     }),
     input: t.expose('input', { type: 'JSONObject', nullable: true, description: 'Input of the handler.' }),
     image: t.exposeString('image', { nullable: true, description: 'Container image.' }),
+    snapshot: t.id({
+      nullable: true,
+      description: 'Id of the snapshot of which each run gets a copy; null: none.',
+      resolve: ({ snapshot }) => snapshot ?? null,
+    }),
     workdir: t.exposeString('workdir', {
       nullable: true,
-      description: 'Working directory; null: the home directory of the user.',
+      description:
+        'Working directory, in the copy of the snapshot if there is one; null: that copy, or the home directory of the user.',
     }),
     environment: t.field({
       type: [EnvironmentVariable],

@@ -20,6 +20,7 @@ import {
   JobSessionRef,
   PoolRef,
   RunRef,
+  SnapshotRef,
   SubmissionQueueRef,
   TeamRef,
   UserRef,
@@ -253,6 +254,12 @@ builder.node(JobRef, {
       type: [JobSessionRef],
       description: 'The newest sessions in the job, open and ended, at most 100.',
       resolve: ({ id }, _args, { load }) => load.sessionsOfJob.load(id),
+    }),
+    snapshot: t.field({
+      type: SnapshotRef,
+      nullable: true,
+      description: 'The files that each run of the job begins with; null: none.',
+      resolve: ({ snapshotId }, _args, { load }) => (snapshotId === null ? null : load.snapshot.load(snapshotId)),
     }),
     closure: t.field({
       type: 'JSONObject',

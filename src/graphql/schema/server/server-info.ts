@@ -86,6 +86,17 @@ builder.node(ServerInfo, {
       description: 'Maximum number of concurrent operations on one WebSocket.',
       resolve: () => limits.operationsPerSocketMax,
     }),
+    maxSnapshotBytes: t.field({
+      type: 'UInt53',
+      authScopes: known,
+      description: 'Maximum total size of the files of a snapshot.',
+      resolve: ({ snapshotLimits }) => snapshotLimits.bytesMax,
+    }),
+    maxSnapshotFiles: t.int({
+      authScopes: known,
+      description: 'Maximum number of files and links of a snapshot.',
+      resolve: ({ snapshotLimits }) => snapshotLimits.filesMax,
+    }),
     eventRetentionDays: t.exposeInt('eventRetentionDays', {
       authScopes: known,
       nullable: true,

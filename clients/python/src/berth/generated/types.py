@@ -260,8 +260,8 @@ class JobSpec:
     """Whether the job can continue from a closure. A run that is interrupted after `saveClosure` is followed by another run."""
     retry: Optional[Retry] = None
     """Retry after a failed run; default: none."""
-    secrets: Optional[Sequence[str]] = None
-    """Names of secrets to put into the environment (your own, or else those of the team of the job). At most 32."""
+    snapshot: Optional[str] = None
+    """The snapshot of which each run gets a fresh copy as its working directory: snapshot_…"""
     stderr_path: Optional[str] = None
     """File that receives a copy of the error output."""
     stdin_path: Optional[str] = None
@@ -271,7 +271,7 @@ class JobSpec:
     team: Optional[str] = None
     """Team of the job; default: your default team."""
     workdir: Optional[str] = None
-    """Working directory: an absolute path or ~/…"""
+    """Working directory: an absolute path or ~/…; with `snapshot`, a folder of the snapshot."""
     x11: Optional[X11] = None
     """X11 display."""
 
@@ -525,8 +525,8 @@ class JobSpecFields(TypedDict, total=False):
     """Whether the job can continue from a closure. A run that is interrupted after `saveClosure` is followed by another run."""
     retry: Optional[Retry]
     """Retry after a failed run; default: none."""
-    secrets: Optional[Sequence[str]]
-    """Names of secrets to put into the environment (your own, or else those of the team of the job). At most 32."""
+    snapshot: Optional[str]
+    """The snapshot of which each run gets a fresh copy as its working directory: snapshot_…"""
     stderr_path: Optional[str]
     """File that receives a copy of the error output."""
     stdin_path: Optional[str]
@@ -536,7 +536,7 @@ class JobSpecFields(TypedDict, total=False):
     team: Optional[str]
     """Team of the job; default: your default team."""
     workdir: Optional[str]
-    """Working directory: an absolute path or ~/…"""
+    """Working directory: an absolute path or ~/…; with `snapshot`, a folder of the snapshot."""
     x11: Optional[X11]
     """X11 display."""
 

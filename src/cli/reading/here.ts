@@ -1,0 +1,48 @@
+import { FolderRefused, type UploadedSnapshot, type UploadProgress, uploadSnapshot } from '../../client/files/index.ts'
+import type { Cli } from '../frame/cli.ts'
+import { exitCodes, Stop, usageError } from '../frame/exit.ts'
+
+export interface HereOptions {
+  here?: boolean
+  include?: string[]
+  exclude?: string[]
+}
+
+/** Sends the current directory as a snapshot; returns its id, or undefined without --here. */
+export async function sendHere(cli: Cli, { here, include, exclude }: HereOptions): Promise<string | undefined> {
+  if (!here) {
+    if (include || exclude) throw usageError('--include and --exclude need --here')
+    return undefined
+  }
+  const { terminal, cwd } = cli
+  const onProgress = (progress: UploadProgress) => terminal.progress(progressText(progress))
+  try {
+    const snapshot = await uploadSnapshot(cli.connection(), cwd, { include, exclude, onProgress, signal: cli.ended })
+    terminal.progress(null)
+    terminal.say(snapshotText(snapshot))
+    return snapshot.id
+  } catch (error) {
+    terminal.progress(null)
+    if (!(error instanceof FolderRefused)) throw error
+    for (const detail of error.details) terminal.say(`  ${detail}`)
+    throw new Stop(exitCodes.refused, error.message, error.remedy)
+  }
+}
+
+const progressText = ({ step, bytes, totalBytes }: UploadProgress) =>
+  `${step === 'READING' ? 'reading' : 'sending'} files: ${formatBytes(bytes)} of ${formatBytes(totalBytes)}`
+
+function snapshotText(snapshot: UploadedSnapshot): string {
+  const { hash, files, bytes, newFiles, sentBytes, git } = snapshot
+  const size = `${countFiles(files)}, ${formatBytes(bytes)} (${newFiles} new, ${formatBytes(sentBytes)} sent)`
+  const changes = git?.changed ? ` + ${countFiles(git.changed, 'changed file')}` : ''
+  return `snapshot ${hash.slice(0, 6)}…: ${size}${git?.commit ? `, commit ${git.commit.slice(0, 7)}${changes}` : ''}`
+}
+
+const countFiles = (count: number, noun = 'file') => `${count} ${noun}${count === 1 ? '' : 's'}`
+
+function formatBytes(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} B`
+  const [unit, size] = bytes < 1e6 ? ['kB', 1e3] : bytes < 1e9 ? ['MB', 1e6] : ['GB', 1e9]
+  return `${(bytes / Number(size)).toFixed(bytes < 10 * Number(size) ? 1 : 0)} ${unit}`
+}

@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto'
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type FolderEntry, FolderRefused, isLink } from './folder.ts'
+import { inParallel } from './in-parallel.ts'
+
+/** Reads and hashes the files of a folder, in pieces. */
+
+export interface HashedFile {
+  path: string
+  mode: number
+  size: number
+  sha256: string
+}
+
+export type ListEntry = HashedFile | { path: string; link: string }
+
+export const isHashed = (entry: ListEntry): entry is HashedFile => 'sha256' in entry
+
+const pieceBytes = 256 * 1024
+
+async function* readPieces(folder: string, { path, size }: { path: string; size: number }): AsyncGenerator<Buffer> {
+  const file = await open(join(folder, path), constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => {
+    throw changedWhileRead(path)
+  })
+  try {
+    let left = size
+    for (;;) {
+      // Reads one byte more than is left, to notice a file that has grown.
+      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(Math.min(pieceBytes, left + 1)))
+      if (bytesRead > left || (bytesRead === 0 && left > 0)) throw changedWhileRead(path)
+      if (bytesRead === 0) return
+      left -= bytesRead
+      yield buffer.subarray(0, bytesRead)
+    }
+  } finally {
+    await file.close()
+  }
+}
+
+/** Hashes the files, in their order. `onRead` gets the bytes of each piece. */
+export const hashFiles = (
+  folder: string,
+  entries: readonly FolderEntry[],
+  onRead: (bytes: number) => void,
+): Promise<ListEntry[]> =>
+  inParallel(entries, async (entry) => (isLink(entry) ? entry : hashFile(folder, entry, onRead)))
+
+async function hashFile(
+  folder: string,
+  file: Exclude<FolderEntry, { link: string }>,
+  onRead: (bytes: number) => void,
+): Promise<HashedFile> {
+  const { path, mode, size } = file
+  const hash = createHash('sha256')
+  for await (const piece of readPieces(folder, file)) {
+    hash.update(piece)
+    onRead(piece.length)
+  }
+  return { path, mode, size, sha256: hash.digest('hex') }
+}
+
+/** The blobs of these files, each after a line with its hash and size. Throws FolderRefused if a file has changed. */
+export async function* packFiles(
+  folder: string,
+  files: readonly HashedFile[],
+  onSent: (bytes: number) => void,
+): AsyncGenerator<Buffer> {
+  for (const file of files) {
+    const { path, size, sha256 } = file
+    yield Buffer.from(`${sha256} ${size}\n`)
+    const hash = createHash('sha256')
+    for await (const piece of readPieces(folder, file)) {
+      hash.update(piece)
+      yield piece
+      onSent(piece.length)
+    }
+    if (hash.digest('hex') !== sha256) throw changedWhileRead(path)
+  }
+}
+
+const changedWhileRead = (path: string) =>
+  new FolderRefused(`changed while it was read: ${path}`, {
+    details: [],
+    remedy: 'submit again when it no longer changes, or name it in .berthignore',
+  })

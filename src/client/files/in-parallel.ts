@@ -1,0 +1,15 @@
+const workersMax = 16
+
+/** Applies the work to each item, several at a time; the results have the order of the items. */
+export async function inParallel<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = []
+  const left = items.entries()
+  const worker = async () => {
+    for (const [at, item] of left) results[at] = await work(item)
+  }
+  await Promise.all(Array.from({ length: workersMax }, worker))
+  return results
+}

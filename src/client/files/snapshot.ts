@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto'
+import { RequestFailed } from '../connection/failure.ts'
+import { withAttempts } from '../connection/retry.ts'
+import { sleepFor } from '../connection/sleep.ts'
+import type { Connection } from '../connection/transport.ts'
+import { CreateSnapshotDocument, type CreateSnapshotMutation, SnapshotLimitsDocument } from '../generated/graphql.ts'
+import { type HashedFile, hashFiles, isHashed, type ListEntry, packFiles } from './contents.ts'
+import {
+  type FolderEntry,
+  type FolderOptions,
+  FolderRefused,
+  type GitFacts,
+  ignoreFile,
+  isLink,
+  listFolder,
+  readGitFacts,
+} from './folder.ts'
+
+/** Sends a folder as a snapshot, in the form that docs/files.md describes. */
+
+export interface UploadOptions extends FolderOptions {
+  /** Called while files are read and sent. */
+  onProgress?: ((progress: UploadProgress) => void) | undefined
+  signal?: AbortSignal | undefined
+}
+
+export interface UploadProgress {
+  step: 'READING' | 'SENDING'
+  bytes: number
+  totalBytes: number
+}
+
+export interface UploadedSnapshot {
+  /** For `spec.snapshot`. */
+  id: string
+  /** SHA-256 of the list of files. */
+  hash: string
+  files: number
+  bytes: number
+  /** null: the folder is in no git tree. */
+  git: GitFacts | null
+  /** Files whose contents the server did not have. */
+  newFiles: number
+  /** Bytes of these. */
+  sentBytes: number
+}
+
+const attempts = 5
+
+/**
+ * Sends what the server lacks of a folder and returns the snapshot, whose id goes into `spec.snapshot`. An upload that
+ * breaks goes on after the files that arrived. Throws FolderRefused or RequestFailed.
+ */
+export async function uploadSnapshot(
+  connection: Connection,
+  folder: string,
+  options: UploadOptions = {},
+): Promise<UploadedSnapshot> {
+  const { signal, onProgress = () => undefined } = options
+  const [{ serverInfo }, found] = await Promise.all([
+    connection.request(SnapshotLimitsDocument, {}, { attempts, signal }),
+    listFolder(folder, options),
+  ])
+  checkLimits(found, serverInfo)
+  const totalBytes = sumSizes(found)
+  const onRead = countProgress('READING', totalBytes, onProgress)
+  const [entries, git] = await Promise.all([hashFiles(folder, found, onRead), readGitFacts(folder)])
+  const text = [{ git }, ...entries].map((line) => `${JSON.stringify(line)}\n`).join('')
+  const hash = createHash('sha256').update(text).digest('hex')
+  const list = { hash, text, entries, totalBytes }
+  const sent = { newFiles: 0, sentBytes: 0 }
+  const send = () => sendSnapshot(connection, { folder, list, sent, onProgress, signal })
+  const again = (outcome: { result: unknown } | { error: unknown }) =>
+    'error' in outcome && outcome.error instanceof RequestFailed && outcome.error.retryable
+      ? outcome.error.retryAfterMs
+      : null
+  const id = await withAttempts(send, { attempts, again, sleep: sleepFor, signal })
+  return { id, hash, files: entries.length, bytes: totalBytes, git, ...sent }
+}
+
+function countProgress(
+  step: UploadProgress['step'],
+  totalBytes: number,
+  onProgress: (progress: UploadProgress) => void,
+): (bytes: number) => void {
+  let bytes = 0
+  return (more) => {
+    bytes += more
+    onProgress({ step, bytes, totalBytes })
+  }
+}
+
+interface Limits {
+  maxSnapshotBytes: number | null
+  maxSnapshotFiles: number | null
+}
+
+const largestShown = 10
+
+function checkLimits(found: readonly FolderEntry[], { maxSnapshotBytes, maxSnapshotFiles }: Limits): void {
+  if (found.length === 0)
+    throw new FolderRefused('the folder has no files', { details: [], remedy: `check ${ignoreFile} and --exclude` })
+  const bytes = sumSizes(found)
+  const isLarge = bytes > (maxSnapshotBytes ?? Number.POSITIVE_INFINITY)
+  if (!isLarge && found.length <= (maxSnapshotFiles ?? Number.POSITIVE_INFINITY)) return
+  const largest = found
+    .filter((each) => !isLink(each))
+    .toSorted((a, b) => sizeOf(b) - sizeOf(a))
+    .slice(0, largestShown)
+  throw new FolderRefused(
+    isLarge
+      ? `the files have ${inMegabytes(bytes)}, and a snapshot has at most ${inMegabytes(maxSnapshotBytes ?? 0)}`
+      : `the folder has ${found.length} files, and a snapshot has at most ${maxSnapshotFiles}`,
+    {
+      details: largest.map((each) => `${inMegabytes(sizeOf(each)).padStart(12)}  ${toPattern(each.path)}`),
+      remedy: `add what the job does not need to ${ignoreFile}; above are lines for the largest files`,
+    },
+  )
+}
+
+const inMegabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`
+/** A line of `.berthignore` that names this file alone. */
+const toPattern = (path: string) => `/${path.replace(/[*?[\]\\]/g, '\\$&')}`
+const sizeOf = (entry: FolderEntry) => (isLink(entry) ? 0 : entry.size)
+const sumSizes = (found: readonly FolderEntry[]) => found.reduce((sum, each) => sum + sizeOf(each), 0)
+
+interface Sending {
+  folder: string
+  list: { hash: string; text: string; entries: readonly ListEntry[]; totalBytes: number }
+  sent: { newFiles: number; sentBytes: number }
+  onProgress: (progress: UploadProgress) => void
+  signal: AbortSignal | undefined
+}
+
+/** Returns the id of the snapshot. */
+async function sendSnapshot(connection: Connection, sending: Sending): Promise<string> {
+  const { folder, list, sent, onProgress, signal } = sending
+  const input = { hash: list.hash, files: list.entries.length, bytes: list.totalBytes }
+  const { createSnapshot } = await connection.request(CreateSnapshotDocument, { input }, { signal })
+  const { snapshot, uploadUrl } = expectCreated(createSnapshot)
+  if (uploadUrl === null) return snapshot.id
+  const answer = await connection.upload(uploadUrl, [Buffer.from(list.text)], { signal })
+  if (answer.uploadUrl === null) return snapshot.id
+  const files = findFiles(list.entries, answer.missing)
+  const totalBytes = files.reduce((sum, { size }) => sum + size, 0)
+  const onSent = countProgress('SENDING', totalBytes, onProgress)
+  await connection.upload(answer.uploadUrl, packFiles(folder, files, onSent), { signal })
+  sent.newFiles += files.length
+  sent.sentBytes += totalBytes
+  return snapshot.id
+}
+
+function expectCreated(created: CreateSnapshotMutation['createSnapshot']) {
+  if (created.__typename === 'CreateSnapshotSuccess') return created
+  throw new RequestFailed(created.code, created.message)
+}
+
+function findFiles(entries: readonly ListEntry[], hashes: readonly string[]): HashedFile[] {
+  const byHash = new Map(entries.filter(isHashed).map((file) => [file.sha256, file]))
+  return hashes.flatMap((hash) => byHash.get(hash) ?? [])
+}

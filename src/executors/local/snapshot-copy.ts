@@ -1,0 +1,85 @@
+import { execFile, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { chown, mkdir, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { promisify } from 'node:util'
+import { type Account, switchToAccount } from '../accounts/account.ts'
+import { readErrorCode } from '../backend/file-errors.ts'
+import { StartFailed } from '../executor.ts'
+import { makeReachableFolder, removeLinkTarget } from './run-files.ts'
+
+/**
+ * The copy of a snapshot in which a run works, unpacked by `tar` under the account of the job. Each start makes a copy of
+ * its own, below the directory of the run or, for another account, in a folder to which a link there points.
+ */
+
+const prefix = 'snapshot-'
+const messageCharactersMax = 300
+
+export interface CopyOptions {
+  /** The directory of the run. */
+  directory: string
+  account: Account | null
+  environment: Readonly<Record<string, string | undefined>>
+  /** Ends the copying. */
+  signal: AbortSignal | undefined
+}
+
+/** Returns the folder with the files. */
+export async function copySnapshot(
+  archive: () => AsyncIterable<Uint8Array>,
+  { directory, account, environment, signal }: CopyOptions,
+): Promise<string> {
+  const own = join(directory, `${prefix}${randomUUID()}`)
+  const folder = account ? join(await makeReachableFolder(own), 'files') : own
+  await mkdir(folder, { mode: 0o700 })
+  if (account) await chown(folder, account.uid, account.gid)
+  const tar = ['tar', '-x', '-p', '--no-same-owner', '-f', '-']
+  const [file = '', ...args] = [...switchToAccount(account), ...tar]
+  // The account enters the folder itself: the server must not enter a directory of another account.
+  const child = spawn(file, [...args, '-C', folder], {
+    cwd: '/',
+    env: { PATH: environment['PATH'], LC_ALL: 'C' },
+    stdio: ['pipe', 'ignore', 'pipe'],
+    ...(signal && { signal }),
+  })
+  let message = ''
+  child.stderr.on('data', (text) => {
+    message = `${message}${text}`.slice(0, messageCharactersMax)
+  })
+  const ended = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve))
+  const [sent, code] = await Promise.allSettled([pipeline(Readable.from(archive()), child.stdin), ended])
+  if (code.status === 'fulfilled' && code.value === 0 && sent.status === 'fulfilled') return folder
+  const cause = code.status === 'rejected' ? code.reason : sent.status === 'rejected' ? sent.reason : undefined
+  throw describeFailure(message.trim(), cause)
+}
+
+function describeFailure(message: string, cause: unknown): unknown {
+  if (/No space left on device|Disk quota exceeded/.test(message))
+    return new StartFailed('NODE_TROUBLE', 'no space is left for a copy of the snapshot', { cause })
+  if (message === '' && cause !== undefined && readErrorCode(cause) !== 'ENOENT') return cause
+  const why = message === '' ? 'the machine has no tar' : message
+  return new StartFailed('START_FAILED', `The snapshot could not be unpacked: ${why}`, { cause })
+}
+
+/** Removes all copies of the run. */
+export async function removeSnapshotCopies(directory: string): Promise<void> {
+  const names = await readdir(directory).catch(() => [])
+  for (const name of names.filter((each) => each.startsWith(prefix))) {
+    await removeLinkTarget(join(directory, name))
+    await removeTree(join(directory, name))
+  }
+}
+
+/** A job may have made folders that its account cannot change, such as the cache of a package manager. */
+async function removeTree(path: string): Promise<void> {
+  try {
+    await rm(path, { recursive: true, force: true })
+  } catch (error) {
+    if (readErrorCode(error) !== 'EACCES') throw error
+    await promisify(execFile)('chmod', ['-R', 'u+rwX', path])
+    await rm(path, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,31 @@
+import { randomBytes } from 'node:crypto'
+
+/** What an upload brings to a snapshot: its list, or the blobs that its user has not sent before. */
+export type UploadPart = 'list' | 'blobs'
+
+export interface UploadTarget {
+  snapshotId: string
+  part: UploadPart
+  /** Random: each ticket has its own, and is used once. */
+  once: string
+}
+
+export const uploadPath = '/upload/'
+
+export const newUploadTarget = (snapshotId: string, part: UploadPart): UploadTarget => ({
+  snapshotId,
+  part,
+  once: randomBytes(16).toString('hex'),
+})
+
+/** The path without a ticket, for which a ticket is made. */
+export const formatUploadTarget = ({ snapshotId, part, once }: UploadTarget): string =>
+  `${uploadPath}snapshots/${snapshotId}/${part}/${once}`
+
+/** null: the path is none of an upload. */
+export function parseUploadTarget(path: string): UploadTarget | null {
+  const [, snapshotId, part, once] =
+    /^\/upload\/snapshots\/(snapshot_[0-9a-z]{26})\/(list|blobs)\/([0-9a-f]{32})$/.exec(path) ?? []
+  if (snapshotId === undefined || once === undefined) return null
+  return { snapshotId, part: part as UploadPart, once }
+}

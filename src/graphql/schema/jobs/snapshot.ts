@@ -1,0 +1,121 @@
+import { maySee } from '../../../domain/access.ts'
+import { createDownloadTicket, ticketSecondsMax } from '../../../domain/download-tickets.ts'
+import { type AnnouncedSnapshot, createSnapshot } from '../../../domain/snapshots/snapshots.ts'
+import { diffCost } from '../../caller-limits.ts'
+import { formatUploadTarget, newUploadTarget } from '../../rows/upload-target.ts'
+import { builder } from '../frame/builder.ts'
+import { declareResult } from '../frame/mutation-result.ts'
+import { requireRow } from '../frame/problem.ts'
+import { SnapshotRef, UserRef } from '../frame/refs.ts'
+
+builder.node(SnapshotRef, {
+  description:
+    'The files of a folder as they were. It is removed when no job has named it for seven days. As visible as the jobs of its user.',
+  id: { resolve: (snapshot) => snapshot.id, description: 'Global id, for `node`: snapshot_…' },
+  async loadMany(ids, { load, viewer }) {
+    const snapshots = await Promise.all(ids.map((id) => load.snapshot.load(id)))
+    return snapshots.map((snapshot) => (snapshot && maySee(viewer, snapshot) ? snapshot : null))
+  },
+  fields: (t) => ({
+    user: t.field({
+      type: UserRef,
+      description: 'The user who made it.',
+      resolve: ({ userId }, _args, { load }) => requireRow(load.user.load(userId)),
+    }),
+    hash: t.string({
+      description: 'SHA-256 of its list of files, in hexadecimal digits.',
+      resolve: ({ hash }) => Buffer.from(hash).toString('hex'),
+    }),
+    files: t.exposeInt('files', { description: 'Number of its files and links.' }),
+    bytes: t.field({
+      type: 'UInt53',
+      description: 'Total size of its files.',
+      resolve: ({ bytes }) => Number(bytes),
+    }),
+    commit: t.exposeString('commit', {
+      nullable: true,
+      description: 'Commit of the working tree; null: it is of no git tree.',
+    }),
+    branch: t.exposeString('branch', { nullable: true, description: 'Branch of the working tree; null: none.' }),
+    remote: t.exposeString('remote', {
+      nullable: true,
+      description: 'URL of the remote of the working tree, without credentials; null: none.',
+    }),
+    changedFiles: t.exposeInt('changed', {
+      nullable: true,
+      description: 'Number of files that differ from `commit`; null: it is of no git tree.',
+    }),
+    dirty: t.boolean({
+      nullable: true,
+      description: 'Whether files differ from `commit`; null: it is of no git tree.',
+      resolve: ({ changed }) => (changed === null ? null : changed > 0),
+    }),
+    diff: t.string({
+      nullable: true,
+      description: 'What differs from `commit` in tracked files; null: nothing, or more than 1 MiB.',
+      complexity: diffCost,
+      resolve: async ({ id }, _args, { load }) => (await load.snapshotDiff.load(id))?.diff ?? null,
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
+    completedAt: t.expose('completedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When its last file arrived; null: it is incomplete, and no job can name it.',
+    }),
+  }),
+})
+
+interface Created extends AnnouncedSnapshot {
+  upload: { url: string; expiresAt: Date } | null
+}
+
+const CreateSnapshotSuccess = builder.objectRef<Created>('CreateSnapshotSuccess').implement({
+  description: 'The snapshot, and how its files are sent.',
+  fields: (t) => ({
+    snapshot: t.field({
+      type: SnapshotRef,
+      description: 'The snapshot; an earlier one if you have sent the same list before.',
+      resolve: ({ id }, _args, { load }) => requireRow(load.snapshot.load(id)),
+    }),
+    uploadUrl: t.string({
+      nullable: true,
+      description:
+        'The address below that of the server to which the list is sent once, by PUT. The answer has the next address, for the missing contents. Keep it secret. null: the snapshot is complete.',
+      resolve: ({ upload }) => upload?.url,
+    }),
+    expiresAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'Until when the upload may begin; null: the snapshot is complete.',
+      resolve: ({ upload }) => upload?.expiresAt,
+    }),
+  }),
+})
+
+const CreateSnapshotInput = builder.inputType('CreateSnapshotInput', {
+  description: 'A list of files; docs/files.md describes its form.',
+  fields: (t) => ({
+    hash: t.string({ required: true, description: 'SHA-256 of the list, in hexadecimal digits.' }),
+    files: t.int({ required: true, description: 'Number of files and links; at most `ServerInfo.maxSnapshotFiles`.' }),
+    bytes: t.field({
+      type: 'UInt53',
+      required: true,
+      description: 'Total size of the files; at most `ServerInfo.maxSnapshotBytes`.',
+    }),
+  }),
+})
+
+builder.mutationField('createSnapshot', (t) =>
+  t.field({
+    type: declareResult('CreateSnapshot', CreateSnapshotSuccess),
+    description: `Begins a snapshot of a folder, or finds the one with the same list. Its upload begins within ${ticketSecondsMax / 60} minutes.`,
+    args: { input: t.arg({ type: CreateSnapshotInput, required: true, description: 'The snapshot.' }) },
+    async resolve(_root, { input }, { domain, viewer, facts }): Promise<Created> {
+      const created = await createSnapshot(domain, viewer, input, facts.snapshotLimits)
+      if (created.isComplete) return { ...created, upload: null }
+      const path = formatUploadTarget(newUploadTarget(created.id, 'list'))
+      const { ticket, expiresAt } = await createDownloadTicket(domain, viewer, path)
+      return { ...created, upload: { url: `${path}?ticket=${ticket}`, expiresAt } }
+    },
+  }),
+)

@@ -1,0 +1,111 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Viewer } from '../../domain/access.ts'
+import { checkDownloadTicket, createDownloadTicket } from '../../domain/download-tickets.ts'
+import { InvalidInput, NotFound } from '../../domain/errors.ts'
+import { storePack } from '../../domain/snapshots/blobs.ts'
+import { storeList, useUpload } from '../../domain/snapshots/snapshots.ts'
+import { limits } from '../caller-limits.ts'
+import { buildErrorBody, type ErrorCode } from '../errors.ts'
+import { KeyedLimit } from '../keyed-limit.ts'
+import type { Rooms } from '../rows/context.ts'
+import { formatUploadTarget, newUploadTarget, parseUploadTarget, type UploadTarget } from '../rows/upload-target.ts'
+import type { FindAddress } from './client-address.ts'
+import type { Exchange } from './compression.ts'
+import { isUnread, sendJson } from './refused-bodies.ts'
+
+export interface UploadsOptions {
+  findAddress: FindAddress
+  rooms: Rooms
+  /** Ends the exchange if its viewer loses access. */
+  watch: (viewer: Viewer, response: ServerResponse) => void
+}
+
+const retryAfterSeconds = 5
+
+/**
+ * Takes the lists and blobs of snapshots by PUT, with a ticket that is used once. A body is stored while it arrives, as
+ * fast as the database takes it.
+ */
+export class Uploads {
+  readonly #options: UploadsOptions
+  readonly #inFlight = new KeyedLimit(limits.uploadsInFlightMax)
+
+  constructor(options: UploadsOptions) {
+    this.#options = options
+  }
+
+  async handle({ request, response }: Exchange): Promise<void> {
+    response.setHeader('cache-control', 'no-store')
+    if (request.method !== 'PUT') return refuseMethod(response)
+    const url = new URL(request.url ?? '/', 'http://localhost')
+    const target = parseUploadTarget(url.pathname)
+    if (!target) return refuse(response, 404, 'NOT_FOUND', 'Ask createSnapshot for the address of an upload')
+    const viewer = await this.#findViewer(request, { target, ticket: url.searchParams.get('ticket') ?? '' })
+    if (!viewer)
+      return refuse(response, 403, 'FORBIDDEN', 'The ticket is of another upload, was used, or its time is over')
+    const release = this.#inFlight.tryAcquire(viewer.userId)
+    if (!release) return refuseMany(response)
+    try {
+      this.#options.watch(viewer, response)
+      cutSilentUpload(request)
+      sendJson(response, 200, await this.#store(viewer, target, request))
+    } catch (error) {
+      if (error instanceof InvalidInput) refuse(response, 400, 'BAD_REQUEST', error.message)
+      else if (error instanceof NotFound) refuse(response, 404, 'NOT_FOUND', error.message)
+      else if (!request.destroyed || request.complete) throw error
+    } finally {
+      request.socket.setTimeout(0)
+      release()
+    }
+  }
+
+  async #findViewer(
+    request: IncomingMessage,
+    { target, ticket }: { target: UploadTarget; ticket: string },
+  ): Promise<Viewer | null> {
+    const { rooms, findAddress } = this.#options
+    const ip = findAddress(request)
+    const viewer = await checkDownloadTicket(rooms.domain, { ticket, target: formatUploadTarget(target), ip })
+    return viewer && (await useUpload(rooms.domain, target.once)) ? viewer : null
+  }
+
+  async #store(
+    viewer: Viewer,
+    { snapshotId, part }: UploadTarget,
+    body: IncomingMessage,
+  ): Promise<{ missing: readonly string[]; uploadUrl: string | null }> {
+    const { domain } = this.#options.rooms
+    const owner = { snapshotId, userId: viewer.userId }
+    if (part === 'blobs') await storePack(domain, owner, body)
+    const missing = part === 'list' ? await storeList(domain, owner, body) : []
+    if (missing.length === 0) return { missing, uploadUrl: null }
+    const path = formatUploadTarget(newUploadTarget(snapshotId, 'blobs'))
+    const { ticket } = await createDownloadTicket(domain, viewer, path)
+    return { missing, uploadUrl: `${path}?ticket=${ticket}` }
+  }
+}
+
+function cutSilentUpload(request: IncomingMessage): void {
+  request.setTimeout(limits.uploadSilenceMsMax, () => request.destroy())
+}
+
+/** Replaces the limit of Node, which would also count for uploads. */
+export function cutSlowBody(request: IncomingMessage): void {
+  if (!isUnread(request)) return
+  const timer = setTimeout(() => request.destroy(), limits.bodyMsMax)
+  request.once('close', () => clearTimeout(timer))
+}
+
+function refuseMethod(response: ServerResponse): void {
+  response.setHeader('allow', 'PUT')
+  refuse(response, 405, 'BAD_REQUEST', 'Use PUT')
+}
+
+function refuseMany(response: ServerResponse): void {
+  response.setHeader('retry-after', String(retryAfterSeconds))
+  const message = `${limits.uploadsInFlightMax} of your uploads are in flight; wait for one of them`
+  sendJson(response, 429, buildErrorBody('RATE_LIMITED', message, { retryAfterSeconds }))
+}
+
+const refuse = (response: ServerResponse, status: number, code: ErrorCode, message: string) =>
+  sendJson(response, status, buildErrorBody(code, message))
