@@ -61,6 +61,7 @@ describe('the table of fields and executors', () => {
     stdinPath: { stdinPath: 'a' },
     stdoutPath: { stdoutPath: 'a' },
     stderrPath: { stderrPath: 'a' },
+    snapshot: { snapshot: 'snapshot_1' },
     handler: { handler: 'a.ts' },
     input: { handler: 'a.ts', input: { a: 1 } },
     command: { command: ['true'] },

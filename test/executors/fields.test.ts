@@ -31,6 +31,7 @@ const samples: Record<string, { field: object; beside?: object }> = {
   handler: { field: { command: null, handler: 'a.ts' } },
   input: { field: { command: null, handler: 'a.ts', input: { a: 1 } } },
   image: { field: { image: 'other' } },
+  snapshot: { field: { snapshot: 'snapshot_1' } },
   workdir: { field: { workdir: '/w' } },
   environment: { field: { environment: [{ name: 'A', value: 'b' }] } },
   secrets: { field: { secrets: ['A'] } },

@@ -78,9 +78,18 @@ const needs = {
   event_without_position: need(
     'SELECT job_id, seq, at FROM event WHERE position IS NULL AND xact >= $2 ORDER BY job_id, seq LIMIT $1',
   ),
+  job_snapshot_id_idx: need(
+    'SELECT FROM job j WHERE j.snapshot_id = s.id',
+    'SELECT FROM job j WHERE j.snapshot_id = $1',
+  ),
   hold_pool_idx: need('FROM hold WHERE pool = $1', 'SELECT * FROM hold WHERE pool = $1'),
   idempotency_key_expires_at_idx: need(
     'SELECT ctid FROM idempotency_key WHERE expires_at <= (SELECT berth_now()) ORDER BY expires_at LIMIT $1',
+  ),
+  blob_snapshot_id_idx: need('UPDATE blob SET snapshot_id = NULL WHERE snapshot_id = $1'),
+  blob_user_hash_key: need(
+    'b.user_id = $1 AND b.complete AND b.hash =',
+    'SELECT id FROM blob b WHERE b.user_id = $1 AND b.complete AND b.hash = $2',
   ),
   // Read by its foreign key.
   idempotency_key_job_id_idx: need(

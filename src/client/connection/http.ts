@@ -78,7 +78,7 @@ async function post<Result>(
   }
 }
 
-/** What the server still lacks, and the address to which it is sent; null: nothing. */
+/** Hashes of contents that the server still lacks, and the address to which they are sent; null: none are missing. */
 export interface UploadAnswer {
   missing: readonly string[]
   uploadUrl: string | null

@@ -14,9 +14,9 @@ export interface HashedFile {
   sha256: string
 }
 
-export type ListEntry = HashedFile | { path: string; link: string }
+export type HashedEntry = HashedFile | { path: string; link: string }
 
-export const isHashed = (entry: ListEntry): entry is HashedFile => 'sha256' in entry
+export const isHashed = (entry: HashedEntry): entry is HashedFile => 'sha256' in entry
 
 const pieceBytes = 256 * 1024
 
@@ -44,7 +44,7 @@ export const hashFiles = (
   folder: string,
   entries: readonly FolderEntry[],
   onRead: (bytes: number) => void,
-): Promise<ListEntry[]> =>
+): Promise<HashedEntry[]> =>
   inParallel(entries, async (entry) => (isLink(entry) ? entry : hashFile(folder, entry, onRead)))
 
 async function hashFile(

@@ -27,7 +27,7 @@ export class FolderRefused extends Error {
   override name = 'FolderRefused'
   /** One line for each file at fault, at most ten. */
   readonly details: readonly string[]
-  /** What the user can do. */
+  /** The next step of the user. */
   readonly remedy: string
 
   constructor(message: string, { details, remedy }: { details: readonly string[]; remedy: string }) {

@@ -4,7 +4,7 @@ import { withAttempts } from '../connection/retry.ts'
 import { sleepFor } from '../connection/sleep.ts'
 import type { Connection } from '../connection/transport.ts'
 import { CreateSnapshotDocument, type CreateSnapshotMutation, SnapshotLimitsDocument } from '../generated/graphql.ts'
-import { type HashedFile, hashFiles, isHashed, type ListEntry, packFiles } from './contents.ts'
+import { type HashedEntry, type HashedFile, hashFiles, isHashed, packFiles } from './contents.ts'
 import {
   type FolderEntry,
   type FolderOptions,
@@ -126,7 +126,7 @@ const sumSizes = (found: readonly FolderEntry[]) => found.reduce((sum, each) => 
 
 interface Sending {
   folder: string
-  list: { hash: string; text: string; entries: readonly ListEntry[]; totalBytes: number }
+  list: { hash: string; text: string; entries: readonly HashedEntry[]; totalBytes: number }
   sent: { newFiles: number; sentBytes: number }
   onProgress: (progress: UploadProgress) => void
   signal: AbortSignal | undefined
@@ -155,7 +155,7 @@ function expectCreated(created: CreateSnapshotMutation['createSnapshot']) {
   throw new RequestFailed(created.code, created.message)
 }
 
-function findFiles(entries: readonly ListEntry[], hashes: readonly string[]): HashedFile[] {
+function findFiles(entries: readonly HashedEntry[], hashes: readonly string[]): HashedFile[] {
   const byHash = new Map(entries.filter(isHashed).map((file) => [file.sha256, file]))
   return hashes.flatMap((hash) => byHash.get(hash) ?? [])
 }

@@ -1,8 +1,8 @@
 import type { ReadableStream } from 'node:stream/web'
 import { createTarPacker } from 'modern-tar'
 import type { Sql } from '../../platform/tx.ts'
-import { chunkBytes, readBlob, readEntries, readSmallBlobs } from './blobs.ts'
-import { isFile, type ListEntry } from './file-list.ts'
+import { chunkBytes, readBlob, readSmallBlobs, readSnapshotEntries } from './blobs.ts'
+import { isFile, type SnapshotEntry } from './file-list.ts'
 import { snapshotNotFound } from './snapshots.ts'
 
 type Packer = ReturnType<typeof createTarPacker>['controller']
@@ -18,7 +18,7 @@ export async function* readArchive(sql: Sql, snapshotId: string, mtime: Date): A
     [snapshotId],
   )
   if (!row) throw snapshotNotFound(snapshotId)
-  const entries = await readEntries(sql, { snapshotId, userId: row.userId })
+  const entries = await readSnapshotEntries(sql, { snapshotId, userId: row.userId })
   const { readable, controller } = createTarPacker()
   void addAll({ sql, userId: row.userId, packer: controller, mtime }, entries).catch((error) => controller.error(error))
   yield* readable as ReadableStream<Uint8Array>
@@ -31,7 +31,7 @@ interface Adding {
   mtime: Date
 }
 
-async function addAll(adding: Adding, entries: readonly ListEntry[]): Promise<void> {
+async function addAll(adding: Adding, entries: readonly SnapshotEntry[]): Promise<void> {
   for (const batch of divide(entries)) {
     const small = batch.filter(isFile).filter(({ size }) => size > 0 && size <= chunkBytes)
     const contents = await readSmallBlobs(adding.sql, adding.userId, small)
@@ -41,8 +41,8 @@ async function addAll(adding: Adding, entries: readonly ListEntry[]): Promise<vo
 }
 
 /** Batches of neighbours; a large file counts as a chunk. */
-function* divide(entries: readonly ListEntry[]): Generator<ListEntry[]> {
-  let batch: ListEntry[] = []
+function* divide(entries: readonly SnapshotEntry[]): Generator<SnapshotEntry[]> {
+  let batch: SnapshotEntry[] = []
   let bytes = 0
   for (const each of entries) {
     batch.push(each)
@@ -57,7 +57,7 @@ function* divide(entries: readonly ListEntry[]): Generator<ListEntry[]> {
 
 async function addEntry(
   { sql, userId, packer, mtime }: Adding,
-  each: ListEntry,
+  each: SnapshotEntry,
   contents: ReadonlyMap<string, Buffer>,
 ): Promise<void> {
   const name = each.path

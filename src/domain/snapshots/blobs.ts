@@ -5,7 +5,7 @@ import { brokenConstraint, type Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidInput } from '../errors.ts'
 import { ByteReader } from './byte-reader.ts'
-import { isFile, type ListEntry, type ListedFile, parseList } from './file-list.ts'
+import { isFile, type ListedFile, parseList, type SnapshotEntry } from './file-list.ts'
 import { completeSnapshot, type SnapshotOwner, snapshotNotFound } from './snapshots.ts'
 
 /**
@@ -42,7 +42,7 @@ interface Heading {
  * Throws InvalidInput that names the file of a blob that is not as listed.
  */
 export async function storePack(domain: Domain, owner: SnapshotOwner, body: AsyncIterable<Uint8Array>): Promise<void> {
-  const entries = await readEntries(domain.db.sql, owner)
+  const entries = await readSnapshotEntries(domain.db.sql, owner)
   const wanted = new Map(entries.filter(isFile).map((file) => [file.sha256, file]))
   const reader = new ByteReader(body)
   const writer = new BlobWriter(domain, owner)
@@ -162,7 +162,7 @@ async function storeLarge(sql: Sql, { snapshotId }: SnapshotOwner, reader: ByteR
 }
 
 /** The entries of a list that has arrived. */
-export async function readEntries(sql: Sql, { snapshotId, userId }: SnapshotOwner): Promise<ListEntry[]> {
+export async function readSnapshotEntries(sql: Sql, { snapshotId, userId }: SnapshotOwner): Promise<SnapshotEntry[]> {
   const [row] = await sql.query<{ list: Buffer | null }>('SELECT list FROM snapshot WHERE id = $1 AND user_id = $2', [
     snapshotId,
     userId,

@@ -21,19 +21,19 @@ export interface ListedLink {
   link: string
 }
 
-export type ListEntry = ListedFile | ListedLink
-export const isFile = (entry: ListEntry): entry is ListedFile => 'sha256' in entry
+export type SnapshotEntry = ListedFile | ListedLink
+export const isFile = (entry: SnapshotEntry): entry is ListedFile => 'sha256' in entry
 
-export type GitFacts = NonNullable<z.output<typeof heading>['git']>
+type GitFacts = NonNullable<z.output<typeof heading>['git']>
 
 export interface FileList {
   git: GitFacts | null
-  entries: ListEntry[]
+  entries: SnapshotEntry[]
   /** The list as it was sent. */
   text: Buffer
 }
 
-/** What the sender announced. */
+/** Properties of a list that its sender announced. */
 export interface Announced {
   hash: string
   files: number
@@ -79,11 +79,11 @@ const entry = z.union([
 ])
 
 /** Reads a list and checks it against what was announced. Throws InvalidInput that names the entry. */
-export async function readList(body: AsyncIterable<Uint8Array>, announced: Announced): Promise<FileList> {
+export async function readFileList(body: AsyncIterable<Uint8Array>, announced: Announced): Promise<FileList> {
   const reader = new ByteReader(body)
   const hash = createHash('sha256')
   const lines: Buffer[] = []
-  const entries: ListEntry[] = []
+  const entries: SnapshotEntry[] = []
   let git: GitFacts | null = null
   let bytes = 0
   for (;;) {
@@ -103,9 +103,9 @@ export async function readList(body: AsyncIterable<Uint8Array>, announced: Annou
 }
 
 /** Reads a list that was checked before. */
-export function parseList(text: Buffer): ListEntry[] {
+export function parseList(text: Buffer): SnapshotEntry[] {
   const [, ...lines] = text.toString().split('\n')
-  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as ListEntry)
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as SnapshotEntry)
 }
 
 function readLine<Output>(schema: z.ZodType<Output>, line: Buffer, name: string): Output {
@@ -118,7 +118,7 @@ function readLine<Output>(schema: z.ZodType<Output>, line: Buffer, name: string)
   throw refuse(`${name} is not valid: ${JSON.stringify(line.toString().slice(0, 100))}`)
 }
 
-function checkEntry(each: ListEntry): ListEntry {
+function checkEntry(each: SnapshotEntry): SnapshotEntry {
   const trouble = findPathTrouble(each.path) ?? (isFile(each) ? findFileTrouble(each) : findTargetTrouble(each.link))
   if (trouble !== null) throw refuse(`${JSON.stringify(each.path)} ${trouble}`)
   return each
@@ -149,7 +149,7 @@ function findTargetTrouble(target: string): string | null {
   return Buffer.byteLength(target) > pathBytesMax ? `is a link to a path of more than ${pathBytesMax} bytes` : null
 }
 
-function checkTree(entries: readonly ListEntry[], announced: Announced): void {
+function checkTree(entries: readonly SnapshotEntry[], announced: Announced): void {
   const byPath = new Map(entries.map((each) => [each.path, each]))
   const sizes = new Map<string, number>()
   let total = 0
@@ -174,14 +174,14 @@ function checkTree(entries: readonly ListEntry[], announced: Announced): void {
     )
 }
 
-function findEntryAbove(name: string, byPath: ReadonlyMap<string, ListEntry>): string | null {
+function findEntryAbove(name: string, byPath: ReadonlyMap<string, SnapshotEntry>): string | null {
   for (let folder = posix.dirname(name); folder !== '.'; folder = posix.dirname(folder))
     if (byPath.has(folder)) return folder
   return null
 }
 
 /** Follows a link as the system would, also through other links: `..` behind a link leaves the folder that it leads to. */
-function leadsInside({ path: name, link }: ListedLink, byPath: ReadonlyMap<string, ListEntry>): boolean {
+function leadsInside({ path: name, link }: ListedLink, byPath: ReadonlyMap<string, SnapshotEntry>): boolean {
   const at = name.split('/').slice(0, -1)
   const left = link.split('/')
   for (let followed = 0; left.length > 0; ) {

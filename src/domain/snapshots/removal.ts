@@ -36,8 +36,8 @@ SELECT id AS "snapshotId", user_id AS "userId" FROM snapshot s
 WHERE unused_since < berth_now() - CASE WHEN completed_at IS NULL THEN interval '1 day' ELSE interval '7 days' END`
 
 /**
- * Each blob that the snapshot holds passes to another snapshot that names it; the others are let go. The row is locked
- * before it is judged, so a submission either named it before or does not find it.
+ * Gives each blob that the snapshot holds to another snapshot that names the blob, and marks the others for removal. The
+ * row is locked before it is judged: a submission has either named the snapshot already, or does not find it.
  */
 async function removeSnapshot({ db }: Domain, due: Due): Promise<void> {
   const { snapshotId } = due

@@ -8,7 +8,7 @@ import type { Domain } from '../domain.ts'
 import { InvalidInput, NotFound } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { parseInput } from '../parse.ts'
-import { type Announced, type FileList, isFile, type ListEntry, readList, sha256Form } from './file-list.ts'
+import { type Announced, type FileList, isFile, readFileList, type SnapshotEntry, sha256Form } from './file-list.ts'
 
 /**
  * A snapshot arrives in three steps: it is announced, its list is sent, and then the blobs that its user has not sent
@@ -83,7 +83,7 @@ export async function storeList(
   body: AsyncIterable<Uint8Array>,
 ): Promise<string[]> {
   const announced = await readAnnounced(domain.db.sql, owner)
-  const list = await readList(body, announced)
+  const list = await readFileList(body, announced)
   const text = await compress(list.text)
   const hashes = listHashes(list.entries)
   return domain.db.transaction(async (sql) => {
@@ -120,7 +120,7 @@ async function readAnnounced(sql: Sql, { snapshotId, userId }: SnapshotOwner): P
 export async function completeSnapshot(
   { db }: Domain,
   owner: SnapshotOwner,
-  entries: readonly ListEntry[],
+  entries: readonly SnapshotEntry[],
 ): Promise<void> {
   await db.transaction(async (sql) => {
     await lockOwner(sql, owner)
@@ -146,8 +146,8 @@ export async function lockOwner(sql: Sql, { userId }: Pick<SnapshotOwner, 'userI
   await sql.query(`SELECT FROM "user" WHERE id = $1 FOR NO KEY UPDATE`, [userId])
 }
 
-/** Hashes of the contents; an empty file needs none. */
-export const listHashes = (entries: readonly ListEntry[]): string[] => [
+/** Hashes of the contents of all files that are not empty. */
+export const listHashes = (entries: readonly SnapshotEntry[]): string[] => [
   ...new Set(entries.flatMap((each) => (isFile(each) && each.size > 0 ? [each.sha256] : []))),
 ]
 

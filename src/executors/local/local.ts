@@ -131,7 +131,7 @@ export class LocalExecutor implements Executor {
     const files = this.#locate(run.runId)
     if (!files) throw new StartFailed('BAD_SPEC', `Not the id of a run: ${run.runId}`)
     if (!run.inherited) this.#presence.assertHereForStart()
-    if (run.openSnapshot) tell?.('Its snapshot is being unpacked')
+    if (run.openSnapshot) tell?.('The snapshot is being unpacked')
     for (;;) {
       await this.#presence.waitUntilHere(this.#clock, unwanted, tell)
       try {

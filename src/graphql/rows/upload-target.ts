@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** What an upload brings to a snapshot: its list, or the blobs that its user has not sent before. */
+/** The part of a snapshot that an upload brings: the list, or the blobs that its user has not sent before. */
 export type UploadPart = 'list' | 'blobs'
 
 export interface UploadTarget {
@@ -22,7 +22,7 @@ export const newUploadTarget = (snapshotId: string, part: UploadPart): UploadTar
 export const formatUploadTarget = ({ snapshotId, part, once }: UploadTarget): string =>
   `${uploadPath}snapshots/${snapshotId}/${part}/${once}`
 
-/** null: the path is none of an upload. */
+/** null: the path is not that of an upload. */
 export function parseUploadTarget(path: string): UploadTarget | null {
   const [, snapshotId, part, once] =
     /^\/upload\/snapshots\/(snapshot_[0-9a-z]{26})\/(list|blobs)\/([0-9a-f]{32})$/.exec(path) ?? []

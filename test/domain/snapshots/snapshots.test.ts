@@ -147,7 +147,7 @@ describe('a snapshot', () => {
     const hash = sha256('')
     const create = (files: number, bytes: number) => createSnapshot(domain, world.admin, { hash, files, bytes }, limits)
     await expect(create(50_001, 1)).rejects.toThrow('files: 50001 is above files.snapshotFilesMax, which is 50000')
-    await expect(create(1, 2 ** 30 + 1)).rejects.toThrow('bytes: 1073741825 is above files.snapshotMax')
+    await expect(create(1, 2 ** 30 + 1)).rejects.toThrow('bytes: 1073741825 is above files.snapshotBytesMax')
     const { id } = await create(1, 1)
     const owner = { snapshotId: id, userId: world.admin.userId }
     await expect(storeList(domain, owner, bodyOf(listOf({ a: 'x' }).text))).rejects.toThrow('another SHA-256')

@@ -121,6 +121,7 @@ const access: Record<string, Who> = {
   'Mutation.openSession': ['job.exec.all'],
   'Mutation.openForward': ['job.exec.all'],
   'Mutation.endSession': ['job.exec.own'],
+  'Mutation.createSnapshot': 'job.submit',
   'Mutation.reportProgress': 'RUN',
   'Mutation.publishArtifact': 'RUN',
   'Mutation.saveClosure': 'RUN',

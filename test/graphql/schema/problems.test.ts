@@ -72,6 +72,7 @@ const good: Record<string, Arguments> = {
   openSession: input(({ queued }) => ({ jobId: queued })),
   openForward: input(({ queued }) => ({ jobId: queued, port: 80 })),
   endSession: input(() => ({ sessionId: 'session_1' })),
+  createSnapshot: input(() => ({ hash: '0'.repeat(64), files: 1, bytes: 1 })),
   createQuota: input(() => ({ type: 'JOBS_PER_DAY', action: 'WARN', limit: 5 })),
   updateQuota: input(({ quota }) => ({ quotaId: quota, limit: 2 })),
   deleteQuota: input(({ quota }) => ({ quotaId: quota })),
@@ -240,6 +241,7 @@ const cases: Record<string, Record<string, Case>> = {
   openSession: sessions({}, { size: { columns: 0, rows: 1 } }),
   openForward: sessions({ port: 80 }, { port: 0 }),
   endSession: { NotFound: unknownId('sessionId') },
+  createSnapshot: { InvalidInput: job(() => ({ hash: '0'.repeat(64), files: 0, bytes: 1 })) },
   createQuota: {
     InvalidInput: job(() => ({ type: 'JOBS_PER_DAY', action: 'WARN', limit: -1 })),
     NotFound: job(() => ({ type: 'JOBS_PER_DAY', action: 'WARN', scope: { team: { name: 'nobody' } }, limit: 1 })),

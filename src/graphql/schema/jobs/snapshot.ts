@@ -3,10 +3,11 @@ import { createDownloadTicket, ticketSecondsMax } from '../../../domain/download
 import { type AnnouncedSnapshot, createSnapshot } from '../../../domain/snapshots/snapshots.ts'
 import { diffCost } from '../../caller-limits.ts'
 import { formatUploadTarget, newUploadTarget } from '../../rows/upload-target.ts'
-import { builder } from '../frame/builder.ts'
+import { builder, known } from '../frame/builder.ts'
 import { declareResult } from '../frame/mutation-result.ts'
 import { requireRow } from '../frame/problem.ts'
 import { SnapshotRef, UserRef } from '../frame/refs.ts'
+import { ServerInfoRef } from '../server/server-info.ts'
 
 builder.node(SnapshotRef, {
   description:
@@ -52,7 +53,7 @@ builder.node(SnapshotRef, {
     }),
     diff: t.string({
       nullable: true,
-      description: 'What differs from `commit` in tracked files; null: nothing, or more than 1 MiB.',
+      description: 'Changes of tracked files since `commit`, as text; null: none, or more than 1 MiB.',
       complexity: diffCost,
       resolve: async ({ id }, _args, { load }) => (await load.snapshotDiff.load(id))?.diff ?? null,
     }),
@@ -64,6 +65,20 @@ builder.node(SnapshotRef, {
     }),
   }),
 })
+
+builder.objectFields(ServerInfoRef, (t) => ({
+  maxSnapshotBytes: t.field({
+    type: 'UInt53',
+    authScopes: known,
+    description: 'Maximum total size of the files of a snapshot.',
+    resolve: ({ snapshotLimits }) => snapshotLimits.bytesMax,
+  }),
+  maxSnapshotFiles: t.int({
+    authScopes: known,
+    description: 'Maximum number of files and links of a snapshot.',
+    resolve: ({ snapshotLimits }) => snapshotLimits.filesMax,
+  }),
+}))
 
 interface Created extends AnnouncedSnapshot {
   upload: { url: string; expiresAt: Date } | null

@@ -24,9 +24,9 @@ const ServerLinkRef = builder.objectRef<ServerLink>('ServerLink').implement({
 })
 
 /** Callers without a token get only the fields for login. */
-const ServerInfo = builder.objectRef<ServerFacts>('ServerInfo')
+export const ServerInfoRef = builder.objectRef<ServerFacts>('ServerInfo')
 
-builder.node(ServerInfo, {
+builder.node(ServerInfoRef, {
   description: 'Facts about the server.',
   id: { resolve: () => serverId, description: 'Global id, for `node`, always the same.' },
   loadMany: async (ids, { facts }) => ids.map((id) => (id === serverId ? facts : null)),
@@ -86,17 +86,6 @@ builder.node(ServerInfo, {
       description: 'Maximum number of concurrent operations on one WebSocket.',
       resolve: () => limits.operationsPerSocketMax,
     }),
-    maxSnapshotBytes: t.field({
-      type: 'UInt53',
-      authScopes: known,
-      description: 'Maximum total size of the files of a snapshot.',
-      resolve: ({ snapshotLimits }) => snapshotLimits.bytesMax,
-    }),
-    maxSnapshotFiles: t.int({
-      authScopes: known,
-      description: 'Maximum number of files and links of a snapshot.',
-      resolve: ({ snapshotLimits }) => snapshotLimits.filesMax,
-    }),
     eventRetentionDays: t.exposeInt('eventRetentionDays', {
       authScopes: known,
       nullable: true,
@@ -112,7 +101,7 @@ builder.node(ServerInfo, {
 
 builder.queryField('serverInfo', (t) =>
   t.field({
-    type: ServerInfo,
+    type: ServerInfoRef,
     skipTypeScopes: true,
     description: 'Facts about the server.',
     resolve: (_root, _args, { facts }) => facts,

@@ -1,0 +1,83 @@
+import { readdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { createTarPacker } from 'modern-tar'
+import { describe, expect, it } from 'vitest'
+import { read, runOf, untilEnded } from '../runs.ts'
+import { openLocalPerTest } from './runs.ts'
+
+const local = openLocalPerTest()
+const isRoot = process.getuid?.() === 0
+
+/** A snapshot with a program, a link to it, and a folder. */
+async function* openSnapshot() {
+  const { readable, controller } = createTarPacker()
+  const add = async (header: Parameters<typeof controller.add>[0], text = '') => {
+    const file = controller.add({ ...header, size: text.length }).getWriter()
+    if (text !== '') await file.write(Buffer.from(text))
+    await file.close()
+  }
+  const filled = (async () => {
+    await add({ name: 'src/run', size: 0, mode: 0o755 }, '#!/bin/sh\nid -u; pwd; ls -A; touch new\n')
+    await add({ name: 'run', size: 0, type: 'symlink', linkname: 'src/run' })
+    controller.finalize()
+  })()
+  yield* readable as unknown as AsyncIterable<Uint8Array>
+  await filled
+}
+
+const start = (unixUser: string | null, workdir: string | null = null) =>
+  local.executor.start(runOf({ command: ['./run'], workdir }, { unixUser, openSnapshot }))
+const copies = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('berth-') && name.length === 42)
+
+describe('the copy of a snapshot', () => {
+  it.skipIf(!isRoot)('belongs to the account of the job, and is removed with the run', async () => {
+    const before = await copies()
+    const handle = await start('nobody')
+    const [uid, folder, ...files] = (await read(local.executor, handle)).out.trim().split('\n')
+    expect([uid, files]).toEqual(['65534', ['run', 'src']])
+    expect(folder).toMatch(/\/berth-[0-9a-f-]{36}\/files$/)
+    expect(await untilEnded(local.executor, handle)).toMatchObject({ exitCode: 0 })
+    await local.executor.forget?.(handle)
+    expect(await copies()).toEqual(before)
+  })
+
+  it('is a new one for each run', async () => {
+    const folders = []
+    for (const _ of ['first', 'second']) {
+      const [, folder = '', ...files] = (await read(local.executor, await start(null))).out.trim().split('\n')
+      expect(files).toEqual(['run', 'src'])
+      folders.push(folder)
+    }
+    expect(new Set(folders).size).toBe(2)
+  })
+
+  it('is the folder to which workdir is relative', async () => {
+    const handle = await start(null, 'src')
+    expect((await read(local.executor, handle)).out).toMatch(/\/src\nrun\n$/)
+    await expect(start(null, 'other')).rejects.toThrow('workdir: the account of the job cannot enter')
+  })
+
+  it('is removed if the snapshot cannot be unpacked, and the start fails with the reason', async () => {
+    const run = runOf(
+      { command: ['true'] },
+      {
+        openSnapshot: async function* () {
+          yield Buffer.alloc(1_024, 'x')
+        },
+      },
+    )
+    await expect(local.executor.start(run)).rejects.toThrow(
+      'The snapshot could not be unpacked: tar: This does not look',
+    )
+    expect(await local.executor.find(run.runId)).toBeNull()
+    const broken = runOf(
+      { command: ['true'] },
+      {
+        openSnapshot: () => {
+          throw new Error('the database is away')
+        },
+      },
+    )
+    await expect(local.executor.start(broken)).rejects.toThrow('the database is away')
+  })
+})
