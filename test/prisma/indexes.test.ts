@@ -87,10 +87,6 @@ const needs = {
     'SELECT ctid FROM idempotency_key WHERE expires_at <= (SELECT berth_now()) ORDER BY expires_at LIMIT $1',
   ),
   blob_snapshot_id_idx: need('UPDATE blob SET snapshot_id = NULL WHERE snapshot_id = $1'),
-  blob_user_hash_key: need(
-    'b.user_id = $1 AND b.complete AND b.hash =',
-    'SELECT id FROM blob b WHERE b.user_id = $1 AND b.complete AND b.hash = $2',
-  ),
   // Read by its foreign key.
   idempotency_key_job_id_idx: need(
     'DELETE FROM job WHERE id = ANY($1::text[])',

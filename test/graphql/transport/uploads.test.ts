@@ -71,7 +71,7 @@ describe('an upload of a snapshot', () => {
     expect((await put(revoked.uploadUrl, list.text)).status).toBe(403)
   })
 
-  it('answers a body that is not as listed with the name of the file', async () => {
+  it('refuses a body that is not as listed, and names the file', async () => {
     const list = newList()
     const made = await create(admin, list.announced)
     const listed = await put(made.uploadUrl, list.text)
