@@ -84,6 +84,12 @@ export interface UploadAnswer {
   uploadUrl: string | null
 }
 
+/**
+ * Node requires `duplex` for a stream. Unless redirects are errors and there is no window, its fetch keeps a copy of the
+ * whole body in memory, to send it again.
+ */
+const streamed = { method: 'PUT', duplex: 'half', redirect: 'error', window: null } as const
+
 /** Sends a body to an address that the server gave for it. Throws RequestFailed, or the error of the body. */
 export async function upload(
   servers: Servers,
@@ -107,8 +113,7 @@ export async function upload(
     cancel: async () => void (await pieces.return?.()),
   })
   try {
-    // Node requires `duplex` for a stream; the types of browsers do not know it.
-    const request = { method: 'PUT', body: stream, duplex: 'half', ...(signal && { signal }) }
+    const request = { ...streamed, body: stream, ...(signal && { signal }) }
     const response = await fetch(`${endpoint.href.replace(/\/graphql$/, '')}${address}`, request)
     const text = await response.text()
     const answer = parseAnswer<never>(text)

@@ -20,15 +20,17 @@ export const isHashed = (entry: HashedEntry): entry is HashedFile => 'sha256' in
 
 const pieceBytes = 256 * 1024
 
+/** A piece is valid until the next one is asked for: one buffer holds all of them. */
 async function* readPieces(folder: string, { path, size }: { path: string; size: number }): AsyncGenerator<Buffer> {
   const file = await open(join(folder, path), constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => {
     throw changedWhileRead(path)
   })
   try {
+    // One byte more than is left, to notice a file that has grown.
+    const buffer = Buffer.allocUnsafe(Math.min(pieceBytes, size + 1))
     let left = size
     for (;;) {
-      // Reads one byte more than is left, to notice a file that has grown.
-      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(Math.min(pieceBytes, left + 1)))
+      const { bytesRead } = await file.read(buffer)
       if (bytesRead > left || (bytesRead === 0 && left > 0)) throw changedWhileRead(path)
       if (bytesRead === 0) return
       left -= bytesRead
@@ -73,7 +75,7 @@ export async function* packFiles(
     const hash = createHash('sha256')
     for await (const piece of readPieces(folder, file)) {
       hash.update(piece)
-      yield piece
+      yield Buffer.from(piece)
       onSent(piece.length)
     }
     if (hash.digest('hex') !== sha256) throw changedWhileRead(path)

@@ -43,6 +43,7 @@ export function JobFacts({ job, spec }: { job: PageJob; spec: Spec | null }) {
             </Link>
           </Fact>
         )}
+        {job.snapshot && <Files snapshot={job.snapshot} />}
         {spec && <Fact name="Asked">{describeAsked(spec.resources)}</Fact>}
         {job.priority !== null && job.stateCategory === 'WAITING' && (
           <Fact name="Priority">
@@ -69,6 +70,23 @@ export function JobFacts({ job, spec }: { job: PageJob; spec: Spec | null }) {
         ))}
       </dl>
     </>
+  )
+}
+
+/** "312 files · 4.1 MB  9be1d07 on main + 2". */
+function Files({ snapshot }: { snapshot: NonNullable<PageJob['snapshot']> }) {
+  const { files, bytes, commit, branch, changedFiles } = snapshot
+  return (
+    <Fact name="Files">
+      {plural(files, 'file')} · {formatBytes(bytes)}{' '}
+      {commit !== null && (
+        <span className={styles.faint} title={`Commit ${commit}`}>
+          {commit.slice(0, 7)}
+          {branch !== null && ` on ${branch}`}
+          {changedFiles ? ` + ${plural(changedFiles, 'changed file')}` : ''}
+        </span>
+      )}
+    </Fact>
   )
 }
 

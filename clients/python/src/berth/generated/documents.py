@@ -805,6 +805,7 @@ JOB_SPEC = """
   stdinPath
   stdoutPath
   team
+  snapshot
   workdir
   x11 {
     gpu
