@@ -15,6 +15,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   approveJob: 'approveJobs approves one request too',
   rejectJob: 'rejectJobs rejects one request too',
   reserveSlot: 'a program reserves a slot while it uploads data',
+  createSnapshot: 'a program reads the folder that it sends',
   releaseSlot: 'a program releases the slot that it does not use',
   openSession: 'the console has no terminal',
   openForward: 'a page cannot listen on a port',

@@ -85,8 +85,8 @@ export interface UploadAnswer {
 }
 
 /**
- * Node requires `duplex` for a stream. Unless redirects are errors and there is no window, its fetch keeps a copy of the
- * whole body in memory, to send it again.
+ * Node requires `duplex` for a stream. Its fetch keeps a copy of the whole body in memory, to send it again, unless
+ * redirects are errors and the window is null.
  */
 const streamed = { method: 'PUT', duplex: 'half', redirect: 'error', window: null } as const
 

@@ -8,8 +8,8 @@ import { sweepSnapshots } from '../../../src/domain/snapshots/removal.ts'
 import { createSnapshot, storeList } from '../../../src/domain/snapshots/snapshots.ts'
 import type { Sql } from '../../../src/platform/tx.ts'
 import { openTestDomain } from '../../support/domain.ts'
-import { isWhole } from '../../support/whole.ts'
 import { blobOf, bodyOf, contentOf, limits, listOf, storeSnapshot } from '../../support/snapshots.ts'
+import { isWhole } from '../../support/whole.ts'
 
 /** A server or a client that ends at any moment of an upload or a removal leaves nothing half and loses nothing. */
 
