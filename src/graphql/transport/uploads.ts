@@ -92,8 +92,12 @@ function cutSilentUpload(request: IncomingMessage): void {
 /** Replaces the limit of Node, which would also count for uploads. */
 export function cutSlowBody(request: IncomingMessage): void {
   if (!isUnread(request)) return
-  const timer = setTimeout(() => request.destroy(), limits.bodyMsMax)
-  request.once('close', () => clearTimeout(timer))
+  const cut = () => {
+    if (!request.complete) request.destroy()
+  }
+  const timer = setTimeout(cut, limits.bodyMsMax)
+  const forget = () => clearTimeout(timer)
+  request.once('end', forget).once('close', forget)
 }
 
 function refuseMethod(response: ServerResponse): void {
