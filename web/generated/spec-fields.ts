@@ -179,6 +179,10 @@ export const inputTypes: Readonly<Record<string, Readonly<Record<string, InputFi
       "type": "RetryInput",
       "help": "Retry after a failed run; default: none."
     },
+    "secrets": {
+      "type": "[String!]",
+      "help": "Names of secrets to put into the environment (your own, or else those of the team of the job). At most 32."
+    },
     "snapshot": {
       "type": "ID",
       "help": "The snapshot of which each run gets a fresh copy as its working directory: snapshot_…"

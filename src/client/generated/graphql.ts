@@ -178,7 +178,7 @@ export type CreateTokenInput = {
   expiresAt?: string | null | undefined;
   /** Name that says what the token is for, 1 … 255 characters. */
   name: string;
-  /** Scopes of the token (default: the scopes of your own credentials). At most 4. */
+  /** Scopes of the token (default: the scopes of your own credentials). At most 5. */
   scopes?: Array<TokenScope> | null | undefined;
   /** The user of the token; default: you. Other users need the permission token.any. */
   userId?: string | null | undefined;
@@ -186,11 +186,11 @@ export type CreateTokenInput = {
 
 /** A new user. */
 export type CreateUserInput = {
-  /** Permissions in addition to those of the level. At most 22. */
+  /** Permissions in addition to those of the level. At most 27. */
   allow?: Array<Permission> | null | undefined;
   /** Team for submissions that name no team; must be one of `teams`. */
   defaultTeam?: NameOrIdInput | null | undefined;
-  /** Permissions to deny; deny overrides allow. At most 22. */
+  /** Permissions to deny; deny overrides allow. At most 27. */
   deny?: Array<Permission> | null | undefined;
   /** Name that pages show; default: the log-in name. */
   displayName?: string | null | undefined;
@@ -250,6 +250,14 @@ export type DeleteQuotaInput = {
   quotaId: string;
 };
 
+/** The secret to delete. */
+export type DeleteSecretInput = {
+  /** Its name. */
+  name: string;
+  /** The team that owns the secret; omitted: you. */
+  teamId?: string | null | undefined;
+};
+
 /** The team to delete. */
 export type DeleteTeamInput = {
   /** Fails with a version conflict unless the team has this version. */
@@ -289,6 +297,12 @@ export type DisableUserInput = {
 export type EnableWebhookInput = {
   /** Name of the webhook. */
   webhook: string;
+};
+
+/** The session to end. */
+export type EndSessionInput = {
+  /** Id of an open session: session_… */
+  sessionId: string;
 };
 
 /** An environment variable. */
@@ -397,6 +411,8 @@ export const JobCountBy = {
   Executor: 'EXECUTOR',
   /** Value of the label `labelKey`. */
   Label: 'LABEL',
+  /** Key of a label: a job counts once for each of its labels. */
+  LabelKey: 'LABEL_KEY',
   /** Name of the pool. */
   Pool: 'POOL',
   /** Project. */
@@ -585,6 +601,8 @@ export type JobSpecInput = {
   resumable?: boolean | null | undefined;
   /** Retry after a failed run; default: none. */
   retry?: RetryInput | null | undefined;
+  /** Names of secrets to put into the environment (your own, or else those of the team of the job). At most 32. */
+  secrets?: Array<string> | null | undefined;
   /** The snapshot of which each run gets a fresh copy as its working directory: snapshot_… */
   snapshot?: string | null | undefined;
   /** File that receives a copy of the error output. */
@@ -687,6 +705,16 @@ export type MatchingJobs = {
   filter: JobFilter;
 };
 
+/** A number that the job reports over its steps, such as the loss of a training. */
+export type MetricInput = {
+  /** Name, 1 … 64 letters, digits and `_`, `.`, `/`, `-`; the first is a letter or `_`. A run can report 64 names. */
+  name: string;
+  /** Step of the job. A second value of a step replaces the first. Omitted: the step after the newest one, unless the value is that of the newest step; then nothing is stored. */
+  step?: number | null | undefined;
+  /** The number. */
+  value: number;
+};
+
 /** A user or a team, by id or by name. */
 export type NameOrIdInput =
   {   /** Typed id, user_… or team_…. */
@@ -723,6 +751,28 @@ export const OnDependencyFailure = {
 } as const;
 
 export type OnDependencyFailure = typeof OnDependencyFailure[keyof typeof OnDependencyFailure];
+/** The port to reach. */
+export type OpenForwardInput = {
+  /** The running job: job_… */
+  jobId: string;
+  /** A port on which the job listens, 1 … 65,535. */
+  port: number;
+  /** Number of the run (default: the current run). Only the current run can be running. */
+  run?: number | null | undefined;
+};
+
+/** The command to run. */
+export type OpenSessionInput = {
+  /** Words of the command (default: a login shell). At most 1,000. */
+  command?: Array<string> | null | undefined;
+  /** The running job: job_… */
+  jobId: string;
+  /** Number of the run (default: the current run). Only the current run can be running. */
+  run?: number | null | undefined;
+  /** Gives the command a terminal of this size (default: no terminal, but separate stdout and stderr). */
+  size?: TerminalSize | null | undefined;
+};
+
 /** Sort direction. */
 export const OrderDirection = {
   /** Smallest first. */
@@ -799,6 +849,12 @@ export const Permission = {
   JobDeleteAll: 'JOB_DELETE_ALL',
   /** Delete own jobs. */
   JobDeleteOwn: 'JOB_DELETE_OWN',
+  /** Open sessions in all running jobs. */
+  JobExecAll: 'JOB_EXEC_ALL',
+  /** Open sessions in own running jobs. */
+  JobExecOwn: 'JOB_EXEC_OWN',
+  /** Open sessions in the running jobs of own teams. */
+  JobExecTeam: 'JOB_EXEC_TEAM',
   /** Set priorities. */
   JobPriority: 'JOB_PRIORITY',
   /** Submit and retry jobs, and reserve slots. */
@@ -819,6 +875,10 @@ export const Permission = {
   ReservationWrite: 'RESERVATION_WRITE',
   /** Create, change and delete approval rules. */
   RuleWrite: 'RULE_WRITE',
+  /** Set and delete own secrets. */
+  SecretOwn: 'SECRET_OWN',
+  /** Set and delete the secrets of own teams; an ADMIN those of all teams. */
+  SecretTeam: 'SECRET_TEAM',
   /** Manage the tokens of all users. */
   TokenAny: 'TOKEN_ANY',
   /** Manage own tokens. */
@@ -970,6 +1030,8 @@ export type ReportProgressInput = {
   fraction?: number | null | undefined;
   /** At most 1,000 characters; omitted: unchanged; null: removed. */
   message?: string | null | undefined;
+  /** Numbers over the steps of the job, for `Run.metrics`; each pair of name and step once. At most 1,000. */
+  metrics?: Array<MetricInput> | null | undefined;
 };
 
 /** The deliveries to send again. */
@@ -1152,6 +1214,16 @@ export type SetScopeLimitInput = {
   scope: ScopeInput;
 };
 
+/** A secret and its value. */
+export type SetSecretInput = {
+  /** Name of the environment variable: letters, digits and _, at most 128. Names that Berth sets are refused, such as BERTH_… and PATH. */
+  name: string;
+  /** The team that owns the secret; omitted: you. */
+  teamId?: string | null | undefined;
+  /** The value: 1 byte to 64 KiB, at most 128 lines. No query returns it. */
+  value: string;
+};
+
 /** State of a slot reservation. */
 export const SlotReservationState = {
   /** Can be consumed; counts like a job that is not final. */
@@ -1254,6 +1326,14 @@ export type SubmitJobsInput = {
   submissions: Array<SubmitJobInput>;
 };
 
+/** Size of a terminal in characters. */
+export type TerminalSize = {
+  /** Width, 1 … 9,999. */
+  columns: number;
+  /** Height, 1 … 9,999. */
+  rows: number;
+};
+
 /** The webhook to test. */
 export type TestWebhookInput = {
   /** Name of the webhook. */
@@ -1264,11 +1344,13 @@ export type TestWebhookInput = {
 export const TokenScope = {
   /** Everything else: users, teams, tokens, quotas, limits, rules, nodes, reservations, webhooks, deleting jobs of others. */
   Admin: 'ADMIN',
-  /** Approve, reject, set priorities, cancel jobs of others, run scheduling passes, clean up. */
+  /** Open sessions in running jobs of others. */
+  Exec: 'EXEC',
+  /** Approve, reject, set priorities, cancel jobs of others, set secrets of teams, run scheduling passes, clean up. */
   Operate: 'OPERATE',
   /** Queries and subscriptions; every token has this scope. */
   Read: 'READ',
-  /** Submit and retry jobs, reserve and release slots, cancel and delete own jobs. */
+  /** Submit and retry jobs, reserve and release slots, cancel and delete own jobs, set own secrets. */
   Submit: 'SUBMIT'
 } as const;
 
@@ -1361,11 +1443,11 @@ export type UpdateTeamInput = {
 
 /** Changes to a user; omitted fields stay. */
 export type UpdateUserInput = {
-  /** Permissions in addition to those of the level. At most 22. */
+  /** Permissions in addition to those of the level. At most 27. */
   allow?: Array<Permission> | null | undefined;
   /** Team for submissions that name no team; must be one of `teams`. */
   defaultTeam?: NameOrIdInput | null | undefined;
-  /** Permissions to deny; deny overrides allow. At most 22. */
+  /** Permissions to deny; deny overrides allow. At most 27. */
   deny?: Array<Permission> | null | undefined;
   /** Whether the user is disabled. A disabled user cannot log in; running jobs continue, and waiting jobs are held. */
   disabled?: boolean | null | undefined;
@@ -1414,9 +1496,9 @@ export type UserIdentityInput = {
 export const UserLevel = {
   /** Has all permissions. */
   Admin: 'ADMIN',
-  /** May see all jobs, decide on approvals, set priorities, and read the audit log. */
+  /** May see all jobs, decide on approvals, set priorities and secrets of own teams, and read the audit log. */
   Lead: 'LEAD',
-  /** May submit, cancel and delete own jobs, and manage own tokens. */
+  /** May submit, cancel and delete own jobs, and manage own tokens and secrets. */
   Researcher: 'RESEARCHER',
   /** May see own jobs. */
   Viewer: 'VIEWER'
@@ -1485,14 +1567,14 @@ export type X11Input = {
   gpu?: boolean | null | undefined;
 };
 
-export type SpecFieldsFragment = { account: string, arguments: Array<string> | null, bid: number | null, capacityReservationId: string | null, command: Array<string> | null, customAttributes: Record<string, unknown> | null, data: Array<string>, durationSeconds: number | null, estimatedCost: number | null, executable: string | null, executor: Executor, handler: string | null, image: string | null, inheritEnvironment: boolean, input: Record<string, unknown> | null, interactive: boolean, launcher: string, maxRunTimeSeconds: number | null, name: string | null, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, postLaunch: string | null, preLaunch: string | null, preemptable: boolean, project: string | null, queue: string, restartable: boolean, resumable: boolean, stderrPath: string | null, stdinPath: string | null, stdoutPath: string | null, team: string | null, snapshot: string | null, workdir: string | null, dependsOn: Array<{ jobId: string, on: DependencyOn }>, environment: Array<{ name: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, protocol: NetworkProtocol, targetPort: number }> } | null, labels: Array<{ key: string, value: string }>, resources: { anyGpu: boolean, cpu: number, cpuCoresPerProcess: number | null, cpuModel: Array<string>, cudaVersion: string | null, exclusiveNodeUse: boolean, gpu: number, gpuCoresPerProcess: number | null, gpuIds: Array<number> | null, gpuMemoryBytes: number | null, gpuModel: Array<string>, gpuTensorCores: boolean | null, infiniband: boolean, memoryBytes: number, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, replicaMasterPort: number | null, replicas: number }, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, x11: { gpu: boolean } | null };
+export type SpecFieldsFragment = { account: string, arguments: Array<string> | null, bid: number | null, capacityReservationId: string | null, command: Array<string> | null, customAttributes: Record<string, unknown> | null, data: Array<string>, durationSeconds: number | null, estimatedCost: number | null, executable: string | null, executor: Executor, handler: string | null, image: string | null, secrets: Array<string>, inheritEnvironment: boolean, input: Record<string, unknown> | null, interactive: boolean, launcher: string, maxRunTimeSeconds: number | null, name: string | null, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, postLaunch: string | null, preLaunch: string | null, preemptable: boolean, project: string | null, queue: string, restartable: boolean, resumable: boolean, stderrPath: string | null, stdinPath: string | null, stdoutPath: string | null, team: string | null, snapshot: string | null, workdir: string | null, dependsOn: Array<{ jobId: string, on: DependencyOn }>, environment: Array<{ name: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, protocol: NetworkProtocol, targetPort: number }> } | null, labels: Array<{ key: string, value: string }>, resources: { anyGpu: boolean, cpu: number, cpuCoresPerProcess: number | null, cpuModel: Array<string>, cudaVersion: string | null, exclusiveNodeUse: boolean, gpu: number, gpuCoresPerProcess: number | null, gpuIds: Array<number> | null, gpuMemoryBytes: number | null, gpuModel: Array<string>, gpuTensorCores: boolean | null, infiniband: boolean, memoryBytes: number, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, replicaMasterPort: number | null, replicas: number }, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, x11: { gpu: boolean } | null };
 
 export type JobSpecQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type JobSpecQuery = { job: { id: string, name: string | null, state: JobState, spec: { account: string, arguments: Array<string> | null, bid: number | null, capacityReservationId: string | null, command: Array<string> | null, customAttributes: Record<string, unknown> | null, data: Array<string>, durationSeconds: number | null, estimatedCost: number | null, executable: string | null, executor: Executor, handler: string | null, image: string | null, inheritEnvironment: boolean, input: Record<string, unknown> | null, interactive: boolean, launcher: string, maxRunTimeSeconds: number | null, name: string | null, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, postLaunch: string | null, preLaunch: string | null, preemptable: boolean, project: string | null, queue: string, restartable: boolean, resumable: boolean, stderrPath: string | null, stdinPath: string | null, stdoutPath: string | null, team: string | null, snapshot: string | null, workdir: string | null, dependsOn: Array<{ jobId: string, on: DependencyOn }>, environment: Array<{ name: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, protocol: NetworkProtocol, targetPort: number }> } | null, labels: Array<{ key: string, value: string }>, resources: { anyGpu: boolean, cpu: number, cpuCoresPerProcess: number | null, cpuModel: Array<string>, cudaVersion: string | null, exclusiveNodeUse: boolean, gpu: number, gpuCoresPerProcess: number | null, gpuIds: Array<number> | null, gpuMemoryBytes: number | null, gpuModel: Array<string>, gpuTensorCores: boolean | null, infiniband: boolean, memoryBytes: number, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, replicaMasterPort: number | null, replicas: number }, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, x11: { gpu: boolean } | null } | null } | null };
+export type JobSpecQuery = { job: { id: string, name: string | null, state: JobState, spec: { account: string, arguments: Array<string> | null, bid: number | null, capacityReservationId: string | null, command: Array<string> | null, customAttributes: Record<string, unknown> | null, data: Array<string>, durationSeconds: number | null, estimatedCost: number | null, executable: string | null, executor: Executor, handler: string | null, image: string | null, secrets: Array<string>, inheritEnvironment: boolean, input: Record<string, unknown> | null, interactive: boolean, launcher: string, maxRunTimeSeconds: number | null, name: string | null, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, postLaunch: string | null, preLaunch: string | null, preemptable: boolean, project: string | null, queue: string, restartable: boolean, resumable: boolean, stderrPath: string | null, stdinPath: string | null, stdoutPath: string | null, team: string | null, snapshot: string | null, workdir: string | null, dependsOn: Array<{ jobId: string, on: DependencyOn }>, environment: Array<{ name: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, protocol: NetworkProtocol, targetPort: number }> } | null, labels: Array<{ key: string, value: string }>, resources: { anyGpu: boolean, cpu: number, cpuCoresPerProcess: number | null, cpuModel: Array<string>, cudaVersion: string | null, exclusiveNodeUse: boolean, gpu: number, gpuCoresPerProcess: number | null, gpuIds: Array<number> | null, gpuMemoryBytes: number | null, gpuModel: Array<string>, gpuTensorCores: boolean | null, infiniband: boolean, memoryBytes: number, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, replicaMasterPort: number | null, replicas: number }, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, x11: { gpu: boolean } | null } | null } | null };
 
 export type LogSearchQueryVariables = Exact<{
   id: string;
@@ -1545,12 +1627,14 @@ export type ArtifactQuery = { node:
     | { __typename: 'Hold', id: string }
     | { __typename: 'Job', id: string }
     | { __typename: 'JobEvent', id: string }
+    | { __typename: 'JobSession', id: string }
     | { __typename: 'Limits', id: string }
     | { __typename: 'Pool', id: string }
     | { __typename: 'PoolNode', id: string }
     | { __typename: 'Quota', id: string }
     | { __typename: 'Run', id: string }
     | { __typename: 'SavedView', id: string }
+    | { __typename: 'Secret', id: string }
     | { __typename: 'ServerInfo', id: string }
     | { __typename: 'SlotReservation', id: string }
     | { __typename: 'Snapshot', id: string }
@@ -2526,6 +2610,43 @@ export type DeleteCapacityReservationMutation = { deleteCapacityReservation:
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
+export type SecretRowFragment = { id: string, name: string, createdAt: string, updatedAt: string, lastUsedAt: string | null, user: { id: string, name: string } | null, team: { id: string, name: string } | null, setBy: { id: string, name: string } | null };
+
+export type SecretsQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  teamId?: string | null | undefined;
+}>;
+
+
+export type SecretsQuery = { secrets: { nodes: Array<{ id: string, name: string, createdAt: string, updatedAt: string, lastUsedAt: string | null, user: { id: string, name: string } | null, team: { id: string, name: string } | null, setBy: { id: string, name: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type SetSecretMutationVariables = Exact<{
+  input: SetSecretInput;
+}>;
+
+
+export type SetSecretMutation = { setSecret:
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'SetSecretSuccess', secret: { id: string, name: string, createdAt: string, updatedAt: string, lastUsedAt: string | null, user: { id: string, name: string } | null, team: { id: string, name: string } | null, setBy: { id: string, name: string } | null } }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type DeleteSecretMutationVariables = Exact<{
+  input: DeleteSecretInput;
+}>;
+
+
+export type DeleteSecretMutation = { deleteSecret:
+    | { __typename: 'DeleteSecretSuccess', deletedId: string | null }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
 export type JobCountsQueryVariables = Exact<{
   by: JobCountBy;
   filter?: JobFilter | null | undefined;
@@ -2665,6 +2786,57 @@ export type SetJobPrioritiesMutation = { setJobPriorities:
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
+export type SessionRowFragment = { id: string, command: Array<string>, port: number | null, tty: boolean, isOpen: boolean, createdAt: string, openedAt: string | null, endedAt: string | null, endReason: string | null, exitCode: number | null, bytesIn: number, bytesOut: number, user: { id: string, name: string } | null, run: { id: string, number: number } };
+
+export type SessionsQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type SessionsQuery = { job: { id: string, sessions: Array<{ id: string, command: Array<string>, port: number | null, tty: boolean, isOpen: boolean, createdAt: string, openedAt: string | null, endedAt: string | null, endReason: string | null, exitCode: number | null, bytesIn: number, bytesOut: number, user: { id: string, name: string } | null, run: { id: string, number: number } }> } | null };
+
+export type OpenSessionMutationVariables = Exact<{
+  input: OpenSessionInput;
+}>;
+
+
+export type OpenSessionMutation = { openSession:
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'OpenSessionSuccess', url: string, session: { id: string } }
+    | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type OpenForwardMutationVariables = Exact<{
+  input: OpenForwardInput;
+}>;
+
+
+export type OpenForwardMutation = { openForward:
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'OpenForwardSuccess', url: string, session: { id: string } }
+    | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type EndSessionMutationVariables = Exact<{
+  input: EndSessionInput;
+}>;
+
+
+export type EndSessionMutation = { endSession:
+    | { __typename: 'EndSessionSuccess', session: { id: string } }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
 export type SlotRowFragment = { id: string, state: SlotReservationState, createdAt: string, expiresAt: string, user: { id: string, name: string }, job: { id: string } | null };
 
 export type SlotsQueryVariables = Exact<{
@@ -2773,12 +2945,14 @@ export type WebhookDeliveryQuery = { node:
     | { __typename: 'Hold' }
     | { __typename: 'Job' }
     | { __typename: 'JobEvent' }
+    | { __typename: 'JobSession' }
     | { __typename: 'Limits' }
     | { __typename: 'Pool' }
     | { __typename: 'PoolNode' }
     | { __typename: 'Quota' }
     | { __typename: 'Run' }
     | { __typename: 'SavedView' }
+    | { __typename: 'Secret' }
     | { __typename: 'ServerInfo' }
     | { __typename: 'SlotReservation' }
     | { __typename: 'Snapshot' }
@@ -2901,6 +3075,7 @@ export const SpecFieldsFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   executor
   handler
   image
+  secrets
   inheritEnvironment
   input
   interactive
@@ -3620,6 +3795,27 @@ export const CapacityReservationRowFragmentDoc = /*#__PURE__*/ new TypedDocument
   nativeId
 }
     `, {"fragmentName":"CapacityReservationRow"}) as unknown as TypedDocumentString<CapacityReservationRowFragment, unknown>;
+export const SecretRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment SecretRow on Secret {
+  id
+  name
+  user {
+    id
+    name
+  }
+  team {
+    id
+    name
+  }
+  setBy {
+    id
+    name
+  }
+  createdAt
+  updatedAt
+  lastUsedAt
+}
+    `, {"fragmentName":"SecretRow"}) as unknown as TypedDocumentString<SecretRowFragment, unknown>;
 export const ChangedJobFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment ChangedJob on Job {
   id
@@ -3650,6 +3846,30 @@ export const CountMismatchFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   actualCount
 }
     `, {"fragmentName":"CountMismatch"}) as unknown as TypedDocumentString<CountMismatchFragment, unknown>;
+export const SessionRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment SessionRow on JobSession {
+  id
+  command
+  port
+  tty
+  isOpen
+  createdAt
+  openedAt
+  endedAt
+  endReason
+  exitCode
+  bytesIn
+  bytesOut
+  user {
+    id
+    name
+  }
+  run {
+    id
+    number
+  }
+}
+    `, {"fragmentName":"SessionRow"}) as unknown as TypedDocumentString<SessionRowFragment, unknown>;
 export const SlotRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment SlotRow on SlotReservation {
   id
@@ -3823,6 +4043,7 @@ export const JobSpecDocument = /*#__PURE__*/ new TypedDocumentString(`
   executor
   handler
   image
+  secrets
   inheritEnvironment
   input
   interactive
@@ -7256,6 +7477,112 @@ export const DeleteCapacityReservationDocument = /*#__PURE__*/ new TypedDocument
     requiredLevel
   }
 }`) as unknown as TypedDocumentString<DeleteCapacityReservationMutation, DeleteCapacityReservationMutationVariables>;
+export const SecretsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query Secrets($first: Int, $after: Cursor, $teamId: ID) {
+  secrets(first: $first, after: $after, teamId: $teamId) {
+    nodes {
+      ...SecretRow
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment SecretRow on Secret {
+  id
+  name
+  user {
+    id
+    name
+  }
+  team {
+    id
+    name
+  }
+  setBy {
+    id
+    name
+  }
+  createdAt
+  updatedAt
+  lastUsedAt
+}`) as unknown as TypedDocumentString<SecretsQuery, SecretsQueryVariables>;
+export const SetSecretDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation SetSecret($input: SetSecretInput!) {
+  setSecret(input: $input) {
+    __typename
+    ... on SetSecretSuccess {
+      secret {
+        ...SecretRow
+      }
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}
+fragment SecretRow on Secret {
+  id
+  name
+  user {
+    id
+    name
+  }
+  team {
+    id
+    name
+  }
+  setBy {
+    id
+    name
+  }
+  createdAt
+  updatedAt
+  lastUsedAt
+}`) as unknown as TypedDocumentString<SetSecretMutation, SetSecretMutationVariables>;
+export const DeleteSecretDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation DeleteSecret($input: DeleteSecretInput!) {
+  deleteSecret(input: $input) {
+    __typename
+    ... on DeleteSecretSuccess {
+      deletedId
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<DeleteSecretMutation, DeleteSecretMutationVariables>;
 export const JobCountsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query JobCounts($by: JobCountBy!, $filter: JobFilter, $labelKey: String, $first: Int = 50) {
   jobCounts(by: $by, filter: $filter, labelKey: $labelKey, first: $first) {
@@ -7453,6 +7780,126 @@ fragment Refusal on Problem {
 fragment CountMismatch on CountMismatchProblem {
   actualCount
 }`) as unknown as TypedDocumentString<SetJobPrioritiesMutation, SetJobPrioritiesMutationVariables>;
+export const SessionsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query Sessions($id: ID!) {
+  job(id: $id) {
+    id
+    sessions {
+      ...SessionRow
+    }
+  }
+}
+    fragment SessionRow on JobSession {
+  id
+  command
+  port
+  tty
+  isOpen
+  createdAt
+  openedAt
+  endedAt
+  endReason
+  exitCode
+  bytesIn
+  bytesOut
+  user {
+    id
+    name
+  }
+  run {
+    id
+    number
+  }
+}`) as unknown as TypedDocumentString<SessionsQuery, SessionsQueryVariables>;
+export const OpenSessionDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation OpenSession($input: OpenSessionInput!) {
+  openSession(input: $input) {
+    __typename
+    ... on OpenSessionSuccess {
+      url
+      session {
+        id
+      }
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<OpenSessionMutation, OpenSessionMutationVariables>;
+export const OpenForwardDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation OpenForward($input: OpenForwardInput!) {
+  openForward(input: $input) {
+    __typename
+    ... on OpenForwardSuccess {
+      url
+      session {
+        id
+      }
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<OpenForwardMutation, OpenForwardMutationVariables>;
+export const EndSessionDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation EndSession($input: EndSessionInput!) {
+  endSession(input: $input) {
+    __typename
+    ... on EndSessionSuccess {
+      session {
+        id
+      }
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<EndSessionMutation, EndSessionMutationVariables>;
 export const SlotsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query Slots($first: Int, $after: Cursor, $states: [SlotReservationState!]) {
   slotReservations(first: $first, after: $after, states: $states) {

@@ -260,6 +260,8 @@ class JobSpec:
     """Whether the job can continue from a closure. A run that is interrupted after `saveClosure` is followed by another run."""
     retry: Optional[Retry] = None
     """Retry after a failed run; default: none."""
+    secrets: Optional[Sequence[str]] = None
+    """Names of secrets to put into the environment (your own, or else those of the team of the job). At most 32."""
     snapshot: Optional[str] = None
     """The snapshot of which each run gets a fresh copy as its working directory: snapshot_…"""
     stderr_path: Optional[str] = None
@@ -525,6 +527,8 @@ class JobSpecFields(TypedDict, total=False):
     """Whether the job can continue from a closure. A run that is interrupted after `saveClosure` is followed by another run."""
     retry: Optional[Retry]
     """Retry after a failed run; default: none."""
+    secrets: Optional[Sequence[str]]
+    """Names of secrets to put into the environment (your own, or else those of the team of the job). At most 32."""
     snapshot: Optional[str]
     """The snapshot of which each run gets a fresh copy as its working directory: snapshot_…"""
     stderr_path: Optional[str]
