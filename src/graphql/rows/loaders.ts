@@ -16,6 +16,7 @@ import type { Device, PoolNode, Run } from '../../platform/generated/client.ts'
 import type { Sql } from '../../platform/tx.ts'
 import { byId, byKey, byParent } from './batches.ts'
 import { NestedList } from './connection.ts'
+import { readGpuModels } from './gpu-models.ts'
 import type { Bind } from './keyset.ts'
 import {
   artifactsListing,
@@ -143,6 +144,7 @@ function createMachineLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
       prisma.deviceClaim.findMany({ where: { runId: { in: runIds } }, orderBy: { index: 'asc' } }),
     ),
     poolCapacity: new DataLoader<string, PoolCapacity>((names) => readPoolCapacities(domain, names)),
+    gpuModelsOfPool: byParent('pool', (pools) => readGpuModels(sql, viewer, pools)),
     leader: new DataLoader<string, Leader | null>((names) => readLeaders(domain, names)),
     delivery: byId((ids) => prisma.webhookDelivery.findMany({ where: { id: { in: ids } } })),
     deliveriesOfWebhook: {

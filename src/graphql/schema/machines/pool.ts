@@ -1,8 +1,10 @@
 import { seesAll } from '../../../domain/access.ts'
 import type { Rates } from '../../../domain/cost.ts'
+import { GiB } from '../../../domain/shape.ts'
 import type { Pool } from '../../../platform/generated/client.ts'
 import { readList, toConnection } from '../../rows/connection.ts'
 import type { RequestContext } from '../../rows/context.ts'
+import { type GpuModelRow, gpuHoldersMax } from '../../rows/gpu-models.ts'
 import { poolsListing } from '../../rows/listings.ts'
 import { pageCostUpTo } from '../../rows/page.ts'
 import { parseName, poolId, queueId } from '../../rows/typed-id.ts'
@@ -13,7 +15,7 @@ import { describeValues } from '../frame/enum-values.ts'
 import { ExecutorKind } from '../frame/enums.ts'
 import { readRates } from '../frame/money.ts'
 import { requireRow } from '../frame/problem.ts'
-import { HoldRef, PoolNodeRef, PoolRef, SubmissionQueueRef } from '../frame/refs.ts'
+import { HoldRef, PoolNodeRef, PoolRef, SubmissionQueueRef, UserRef } from '../frame/refs.ts'
 import { LimitsRef } from '../policies/limits.ts'
 import { Capacity } from './pool-node.ts'
 
@@ -89,6 +91,41 @@ const AccountShare = builder.objectRef<AccountShareRow>('AccountShare').implemen
   }),
 })
 
+const GpuHolder = builder.objectRef<GpuModelRow['holders'][number]>('GpuHolder').implement({
+  description: 'A user whose runs hold GPUs of a model.',
+  fields: (t) => ({
+    user: t.field({
+      type: UserRef,
+      description: 'Whose runs hold the GPUs.',
+      resolve: ({ userId }, _args, { load }) => requireRow(load.user.load(userId)),
+    }),
+    count: t.exposeInt('count', { description: 'GPUs that the runs of the user hold.' }),
+  }),
+})
+
+const GpuModel = builder.objectRef<GpuModelRow>('GpuModel').implement({
+  description: 'The GPUs of one model in a pool.',
+  fields: (t) => ({
+    model: t.exposeString('model', { description: 'Model, in the words of its driver or of the configuration.' }),
+    memoryBytes: t.field({
+      type: 'UInt53',
+      description: 'Memory of one GPU, in bytes.',
+      resolve: ({ memoryGib }) => Math.round(memoryGib * GiB),
+    }),
+    count: t.exposeInt('count', { description: 'GPUs of all nodes of the pool.' }),
+    allocated: t.exposeInt('allocated', {
+      description: 'GPUs that runs hold; on Slurm and Kubernetes also those that other users hold.',
+    }),
+    holders: t.field({
+      type: [GpuHolder],
+      description:
+        'Users whose runs hold GPUs of the model, most GPUs first, at most 100. Without permission to see all jobs: only yourself.',
+      complexity: { multiplier: gpuHoldersMax },
+      resolve: ({ holders }) => holders,
+    }),
+  }),
+})
+
 const PoolNodeConnection = declareConnection('PoolNode', PoolNodeRef)
 
 builder.node(PoolRef, {
@@ -132,6 +169,11 @@ builder.node(PoolRef, {
       description:
         'Resources held by runs. They may exceed the capacity, because runs that wait in Slurm for a node count too.',
       resolve: async ({ name }, _args, { load }) => (await load.poolCapacity.load(name)).used,
+    }),
+    gpuModels: t.field({
+      type: [GpuModel],
+      description: 'GPUs of the pool by model, the most numerous first, at most 100.',
+      resolve: ({ name }, _args, { load }) => load.gpuModelsOfPool.load(name),
     }),
     leader: t.field({
       type: Leader,

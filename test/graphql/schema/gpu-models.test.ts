@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { send } from '../../support/client.ts'
+import { bearer } from '../../support/people.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer({
+    authenticate: (authorization, { users }) => users.get(authorization?.replace('Bearer ', '') ?? '') ?? server.admin,
+  })
+  await server.user('rosa', 'RESEARCHER')
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+const query = '{ pools { nodes { gpuModels { model memoryBytes count allocated holders { count user { name } } } } } }'
+
+async function readModels(name: string) {
+  const { text } = await send(server.url, {
+    headers: { 'content-type': 'application/json', ...bearer(name) },
+    body: JSON.stringify({ query }),
+  })
+  return JSON.parse(text).data.pools.nodes[0].gpuModels
+}
+
+it('a pool counts its GPUs by model, and their holders as far as the viewer may see their jobs', async () => {
+  const { sql } = server.domain.db
+  await server.submit()
+  await sql.query(`INSERT INTO device (node_id, device, model, memory_gib, cuda)
+    SELECT id, device, CASE WHEN device < 3 THEN 'A100' ELSE 'V100' END, 40, '{}' FROM node, generate_series(0, 3) AS device`)
+  await sql.query("UPDATE node SET delegated = true, held_gpus = '{3}'")
+  await sql.query(
+    'INSERT INTO device_claim (node_id, device, run_id) SELECT n.id, device, r.id FROM node n, run r, generate_series(0, 1) AS device',
+  )
+  const a100 = { model: 'A100', memoryBytes: 40 * 2 ** 30, count: 3, allocated: 2 }
+  const v100 = { model: 'V100', memoryBytes: 40 * 2 ** 30, count: 1, allocated: 1, holders: [] }
+  const holders = [{ count: 2, user: { name: server.admin.userName } }]
+  expect(await readModels('admin')).toEqual([{ ...a100, holders }, v100])
+  expect(await readModels('rosa')).toEqual([{ ...a100, holders: [] }, v100])
+})
