@@ -5,9 +5,44 @@ import type { BerthServer } from '../support/berth-server.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 import { adminToken, berth, describeConsole, localPools, row, submit } from './support/console.ts'
+import { createPerson, simulate, submitSpecs } from './support/seed.ts'
+
+const gpus = [
+  { model: 'A100', memoryGib: 40, count: 4 },
+  { model: 'H100', memoryGib: 80, count: 2 },
+]
+const pools = [
+  ...localPools,
+  {
+    name: 'gpu',
+    executor: 'simulated',
+    policy: 'FAIR_SHARE',
+    scheduling: { nonPreemptableFraction: 1 },
+    limits: { maxConcurrent: null, userMaxConcurrent: null },
+    nodes: [{ name: 'g1', cpu: 64, memoryGib: 512, gpus }],
+  },
+]
+const queues = [
+  { name: 'default', pool: 'local' },
+  { name: 'gpu', pool: 'gpu' },
+]
 
 const failures = 8
 const users = 101
+
+interface OverviewFacts {
+  pool: {
+    workload: { running: number; depth: number; byReason: { count: number }[] }
+    accounts: { account: string; occupancy: number; running: number }[]
+    gpuModels: {
+      model: string
+      count: number
+      allocated: number
+      holders: { count: number; user: { name: string } }[]
+    }[]
+  }
+  jobCounts: { rows: { key: string; count: number }[] }
+}
 
 describeConsole('numbers of the first pages', (subject) => {
   let database: TestDatabase
@@ -17,7 +52,7 @@ describeConsole('numbers of the first pages', (subject) => {
   beforeAll(async () => {
     database = await createDatabase()
     const env = { DATABASE_URL: database.url, BERTH_BOOTSTRAP_TOKEN: adminToken }
-    server = await subject.start('overview', { pools: localPools }, env)
+    server = await subject.start('overview', { pools, queues }, env)
     api = connectApi(server.url, adminToken)
     page = await (await subject.openContext({}, { server, token: adminToken })).newPage()
   })
@@ -28,15 +63,78 @@ describeConsole('numbers of the first pages', (subject) => {
     await database?.close()
   })
 
+  it('the overview shows an operator who holds the GPUs, what waits and the jobs of the last day', async () => {
+    const [ann, ben] = [await createPerson(server, 'ann'), await createPerson(server, 'ben')]
+    const long = { SIM_RUN_SECONDS: '600' }
+    const h100 = simulate('on-h100', 2, long)
+    await submitSpecs(server, ann, [
+      { ...h100, resources: { ...h100.resources, gpuModel: ['H100'] } },
+      simulate('on-a100', 3, long),
+    ])
+    await submitSpecs(server, ben, [simulate('crashes', 1, { SIM_EXIT_CODE: '3' }), simulate('waits', 4, long)])
+    const query = `{ pool(name: "gpu") {
+      workload { running depth byReason { count } } accounts { account occupancy running }
+      gpuModels { model count allocated holders { count user { name } } }
+    } jobCounts(by: STATE) { rows { key count } } }`
+    const read = () => api.ask<OverviewFacts>(query)
+    const isSettled = async () => {
+      const { pool, jobCounts } = await read()
+      const hasFailed = jobCounts.rows.some(({ key }) => key === 'FAILED')
+      return (
+        hasFailed &&
+        pool.workload.running === 2 &&
+        pool.workload.byReason.length > 0 &&
+        pool.accounts
+          .map(({ running }) => running)
+          .toSorted()
+          .join() === '0,2'
+      )
+    }
+    await until(isSettled, { what: 'two jobs run, one failed, and one waits' })
+    const { pool, jobCounts } = await read()
+    await page.goto(server.url)
+    for (const { key, count } of jobCounts.rows) {
+      const word = key === 'FAILED' ? 'failed in 24 h' : key.toLowerCase()
+      await page
+        .getByRole('region', { name: 'Jobs of all users' })
+        .getByRole('link', { name: `${count} ${word}` })
+        .waitFor()
+    }
+    const card = page.getByRole('article', { name: 'gpu' })
+    for (const { count, allocated } of pool.gpuModels) await card.getByText(`${allocated} of ${count} GPUs`).waitFor()
+    const holders = pool.gpuModels.flatMap((each) => each.holders.map(({ user, count }) => `${user.name} ${count}`))
+    expect(holders.toSorted()).toEqual(['ann 2', 'ann 3'])
+    for (const holder of holders) await card.getByRole('link', { name: holder }).waitFor()
+    await card.getByRole('link', { name: `${pool.workload.depth} wait` }).waitFor()
+    for (const { account, occupancy } of pool.accounts)
+      await card.getByText(`${account}${Math.round(occupancy * 1_000) / 10}% of 50%`).waitFor()
+    expect(await page.getByRole('main').locator('strong').allInnerTexts()).not.toContain('0')
+  })
+
+  it('a bar of the last day tells its job and opens it', async () => {
+    await page.goto(`${server.url}/?rows=user`)
+    const day = page.getByRole('region', { name: 'Last 24 hours' })
+    await day.getByRole('link', { name: 'ben', exact: true }).waitFor()
+    const bar = day.getByRole('link', { name: /^crashes \(ben, gpu\): failed/ })
+    await bar.hover()
+    await day.getByText(/^crashes \(ben, gpu\): failed/).waitFor()
+    await bar.click()
+    await page.waitForURL(/\/jobs\/job_/)
+    await page
+      .getByRole('heading', { name: /crashes/ })
+      .first()
+      .waitFor()
+  })
+
   it('the overview counts jobs that failed in the last day, also if they were submitted earlier', async () => {
     for (let i = 0; i < failures; i++) await submit(server, `old-${i}`, 'exit 3', adminToken)
     const count = "SELECT count(*)::int AS n FROM job WHERE state = 'FAILED'"
-    await until(async () => (await database.db.sql.query<{ n: number }>(count))[0]?.n === failures, {
+    await until(async () => (await database.db.sql.query<{ n: number }>(count))[0]?.n === failures + 1, {
       what: 'all failed',
     })
     await database.db.transaction(async (sql) => {
       await sql.query('SET LOCAL session_replication_role = replica') // A trigger keeps the time of a submission.
-      await sql.query("UPDATE job SET created_at = created_at - interval '3 days'")
+      await sql.query("UPDATE job SET created_at = created_at - interval '3 days' WHERE state = 'FAILED'")
     })
     await page.goto(server.url)
     await page.getByRole('link', { name: `${failures} failed in 24 h` }).waitFor()

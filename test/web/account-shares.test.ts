@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type AccountShare, listShares } from '../../web/pages/workload/account-shares.ts'
+import { type AccountShare, listShares } from '../../web/features/machines/account-shares.ts'
 
 const share = (account: string, more: Partial<AccountShare> = {}): AccountShare => ({
   account,
@@ -13,12 +13,15 @@ const share = (account: string, more: Partial<AccountShare> = {}): AccountShare 
 })
 
 it('the part due to an account is divided among the accounts below by their weights', () => {
-  const rows = listShares([
-    share('ml', { weight: 3, share: 0.2 }),
-    share('ml.vision', { share: 0.5 }),
-    share('ml.speech.asr', { weight: 2, share: 0.1 }),
-    share('users.ann', { share: 0.1 }),
-  ])
+  const rows = listShares(
+    [
+      share('ml', { weight: 3, share: 0.2 }),
+      share('ml.vision', { share: 0.5 }),
+      share('ml.speech.asr', { weight: 2, share: 0.1 }),
+      share('users.ann', { share: 0.1 }),
+    ],
+    true,
+  )
   expect(rows.map(({ account, depth, due }) => [account, depth, due])).toEqual([
     ['users.ann', 0, 0.25],
     ['ml', 0, 0.75],
@@ -28,8 +31,11 @@ it('the part due to an account is divided among the accounts below by their weig
 })
 
 it('an account holds its occupancy times its weight, and lately its decayed use times its weight', () => {
-  const [now] = listShares([share('ml', { weight: 2, occupancy: 0.25 })])
+  const [now] = listShares([share('ml', { weight: 2, occupancy: 0.25 })], true)
   expect(now).toMatchObject({ heldNow: 0.5, heldLately: null })
-  const [lately] = listShares([share('ml', { weight: 2, occupancy: 0.25, decayedUse: 0.1 })])
+  const [lately] = listShares([share('ml', { weight: 2, occupancy: 0.25, decayedUse: 0.1 })], true)
   expect(lately).toMatchObject({ heldNow: 0.5, heldLately: 0.2 })
 })
+
+it('what is due is unknown to a viewer who does not see all accounts', () =>
+  expect(listShares([share('ml', { occupancy: 0.25 })], false)).toMatchObject([{ heldNow: 0.25, due: null }]))

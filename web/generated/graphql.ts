@@ -2487,10 +2487,25 @@ export type FindGroupsQuery = { job: { id: string, logSearch: { cursor: string, 
 
 export type OverviewQueryVariables = Exact<{
   failed: JobFilter;
+  ended: JobFilter;
 }>;
 
 
-export type OverviewQuery = { viewer: { id: string, pendingDecisions: number, workload: { runningCount: number, pendingCount: number, blockedCount: number } }, jobs: { nodes: Array<{ id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null } | null } | null }> }, jobCounts: { isExact: boolean, rows: Array<{ key: string | null, count: number }> }, pools: { nodes: Array<{ id: string, name: string, paused: boolean, capacity: { cpu: number, memoryBytes: number, gpu: number }, used: { cpu: number, memoryBytes: number, gpu: number }, workload: { id: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, byReason: Array<{ code: PendingReasonCode, count: number }> }, leader: { renewedAt: string } | null }> } };
+export type OverviewQuery = { viewer: { id: string, pendingDecisions: number, workload: { runningCount: number, pendingCount: number, blockedCount: number } }, jobs: { nodes: Array<{ id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null } | null } | null }> }, failed: { isExact: boolean, rows: Array<{ key: string | null, count: number }> }, ended: { isExact: boolean, rows: Array<{ key: string | null, count: number }> }, pools: { nodes: Array<{ id: string, name: string, paused: boolean, policy: PoolPolicy, gpuModels: Array<{ model: string, memoryBytes: number, count: number, allocated: number, holders: Array<{ count: number, user: { id: string, name: string } }> }>, capacity: { cpu: number, memoryBytes: number, gpu: number }, used: { cpu: number, memoryBytes: number, gpu: number }, workload: { id: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, byReason: Array<{ code: PendingReasonCode, count: number }> }, leader: { renewedAt: string } | null }> } };
+
+export type CountsFragment = { isExact: boolean, rows: Array<{ key: string | null, count: number }> };
+
+export type DayJobFragment = { id: string, name: string | null, state: JobState, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string }, pool: { id: string, name: string } };
+
+export type DayJobsQueryVariables = Exact<{
+  first: number;
+  after?: string | null | undefined;
+  filter: JobFilter;
+  orderBy: JobOrder;
+}>;
+
+
+export type DayJobsQuery = { jobs: { nodes: Array<{ id: string, name: string | null, state: JobState, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string }, pool: { id: string, name: string } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type OpenApprovalsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -3875,6 +3890,33 @@ export const LogSizeFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   gapReason
   line
 }`, {"fragmentName":"LogSize"}) as unknown as TypedDocumentString<LogSizeFragment, unknown>;
+export const CountsFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment Counts on JobCounts {
+  isExact
+  rows {
+    key
+    count
+  }
+}
+    `, {"fragmentName":"Counts"}) as unknown as TypedDocumentString<CountsFragment, unknown>;
+export const DayJobFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment DayJob on Job {
+  id
+  name
+  state
+  createdAt
+  startedAt
+  finishedAt
+  user {
+    id
+    name
+  }
+  pool {
+    id
+    name
+  }
+}
+    `, {"fragmentName":"DayJob"}) as unknown as TypedDocumentString<DayJobFragment, unknown>;
 export const UserItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment UserItem on User {
   id
@@ -7355,7 +7397,7 @@ export const FindGroupsDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<FindGroupsQuery, FindGroupsQueryVariables>;
 export const OverviewDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query Overview($failed: JobFilter!) {
+    query Overview($failed: JobFilter!, $ended: JobFilter!) {
   viewer {
     id
     pendingDecisions
@@ -7370,18 +7412,31 @@ export const OverviewDocument = /*#__PURE__*/ new TypedDocumentString(`
       ...ListRow
     }
   }
-  jobCounts(by: STATE, filter: $failed) {
-    isExact
-    rows {
-      key
-      count
-    }
+  failed: jobCounts(by: STATE, filter: $failed) {
+    ...Counts
+  }
+  ended: jobCounts(by: STATE, filter: $ended) {
+    ...Counts
   }
   pools(first: 100) {
     nodes {
       id
       name
       paused
+      policy
+      gpuModels {
+        model
+        memoryBytes
+        count
+        allocated
+        holders {
+          count
+          user {
+            id
+            name
+          }
+        }
+      }
       capacity {
         cpu
         memoryBytes
@@ -7479,7 +7534,42 @@ export const OverviewDocument = /*#__PURE__*/ new TypedDocumentString(`
       latest
     }
   }
+}
+fragment Counts on JobCounts {
+  isExact
+  rows {
+    key
+    count
+  }
 }`) as unknown as TypedDocumentString<OverviewQuery, OverviewQueryVariables>;
+export const DayJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query DayJobs($first: Int!, $after: Cursor, $filter: JobFilter!, $orderBy: JobOrder!) {
+  jobs(first: $first, after: $after, filter: $filter, orderBy: $orderBy) {
+    nodes {
+      ...DayJob
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment DayJob on Job {
+  id
+  name
+  state
+  createdAt
+  startedAt
+  finishedAt
+  user {
+    id
+    name
+  }
+  pool {
+    id
+    name
+  }
+}`) as unknown as TypedDocumentString<DayJobsQuery, DayJobsQueryVariables>;
 export const OpenApprovalsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query OpenApprovals {
   approvals(first: 100, filter: {decidable: true, statuses: [PENDING]}) {

@@ -35,6 +35,7 @@ const readTexts =
 const overview = createRoute({
   getParentRoute: () => root,
   path: '/',
+  validateSearch: readTexts('rows'),
   component: lazyRouteComponent(() => loadPart(() => import('../pages/overview/overview.tsx')), 'OverviewPage'),
 })
 

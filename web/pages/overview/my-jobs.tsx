@@ -84,11 +84,17 @@ function JobItem({ id, isDeparted }: { id: string; isDeparted: boolean }) {
       <Link to="/jobs/$id" params={{ id }} className={styles.job}>
         <StateChip state={job.state} fraction={job.progress?.fraction} detail={describePercent(job)} />
         <span className={styles.name} title={describePlace(job)}>
-          {job.name ?? job.id} <span className={styles.faint}>{abridgePlace(job)}</span>
+          {job.name ?? job.id}{' '}
+          <span className={styles.faint}>
+            {[job.state === 'RUNNING' && job.progress?.message, abridgePlace(job)].filter(Boolean).join(' · ')}
+          </span>
         </span>
         <span className={styles.when}>
           {job.stateCategory === 'WAITING' ? <StartEstimate job={job} /> : <Runs job={job} />}
         </span>
+        {job.state === 'RUNNING' && job.progress?.fraction != null && (
+          <span className={styles.progress} style={{ width: `${job.progress.fraction * percent}%` }} />
+        )}
       </Link>
     </li>
   )

@@ -7,7 +7,7 @@ import { OpenApprovalsDocument, TroubledNodesDocument, type TroubledNodesQuery }
 import { client } from '../../ground/connection.ts'
 import { useResource } from '../../ground/resource.ts'
 import { useNow } from '../../ground/server-clock.ts'
-import { useStart } from '../../ground/server-facts.ts'
+import { useMay } from '../../ground/use-may.ts'
 import { Button } from '../../parts/button.tsx'
 import { formatCount, formatDuration, plural } from '../../parts/format.ts'
 import { StateGlyph } from '../../parts/state-glyph.tsx'
@@ -31,7 +31,7 @@ export function NeedsYou({ pendingDecisions, failed, failedCount }: NeedsYouProp
   const nodes = useTroubledNodes()
   const seen = useSeenJobs()
   const unseen = failed.filter(({ id }) => !seen.has(id))
-  const isQuiet = pendingDecisions === 0 && nodes.length === 0 && unseen.length === 0
+  const isQuiet = pendingDecisions === 0 && nodes?.length === 0 && unseen.length === 0
   return (
     <section aria-label="Needs you">
       <h2>
@@ -45,7 +45,8 @@ export function NeedsYou({ pendingDecisions, failed, failedCount }: NeedsYouProp
       {isQuiet && <p className={styles.empty}>Nothing waits for you.</p>}
       <ul className={styles.jobs}>
         {pendingDecisions > 0 && <Approvals count={pendingDecisions} />}
-        {nodes.map((node) => (
+        {!nodes && <li className={styles.room} />}
+        {nodes?.map((node) => (
           <Item
             key={node.id}
             icon={<ServerCrash size={16} className={styles.warning} />}
@@ -63,7 +64,10 @@ export function NeedsYou({ pendingDecisions, failed, failedCount }: NeedsYouProp
             to={`/jobs/${job.id}`}
             when={job.finishedAt && <Time at={job.finishedAt} />}
           >
-            {job.name ?? job.id} <span className={styles.faint}>{describeEnd(job)}</span>
+            {job.name ?? job.id}{' '}
+            <span className={styles.faint} title={job.stateInfo ?? undefined}>
+              {describeEnd(job)}
+            </span>
           </Item>
         ))}
       </ul>
@@ -124,9 +128,9 @@ interface TroubledNode {
   backsOffUntil: string | null
 }
 
-/** Nodes that accept no runs by themselves, for those who may mend it. */
-function useTroubledNodes(): readonly TroubledNode[] {
-  const { viewer } = useStart()
+/** Nodes that accept no runs by themselves, for those who may mend it; undefined: not read yet. */
+function useTroubledNodes(): readonly TroubledNode[] | undefined {
+  const isOff = !useMay()('NODE_WRITE')
   const { value } = useResource(
     'troubled nodes',
     async (signal) => {
@@ -138,9 +142,9 @@ function useTroubledNodes(): readonly TroubledNode[] {
         }),
       )
     },
-    { everyMs: readMs, isOff: !viewer.permissions.includes('NODE_WRITE') },
+    { everyMs: readMs, isOff },
   )
-  return value ?? []
+  return isOff ? [] : value
 }
 
 type NodeFacts = TroubledNodesQuery['pools']['nodes'][number]['nodes']['nodes'][number]

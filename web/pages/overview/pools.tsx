@@ -1,25 +1,28 @@
 import { requireField } from '@berth-jobs/berth/client'
 import { Link } from '@tanstack/react-router'
-import { type OverviewQuery, PoolHistoryDocument, type PoolHistoryQuery } from '../../generated/graphql.ts'
+import type { ShareRow } from '../../features/machines/account-shares.ts'
+import { findScale, ShareBar, useFairShares } from '../../features/machines/fair-shares.tsx'
+import { describeCode } from '../../features/machines/pending-reasons.ts'
+import { type OverviewQuery, PoolHistoryDocument } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
 import { useResource } from '../../ground/resource.ts'
 import { serverNowMs } from '../../ground/server-clock.ts'
 import { formatBytes, formatCount, formatDuration } from '../../parts/format.ts'
+import { GpuModels } from './gpu-models.tsx'
+import { type HistoryPoint, PoolHistory } from './pool-history.tsx'
 import styles from './pools.module.css'
-import { Sparkline } from './sparkline.tsx'
 
 type PoolFacts = OverviewQuery['pools']['nodes'][number]
-type Point = NonNullable<PoolHistoryQuery['usage']>[number]
 
 const dayMs = 86_400_000
 const historyMs = 60_000
 const pointsMax = 1_000
-const halfHourSeconds = 1_800
+const stepSeconds = 600
 
 /** Each pool: what is in use, what waits and why, and the last 24 hours. */
 export function Pools({ pools }: { pools: readonly PoolFacts[] }) {
-  const perDay = dayMs / 1_000 / halfHourSeconds
-  const bucketSeconds = halfHourSeconds * Math.ceil((pools.length * (perDay + 1)) / pointsMax)
+  const perDay = dayMs / 1_000 / stepSeconds
+  const bucketSeconds = stepSeconds * Math.ceil((pools.length * (perDay + 1)) / pointsMax)
   const { value } = useResource(
     `pool history ${bucketSeconds}`,
     async (signal) => {
@@ -32,42 +35,32 @@ export function Pools({ pools }: { pools: readonly PoolFacts[] }) {
     <section aria-label="Pools">
       <h2>Pools</h2>
       <div className={styles.pools}>
-        {pools.map((pool) => (
-          <Pool
-            key={pool.id}
-            pool={pool}
-            history={value?.filter(({ key }) => key === pool.name)}
-            bucketSeconds={bucketSeconds}
-          />
-        ))}
+        {pools
+          .toSorted((a, b) => b.capacity.gpu - a.capacity.gpu)
+          .map((pool) => (
+            <Pool
+              key={pool.id}
+              pool={pool}
+              history={value?.filter(({ key }) => key === pool.name)}
+              bucketSeconds={bucketSeconds}
+            />
+          ))}
       </div>
     </section>
   )
 }
 
-const reasonWords: Readonly<Record<string, string>> = {
-  NO_CAPACITY: 'capacity',
-  USER_LIMIT: 'user limit',
-  TEAM_LIMIT: 'team limit',
-  GLOBAL_LIMIT: 'pool limit',
-  NOT_BEFORE: 'start time',
-  POOL_PAUSED: 'paused',
-  APPROVAL_PENDING: 'approval',
-}
-
-const describeCode = (code: string) => reasonWords[code] ?? code.toLowerCase().replaceAll('_', ' ')
-
 interface PoolProps {
   pool: PoolFacts
-  history: readonly Point[] | undefined
+  /** undefined: not read yet. */
+  history: readonly HistoryPoint[] | undefined
   bucketSeconds: number
 }
 
 function Pool({ pool, history, bucketSeconds }: PoolProps) {
-  const { name, workload, capacity, used, leader, paused } = pool
-  const hasGpus = capacity.gpu > 0
+  const { name, workload, capacity, used, leader, paused, policy } = pool
   return (
-    <article className={styles.pool}>
+    <article className={styles.pool} aria-label={name}>
       <header>
         <h3>
           <Link to="/cluster/$pool" params={{ pool: name }}>
@@ -78,31 +71,71 @@ function Pool({ pool, history, bucketSeconds }: PoolProps) {
           <span className={styles.trouble}>{paused ? 'paused: starts no jobs' : 'no scheduler: starts no jobs'}</span>
         )}
         <Link to="/jobs" search={{ pool: name, state: 'active' }} className={styles.count}>
-          {formatCount(workload.running)} running
+          {workload.running === 0 ? 'nothing runs' : `${formatCount(workload.running)} running`}
         </Link>
       </header>
-      {hasGpus && <Strip label="GPUs" used={used.gpu} all={capacity.gpu} format={formatCount} />}
+      <GpuModels pool={pool} />
       <Strip label="Cores" used={used.cpu} all={capacity.cpu} format={formatTenth} />
       <Strip label="Memory" used={used.memoryBytes} all={capacity.memoryBytes} format={formatBytes} />
-      <p className={styles.waits}>
-        {workload.depth + workload.blocked === 0 ? (
-          'nothing waits'
-        ) : (
-          <Link to="/jobs" search={{ pool: name, state: 'waiting' }}>
-            {formatCount(workload.depth + workload.blocked)} wait
-          </Link>
-        )}
-        {workload.byReason.map(({ code, count }) => (
-          <Link key={code} to="/workload/$pool" params={{ pool: name }} className={styles.reason}>
-            {formatCount(count)} {describeCode(code)}
-          </Link>
-        ))}
-        {workload.avgWaitSeconds !== null && (
-          <span className={styles.faint}>average wait {formatDuration(workload.avgWaitSeconds * 1_000)}</span>
-        )}
-      </p>
-      {history && history.length > 1 && <Sparkline points={history} hasGpus={hasGpus} bucketSeconds={bucketSeconds} />}
+      <Waits pool={name} workload={workload} />
+      {policy === 'FAIR_SHARE' && <PoolShares pool={name} />}
+      {history === undefined && <div className={styles.room} />}
+      {history && history.length > 1 && (
+        <PoolHistory points={history} hasGpus={capacity.gpu > 0} bucketSeconds={bucketSeconds} />
+      )}
     </article>
+  )
+}
+
+const Waits = ({ pool, workload }: { pool: string; workload: PoolFacts['workload'] }) => (
+  <p className={styles.waits}>
+    {workload.depth + workload.blocked === 0 ? (
+      'nothing waits'
+    ) : (
+      <Link to="/jobs" search={{ pool, state: 'waiting' }}>
+        <b>{formatCount(workload.depth + workload.blocked)}</b> wait
+      </Link>
+    )}
+    {workload.byReason.map(({ code, count }) => (
+      <Link key={code} to="/workload/$pool" params={{ pool }} search={{ reason: code }} className={styles.reason}>
+        {formatCount(count)} {describeCode(code)}
+      </Link>
+    ))}
+    {workload.avgWaitSeconds !== null && (
+      <span className={styles.faint} title="Of the last 500 jobs that started within 24 hours">
+        average wait {formatDuration(workload.avgWaitSeconds * 1_000)}
+      </span>
+    )}
+  </p>
+)
+
+const accountsShown = 5
+
+/** Who has how much of what is due; the next to start first. */
+function PoolShares({ pool }: { pool: string }) {
+  const { rows } = useFairShares(pool)
+  if (rows?.length === 0) return null
+  if (!rows) return <div className={styles.room} />
+  const shown = rows.filter(({ depth }) => depth === 0)
+  const toShare = ({ heldNow, due }: ShareRow) => ({ held: heldNow, due })
+  const scale = findScale(shown.map(toShare))
+  return (
+    <section className={styles.shares} aria-label={`Fair shares of ${pool}`}>
+      <h4>Fair shares: held now{shown.some(({ due }) => due !== null) && ', of due'}</h4>
+      {shown.slice(0, accountsShown).map((row) => (
+        <p key={row.account}>
+          <Link to="/jobs" search={{ pool, account: row.account, state: 'active,waiting' }}>
+            {row.account}
+          </Link>
+          <ShareBar {...toShare(row)} scale={scale} />
+        </p>
+      ))}
+      {shown.length > accountsShown && (
+        <Link to="/workload/$pool" params={{ pool }} className={styles.reason}>
+          All {formatCount(shown.length)} accounts
+        </Link>
+      )}
+    </section>
   )
 }
 

@@ -10,13 +10,17 @@ export interface ShareRow {
   heldNow: number
   /** On average over its past; null: the past does not count. */
   heldLately: number | null
-  due: number
+  /** null: unknown, because the viewer does not see the other accounts. */
+  due: number | null
   running: number
   queued: number
 }
 
-/** The accounts as a tree; of accounts at one place in the tree the next to start is first. */
-export function listShares(accounts: readonly AccountShare[]): ShareRow[] {
+/**
+ * The accounts as a tree; of accounts at one place in the tree the next to start is first. What is due depends on the
+ * weights of all accounts, so `isWhole` says whether these are all.
+ */
+export function listShares(accounts: readonly AccountShare[], isWhole: boolean): ShareRow[] {
   const names = new Set(accounts.map(({ account }) => account))
   const children = Map.groupBy(accounts, ({ account }) => findParent(account, names))
   const listBelow = (parent: string | null, due: number, depth: number): ShareRow[] => {
@@ -24,13 +28,13 @@ export function listShares(accounts: readonly AccountShare[]): ShareRow[] {
     const weights = siblings.reduce((sum, { weight }) => sum + weight, 0)
     return siblings.flatMap((each) => {
       const part = (due * each.weight) / weights
-      return [toRow(each, part, depth), ...listBelow(each.account, part, depth + 1)]
+      return [toRow(each, isWhole ? part : null, depth), ...listBelow(each.account, part, depth + 1)]
     })
   }
   return listBelow(null, 1, 0)
 }
 
-const toRow = (share: AccountShare, due: number, depth: number): ShareRow => {
+const toRow = (share: AccountShare, due: number | null, depth: number): ShareRow => {
   const { account, occupancy, decayedUse, weight, running, queued } = share
   const heldLately = decayedUse === null ? null : decayedUse * weight
   return { account, depth, heldNow: occupancy * weight, heldLately, due, running, queued }

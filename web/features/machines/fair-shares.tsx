@@ -1,0 +1,50 @@
+import { PoolSharesDocument } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { useResource } from '../../ground/resource.ts'
+import { useMay } from '../../ground/use-may.ts'
+import { listShares } from './account-shares.ts'
+import styles from './fair-shares.module.css'
+
+const readMs = 10_000
+const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
+export const formatShare = (part: number): string => percent.format(part)
+
+/** The accounts of a pool as a tree; `rows` is undefined until they are read. */
+export function useFairShares(pool: string) {
+  const isWhole = useMay()('JOB_VIEW_ALL')
+  const { value, failure, read } = useResource(
+    `shares ${pool}`,
+    async (signal) => {
+      const { pool: found } = await client.request(PoolSharesDocument, { pool }, { signal })
+      return listShares(found?.accounts ?? [], isWhole)
+    },
+    { everyMs: readMs },
+  )
+  return { rows: value, failure, read }
+}
+
+/** The longest of these bars. */
+export const findScale = (bars: readonly Share[]): number =>
+  Math.max(...bars.map(({ held, due }) => Math.max(held, due ?? 1)), Number.MIN_VALUE)
+
+const toWidth = (part: number, scale: number) => `${(100 * part) / scale}%`
+
+export interface Share {
+  held: number
+  /** null: unknown, because the viewer does not see the other accounts. */
+  due: number | null
+}
+
+/** "12 % of 25 %", with a bar and a line at what is due. */
+export const ShareBar = ({ held, due, scale }: Share & { scale: number }) => (
+  <span className={styles.share}>
+    <span className={styles.bar} aria-hidden="true">
+      <span className={styles.held} style={{ width: toWidth(held, scale) }} />
+      {due !== null && <span className={styles.due} style={{ insetInlineStart: toWidth(due, scale) }} />}
+    </span>
+    <span className={styles.text}>
+      {formatShare(held)}
+      {due !== null && ` of ${formatShare(due)}`}
+    </span>
+  </span>
+)

@@ -1,0 +1,62 @@
+import { Link } from '@tanstack/react-router'
+import type { OverviewQuery } from '../../generated/graphql.ts'
+import { otherColor, seriesColors } from '../../parts/chart-series.ts'
+import { formatCount } from '../../parts/format.ts'
+import styles from './pools.module.css'
+
+type PoolFacts = OverviewQuery['pools']['nodes'][number]
+type Holder = PoolFacts['gpuModels'][number]['holders'][number]
+
+/** The GPUs of a pool by model, and who holds them. The users with most GPUs have a colour. */
+export function GpuModels({ pool: { name, gpuModels } }: { pool: PoolFacts }) {
+  const colors = pickColors(gpuModels.flatMap(({ holders }) => holders))
+  const colorOf = (holder: Holder) => colors.get(holder.user.id) ?? otherColor
+  return gpuModels.map(({ model, memoryBytes, count, allocated, holders }) => {
+    const others = allocated - holders.reduce((sum, each) => sum + each.count, 0)
+    return (
+      <div key={`${model} ${memoryBytes}`} className={styles.model}>
+        <span className={styles.modelName} title={model}>
+          {model}
+        </span>
+        <span className={styles.modelCount}>
+          <b>{formatCount(allocated)}</b> of {formatCount(count)} GPUs
+        </span>
+        <span className={styles.holders} aria-hidden="true">
+          {holders.map((holder) => (
+            <span
+              key={holder.user.id}
+              style={{ flexGrow: holder.count, background: colorOf(holder) }}
+              title={`${holder.user.name} ${holder.count}`}
+            />
+          ))}
+          {others > 0 && <span style={{ flexGrow: others, background: otherColor }} />}
+          {count > allocated && <span style={{ flexGrow: count - allocated }} />}
+        </span>
+        <ul className={styles.who}>
+          {holders.map((holder) => (
+            <li key={holder.user.id}>
+              <Link to="/jobs" search={{ pool: name, user: holder.user.name, state: 'active' }}>
+                <i style={{ background: colorOf(holder) }} />
+                {holder.user.name} <b>{formatCount(holder.count)}</b>
+              </Link>
+            </li>
+          ))}
+          {others > 0 && (
+            <li>
+              <i style={{ background: otherColor }} />
+              others <b>{formatCount(others)}</b>
+            </li>
+          )}
+          {count > allocated && <li>{formatCount(count - allocated)} free</li>}
+        </ul>
+      </div>
+    )
+  })
+}
+
+function pickColors(holders: readonly Holder[]): ReadonlyMap<string, string> {
+  const sums = new Map<string, number>()
+  for (const { user, count } of holders) sums.set(user.id, (sums.get(user.id) ?? 0) + count)
+  const first = [...sums].toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).slice(0, seriesColors.length)
+  return new Map(first.map(([id], i) => [id, seriesColors[i] ?? otherColor]))
+}
