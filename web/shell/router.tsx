@@ -113,7 +113,7 @@ const workload = createRoute({
 const poolWorkload = createRoute({
   getParentRoute: () => root,
   path: '/workload/$pool',
-  validateSearch: readTexts('span', 'reason', 'rows'),
+  validateSearch: readTexts('view', 'span', 'reason', 'rows'),
   component: lazyRouteComponent(() => loadPart(() => import('../pages/workload/workload.tsx')), 'WorkloadPage'),
 })
 

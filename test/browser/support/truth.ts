@@ -34,7 +34,7 @@ export interface View {
 }
 
 const tabs: readonly JobState[] = ['RUNNING', 'QUEUED', 'BLOCKED', 'FAILED', 'SUCCEEDED', 'CANCELLED']
-const rowsOfLine = 30
+const rowsOfLine = 12
 
 const cells = (row: string, list: string) => `[...document.querySelectorAll('${row}')].map((row) => ${list})`
 
@@ -73,7 +73,7 @@ export const views: readonly View[] = [
     expect: ({ pool: { limits, workload } }) => [
       String(workload.depth),
       String(workload.running),
-      String(limits.maxConcurrent ?? '∞'),
+      String(limits.maxConcurrent ?? 'no'),
       ...workload.entries.nodes
         .filter(({ stateCategory }) => stateCategory === 'WAITING')
         .slice(0, rowsOfLine)

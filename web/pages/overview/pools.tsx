@@ -131,7 +131,7 @@ function PoolShares({ pool }: { pool: string }) {
         </p>
       ))}
       {shown.length > accountsShown && (
-        <Link to="/workload/$pool" params={{ pool }} className={styles.reason}>
+        <Link to="/workload/$pool" params={{ pool }} search={{ view: 'shares' }} className={styles.reason}>
           All {formatCount(shown.length)} accounts
         </Link>
       )}

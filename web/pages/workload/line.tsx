@@ -15,7 +15,7 @@ import { useHeldOrder } from './held-order.ts'
 import { type LineRow, rowsMax, type WorkloadPanel } from './use-workload.ts'
 import styles from './workload.module.css'
 
-const rowsShown = 30
+const rowsShown = 12
 
 interface LineProps {
   panel: WorkloadPanel
@@ -67,7 +67,7 @@ export function Line({ panel, rows, hasMore, reason, isWhole }: LineProps) {
       ) : (
         <Table
           label="Line"
-          columns={columns(present)}
+          columns={columns(present, panel.pool.policy === 'PRIORITY')}
           rows={isWhole ? shown : shown.slice(0, rowsShown)}
           getKey={({ id }) => id}
         />
@@ -91,7 +91,19 @@ export function Line({ panel, rows, hasMore, reason, isWhole }: LineProps) {
 const matches = ({ scheduling, state }: LineRow, reason: string | undefined) =>
   reason === undefined || (scheduling?.reasons[0]?.code ?? (state === 'BLOCKED' ? 'APPROVAL_PENDING' : '')) === reason
 
-const columns = (present: ReadonlySet<string>): readonly Column<LineRow>[] => [
+const priority: Column<LineRow> = {
+  title: 'Priority',
+  isNumber: true,
+  isSecondary: true,
+  cell: ({ priority, priorityOverride }) => (
+    <span title={priorityOverride === null ? 'By the level of the user' : 'Set by a user'}>
+      {priority ?? '–'}
+      {priorityOverride !== null && ' ★'}
+    </span>
+  ),
+}
+
+const columns = (present: ReadonlySet<string>, hasPriorities: boolean): readonly Column<LineRow>[] => [
   {
     title: '#',
     cell: ({ id, position }) => (present.has(id) ? (position ?? '–') : 'left'),
@@ -110,29 +122,26 @@ const columns = (present: ReadonlySet<string>): readonly Column<LineRow>[] => [
   {
     title: 'Who',
     cell: ({ user }) => (
-      <Link to="/jobs" search={{ user: user.name, state: 'active,waiting' }}>
+      <Link to="/jobs" search={{ user: user.name, state: 'active,waiting' }} className={styles.one}>
         {user.name}
       </Link>
     ),
   },
-  { title: 'Asked', cell: describeRequest, isSecondary: true },
-  { title: 'Starts', cell: (job) => <StartEstimate job={job} /> },
+  { title: 'Asked', cell: (job) => <span className={styles.one}>{describeRequest(job)}</span>, isSecondary: true },
+  {
+    title: 'Starts',
+    cell: (job) => (
+      <span className={styles.one}>
+        <StartEstimate job={job} />
+      </span>
+    ),
+  },
   {
     title: 'Why it waits',
     isSecondary: true,
     cell: ({ scheduling }) => formatServerText(scheduling?.reasons[0]?.message ?? 'not considered yet'),
   },
-  {
-    title: 'Priority',
-    isNumber: true,
-    isSecondary: true,
-    cell: ({ priority, priorityOverride }) => (
-      <span title={priorityOverride === null ? 'By the level of the user' : 'Set by a user'}>
-        {priority ?? '–'}
-        {priorityOverride !== null && ' ★'}
-      </span>
-    ),
-  },
+  ...(hasPriorities ? [priority] : []),
   {
     title: 'Waited',
     isNumber: true,

@@ -6,7 +6,7 @@ import { client } from '../../ground/connection.ts'
 import { useResource } from '../../ground/resource.ts'
 import { useStart } from '../../ground/server-facts.ts'
 import { useMay } from '../../ground/use-may.ts'
-import { formatCount, formatDuration, plural } from '../../parts/format.ts'
+import { formatCount, formatDuration } from '../../parts/format.ts'
 import { StateGlyph } from '../../parts/state-glyph.tsx'
 import { stateWords } from '../../parts/states.ts'
 import type { WorkloadPanel } from './use-workload.ts'
@@ -15,69 +15,81 @@ import styles from './workload.module.css'
 const readMs = 5_000
 const keysShown = 8
 
-/** Queued, running, maximum and average wait; then the same jobs by state, user and reason. */
-export function Panel({ panel }: { panel: WorkloadPanel }) {
-  const { pool, depth, running, blocked, avgWaitSeconds, byState, byUser, byReason } = panel
+/** Queued, running, maximum and average wait. */
+export function Numbers({ panel: { pool, depth, running, blocked, avgWaitSeconds } }: { panel: WorkloadPanel }) {
   const { maxConcurrent } = pool.limits
-  const sortedUsers = byUser.toSorted((a, b) => b.count - a.count)
   return (
     <>
       <section className={styles.figures} aria-label="The workload now">
         <Figure to="queued" pool={pool.name} word="queued" value={formatCount(depth)} />
         <Figure to="active" pool={pool.name} word="running" value={formatCount(running)} />
-        <a href="#limits" className={styles.figure}>
-          <strong>{maxConcurrent === null ? '∞' : formatCount(maxConcurrent)}</strong>
-          {maxConcurrent === null ? 'maximum: unlimited' : 'maximum running'}
-        </a>
+        <Link to="/workload/$pool" params={{ pool: pool.name }} search={{ view: 'limits' }} className={styles.figure}>
+          <strong>{maxConcurrent === null ? 'no' : formatCount(maxConcurrent)}</strong>
+          {maxConcurrent === null ? 'limit of running jobs' : 'may run at once'}
+        </Link>
         <span className={styles.figure} title="Of the last 500 jobs that started within 24 hours">
           <strong>{avgWaitSeconds === null ? '–' : formatDuration(avgWaitSeconds * 1_000)}</strong>
           average wait
         </span>
         {blocked > 0 && <Figure to="blocked" pool={pool.name} word="blocked" value={formatCount(blocked)} />}
+        {pool.capacity.gpu > 0 && (
+          <Link to="/cluster/$pool" params={{ pool: pool.name }} className={styles.figure}>
+            <strong>
+              {formatCount(pool.used.gpu)} of {formatCount(pool.capacity.gpu)}
+            </strong>
+            GPUs in use
+          </Link>
+        )}
       </section>
       <MyWorkload />
-      <div className={styles.breakdowns}>
-        <Breakdown title="By state">
-          {byState.map(({ state, count }) => (
-            <Row key={state} count={count}>
-              <Link to="/jobs" search={{ pool: pool.name, state: state.toLowerCase() }}>
-                <StateGlyph state={state} /> {stateWords[state]}
-              </Link>
-            </Row>
-          ))}
-        </Breakdown>
-        <Breakdown title="By user" more={sortedUsers.length - keysShown}>
-          {sortedUsers.slice(0, keysShown).map(({ user, count }) => (
-            <Row key={user.id} count={count}>
-              <Link to="/jobs" search={{ pool: pool.name, user: user.name, state: 'active,waiting' }}>
-                {user.name}
-              </Link>
-            </Row>
-          ))}
-        </Breakdown>
-        <Breakdown title="Why jobs wait" more={byReason.length - keysShown}>
-          {byReason.slice(0, keysShown).map(({ code, count }) => (
-            <Row key={code} count={count}>
-              {code === 'APPROVAL_PENDING' ? (
-                <Link to="/jobs" search={{ pool: pool.name, state: 'blocked' }}>
-                  {describeCode(code)}
-                </Link>
-              ) : (
-                <Link
-                  to="/workload/$pool"
-                  params={{ pool: pool.name }}
-                  search={(before: object) => ({ ...before, reason: code })}
-                  hash="line"
-                >
-                  {describeCode(code)}
-                </Link>
-              )}
-            </Row>
-          ))}
-        </Breakdown>
-      </div>
-      <Gpus panel={panel} />
     </>
+  )
+}
+
+/** The jobs of the pool by state, user and reason. */
+export function Breakdowns({ panel: { pool, byState, byUser, byReason } }: { panel: WorkloadPanel }) {
+  const sortedUsers = byUser.toSorted((a, b) => b.count - a.count)
+  return (
+    <div className={styles.breakdowns}>
+      <Breakdown title="By state">
+        {byState.map(({ state, count }) => (
+          <Row key={state} count={count}>
+            <Link to="/jobs" search={{ pool: pool.name, state: state.toLowerCase() }}>
+              <StateGlyph state={state} /> {stateWords[state]}
+            </Link>
+          </Row>
+        ))}
+      </Breakdown>
+      <Breakdown title="By user" more={sortedUsers.length - keysShown}>
+        {sortedUsers.slice(0, keysShown).map(({ user, count }) => (
+          <Row key={user.id} count={count}>
+            <Link to="/jobs" search={{ pool: pool.name, user: user.name, state: 'active,waiting' }}>
+              {user.name}
+            </Link>
+          </Row>
+        ))}
+      </Breakdown>
+      <Breakdown title="Why jobs wait" more={byReason.length - keysShown}>
+        {byReason.slice(0, keysShown).map(({ code, count }) => (
+          <Row key={code} count={count}>
+            {code === 'APPROVAL_PENDING' ? (
+              <Link to="/jobs" search={{ pool: pool.name, state: 'blocked' }}>
+                {describeCode(code)}
+              </Link>
+            ) : (
+              <Link
+                to="/workload/$pool"
+                params={{ pool: pool.name }}
+                search={(before: object) => ({ ...before, reason: code })}
+                hash="line"
+              >
+                {describeCode(code)}
+              </Link>
+            )}
+          </Row>
+        ))}
+      </Breakdown>
+    </div>
   )
 }
 
@@ -102,6 +114,7 @@ function MyWorkload() {
   const { value } = useResource('my workload', readMyWorkload, { everyMs: readMs })
   if (!value) return <p className={styles.mine}> </p>
   const { pendingCount, runningCount, blockedCount, bestPosition } = value
+  if (may('JOB_VIEW_ALL') && pendingCount + runningCount + blockedCount === 0) return null
   const link = (state: string, text: string) => (
     <Link to="/jobs" search={{ user: 'me', state }}>
       {text}
@@ -137,14 +150,3 @@ const Row = ({ count, children }: { count: number; children: ReactNode }) => (
     <b>{formatCount(count)}</b>
   </li>
 )
-
-function Gpus({ panel: { pool } }: { panel: WorkloadPanel }) {
-  if (pool.capacity.gpu === 0) return null
-  return (
-    <p className={styles.mine}>
-      <Link to="/cluster/$pool" params={{ pool: pool.name }}>
-        {formatCount(pool.used.gpu)} of {plural(pool.capacity.gpu, 'GPU')} in use
-      </Link>
-    </p>
-  )
-}

@@ -1,17 +1,18 @@
-import { useParams, useSearch } from '@tanstack/react-router'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { isReasonCode } from '../../features/machines/pending-reasons.ts'
 import { PoolTabs, usePool } from '../../features/machines/pool-tabs.tsx'
 import type { LimitName } from '../../features/policies/limit-effects.ts'
 import { usePageTitle } from '../../ground/page-title.ts'
 import { Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
+import { Tabs } from '../../parts/tabs.tsx'
 import { Time } from '../../parts/time.tsx'
 import { defaultSpan, Forecast, spans } from './forecast.tsx'
 import { Limits } from './limits.tsx'
 import { Line } from './line.tsx'
-import { Panel } from './panel.tsx'
+import { Breakdowns, Numbers } from './panel.tsx'
 import { Shares } from './shares.tsx'
-import { useWorkload, type WorkloadPanel } from './use-workload.ts'
+import { type LineRow, useWorkload, type WorkloadPanel } from './use-workload.ts'
 import styles from './workload.module.css'
 import { WorkloadActions } from './workload-actions.tsx'
 
@@ -29,24 +30,74 @@ export function WorkloadPage() {
   )
 }
 
+const views = { line: 'Line and forecast', limits: 'Limits', shares: 'Fair shares' }
+type ViewName = keyof typeof views
+
+const readView = (name: string, { pool }: WorkloadPanel): ViewName =>
+  name === 'limits' || (name === 'shares' && pool.policy === 'FAIR_SHARE') ? name : 'line'
+
 function PoolWorkload({ pool }: { pool: string | undefined }) {
   const { panel, rows, hasMore, failure } = useWorkload(pool)
-  const { span = defaultSpan, reason, rows: rowsParam } = useSearch({ strict: false })
+  const { view: asked = 'line' } = useSearch({ strict: false })
+  const navigate = useNavigate()
   const [editing, setEditing] = useState<LimitName | null>(null)
   if (!panel) return failure ? <Failed failure={failure} onRetry={() => location.reload()} /> : <Loading />
-  const known = rows ?? []
+  const view = readView(asked, panel)
+  const resume = () => {
+    setEditing('maxConcurrent')
+    void navigate({ to: '/workload/$pool', params: { pool: panel.pool.name }, search: { view: 'limits' } })
+  }
   return (
     <>
       {failure && <FailedInline failure={failure} />}
       <div className={styles.page}>
         <header className={styles.actions}>
           <Notices panel={panel} />
-          <WorkloadActions panel={panel} onResume={() => setEditing('maxConcurrent')} />
+          <WorkloadActions panel={panel} onResume={resume} />
         </header>
-        <Panel panel={panel} />
-        <Limits panel={panel} rows={known} editing={editing} onEdit={setEditing} />
-        {panel.pool.policy === 'FAIR_SHARE' && <Shares pool={panel.pool.name} />}
+        <Numbers panel={panel} />
       </div>
+      <ViewTabs panel={panel} view={view} />
+      {view === 'line' ? (
+        <LineAndForecast panel={panel} rows={rows} hasMore={hasMore} />
+      ) : (
+        <div className={styles.page}>
+          {view === 'limits' ? (
+            <Limits panel={panel} rows={rows ?? []} editing={editing} onEdit={setEditing} />
+          ) : (
+            <Shares pool={panel.pool.name} />
+          )}
+        </div>
+      )}
+    </>
+  )
+}
+
+const ViewTabs = ({ panel: { pool }, view }: { panel: WorkloadPanel; view: ViewName }) => (
+  <Tabs
+    label="Parts of the workload"
+    tabs={(['line', 'limits', ...(pool.policy === 'FAIR_SHARE' ? (['shares'] as const) : [])] as const).map((each) => ({
+      title: views[each],
+      isShown: each === view,
+      to: '/workload/$pool',
+      params: { pool: pool.name },
+      search: each === 'line' ? {} : { view: each },
+    }))}
+  />
+)
+
+interface LineAndForecastProps {
+  panel: WorkloadPanel
+  /** null: not read yet. */
+  rows: readonly LineRow[] | null
+  hasMore: boolean
+}
+
+function LineAndForecast({ panel, rows, hasMore }: LineAndForecastProps) {
+  const { span = defaultSpan, reason, rows: rowsParam } = useSearch({ strict: false })
+  if (rows === null) return <Loading />
+  return (
+    <>
       {reason !== undefined && !isReasonCode(reason) && (
         <p className={styles.problem} role="alert">
           {reason} is not a reason: all waiting jobs are shown.
@@ -57,20 +108,17 @@ function PoolWorkload({ pool }: { pool: string | undefined }) {
           {span} is not a time of the forecast: {defaultSpan} are shown.
         </p>
       )}
-      {rows === null ? (
-        <Loading />
-      ) : (
-        <>
-          <Forecast panel={panel} rows={rows} span={span in spans ? span : defaultSpan} />
-          <Line
-            panel={panel}
-            rows={rows}
-            hasMore={hasMore}
-            reason={reason !== undefined && isReasonCode(reason) ? reason : undefined}
-            isWhole={rowsParam === 'all'}
-          />
-        </>
-      )}
+      <Line
+        panel={panel}
+        rows={rows}
+        hasMore={hasMore}
+        reason={reason !== undefined && isReasonCode(reason) ? reason : undefined}
+        isWhole={rowsParam === 'all'}
+      />
+      <Forecast panel={panel} rows={rows} span={span in spans ? span : defaultSpan} />
+      <div className={styles.page}>
+        <Breakdowns panel={panel} />
+      </div>
     </>
   )
 }
