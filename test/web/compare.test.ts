@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest'
 import { alignSeries } from '../../web/pages/compare/common-axis.ts'
+import { describeChange, differ } from '../../web/pages/compare/facts.ts'
 import { findLogDifference, type LogPart, linesPerRead } from '../../web/pages/compare/log-difference.ts'
+import { diffLogs } from '../../web/pages/compare/log-rows.ts'
 import { findDifferences } from '../../web/pages/compare/spec-difference.ts'
 import { findAxes, heatOf, sortValues } from '../../web/pages/sweep/sweep-axes.ts'
 
@@ -86,4 +88,49 @@ it('the labels that differ are the axes of a sweep; numbers stand in their order
 it('heat goes from the lowest to the highest value', () => {
   expect([1, 2, 5, null].map((each) => heatOf(each, [1, 2, 5, null]))).toEqual([1, 2, 5, null])
   expect(heatOf(3, [3, 3])).toBe(1)
+})
+
+it('amounts are compared with the first job, and marked from a tenth on', () => {
+  expect([describeChange(120, 100), describeChange(50, 100), describeChange(100, 100)]).toEqual([
+    '+20 %',
+    '−50 %',
+    null,
+  ])
+  expect([describeChange(5_000, 100), describeChange(1, null), describeChange(1, 0)]).toEqual(['× 50', null, null])
+  expect([differ([100, 105]), differ([100, 120]), differ([1, null]), differ([null, null])]).toEqual([
+    false,
+    true,
+    true,
+    false,
+  ])
+})
+
+it('a difference of logs folds what is equal', () => {
+  const lines = Array.from({ length: 20 }, (_, i) => `step ${i}`)
+  const found = diffLogs(lines, [...lines.with(10, 'nan'), 'end'])
+  expect(found).toMatchObject({ added: 2, removed: 1, isCut: false })
+  const texts = found?.rows.map((row) => (row.kind === 'FOLD' ? row.count : `${row.kind} ${row.lines} ${row.text}`))
+  expect(texts).toEqual([
+    7,
+    'BOTH 8,8 step 7',
+    'BOTH 9,9 step 8',
+    'BOTH 10,10 step 9',
+    'FIRST 11, step 10',
+    'SECOND ,11 nan',
+    'BOTH 12,12 step 11',
+    'BOTH 13,13 step 12',
+    'BOTH 14,14 step 13',
+    3,
+    'BOTH 18,18 step 17',
+    'BOTH 19,19 step 18',
+    'BOTH 20,20 step 19',
+    'SECOND ,21 end',
+  ])
+})
+
+it('a long difference of logs is cut', () => {
+  const [first, second] = ['a', 'b'].map((name) => Array.from({ length: 600 }, (_, i) => `${name} ${i}`))
+  const found = diffLogs(first ?? [], second ?? [])
+  expect(found).toMatchObject({ added: 600, removed: 600, isCut: true })
+  expect(found?.rows).toHaveLength(1_000)
 })

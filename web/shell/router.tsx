@@ -86,7 +86,7 @@ const submit = createRoute({
 const compare = createRoute({
   getParentRoute: () => root,
   path: '/jobs/compare',
-  validateSearch: readTexts('ids'),
+  validateSearch: readTexts('ids', 'with'),
   component: lazyRouteComponent(() => loadPart(() => import('../pages/compare/compare.tsx')), 'ComparePage'),
 })
 

@@ -1,39 +1,46 @@
 import { requireField } from '@berth-jobs/berth/client'
 import { Link } from '@tanstack/react-router'
 import { X } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { lazy, type ReactNode, Suspense } from 'react'
+import { errorQuery } from '../../features/log/log-search.ts'
 import { toSpecInput } from '../../features/spec/spec-input.ts'
+import { FirstErrorDocument } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { loadPart } from '../../ground/load-part.ts'
+import { useResource } from '../../ground/resource.ts'
+import { useNow } from '../../ground/server-clock.ts'
 import { Button } from '../../parts/button.tsx'
-import { formatMoney } from '../../parts/format.ts'
 import { ScrollBox } from '../../parts/scroll-box.tsx'
 import { StateChip } from '../../parts/state-glyph.tsx'
 import { describeEnd } from '../../parts/states.ts'
-import { Duration, Time } from '../../parts/time.tsx'
+import { Time } from '../../parts/time.tsx'
 import styles from './compare.module.css'
 import { type ComparedJob, letters } from './compared-job.ts'
+import { type Amount, amounts, describeChange, differ } from './facts.ts'
+import { LogLink } from './log-link.tsx'
 import { findDifferences } from './spec-difference.ts'
+
+const ChangedWords = lazy(async () => ({ default: (await loadPart(() => import('./changed-words.tsx'))).ChangedWords }))
 
 interface Row {
   title: string
   cell: (job: ComparedJob) => ReactNode
+  /** Jobs differ if this does; absent: it differs always. */
+  key?: (job: ComparedJob) => string
 }
 
+const readPlace = ({ currentRun, pool }: ComparedJob) => currentRun.nodeNames.join(', ') || pool.name
+
 const rows: readonly Row[] = [
-  { title: 'State', cell: (job) => <StateChip state={job.state} detail={describeEnd(job)} /> },
+  {
+    title: 'State',
+    cell: (job) => <StateChip state={job.state} detail={describeEnd(job)} />,
+    key: (job) => `${job.state} ${describeEnd(job)}`,
+  },
+  { title: 'Who', cell: ({ user }) => user.name, key: ({ user }) => user.id },
+  { title: 'Where', cell: readPlace, key: readPlace },
+  { title: 'Runs', cell: ({ attempt }) => attempt, key: ({ attempt }) => String(attempt) },
   { title: 'Submitted', cell: ({ createdAt }) => <Time at={createdAt} /> },
-  {
-    title: 'Waited',
-    cell: ({ createdAt, startedAt, finishedAt }) => <Duration from={createdAt} to={startedAt ?? finishedAt} />,
-  },
-  {
-    title: 'Ran',
-    cell: ({ currentRun, finishedAt }) =>
-      currentRun.startedAt && <Duration from={currentRun.startedAt} to={finishedAt} />,
-  },
-  { title: 'Runs', cell: ({ attempt }) => attempt },
-  { title: 'Where', cell: ({ currentRun, pool }) => currentRun.nodeNames.join(', ') || pool.name },
-  { title: 'Who', cell: ({ user }) => user.name },
-  { title: 'Cost', cell: ({ cost }) => cost && formatMoney(cost) },
 ]
 
 interface FactsProps {
@@ -67,17 +74,76 @@ export function Facts({ jobs, onRemove }: FactsProps) {
           </tr>
         </thead>
         <tbody>
-          {rows.map(({ title, cell }) => (
-            <tr key={title}>
+          {rows.map(({ title, cell, key }) => (
+            <tr key={title} data-differs={key !== undefined && new Set(jobs.map(key)).size > 1}>
               <th scope="row">{title}</th>
               {jobs.map((job) => (
                 <td key={job.id}>{cell(job)}</td>
               ))}
             </tr>
           ))}
+          <FirstErrors jobs={jobs} />
+          {amounts.map((amount) => (
+            <AmountRow key={amount.title} amount={amount} jobs={jobs} />
+          ))}
         </tbody>
       </table>
     </ScrollBox>
+  )
+}
+
+/** A number of each job, and how much it differs from that of the first; nothing if it is unknown of all. */
+function AmountRow({ amount: { title, read, format }, jobs }: { amount: Amount; jobs: readonly ComparedJob[] }) {
+  const nowMs = useNow()
+  const values = jobs.map((job) => read(job, nowMs))
+  const texts = jobs.map((job, i) => formatOrDash(values[i] ?? null, (value) => format(value, job)))
+  const [first = null] = values
+  if (values.every((value) => value === null)) return null
+  return (
+    <tr data-differs={new Set(texts).size > 1 && differ(values)}>
+      <th scope="row">{title}</th>
+      {jobs.map(({ id }, i) => (
+        <td key={id}>
+          {texts[i]}{' '}
+          {texts[i] !== texts[0] && <small className={styles.change}>{describeChange(values[i] ?? null, first)}</small>}
+        </td>
+      ))}
+    </tr>
+  )
+}
+
+const formatOrDash = (value: number | null, format: (value: number) => string) => (value === null ? '–' : format(value))
+
+/** The first line of each last run that sounds like an error. */
+function FirstErrors({ jobs }: { jobs: readonly ComparedJob[] }) {
+  const key = jobs.map(({ id, attempt, stateCategory }) => `${id} ${attempt} ${stateCategory}`).join()
+  const { value } = useResource(`first errors ${key}`, (signal) =>
+    Promise.all(
+      jobs.map(async ({ id, attempt }) => {
+        const variables = { id, run: attempt, query: errorQuery.text }
+        const { job } = await client.request(FirstErrorDocument, variables, { attempts: 4, signal })
+        return job?.logSearch?.matches[0] ?? null
+      }),
+    ),
+  )
+  return (
+    <tr data-differs={new Set(value?.map((each) => each?.text)).size > 1}>
+      <th scope="row">First error</th>
+      {jobs.map(({ id, attempt }, i) => {
+        const error = value?.[i]
+        return (
+          <td key={id} className={styles.value}>
+            {error ? (
+              <LogLink id={id} run={attempt} line={error.line}>
+                {error.text}
+              </LogLink>
+            ) : (
+              <span className={styles.faint}>{value && 'none'}</span>
+            )}
+          </td>
+        )
+      })}
+    </tr>
   )
 }
 
@@ -108,7 +174,15 @@ export function SpecDifferences({ jobs }: { jobs: readonly ComparedJob[] }) {
                   <th scope="row">{path}</th>
                   {values.map((value, i) => (
                     <td key={jobs[i]?.id} className={styles.value}>
-                      {value ?? <span className={styles.faint}>–</span>}
+                      {value === undefined ? (
+                        <span className={styles.faint}>–</span>
+                      ) : i === 0 || values[0] === undefined ? (
+                        value
+                      ) : (
+                        <Suspense fallback={value}>
+                          <ChangedWords from={values[0]} to={value} />
+                        </Suspense>
+                      )}
                     </td>
                   ))}
                 </tr>

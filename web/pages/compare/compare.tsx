@@ -11,6 +11,7 @@ import { Facts, SpecDifferences } from './compare-tables.tsx'
 import { FirstLogDifference } from './first-log-difference.tsx'
 import { MetricsTogether } from './metrics-together.tsx'
 import { UsageTogether } from './usage-together.tsx'
+import { WholeLogs } from './whole-logs.tsx'
 
 const [jobsMin, jobsMax] = [2, 4]
 const points = 240
@@ -61,6 +62,7 @@ function Compared({ ids }: { ids: readonly string[] }) {
           <MetricsTogether jobs={value} />
           <UsageTogether jobs={value} />
           <FirstLogDifference jobs={value} />
+          <WholeLogs jobs={value} />
         </>
       )}
     </div>

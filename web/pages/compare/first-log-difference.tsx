@@ -1,4 +1,3 @@
-import { Link } from '@tanstack/react-router'
 import { CompareLinesDocument } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
 import { useResource } from '../../ground/resource.ts'
@@ -7,6 +6,7 @@ import { FailedInline } from '../../parts/page-states.tsx'
 import styles from './compare.module.css'
 import { type ComparedJob, letters } from './compared-job.ts'
 import { findLogDifference, type LogDifference, linesPerRead } from './log-difference.ts'
+import { LogLink } from './log-link.tsx'
 
 /** The first line in which the logs of the last runs differ. */
 export function FirstLogDifference({ jobs }: { jobs: readonly ComparedJob[] }) {
@@ -50,15 +50,9 @@ function Found({ jobs, difference }: { jobs: readonly ComparedJob[]; difference:
           {texts[i] === undefined ? (
             <span className={styles.faint}>ends before line {formatCount(line)}</span>
           ) : (
-            <Link
-              to="/jobs/$id/$tab"
-              params={{ id, tab: 'log' }}
-              search={{ run: String(attempt) }}
-              hash={`L${line}`}
-              className={styles.line}
-            >
+            <LogLink id={id} run={attempt} line={line}>
               <span className={styles.faint}>{line}</span> {texts[i]}
-            </Link>
+            </LogLink>
           )}
         </li>
       ))}

@@ -18,7 +18,7 @@ export interface LogDifference {
 export const linesPerRead = 1_000
 const linesMax = 20_000
 
-const joinParts = (parts: readonly LogPart[]): ReadonlyMap<number, string> => {
+export const joinParts = (parts: readonly LogPart[]): ReadonlyMap<number, string> => {
   const lines = new Map<number, string>()
   for (const { number, text } of parts) lines.set(number, (lines.get(number) ?? '') + text)
   return lines

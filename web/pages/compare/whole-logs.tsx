@@ -1,0 +1,123 @@
+import { Link, useSearch } from '@tanstack/react-router'
+import { CompareLinesDocument } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { loadPart } from '../../ground/load-part.ts'
+import { useResource } from '../../ground/resource.ts'
+import { formatCount, plural } from '../../parts/format.ts'
+import { FailedInline } from '../../parts/page-states.tsx'
+import styles from './compare.module.css'
+import { type ComparedJob, letters } from './compared-job.ts'
+import { joinParts, linesPerRead } from './log-difference.ts'
+import { LogLink } from './log-link.tsx'
+import type { Fold, LogRow } from './log-rows.ts'
+
+const linesMax = 5_000
+
+/** The lines of the last run from its begin, at most `linesMax`. */
+async function readLog({ id, attempt: run }: ComparedJob, signal: AbortSignal) {
+  const lines: string[] = []
+  for (let isEnd = false; !isEnd && lines.length < linesMax; ) {
+    const variables = { id, run, fromLine: lines.length + 1, first: linesPerRead }
+    const { job } = await client.request(CompareLinesDocument, variables, { attempts: 4, signal })
+    const found = [...joinParts(job?.logs?.lines ?? []).values()]
+    lines.push(...found)
+    isEnd = found.length === 0
+  }
+  return { lines: lines.slice(0, linesMax), isCut: lines.length >= linesMax }
+}
+
+/** The logs of the first job and of another one, line by line. */
+export function WholeLogs({ jobs }: { jobs: readonly ComparedJob[] }) {
+  const { with: asked } = useSearch({ strict: false }) as { with?: string }
+  const [first, ...others] = jobs
+  const second = others.find((job) => job.id === asked) ?? others[0]
+  if (!first || !second) return null
+  return (
+    <section aria-label="Whole logs">
+      <header className={styles.sides}>
+        <h2 className={styles.heading}>Logs of A and {letters[jobs.indexOf(second)]}, line by line</h2>
+        {others.length > 1 &&
+          others.map((job, i) => (
+            <Link
+              key={job.id}
+              to="/jobs/compare"
+              search={{ ids: jobs.map(({ id }) => id).join(','), with: job.id }}
+              aria-current={job === second ? 'true' : undefined}
+            >
+              A and {letters[i + 1]}
+            </Link>
+          ))}
+      </header>
+      <Difference first={first} second={second} letter={letters[jobs.indexOf(second)] ?? ''} />
+    </section>
+  )
+}
+
+interface DifferenceProps {
+  first: ComparedJob
+  second: ComparedJob
+  letter: string
+}
+
+function Difference({ first, second, letter }: DifferenceProps) {
+  const key = [first, second].map(({ id, attempt, stateCategory }) => `${id} ${attempt} ${stateCategory}`).join()
+  const { value, failure, read } = useResource(`whole logs ${key}`, async (signal) => {
+    const [a, b, { diffLogs }] = await Promise.all([
+      readLog(first, signal),
+      readLog(second, signal),
+      loadPart(() => import('./log-rows.ts')),
+    ])
+    return { found: diffLogs(a.lines, b.lines), isCut: a.isCut || b.isCut }
+  })
+  if (!value)
+    return failure ? (
+      <FailedInline failure={failure} onRetry={read} />
+    ) : (
+      <p className={styles.faint}>Reading the logs …</p>
+    )
+  const { found, isCut } = value
+  const bound = isCut && ` Only the first ${formatCount(linesMax)} lines of each log were compared.`
+  if (!found) return <p className={styles.faint}>The logs have too little in common to be compared.{bound}</p>
+  if (found.added + found.removed === 0) return <p className={styles.faint}>The logs are equal.{bound}</p>
+  return (
+    <>
+      <p className={styles.faint}>
+        {plural(found.removed, 'line')} only in A, {formatCount(found.added)} only in {letter}.{bound}
+        {found.isCut && ' Only the first differences are shown.'}
+      </p>
+      <table className={styles.diff} aria-label={`Logs of A and ${letter}`}>
+        <tbody>
+          {found.rows.map((row, i) => (
+            <DiffRow key={i} row={row} jobs={[first, second]} />
+          ))}
+        </tbody>
+      </table>
+    </>
+  )
+}
+
+const signs = { BOTH: '', FIRST: '−', SECOND: '+' }
+
+function DiffRow({ row, jobs }: { row: LogRow | Fold; jobs: readonly [ComparedJob, ComparedJob] }) {
+  if (row.kind === 'FOLD')
+    return (
+      <tr data-kind="FOLD">
+        <td colSpan={4}>{plural(row.count, 'equal line')}</td>
+      </tr>
+    )
+  return (
+    <tr data-kind={row.kind}>
+      {row.lines.map((line, i) => (
+        <td key={i} className={styles.lineNumber}>
+          {line !== null && (
+            <LogLink id={jobs[i]?.id ?? ''} run={jobs[i]?.attempt ?? 1} line={line}>
+              {line}
+            </LogLink>
+          )}
+        </td>
+      ))}
+      <td>{signs[row.kind]}</td>
+      <td>{row.text}</td>
+    </tr>
+  )
+}
