@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest'
 import { formatClockDifference, listScripts } from '../../web/pages/about/check-texts.ts'
-import { listDetails, toAuditFilter } from '../../web/pages/audit/audit-filter.ts'
+import { listDetails, nameObject, toAuditFilter } from '../../web/pages/audit/audit-filter.ts'
+import { foldRows } from '../../web/parts/fold-rows.ts'
+import { formatMoment } from '../../web/parts/format.ts'
 
 const nowMs = Date.parse('2026-11-24T10:00:00Z')
 const context = { users: new Map([['ann', 'user_1']]), nowMs }
@@ -53,4 +55,28 @@ it('the self-check compares clocks and builds', () => {
   expect(listScripts('<script type="module" crossorigin src="./assets/index-ab1.js"></script>')).toEqual([
     'index-ab1.js',
   ])
+})
+
+it('three equal rows that follow each other are one, until one of them is opened', () => {
+  const rows = ['a1', 'a2', 'a3', 'b1', 'a4', 'a5']
+  const fold = (...open: string[]) =>
+    foldRows(rows, { getKey: (row) => row, describe: ([kind = '']) => kind, open: new Set(open) }).map(
+      ({ row, equal, isOpen }) => [row, equal?.length ?? 1, isOpen],
+    )
+  const rest = ['b1', 'a4', 'a5'].map((row) => [row, 1, false])
+  expect(fold()).toEqual([['a1', 3, false], ...rest])
+  expect(fold('a2')).toEqual([['a1', 3, true], ['a2', 1, true], ['a3', 1, true], ...rest])
+})
+
+it('an object has its name of today, the name of then, or its id', () => {
+  const entry = (detail: object) => ({ objectId: 'job_1', detail }) as Parameters<typeof nameObject>[0]
+  expect(nameObject(entry({ name: 'then' }), new Map([['job_1', 'today']]))).toBe('today')
+  expect(nameObject(entry({ name: 'then' }), new Map())).toBe('then')
+  expect(nameObject(entry({}), new Map())).toBe('job_1')
+})
+
+it('a moment has seconds, and its day if it is another one', () => {
+  const at = new Date(2026, 10, 24, 9, 5, 7).getTime()
+  expect(formatMoment(at, at + 60_000)).toBe('09:05:07')
+  expect(formatMoment(at, at + 86_400_000)).toBe('24 Nov 09:05:07')
 })

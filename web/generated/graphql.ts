@@ -1589,6 +1589,40 @@ export type ListAuditQueryVariables = Exact<{
 
 export type ListAuditQuery = { auditLog: { nodes: Array<{ id: string, seq: number, at: string, operation: string, actorName: string, objectId: string | null, ip: string | null, token: string | null, requestId: string | null, hash: string, detail: Record<string, unknown> | null, actor: { id: string, name: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
+export type ObjectNamesQueryVariables = Exact<{
+  ids: Array<string> | string;
+}>;
+
+
+export type ObjectNamesQuery = { nodes: Array<
+    | { name: string, id: string }
+    | { id: string }
+    | { name: string, id: string }
+    | { id: string }
+    | { id: string }
+    | { name: string, id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string, jobName: string | null }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { name: string, id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { name: string, id: string }
+    | { name: string, id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+   | null> };
+
 export type OneAuditEntryQueryVariables = Exact<{
   id: string;
 }>;
@@ -4762,6 +4796,34 @@ export const ListAuditDocument = /*#__PURE__*/ new TypedDocumentString(`
   hash
   detail
 }`) as unknown as TypedDocumentString<ListAuditQuery, ListAuditQueryVariables>;
+export const ObjectNamesDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query ObjectNames($ids: [ID!]!) {
+  nodes(ids: $ids) {
+    id
+    ... on Job {
+      jobName: name
+    }
+    ... on User {
+      name
+    }
+    ... on Team {
+      name
+    }
+    ... on ApiToken {
+      name
+    }
+    ... on ApprovalRule {
+      name
+    }
+    ... on CapacityReservation {
+      name
+    }
+    ... on PoolNode {
+      name
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<ObjectNamesQuery, ObjectNamesQueryVariables>;
 export const OneAuditEntryDocument = /*#__PURE__*/ new TypedDocumentString(`
     query OneAuditEntry($id: ID!) {
   node(id: $id) {

@@ -58,6 +58,12 @@ export function formatClock(ms: number, nowMs: number): string {
   return day.format(ms) === day.format(nowMs) ? clock.format(ms) : `${shortDay.format(ms)} ${clock.format(ms)}`
 }
 
+/** "14:20:05"; on another day "24 Nov 14:20:05". */
+export function formatMoment(ms: number, nowMs: number): string {
+  const text = formatClockSeconds(ms)
+  return day.format(ms) === day.format(nowMs) ? text : `${shortDay.format(ms)} ${text}`
+}
+
 const sizeUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
 const sizeStep = 1_024
 

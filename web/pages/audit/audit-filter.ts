@@ -1,5 +1,5 @@
 import { readTime } from '../../features/jobs/filter/filter-text.ts'
-import type { AuditFilter } from '../../generated/graphql.ts'
+import type { AuditFilter, AuditItemFragment } from '../../generated/graphql.ts'
 
 /** The search part of the URL of the audit log. */
 export interface AuditSearch {
@@ -107,3 +107,9 @@ export function listDetails(detail: Record<string, unknown> | null, prefix = '')
   )
   return [...change, ...lines]
 }
+
+/** The name that the object has, otherwise the one that it had, or its id. */
+export const nameObject = (
+  { detail, objectId }: Pick<AuditItemFragment, 'detail' | 'objectId'>,
+  names: ReadonlyMap<string, string>,
+): string => names.get(objectId ?? '') ?? (typeof detail?.['name'] === 'string' ? detail['name'] : (objectId ?? ''))

@@ -13,18 +13,20 @@ import { useResource } from '../../ground/resource.ts'
 import { serverNowMs } from '../../ground/server-clock.ts'
 import { useMay } from '../../ground/use-may.ts'
 import { Button } from '../../parts/button.tsx'
+import { FoldButton, type Folded, useFolds } from '../../parts/folds.tsx'
 import { Forbidden } from '../../parts/forbidden.tsx'
 import { Listing } from '../../parts/listing.tsx'
 import { ObjectLink } from '../../parts/object-link.tsx'
 import { Empty, Loading } from '../../parts/page-states.tsx'
 import { WithPanel } from '../../parts/side-panel.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
-import { Time } from '../../parts/time.tsx'
+import { Moment } from '../../parts/time.tsx'
 import styles from './audit.module.css'
 import { AuditBar } from './audit-bar.tsx'
-import { type AuditSearch, filterKeys, toAuditFilter } from './audit-filter.ts'
+import { type AuditSearch, filterKeys, nameObject, toAuditFilter } from './audit-filter.ts'
 import { EntryPanel } from './entry-panel.tsx'
 import { useHeldEntries } from './held-entries.ts'
+import { useObjectNames } from './object-names.ts'
 import { VerifyPanel } from './verify-panel.tsx'
 
 const pageSize = 50
@@ -119,14 +121,7 @@ function Entries({ filter, search, clear, onChange }: EntriesProps) {
       >
         {(rows) => (
           <div onPointerEnter={() => setUnderPointer(true)} onPointerLeave={() => setUnderPointer(false)}>
-            <Table
-              label="Audit log"
-              columns={columns}
-              rows={rows}
-              getKey={({ id }) => id}
-              openKey={search.entry}
-              onOpen={({ id }) => onChange({ entry: id })}
-            />
+            <EntryTable rows={rows} openId={search.entry} onOpen={(entry) => onChange({ entry })} />
           </div>
         )}
       </Listing>
@@ -134,30 +129,67 @@ function Entries({ filter, search, clear, onChange }: EntriesProps) {
   )
 }
 
-const describeObject = ({ detail, objectId }: AuditItemFragment) =>
-  typeof detail?.['name'] === 'string' ? detail['name'] : objectId
+type Row = Folded<AuditItemFragment>
 
-const columns: readonly Column<AuditItemFragment>[] = [
-  { title: 'Operation', cell: ({ operation }) => <span className={styles.nowrap}>{operation}</span> },
+/** Of a time until its second: `2026-11-24T10:00:00`. */
+const secondLength = 19
+
+/** Entries of one person, token and machine about the same operation are equal. */
+const describe = ({ operation, actorName, ip, token }: AuditItemFragment) =>
+  JSON.stringify([operation, actorName, ip, token])
+
+interface EntryTableProps {
+  rows: readonly AuditItemFragment[]
+  openId: string | undefined
+  onOpen: (id: string) => void
+}
+
+function EntryTable({ rows, openId, onOpen }: EntryTableProps) {
+  const { folded, toggle } = useFolds(rows, { getKey: ({ id }) => id, describe, shownKey: openId })
+  const names = useObjectNames(rows)
+  return (
+    <Table
+      label="Audit log"
+      columns={listColumns(names, toggle)}
+      rows={folded}
+      getKey={({ row }) => row.id}
+      openKey={openId}
+      onOpen={({ row }) => onOpen(row.id)}
+    />
+  )
+}
+
+const listColumns = (names: ReadonlyMap<string, string>, toggle: (row: Row) => void): readonly Column<Row>[] => [
+  { title: 'Operation', cell: ({ row: { operation } }) => <span className={styles.nowrap}>{operation}</span> },
   {
     title: 'When',
-    cell: ({ at }) => (
-      <span className={styles.nowrap}>
-        <Time at={at} />
+    cell: ({ row, equal, isOpen }) => {
+      const last = isOpen ? null : equal?.at(-1)
+      const oldest = last?.at.slice(0, secondLength) === row.at.slice(0, secondLength) ? null : last
+      return (
+        <span className={styles.nowrap}>
+          {oldest && (
+            <>
+              <Moment at={oldest.at} /> –{' '}
+            </>
+          )}
+          <Moment at={row.at} />
+        </span>
+      )
+    },
+  },
+  { title: 'Who', cell: ({ row: { actorName } }) => <span className={styles.nowrap}>{actorName}</span> },
+  {
+    title: 'Object',
+    cell: (folded) => (
+      <span className={styles.object}>
+        <FoldButton folded={folded} toggle={toggle} />
+        {folded.row.objectId && <ObjectLink id={folded.row.objectId}>{nameObject(folded.row, names)}</ObjectLink>}
+        {folded.equal && !folded.isOpen && ' …'}
       </span>
     ),
   },
-  { title: 'Who', cell: ({ actorName }) => <span className={styles.nowrap}>{actorName}</span> },
-  {
-    title: 'Object',
-    cell: (entry) =>
-      entry.objectId && (
-        <span className={styles.object}>
-          <ObjectLink id={entry.objectId}>{describeObject(entry)}</ObjectLink>
-        </span>
-      ),
-  },
-  { title: 'From', isSecondary: true, cell: ({ ip }) => ip },
-  { title: 'Token', isSecondary: true, cell: ({ token }) => token && <code>{token}…</code> },
-  { title: 'No.', isNumber: true, isSecondary: true, cell: ({ seq }) => seq },
+  { title: 'From', isSecondary: true, cell: ({ row: { ip } }) => ip },
+  { title: 'Token', isSecondary: true, cell: ({ row: { token } }) => token && <code>{token}…</code> },
+  { title: 'No.', isNumber: true, isSecondary: true, cell: ({ row: { seq } }) => seq },
 ]

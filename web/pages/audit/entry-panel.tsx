@@ -9,7 +9,8 @@ import { Empty, Failed, Loading } from '../../parts/page-states.tsx'
 import { SidePanel } from '../../parts/side-panel.tsx'
 import { Time } from '../../parts/time.tsx'
 import styles from './audit.module.css'
-import { type AuditSearch, listDetails } from './audit-filter.ts'
+import { type AuditSearch, listDetails, nameObject } from './audit-filter.ts'
+import { useObjectNames } from './object-names.ts'
 
 async function readEntry(id: string, signal: AbortSignal): Promise<AuditItemFragment | null> {
   const { node } = await client.request(OneAuditEntryDocument, { id }, { signal })
@@ -35,6 +36,7 @@ export function EntryPanel({ id, onClose, onFilter }: EntryPanelProps) {
 
 function EntryFacts({ entry, onFilter }: { entry: AuditItemFragment; onFilter: EntryPanelProps['onFilter'] }) {
   const { actor, actorName, operation, objectId, detail } = entry
+  const names = useObjectNames([entry])
   return (
     <>
       <Facts
@@ -46,7 +48,8 @@ function EntryFacts({ entry, onFilter }: { entry: AuditItemFragment; onFilter: E
             </span>,
           ],
           ['Who', actor ? <ObjectLink id={actor.id}>{actorName}</ObjectLink> : actorName],
-          ['Object', objectId && <ObjectLink id={objectId} />],
+          ['Object', objectId && <ObjectLink id={objectId}>{nameObject(entry, names)}</ObjectLink>],
+          ['Object id', objectId && <code key="object">{objectId}</code>],
           ['From', entry.ip],
           ['Token', entry.token && <code key="token">{entry.token}…</code>],
           ['Request', entry.requestId && <code key="request">{entry.requestId}</code>],

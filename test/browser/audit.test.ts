@@ -1,0 +1,58 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { formatMoment } from '../../web/parts/format.ts'
+import { type Api, connectApi } from '../support/api.ts'
+import type { BerthServer } from '../support/berth-server.ts'
+import { adminToken, berth, describeConsole, row, submit } from './support/console.ts'
+
+interface Facts {
+  auditLog: { nodes: { at: string; operation: string }[] }
+  job: { id: string; events: { nodes: { at: string }[] } }
+}
+
+describeConsole('records', (subject) => {
+  let server: BerthServer
+  let api: Api
+  let page: Page
+  let jobId: string
+  beforeAll(async () => {
+    server = await subject.startWithUsers('audit')
+    api = connectApi(server.url, adminToken)
+    jobId = await submit(server, 'first', 'true', adminToken)
+    for (const name of ['second', 'third', 'fourth']) await submit(server, name, 'true', adminToken)
+    await berth(server, ['user', 'create', 'ann'], adminToken)
+    page = await (await subject.openContext({}, { server, token: adminToken })).newPage()
+  })
+  afterAll(async () => {
+    await page?.context().close()
+    await api?.close()
+    await server?.end()
+  })
+
+  const read = () =>
+    api.ask<Facts>(
+      'query ($id: ID!) { auditLog(first: 1) { nodes { at operation } } job(id: $id) { id events(first: 1) { nodes { at } } } }',
+      { id: jobId },
+    )
+  const formatAt = (at = '') => formatMoment(Date.parse(at), Date.now())
+
+  it('the audit log has names and times with seconds, and shows equal entries as one', async () => {
+    await page.goto(`${server.url}/audit`)
+    const [newest] = (await read()).auditLog.nodes
+    await row(page, 'ann').filter({ hasText: 'user.create' }).getByText(formatAt(newest?.at)).waitFor()
+    await row(page, 'fourth').getByRole('button', { name: '4 equal rows' }).click()
+    await row(page, 'second').getByRole('link', { name: 'second' }).waitFor()
+    await row(page, 'first').getByRole('button', { name: 'job.submit' }).click()
+    const panel = page.getByRole('complementary', { name: 'Details' })
+    await panel.getByRole('link', { name: 'first' }).waitFor()
+    await panel.getByText(jobId).waitFor()
+    await row(page, 'fourth').getByRole('button', { name: '4 equal rows' }).click()
+    expect(await row(page, 'first').count()).toBe(1)
+  })
+
+  it('the events of a job have times with seconds', async () => {
+    await page.goto(`${server.url}/jobs/${jobId}/events`)
+    const [created] = (await read()).job.events.nodes
+    await row(page, 'Submitted').getByText(formatAt(created?.at)).waitFor()
+  })
+})

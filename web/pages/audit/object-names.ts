@@ -1,0 +1,24 @@
+import { type AuditItemFragment, ObjectNamesDocument } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
+import { useResource } from '../../ground/resource.ts'
+
+const idsPerRead = 100
+const none: ReadonlyMap<string, string> = new Map()
+
+/** The names of the objects of these entries, as far as they exist. */
+export function useObjectNames(entries: readonly AuditItemFragment[]): ReadonlyMap<string, string> {
+  const ids = [...new Set(entries.flatMap(({ objectId }) => objectId ?? []))].toSorted()
+  const read = async (signal: AbortSignal) => {
+    const pieces = Array.from({ length: Math.ceil(ids.length / idsPerRead) }, (_, i) =>
+      client.request(ObjectNamesDocument, { ids: ids.slice(i * idsPerRead, (i + 1) * idsPerRead) }, { signal }),
+    )
+    const found = (await Promise.all(pieces)).flatMap(({ nodes }) => nodes)
+    return new Map(
+      found.flatMap((node) => {
+        const name = node && ('jobName' in node ? node.jobName : 'name' in node ? node.name : null)
+        return name ? [[node.id, name] as const] : []
+      }),
+    )
+  }
+  return useResource(`names ${ids.join()}`, read, { isOff: ids.length === 0 }).value ?? none
+}
