@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { CellColors } from '../../web/pages/cluster/cell-colors.ts'
 import { fitNode, parseRequest } from '../../web/pages/cluster/fits.ts'
-import { findSpot, layOutMap } from '../../web/pages/cluster/map-layout.ts'
+import { findSpot, layOutMap, listBlocks } from '../../web/pages/cluster/map-layout.ts'
 import { applyChange, type MapNode } from '../../web/pages/cluster/node-changes.ts'
 import { findCondition } from '../../web/pages/cluster/node-condition.ts'
 
@@ -100,4 +100,27 @@ it('changes replace, add and remove nodes; a start forgets the nodes of earlier 
   expect([...next.keys()]).toEqual(['b'])
   expect(next.get('b')?.gpus[0]?.allocated).toBe(true)
   expect([...applyChange(next, { isStart: true, nodes: [a], removedIds: [] }).keys()]).toEqual(['a'])
+})
+
+it('the cells of a job that touch each other in a line are one block', () => {
+  const jobs = ['a', 'a', null, 'b', 'b', 'b', 'a', 'a']
+  const gpus = jobs.map((id, index) => ({ index, job: id && { id } })) as MapNode['gpus']
+  expect(
+    listBlocks({ gpus }, 5).map(({ line, column, count, device }) => [device.job?.id, line, column, count]),
+  ).toEqual([
+    ['a', 0, 0, 2],
+    [undefined, 0, 2, 1],
+    ['b', 0, 3, 2],
+    ['b', 1, 0, 1],
+    ['a', 1, 1, 2],
+  ])
+})
+
+it('cells are larger where the nodes are few', () => {
+  const size = (count: number) =>
+    layOutMap(
+      Array.from({ length: count }, (_, i) => makeNode(`g${i}`)),
+      1_200,
+    ).groups[0]?.cellSize
+  expect([size(4), size(128), size(129)]).toEqual([30, 30, 16])
 })

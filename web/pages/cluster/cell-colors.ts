@@ -3,7 +3,8 @@ import { stateWords } from '../../parts/states.ts'
 import type { MapNode } from './node-changes.ts'
 
 export type ColorBy = 'state' | 'account' | 'age'
-export const colorings: readonly ColorBy[] = ['state', 'account', 'age']
+/** The first is the default. */
+export const colorings: readonly ColorBy[] = ['account', 'state', 'age']
 
 type Gpu = MapNode['gpus'][number]
 

@@ -1,13 +1,15 @@
+import { Link } from '@tanstack/react-router'
 import { type MouseEvent, useEffect, useMemo, useRef, useState } from 'react'
 import { fitCanvas } from '../../parts/canvas.ts'
 import { useCanvasColors } from '../../parts/canvas-colors.ts'
 import { otherColor, seriesColors } from '../../parts/chart-series.ts'
 import { formatBytes, formatCount, plural } from '../../parts/format.ts'
 import { states, stateWords } from '../../parts/states.ts'
+import { isControl } from '../../parts/table.tsx'
 import type { CellColors } from './cell-colors.ts'
 import styles from './cluster.module.css'
 import { drawMap, type MapView } from './draw-map.ts'
-import { findSpot, formatCores, layOutMap, type Spot } from './map-layout.ts'
+import { findSpot, formatCores, layOutMap, type MapLayout, nameHeight, type Spot } from './map-layout.ts'
 import type { MapNode } from './node-changes.ts'
 import { type Claims, findCondition } from './node-condition.ts'
 
@@ -30,6 +32,7 @@ const colorNames = {
   ink: 'var(--ink)',
   faint: 'var(--faint)',
   surface: 'var(--surface)',
+  outline: 'color-mix(in oklab, var(--ink), transparent 45%)',
   selected: 'var(--selected)',
   warning: 'var(--warning)',
   free: 'var(--line)',
@@ -90,11 +93,13 @@ export function ClusterMap({ nodes, claims, paints, isFaint, openId, onOpen }: C
         onMouseMove={(event) => setSpot(find(event))}
         onMouseLeave={() => setSpot(null)}
         onClick={(event) => {
+          if (isControl(event.target)) return
           const node = find(event)?.node
           if (node) onOpen(node)
         }}
       >
         <div style={{ height: layout.height }}>
+          <NodeLinks layout={layout} top={scrollTop} height={size.height} />
           <canvas
             ref={canvas}
             role="img"
@@ -106,6 +111,32 @@ export function ClusterMap({ nodes, claims, paints, isFaint, openId, onOpen }: C
     </>
   )
 }
+
+interface NodeLinksProps {
+  layout: MapLayout
+  top: number
+  height: number
+}
+
+/** Links over the names of the nodes in sight. */
+const NodeLinks = ({ layout: { groups }, top, height }: NodeLinksProps) =>
+  groups.flatMap(({ tiles, tileWidth, tileHeight }) =>
+    tiles
+      .filter(({ y }) => y + tileHeight > top && y < top + height)
+      .map(({ node, x, y }) => (
+        <Link
+          key={node.id}
+          to="/cluster/$pool"
+          from="/cluster/$pool"
+          search={(before: object) => ({ ...before, node: node.name })}
+          className={styles.node}
+          aria-label={node.name}
+          style={{ left: x, top: y, maxWidth: tileWidth, height: nameHeight }}
+        >
+          {node.name}
+        </Link>
+      )),
+  )
 
 function Legend({ nodes, paints }: { nodes: readonly MapNode[]; paints: CellColors }) {
   const entries = useMemo(() => paints.legend(nodes), [nodes, paints])

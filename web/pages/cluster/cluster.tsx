@@ -62,7 +62,7 @@ function Nodes({ nodes, pool }: { nodes: readonly MapNode[]; pool: ClusterPool }
   const navigate = useNavigate({ from: '/cluster/$pool' })
   const nowMs = useNow(stepMs)
   const claims = useClaims(pool, nowMs)
-  const by = colorings.find((each) => each === color) ?? 'state'
+  const by = colorings.find((each) => each === color) ?? 'account'
   const request = useMemo(() => (fitsText ? parseRequest(fitsText) : null), [fitsText])
   const paints = useMemo(() => new CellColors(by, nodes, nowMs), [by, nodes, nowMs])
   const open = nodes.find(({ name }) => name === openName)
@@ -156,7 +156,7 @@ function ColorChoice({ by, pool }: { by: ColorBy; pool: string }) {
           key={each}
           to="/cluster/$pool"
           params={{ pool }}
-          search={(before: object) => ({ ...before, color: each === 'state' ? undefined : each })}
+          search={(before: object) => ({ ...before, color: each === colorings[0] ? undefined : each })}
           activeOptions={{ exact: true, includeSearch: true }}
           aria-current={each === by ? 'page' : undefined}
         >

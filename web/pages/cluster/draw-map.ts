@@ -1,6 +1,6 @@
 import { type Box, drawCross, drawHatch } from '../../parts/canvas.ts'
 import type { CellColors } from './cell-colors.ts'
-import { cellGap, cellSize, type Group, type MapLayout, margin, nameHeight, type Tile } from './map-layout.ts'
+import { cellGap, type Group, listBlocks, type MapLayout, margin, nameHeight, type Tile } from './map-layout.ts'
 import type { MapNode } from './node-changes.ts'
 import { type Claims, type Condition, findCondition, isClosed } from './node-condition.ts'
 
@@ -69,25 +69,47 @@ function drawTile(context: CanvasRenderingContext2D, { node, x }: Tile, { group,
   drawName(context, node.name, condition, { box, colors })
   const top = y + nameHeight
   if (node.gpus.length === 0)
-    return drawBars(context, node, { box: { ...box, y: top, height: cellSize }, condition, colors })
-  for (const [i, device] of node.gpus.entries()) {
-    const cell = {
-      x: x + (i % group.perLine) * (cellSize + cellGap),
-      y: top + Math.floor(i / group.perLine) * (cellSize + cellGap),
-      width: cellSize,
-      height: cellSize,
-    }
+    return drawBars(context, node, { box: { ...box, y: top, height: group.cellSize }, condition, colors })
+  const step = group.cellSize + cellGap
+  for (const { line, column, count, device } of listBlocks(node, group.perLine)) {
+    const block = { x: x + column * step, y: top + line * step, width: count * step - cellGap, height: group.cellSize }
     const paint = view.paints.paint(device)
-    if (paint) {
-      context.fillStyle = colors[paint.color] ?? ''
-      context.fillRect(cell.x, cell.y, cell.width, cell.height)
-    } else {
-      context.strokeStyle = colors['empty'] ?? ''
-      context.lineWidth = 1
-      context.strokeRect(cell.x + 0.5, cell.y + 0.5, cell.width - 1, cell.height - 1)
+    const color = paint && (colors[paint.color] ?? '')
+    if (color !== null) {
+      context.fillStyle = color
+      context.fillRect(block.x, block.y, block.width, block.height)
     }
-    drawCondition(context, cell, condition, { isUsed: paint !== null, colors })
+    outline(context, block, colors[paint ? 'outline' : 'empty'] ?? '')
+    drawCondition(context, block, condition, { isUsed: paint !== null, colors })
+    if (color !== null) drawJobName(context, block, { color, name: device.job?.name ?? '', colors })
   }
+}
+
+function outline(context: CanvasRenderingContext2D, { x, y, width, height }: Box, color: string) {
+  context.strokeStyle = color
+  context.lineWidth = 1
+  context.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1)
+}
+
+const textPadding = 5
+/** A name that is shortened below this width says nothing. */
+const textWidthMin = 44
+
+/** The name of a job on its cells, where it fits. */
+function drawJobName(
+  context: CanvasRenderingContext2D,
+  { x, y, width, height }: Box,
+  { color, name, colors }: { color: string; name: string; colors: MapColors },
+) {
+  const room = width - textPadding * 2
+  context.font = '550 11px Inter, system-ui, sans-serif'
+  if (name === '' || height < nameHeight || (room < textWidthMin && context.measureText(name).width > room)) return
+  const text = cut(context, name, room)
+  // Nothing that is drawn on the cells runs through the name.
+  context.fillStyle = color
+  context.fillRect(x + 2, y + 6, context.measureText(text).width + textPadding + 2, height - 12)
+  context.fillStyle = colors['surface'] ?? ''
+  context.fillText(text, x + textPadding, y + height / 2 + 0.5)
 }
 
 interface NameContext {

@@ -14,6 +14,7 @@ export interface Group {
   y: number
   /** Cells in a line of a tile. */
   perLine: number
+  cellSize: number
   tileHeight: number
   tileWidth: number
   tiles: readonly Tile[]
@@ -24,9 +25,10 @@ export interface MapLayout {
   height: number
 }
 
-export const cellSize = 16
+/** Cells have room for names where the nodes are few. */
+const [cellSizeMin, cellSizeMax, nodesOfLarge] = [16, 30, 128]
 export const cellGap = 2
-export const nameHeight = 18
+export const nameHeight = 24
 export const margin = 16
 const headingHeight = 36
 const tileGap = 16
@@ -53,9 +55,11 @@ function groupNodes(nodes: readonly MapNode[]): readonly (readonly [model: strin
 /** Places every node for a width; the cost grows with the number of nodes, not of GPUs. */
 export function layOutMap(nodes: readonly MapNode[], width: number): MapLayout {
   let y = 0
+  const cellSize = nodes.length > nodesOfLarge ? cellSizeMin : cellSizeMax
   const groups = groupNodes(nodes).map(([title, members]): Group => {
     const gpus = Math.max(...members.map(({ gpus }) => gpus.length))
-    const perLine = Math.max(1, Math.min(gpus, cellsMax))
+    const fitting = Math.floor((width - margin * 2) / (cellSize + cellGap))
+    const perLine = Math.max(1, Math.min(gpus, cellsMax, fitting))
     const lines = Math.max(1, Math.ceil(gpus / perLine))
     const tileWidth = Math.max(tileWidthMin, perLine * (cellSize + cellGap))
     const tileHeight = nameHeight + lines * (cellSize + cellGap)
@@ -66,7 +70,7 @@ export function layOutMap(nodes: readonly MapNode[], width: number): MapLayout {
       x: margin + (i % columns) * (tileWidth + tileGap),
       y: top + Math.floor(i / columns) * (tileHeight + lineGap),
     }))
-    const group = { title, detail: describeGroup(members), y, perLine, tileWidth, tileHeight, tiles }
+    const group = { title, detail: describeGroup(members), y, perLine, cellSize, tileWidth, tileHeight, tiles }
     y = top + Math.ceil(members.length / columns) * (tileHeight + lineGap)
     return group
   })
@@ -93,9 +97,30 @@ export function findSpot({ groups }: MapLayout, x: number, y: number): Spot | nu
     (each) => x >= each.x && x < each.x + group.tileWidth && y >= each.y && y < each.y + group.tileHeight,
   )
   if (!group || !tile) return null
-  const step = cellSize + cellGap
+  const step = group.cellSize + cellGap
   const line = Math.floor((y - tile.y - nameHeight) / step)
   const column = Math.floor((x - tile.x) / step)
   const index = line < 0 || column >= group.perLine ? -1 : line * group.perLine + column
   return { node: tile.node, device: tile.node.gpus[index] ?? null }
+}
+
+/** Cells side by side that one job holds, or that no job is known to hold: "GPUs 2 to 5 of the first line". */
+export interface Block {
+  line: number
+  column: number
+  count: number
+  device: MapNode['gpus'][number]
+}
+
+/** The cells of a node; those of one job that touch each other in a line are one block. */
+export function listBlocks({ gpus }: Pick<MapNode, 'gpus'>, perLine: number): Block[] {
+  const blocks: Block[] = []
+  for (const [i, device] of gpus.entries()) {
+    const [line, column] = [Math.floor(i / perLine), i % perLine]
+    const last = blocks.at(-1)
+    const isSame = device.job && last?.line === line && last.device.job?.id === device.job.id
+    if (isSame) last.count++
+    else blocks.push({ line, column, count: 1, device })
+  }
+  return blocks
 }
