@@ -34,11 +34,11 @@ interface OverviewFacts {
   pool: {
     workload: { running: number; depth: number; byReason: { count: number }[] }
     accounts: { account: string; occupancy: number; running: number }[]
-    gpuModels: {
+    gpusByModel: {
       model: string
       count: number
       allocated: number
-      holders: { count: number; user: { name: string } }[]
+      byUser: { count: number; user: { name: string } }[]
     }[]
   }
   jobCounts: { rows: { key: string; count: number }[] }
@@ -74,7 +74,7 @@ describeConsole('numbers of the first pages', (subject) => {
     await submitSpecs(server, ben, [simulate('crashes', 1, { SIM_EXIT_CODE: '3' }), simulate('waits', 4, long)])
     const query = `{ pool(name: "gpu") {
       workload { running depth byReason { count } } accounts { account occupancy running }
-      gpuModels { model count allocated holders { count user { name } } }
+      gpusByModel { model count allocated byUser { count user { name } } }
     } jobCounts(by: STATE) { rows { key count } } }`
     const read = () => api.ask<OverviewFacts>(query)
     const isSettled = async () => {
@@ -101,8 +101,8 @@ describeConsole('numbers of the first pages', (subject) => {
         .waitFor()
     }
     const card = page.getByRole('article', { name: 'gpu' })
-    for (const { count, allocated } of pool.gpuModels) await card.getByText(`${allocated} of ${count} GPUs`).waitFor()
-    const holders = pool.gpuModels.flatMap((each) => each.holders.map(({ user, count }) => `${user.name} ${count}`))
+    for (const { count, allocated } of pool.gpusByModel) await card.getByText(`${allocated} of ${count} GPUs`).waitFor()
+    const holders = pool.gpusByModel.flatMap((each) => each.byUser.map(({ user, count }) => `${user.name} ${count}`))
     expect(holders.toSorted()).toEqual(['ann 2', 'ann 3'])
     for (const holder of holders) await card.getByRole('link', { name: holder }).waitFor()
     await card.getByRole('link', { name: `${pool.workload.depth} wait` }).waitFor()

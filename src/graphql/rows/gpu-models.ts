@@ -9,11 +9,11 @@ export interface GpuModelRow {
   memoryGib: number
   count: number
   allocated: number
-  holders: { userId: string; count: number }[]
+  byUser: { userId: string; count: number }[]
 }
 
 export const gpuModelsMax = 100
-export const gpuHoldersMax = 100
+export const usersOfModelMax = 100
 
 export function readGpuModels(sql: Sql, viewer: Viewer, pools: readonly string[]): Promise<GpuModelRow[]> {
   const values: unknown[] = [pools]
@@ -34,11 +34,11 @@ holder AS (
     SELECT g.pool, g.model, g.memory_gib, j.user_id, count(*)::int AS count
     FROM gpu g JOIN run r ON r.id = g.run_id JOIN job j ON j.id = r.job_id WHERE ${visible} GROUP BY 1, 2, 3, 4) each
 )
-SELECT pool, model, "memoryGib", count, allocated, holders FROM (
+SELECT pool, model, "memoryGib", count, allocated, "byUser" FROM (
   SELECT g.pool, g.model, g.memory_gib AS "memoryGib", count(DISTINCT (node_id, device))::int AS count,
     (count(DISTINCT (node_id, device)) FILTER (WHERE allocated))::int AS allocated,
     (SELECT coalesce(jsonb_agg(jsonb_build_object('userId', h.user_id, 'count', h.count) ORDER BY h.place), '[]')
-      FROM holder h WHERE (h.pool, h.model, h.memory_gib) = (g.pool, g.model, g.memory_gib) AND h.place <= ${gpuHoldersMax}) AS holders,
+      FROM holder h WHERE (h.pool, h.model, h.memory_gib) = (g.pool, g.model, g.memory_gib) AND h.place <= ${usersOfModelMax}) AS "byUser",
     row_number() OVER (PARTITION BY g.pool ORDER BY count(*) DESC, g.model, g.memory_gib) AS place
   FROM gpu g GROUP BY g.pool, g.model, g.memory_gib
 ) models WHERE place <= ${gpuModelsMax} ORDER BY pool, place`

@@ -12,17 +12,17 @@ beforeAll(async () => {
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
-const query = '{ pools { nodes { gpuModels { model memoryBytes count allocated holders { count user { name } } } } } }'
+const query = '{ pools { nodes { gpusByModel { model memoryBytes count allocated byUser { count user { name } } } } } }'
 
 async function readModels(name: string) {
   const { text } = await send(server.url, {
     headers: { 'content-type': 'application/json', ...bearer(name) },
     body: JSON.stringify({ query }),
   })
-  return JSON.parse(text).data.pools.nodes[0].gpuModels
+  return JSON.parse(text).data.pools.nodes[0].gpusByModel
 }
 
-it('a pool counts its GPUs by model, and their holders as far as the viewer may see their jobs', async () => {
+it('a pool counts its GPUs by model, and their byUser as far as the viewer may see their jobs', async () => {
   const { sql } = server.domain.db
   await server.submit()
   await sql.query(`INSERT INTO device (node_id, device, model, memory_gib, cuda)
@@ -32,8 +32,8 @@ it('a pool counts its GPUs by model, and their holders as far as the viewer may 
     'INSERT INTO device_claim (node_id, device, run_id) SELECT n.id, device, r.id FROM node n, run r, generate_series(0, 1) AS device',
   )
   const a100 = { model: 'A100', memoryBytes: 40 * 2 ** 30, count: 3, allocated: 2 }
-  const v100 = { model: 'V100', memoryBytes: 40 * 2 ** 30, count: 1, allocated: 1, holders: [] }
-  const holders = [{ count: 2, user: { name: server.admin.userName } }]
-  expect(await readModels('admin')).toEqual([{ ...a100, holders }, v100])
-  expect(await readModels('rosa')).toEqual([{ ...a100, holders: [] }, v100])
+  const v100 = { model: 'V100', memoryBytes: 40 * 2 ** 30, count: 1, allocated: 1, byUser: [] }
+  const byUser = [{ count: 2, user: { name: server.admin.userName } }]
+  expect(await readModels('admin')).toEqual([{ ...a100, byUser }, v100])
+  expect(await readModels('rosa')).toEqual([{ ...a100, byUser: [] }, v100])
 })

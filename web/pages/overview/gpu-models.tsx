@@ -5,13 +5,13 @@ import { formatCount } from '../../parts/format.ts'
 import styles from './pools.module.css'
 
 type PoolFacts = OverviewQuery['pools']['nodes'][number]
-type Holder = PoolFacts['gpuModels'][number]['holders'][number]
+type Holder = PoolFacts['gpusByModel'][number]['byUser'][number]
 
 /** The GPUs of a pool by model, and who holds them. The users with most GPUs have a colour. */
-export function GpuModels({ pool: { name, gpuModels } }: { pool: PoolFacts }) {
-  const colors = pickColors(gpuModels.flatMap(({ holders }) => holders))
+export function GpuModels({ pool: { name, gpusByModel } }: { pool: PoolFacts }) {
+  const colors = pickColors(gpusByModel.flatMap(({ byUser }) => byUser))
   const colorOf = (holder: Holder) => colors.get(holder.user.id) ?? otherColor
-  return gpuModels.map(({ model, memoryBytes, count, allocated, holders }) => {
+  return gpusByModel.map(({ model, memoryBytes, count, allocated, byUser: holders }) => {
     const others = allocated - holders.reduce((sum, each) => sum + each.count, 0)
     return (
       <div key={`${model} ${memoryBytes}`} className={styles.model}>

@@ -4,7 +4,7 @@ import { GiB } from '../../../domain/shape.ts'
 import type { Pool } from '../../../platform/generated/client.ts'
 import { readList, toConnection } from '../../rows/connection.ts'
 import type { RequestContext } from '../../rows/context.ts'
-import { type GpuModelRow, gpuHoldersMax } from '../../rows/gpu-models.ts'
+import { type GpuModelRow, usersOfModelMax } from '../../rows/gpu-models.ts'
 import { poolsListing } from '../../rows/listings.ts'
 import { pageCostUpTo } from '../../rows/page.ts'
 import { parseName, poolId, queueId } from '../../rows/typed-id.ts'
@@ -91,8 +91,8 @@ const AccountShare = builder.objectRef<AccountShareRow>('AccountShare').implemen
   }),
 })
 
-const GpuHolder = builder.objectRef<GpuModelRow['holders'][number]>('GpuHolder').implement({
-  description: 'A user whose runs hold GPUs of a model.',
+const GpuUserCount = builder.objectRef<GpuModelRow['byUser'][number]>('GpuUserCount').implement({
+  description: 'Number of GPUs of a model that the runs of a user hold.',
   fields: (t) => ({
     user: t.field({
       type: UserRef,
@@ -103,8 +103,8 @@ const GpuHolder = builder.objectRef<GpuModelRow['holders'][number]>('GpuHolder')
   }),
 })
 
-const GpuModel = builder.objectRef<GpuModelRow>('GpuModel').implement({
-  description: 'The GPUs of one model in a pool.',
+const GpuModelCount = builder.objectRef<GpuModelRow>('GpuModelCount').implement({
+  description: 'Number of GPUs of a model in a pool.',
   fields: (t) => ({
     model: t.exposeString('model', { description: 'Model, in the words of its driver or of the configuration.' }),
     memoryBytes: t.field({
@@ -116,12 +116,12 @@ const GpuModel = builder.objectRef<GpuModelRow>('GpuModel').implement({
     allocated: t.exposeInt('allocated', {
       description: 'GPUs that runs hold; on Slurm and Kubernetes also those that other users hold.',
     }),
-    holders: t.field({
-      type: [GpuHolder],
+    byUser: t.field({
+      type: [GpuUserCount],
       description:
         'Users whose runs hold GPUs of the model, most GPUs first, at most 100. Without permission to see all jobs: only yourself.',
-      complexity: { multiplier: gpuHoldersMax },
-      resolve: ({ holders }) => holders,
+      complexity: { multiplier: usersOfModelMax },
+      resolve: ({ byUser }) => byUser,
     }),
   }),
 })
@@ -170,8 +170,8 @@ builder.node(PoolRef, {
         'Resources held by runs. They may exceed the capacity, because runs that wait in Slurm for a node count too.',
       resolve: async ({ name }, _args, { load }) => (await load.poolCapacity.load(name)).used,
     }),
-    gpuModels: t.field({
-      type: [GpuModel],
+    gpusByModel: t.field({
+      type: [GpuModelCount],
       description: 'GPUs of the pool by model, the most numerous first, at most 100.',
       resolve: ({ name }, _args, { load }) => load.gpuModelsOfPool.load(name),
     }),
