@@ -6,7 +6,7 @@ export default defineConfig({
   // Relative: a proxy may serve the console below a path.
   base: './',
   resolve: { conditions: ['berth-source', ...defaultClientConditions] },
-  css: { modules: { generateScopedName: '[local]-[hash:base64:5]' } },
+  css: { modules: { generateScopedName: '[hash:base64:6]' } },
   server: {
     fs: { allow: ['..'] },
     proxy: { '/graphql': { target: process.env['BERTH_URL'] ?? 'http://127.0.0.1:4000', ws: true } },

@@ -152,7 +152,7 @@ interface StripProps {
 const Strip = ({ label, used, all, format }: StripProps) => (
   <div className={styles.strip}>
     <span>{label}</span>
-    <meter min={0} max={Math.max(all, used)} value={used} aria-label={`${label} in use`} />
+    <i style={{ backgroundSize: `${all > 0 ? Math.min(1, used / all) * 100 : 0}%` }} />
     <span>
       {format(used)} / {format(all)}
     </span>
