@@ -192,7 +192,8 @@ const Bar = ({ bar: { job, fromMs, toMs }, lane, nowMs }: { bar: DayBar; lane: n
     aria-label={describeJob(job, nowMs)}
     style={{
       top: lane * laneHeight + 4,
-      insetInlineStart: place(fromMs, nowMs),
+      // A bar of now has its least width too.
+      insetInlineStart: `min(${place(fromMs, nowMs)}, 100% - 4px)`,
       width: `${(percent * (toMs - fromMs)) / dayMs}%`,
     }}
   />
