@@ -189,7 +189,7 @@ export type CreateTokenInput = {
   expiresAt?: string | null | undefined;
   /** Name that says what the token is for, 1 … 255 characters. */
   name: string;
-  /** Scopes of the token (default: the scopes of your own credentials). At most 4. */
+  /** Scopes of the token (default: the scopes of your own credentials). At most 5. */
   scopes?: Array<TokenScope> | null | undefined;
   /** The user of the token; default: you. Other users need the permission token.any. */
   userId?: string | null | undefined;
@@ -197,11 +197,11 @@ export type CreateTokenInput = {
 
 /** A new user. */
 export type CreateUserInput = {
-  /** Permissions in addition to those of the level. At most 22. */
+  /** Permissions in addition to those of the level. At most 27. */
   allow?: Array<Permission> | null | undefined;
   /** Team for submissions that name no team; must be one of `teams`. */
   defaultTeam?: NameOrIdInput | null | undefined;
-  /** Permissions to deny; deny overrides allow. At most 22. */
+  /** Permissions to deny; deny overrides allow. At most 27. */
   deny?: Array<Permission> | null | undefined;
   /** Name that pages show; default: the log-in name. */
   displayName?: string | null | undefined;
@@ -251,6 +251,14 @@ export type DeleteQuotaInput = {
   expectedVersion?: number | null | undefined;
   /** The quota to delete. */
   quotaId: string;
+};
+
+/** The secret to delete. */
+export type DeleteSecretInput = {
+  /** Its name. */
+  name: string;
+  /** The team that owns the secret; omitted: you. */
+  teamId?: string | null | undefined;
 };
 
 /** The team to delete. */
@@ -407,6 +415,8 @@ export type JobCountBy =
   | 'EXECUTOR'
   /** Value of the label `labelKey`. */
   | 'LABEL'
+  /** Key of a label: a job counts once for each of its labels. */
+  | 'LABEL_KEY'
   /** Name of the pool. */
   | 'POOL'
   /** Project. */
@@ -589,6 +599,10 @@ export type JobSpecInput = {
   resumable?: boolean | null | undefined;
   /** Retry after a failed run; default: none. */
   retry?: RetryInput | null | undefined;
+  /** Names of secrets to put into the environment (your own, or else those of the team of the job). At most 32. */
+  secrets?: Array<string> | null | undefined;
+  /** The snapshot of which each run gets a fresh copy as its working directory: snapshot_… */
+  snapshot?: string | null | undefined;
   /** File that receives a copy of the error output. */
   stderrPath?: string | null | undefined;
   /** File used as standard input. */
@@ -597,7 +611,7 @@ export type JobSpecInput = {
   stdoutPath?: string | null | undefined;
   /** Team of the job; default: your default team. */
   team?: string | null | undefined;
-  /** Working directory: an absolute path or ~/… */
+  /** Working directory: an absolute path or ~/…; with `snapshot`, a folder of the snapshot. */
   workdir?: string | null | undefined;
   /** X11 display. */
   x11?: X11Input | null | undefined;
@@ -813,6 +827,12 @@ export type Permission =
   | 'JOB_DELETE_ALL'
   /** Delete own jobs. */
   | 'JOB_DELETE_OWN'
+  /** Open sessions in all running jobs. */
+  | 'JOB_EXEC_ALL'
+  /** Open sessions in own running jobs. */
+  | 'JOB_EXEC_OWN'
+  /** Open sessions in the running jobs of own teams. */
+  | 'JOB_EXEC_TEAM'
   /** Set priorities. */
   | 'JOB_PRIORITY'
   /** Submit and retry jobs, and reserve slots. */
@@ -833,6 +853,10 @@ export type Permission =
   | 'RESERVATION_WRITE'
   /** Create, change and delete approval rules. */
   | 'RULE_WRITE'
+  /** Set and delete own secrets. */
+  | 'SECRET_OWN'
+  /** Set and delete the secrets of own teams; an ADMIN those of all teams. */
+  | 'SECRET_TEAM'
   /** Manage the tokens of all users. */
   | 'TOKEN_ANY'
   /** Manage own tokens. */
@@ -1111,6 +1135,16 @@ export type SetScopeLimitInput = {
   scope: ScopeInput;
 };
 
+/** A secret and its value. */
+export type SetSecretInput = {
+  /** Name of the environment variable: letters, digits and _, at most 128. Names that Berth sets are refused, such as BERTH_… and PATH. */
+  name: string;
+  /** The team that owns the secret; omitted: you. */
+  teamId?: string | null | undefined;
+  /** The value: 1 byte to 64 KiB, at most 128 lines. No query returns it. */
+  value: string;
+};
+
 /** Category of a state. */
 export type StateCategory =
   /** STARTING, RUNNING or CANCELLING: the job holds resources. */
@@ -1210,11 +1244,13 @@ export type TestWebhookInput = {
 export type TokenScope =
   /** Everything else: users, teams, tokens, quotas, limits, rules, nodes, reservations, webhooks, deleting jobs of others. */
   | 'ADMIN'
-  /** Approve, reject, set priorities, cancel jobs of others, run scheduling passes, clean up. */
+  /** Open sessions in running jobs of others. */
+  | 'EXEC'
+  /** Approve, reject, set priorities, cancel jobs of others, set secrets of teams, run scheduling passes, clean up. */
   | 'OPERATE'
   /** Queries and subscriptions; every token has this scope. */
   | 'READ'
-  /** Submit and retry jobs, reserve and release slots, cancel and delete own jobs. */
+  /** Submit and retry jobs, reserve and release slots, cancel and delete own jobs, set own secrets. */
   | 'SUBMIT';
 
 /** Changes to an approval rule; omitted fields stay. */
@@ -1305,11 +1341,11 @@ export type UpdateTeamInput = {
 
 /** Changes to a user; omitted fields stay. */
 export type UpdateUserInput = {
-  /** Permissions in addition to those of the level. At most 22. */
+  /** Permissions in addition to those of the level. At most 27. */
   allow?: Array<Permission> | null | undefined;
   /** Team for submissions that name no team; must be one of `teams`. */
   defaultTeam?: NameOrIdInput | null | undefined;
-  /** Permissions to deny; deny overrides allow. At most 22. */
+  /** Permissions to deny; deny overrides allow. At most 27. */
   deny?: Array<Permission> | null | undefined;
   /** Whether the user is disabled. A disabled user cannot log in; running jobs continue, and waiting jobs are held. */
   disabled?: boolean | null | undefined;
@@ -1368,9 +1404,9 @@ export type UserIdentityInput = {
 export type UserLevel =
   /** Has all permissions. */
   | 'ADMIN'
-  /** May see all jobs, decide on approvals, set priorities, and read the audit log. */
+  /** May see all jobs, decide on approvals, set priorities and secrets of own teams, and read the audit log. */
   | 'LEAD'
-  /** May submit, cancel and delete own jobs, and manage own tokens. */
+  /** May submit, cancel and delete own jobs, and manage own tokens and secrets. */
   | 'RESEARCHER'
   /** May see own jobs. */
   | 'VIEWER';
@@ -1496,7 +1532,7 @@ export type ApprovalPageQueryVariables = Exact<{
 
 export type ApprovalPageQuery = { node:
     | { __typename: 'ApiToken' }
-    | { __typename: 'Approval', id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, rule: { id: string, name: string, version: number, priority: number, enabled: boolean, requiredLevel: UserLevel, exemptLevels: Array<UserLevel>, expiresAfterSeconds: number, condition: { costAbove: number | null, executor: Executor | null, firstJob: boolean | null, hardware: string | null, jobsPerDayAbove: number | null, levelNotIn: Array<UserLevel> | null, name: string | null } } | null, requestedBy: { id: string, level: UserLevel, name: string, displayName: string | null, teams: Array<{ id: string, name: string }> }, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: Executor, maxRunTimeSeconds: number | null, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null } | null, scheduling: { fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } } | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null }, decidedBy: { id: string, name: string } | null }
+    | { __typename: 'Approval', id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, decidedAt: string | null, decidable: boolean, comment: string | null, rule: { id: string, name: string, version: number, priority: number, enabled: boolean, requiredLevel: UserLevel, exemptLevels: Array<UserLevel>, expiresAfterSeconds: number, condition: { costAbove: number | null, executor: Executor | null, firstJob: boolean | null, hardware: string | null, jobsPerDayAbove: number | null, levelNotIn: Array<UserLevel> | null, name: string | null } } | null, requestedBy: { id: string, level: UserLevel, name: string, displayName: string | null, teams: Array<{ id: string, name: string }> }, job: { id: string, version: number, name: string | null, state: JobState, account: string, maxAttempts: number, maxRunTimeSeconds: number | null, estimatedCost: number | null, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, snapshot: string | null, workdir: string | null, queue: string, executor: Executor, maxRunTimeSeconds: number | null, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null } | null, scheduling: { fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } } | null, pool: { id: string, name: string, rates: { cpuHour: number, gpuHour: number, currency: string } | null }, queue: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, replicas: number, processCount: number | null, nodeCount: number | null, exclusiveNodeUse: boolean } | null }, decidedBy: { id: string, name: string } | null }
     | { __typename: 'ApprovalRule' }
     | { __typename: 'Artifact' }
     | { __typename: 'AuditEntry' }
@@ -1505,14 +1541,17 @@ export type ApprovalPageQuery = { node:
     | { __typename: 'Hold' }
     | { __typename: 'Job' }
     | { __typename: 'JobEvent' }
+    | { __typename: 'JobSession' }
     | { __typename: 'Limits' }
     | { __typename: 'Pool' }
     | { __typename: 'PoolNode' }
     | { __typename: 'Quota' }
     | { __typename: 'Run' }
     | { __typename: 'SavedView' }
+    | { __typename: 'Secret' }
     | { __typename: 'ServerInfo' }
     | { __typename: 'SlotReservation' }
+    | { __typename: 'Snapshot' }
     | { __typename: 'SubmissionQueue' }
     | { __typename: 'System' }
     | { __typename: 'Team' }
@@ -1607,7 +1646,10 @@ export type ObjectNamesQuery = { nodes: Array<
     | { id: string }
     | { id: string }
     | { id: string }
+    | { id: string }
     | { name: string, id: string }
+    | { id: string }
+    | { id: string }
     | { id: string }
     | { id: string }
     | { id: string }
@@ -1639,14 +1681,17 @@ export type OneAuditEntryQuery = { node:
     | { __typename: 'Hold' }
     | { __typename: 'Job' }
     | { __typename: 'JobEvent' }
+    | { __typename: 'JobSession' }
     | { __typename: 'Limits' }
     | { __typename: 'Pool' }
     | { __typename: 'PoolNode' }
     | { __typename: 'Quota' }
     | { __typename: 'Run' }
     | { __typename: 'SavedView' }
+    | { __typename: 'Secret' }
     | { __typename: 'ServerInfo' }
     | { __typename: 'SlotReservation' }
+    | { __typename: 'Snapshot' }
     | { __typename: 'SubmissionQueue' }
     | { __typename: 'System' }
     | { __typename: 'Team' }
@@ -1704,7 +1749,10 @@ export type NodeDetailsQuery = { node:
     | { id: string }
     | { id: string }
     | { id: string }
+    | { id: string }
     | { cpuModel: string | null, infiniband: boolean, gpuJobsOnly: boolean, lastSeenAt: string | null, backsOffBecause: string | null, id: string, stateBy: { id: string, name: string } | null, runs: { totalCount: number, nodes: Array<{ id: string, number: number, state: JobState, startedAt: string | null, scheduledAt: string | null, gpuIds: Array<number>, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null } | null } | null } }> } }
+    | { id: string }
+    | { id: string }
     | { id: string }
     | { id: string }
     | { id: string }
@@ -1775,7 +1823,10 @@ export type CompareJobsQuery = { nodes: Array<
     | { id: string }
     | { id: string }
     | { id: string }
-    | { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: Executor, maxRunTimeSeconds: number | null, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null } | null, runs: { nodes: Array<{ id: string, startedAt: string | null, usage: { cpuSeconds: number | null, maxMemoryBytes: number | null } | null, samples: Array<{ at: string, cpu: number | null, memoryBytes: number | null, gpuPercent: number | null, gpuMemoryBytes: number | null }> | null }> }, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null } | null } | null }
+    | { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, snapshot: string | null, workdir: string | null, queue: string, executor: Executor, maxRunTimeSeconds: number | null, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null } | null, runs: { nodes: Array<{ id: string, startedAt: string | null, usage: { cpuSeconds: number | null, maxMemoryBytes: number | null } | null, samples: Array<{ at: string, cpu: number | null, memoryBytes: number | null, gpuPercent: number | null, gpuMemoryBytes: number | null }> | null }> }, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null } | null } | null }
+    | { id: string }
+    | { id: string }
+    | { id: string }
     | { id: string }
     | { id: string }
     | { id: string }
@@ -1814,25 +1865,100 @@ export type CompareLinesQueryVariables = Exact<{
 
 export type CompareLinesQuery = { job: { id: string, logs: { lines: Array<{ number: number, text: string }> } | null } | null };
 
+export type CompareMetricsQueryVariables = Exact<{
+  ids: Array<string> | string;
+  points: number;
+}>;
+
+
+export type CompareMetricsQuery = { nodes: Array<
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string, currentRun: { id: string, metrics: Array<{ name: string, last: { step: number, value: number }, points: Array<{ step: number, value: number, at: string }> | null }> | null } }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+   | null> };
+
+export type SweepMetricsQueryVariables = Exact<{
+  ids: Array<string> | string;
+}>;
+
+
+export type SweepMetricsQuery = { nodes: Array<
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string, currentRun: { id: string, metrics: Array<{ name: string, last: { step: number, value: number } }> | null } }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+   | null> };
+
 export type EventRowFragment = { id: string, seq: number, at: string, type: JobEventType, to: JobState | null, stateReason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, actor: { name: string } | null };
 
 export type RunRowFragment = { id: string, number: number, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, logLines: number };
 
-export type PageJobFragment = { maxAttempts: number, queuedAt: string | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, artifacts: { totalCount: number }, dependents: { totalCount: number }, retryOf: { id: string, name: string | null } | null, capacityReservation: { id: string, name: string } | null, dependencies: Array<{ job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, expiresAt: string, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, logLines: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, job: { id: string, name: string | null, state: JobState } | null }>, fit: { couldEverFit: boolean, missing: Array<string> }, hold: { id: string, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null, message: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } };
+export type PageJobFragment = { maxAttempts: number, queuedAt: string | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, artifacts: { totalCount: number }, dependents: { totalCount: number }, retryOf: { id: string, name: string | null } | null, snapshot: { id: string, files: number, bytes: number, commit: string | null, branch: string | null, changedFiles: number | null } | null, capacityReservation: { id: string, name: string } | null, dependencies: Array<{ job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, expiresAt: string, decidedBy: { id: string, name: string } | null } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null, metrics: Array<{ name: string, last: { step: number, value: number } }> | null }, runs: { nodes: Array<{ id: string, number: number, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, logLines: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, job: { id: string, name: string | null, state: JobState } | null }>, fit: { couldEverFit: boolean, missing: Array<string> }, hold: { id: string, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null, message: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null };
 
 export type JobPageQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type JobPageQuery = { job: { eventCursor: string, maxAttempts: number, queuedAt: string | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: Executor, maxRunTimeSeconds: number | null, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null } | null, artifacts: { totalCount: number }, dependents: { totalCount: number }, retryOf: { id: string, name: string | null } | null, capacityReservation: { id: string, name: string } | null, dependencies: Array<{ job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, expiresAt: string, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, logLines: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, job: { id: string, name: string | null, state: JobState } | null }>, fit: { couldEverFit: boolean, missing: Array<string> }, hold: { id: string, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null, message: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } } | null };
+export type JobPageQuery = { job: { eventCursor: string, maxAttempts: number, queuedAt: string | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, snapshot: string | null, workdir: string | null, queue: string, executor: Executor, maxRunTimeSeconds: number | null, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null } | null, artifacts: { totalCount: number }, dependents: { totalCount: number }, retryOf: { id: string, name: string | null } | null, snapshot: { id: string, files: number, bytes: number, commit: string | null, branch: string | null, changedFiles: number | null } | null, capacityReservation: { id: string, name: string } | null, dependencies: Array<{ job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, expiresAt: string, decidedBy: { id: string, name: string } | null } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null, metrics: Array<{ name: string, last: { step: number, value: number } }> | null }, runs: { nodes: Array<{ id: string, number: number, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, logLines: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, job: { id: string, name: string | null, state: JobState } | null }>, fit: { couldEverFit: boolean, missing: Array<string> }, hold: { id: string, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null, message: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null } | null };
 
 export type JobNowQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type JobNowQuery = { job: { maxAttempts: number, queuedAt: string | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, artifacts: { totalCount: number }, dependents: { totalCount: number }, retryOf: { id: string, name: string | null } | null, capacityReservation: { id: string, name: string } | null, dependencies: Array<{ job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, expiresAt: string, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, logLines: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, job: { id: string, name: string | null, state: JobState } | null }>, fit: { couldEverFit: boolean, missing: Array<string> }, hold: { id: string, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null, message: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } } | null };
+export type JobNowQuery = { job: { maxAttempts: number, queuedAt: string | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, artifacts: { totalCount: number }, dependents: { totalCount: number }, retryOf: { id: string, name: string | null } | null, snapshot: { id: string, files: number, bytes: number, commit: string | null, branch: string | null, changedFiles: number | null } | null, capacityReservation: { id: string, name: string } | null, dependencies: Array<{ job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, expiresAt: string, decidedBy: { id: string, name: string } | null } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null, metrics: Array<{ name: string, last: { step: number, value: number } }> | null }, runs: { nodes: Array<{ id: string, number: number, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, logLines: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, job: { id: string, name: string | null, state: JobState } | null }>, fit: { couldEverFit: boolean, missing: Array<string> }, hold: { id: string, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null, message: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null } | null };
 
 export type JobEventsPageQueryVariables = Exact<{
   id: string;
@@ -1850,7 +1976,7 @@ export type JobChangesSubscriptionVariables = Exact<{
 
 
 export type JobChangesSubscription = { jobStatus:
-    | { __typename: 'JobTransitions', cursor: string, isFinal: boolean, job: { maxAttempts: number, queuedAt: string | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, artifacts: { totalCount: number }, dependents: { totalCount: number }, retryOf: { id: string, name: string | null } | null, capacityReservation: { id: string, name: string } | null, dependencies: Array<{ job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, expiresAt: string, decidedBy: { id: string, name: string } | null } | null, runs: { nodes: Array<{ id: string, number: number, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, logLines: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, job: { id: string, name: string | null, state: JobState } | null }>, fit: { couldEverFit: boolean, missing: Array<string> }, hold: { id: string, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null, message: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } }, transitions: Array<{ id: string, seq: number, at: string, type: JobEventType, to: JobState | null, stateReason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, actor: { name: string } | null }> }
+    | { __typename: 'JobTransitions', cursor: string, isFinal: boolean, job: { maxAttempts: number, queuedAt: string | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, artifacts: { totalCount: number }, dependents: { totalCount: number }, retryOf: { id: string, name: string | null } | null, snapshot: { id: string, files: number, bytes: number, commit: string | null, branch: string | null, changedFiles: number | null } | null, capacityReservation: { id: string, name: string } | null, dependencies: Array<{ job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, expiresAt: string, decidedBy: { id: string, name: string } | null } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null, metrics: Array<{ name: string, last: { step: number, value: number } }> | null }, runs: { nodes: Array<{ id: string, number: number, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, logLines: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, job: { id: string, name: string | null, state: JobState } | null }>, fit: { couldEverFit: boolean, missing: Array<string> }, hold: { id: string, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null, message: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null }, transitions: Array<{ id: string, seq: number, at: string, type: JobEventType, to: JobState | null, stateReason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, actor: { name: string } | null }> }
     | { __typename: 'StreamHeartbeat', cursor: string }
     | { __typename: 'StreamReset', resetReason: StreamResetReason, cursor: string }
    };
@@ -1912,7 +2038,50 @@ export type RunUsageQuery = { node:
     | { id: string }
     | { id: string }
     | { id: string }
+    | { id: string }
     | { id: string, samples: Array<{ at: string, cpu: number | null, memoryBytes: number | null, gpuPercent: number | null, gpuMemoryBytes: number | null }> | null }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+   | null };
+
+export type MetricSeriesFragment = { name: string, last: { step: number, value: number }, points: Array<{ step: number, value: number, at: string }> | null };
+
+export type RunMetricsQueryVariables = Exact<{
+  id: string;
+  points: number;
+}>;
+
+
+export type RunMetricsQuery = { node:
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string, metrics: Array<{ name: string, last: { step: number, value: number }, points: Array<{ step: number, value: number, at: string }> | null }> | null }
+    | { id: string }
+    | { id: string }
     | { id: string }
     | { id: string }
     | { id: string }
@@ -1969,6 +2138,9 @@ export type ArtifactContentQuery = { node:
     | { id: string }
     | { id: string }
     | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
    | null };
 
 export type GraphBoxFragment = { id: string, name: string | null, state: JobState, user: { id: string, name: string } };
@@ -1989,6 +2161,9 @@ export type JobNeighboursQuery = { nodes: Array<
     | { id: string }
     | { id: string }
     | { id: string, name: string | null, state: JobState, dependencies: Array<{ on: DependencyOn, job: { id: string, name: string | null, state: JobState, user: { id: string, name: string } } }>, dependents: { totalCount: number, nodes: Array<{ id: string, name: string | null, state: JobState, user: { id: string, name: string } }> }, user: { id: string, name: string } }
+    | { id: string }
+    | { id: string }
+    | { id: string }
     | { id: string }
     | { id: string }
     | { id: string }
@@ -2056,7 +2231,7 @@ export type CountKeysQueryVariables = Exact<{
 }>;
 
 
-export type CountKeysQuery = { jobCounts: { isExact: boolean, rows: Array<{ key: string | null, count: number, user: { id: string, name: string } | null, byState: Array<{ state: JobState, count: number }> }> } };
+export type CountKeysQuery = { jobCounts: { isExact: boolean, rows: Array<{ key: string | null, count: number, user: { id: string, name: string } | null, team: { id: string, name: string } | null, byState: Array<{ state: JobState, count: number }> }> } };
 
 type Refused_ApprovalNotAllowedProblem_Fragment = { __typename: 'ApprovalNotAllowedProblem', message: string };
 
@@ -2345,6 +2520,17 @@ export type SearchLogQueryVariables = Exact<{
 
 export type SearchLogQuery = { job: { id: string, logSearch: { cursor: string, isComplete: boolean, scannedBytes: number, matches: Array<{ line: number }> } | null } | null };
 
+export type FindGroupsQueryVariables = Exact<{
+  id: string;
+  run: number;
+  query: string;
+  after?: string | null | undefined;
+  first?: number | null | undefined;
+}>;
+
+
+export type FindGroupsQuery = { job: { id: string, logSearch: { cursor: string, isComplete: boolean, matches: Array<{ line: number, text: string }> } | null } | null };
+
 export type OverviewQueryVariables = Exact<{
   failed: JobFilter;
   ended: JobFilter;
@@ -2434,14 +2620,17 @@ export type OneUserQuery = { node:
     | { __typename: 'Hold' }
     | { __typename: 'Job' }
     | { __typename: 'JobEvent' }
+    | { __typename: 'JobSession' }
     | { __typename: 'Limits' }
     | { __typename: 'Pool' }
     | { __typename: 'PoolNode' }
     | { __typename: 'Quota' }
     | { __typename: 'Run' }
     | { __typename: 'SavedView' }
+    | { __typename: 'Secret' }
     | { __typename: 'ServerInfo' }
     | { __typename: 'SlotReservation' }
+    | { __typename: 'Snapshot' }
     | { __typename: 'SubmissionQueue' }
     | { __typename: 'System' }
     | { __typename: 'Team' }
@@ -2489,14 +2678,17 @@ export type OneTeamQuery = { node:
     | { __typename: 'Hold' }
     | { __typename: 'Job' }
     | { __typename: 'JobEvent' }
+    | { __typename: 'JobSession' }
     | { __typename: 'Limits' }
     | { __typename: 'Pool' }
     | { __typename: 'PoolNode' }
     | { __typename: 'Quota' }
     | { __typename: 'Run' }
     | { __typename: 'SavedView' }
+    | { __typename: 'Secret' }
     | { __typename: 'ServerInfo' }
     | { __typename: 'SlotReservation' }
+    | { __typename: 'Snapshot' }
     | { __typename: 'SubmissionQueue' }
     | { __typename: 'System' }
     | { __typename: 'Team', id: string, version: number, name: string, account: string, createdAt: string, members: { nodes: Array<{ id: string, name: string, displayName: string | null, level: UserLevel }>, pageInfo: { hasNextPage: boolean } } }
@@ -2704,14 +2896,17 @@ export type OneQuotaQuery = { node:
     | { __typename: 'Hold' }
     | { __typename: 'Job' }
     | { __typename: 'JobEvent' }
+    | { __typename: 'JobSession' }
     | { __typename: 'Limits' }
     | { __typename: 'Pool' }
     | { __typename: 'PoolNode' }
     | { __typename: 'Quota', id: string, version: number, type: QuotaType, action: QuotaAction, limit: number, createdAt: string, scope: { kind: ScopeKind, name: string | null, user: { id: string } | null, team: { id: string } | null } }
     | { __typename: 'Run' }
     | { __typename: 'SavedView' }
+    | { __typename: 'Secret' }
     | { __typename: 'ServerInfo' }
     | { __typename: 'SlotReservation' }
+    | { __typename: 'Snapshot' }
     | { __typename: 'SubmissionQueue' }
     | { __typename: 'System' }
     | { __typename: 'Team' }
@@ -2793,14 +2988,17 @@ export type OneRuleQuery = { node:
     | { __typename: 'Hold' }
     | { __typename: 'Job' }
     | { __typename: 'JobEvent' }
+    | { __typename: 'JobSession' }
     | { __typename: 'Limits' }
     | { __typename: 'Pool' }
     | { __typename: 'PoolNode' }
     | { __typename: 'Quota' }
     | { __typename: 'Run' }
     | { __typename: 'SavedView' }
+    | { __typename: 'Secret' }
     | { __typename: 'ServerInfo' }
     | { __typename: 'SlotReservation' }
+    | { __typename: 'Snapshot' }
     | { __typename: 'SubmissionQueue' }
     | { __typename: 'System' }
     | { __typename: 'Team' }
@@ -2907,6 +3105,48 @@ export type RemoveReservationMutation = { deleteCapacityReservation:
     | { __typename: 'UnavailableProblem', message: string }
    };
 
+export type SecretItemFragment = { id: string, name: string, createdAt: string, updatedAt: string, lastUsedAt: string | null, user: { id: string, name: string } | null, team: { id: string, name: string } | null, setBy: { id: string, name: string } | null };
+
+export type ListSecretsQueryVariables = Exact<{
+  teamId?: string | null | undefined;
+  after?: string | null | undefined;
+  first?: number | null | undefined;
+}>;
+
+
+export type ListSecretsQuery = { secrets: { nodes: Array<{ id: string, name: string, createdAt: string, updatedAt: string, lastUsedAt: string | null, user: { id: string, name: string } | null, team: { id: string, name: string } | null, setBy: { id: string, name: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type SecretTeamsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type SecretTeamsQuery = { viewer: { id: string, user: { id: string, teams: Array<{ id: string, name: string }> } }, teams: { nodes: Array<{ id: string, name: string }> } };
+
+export type KeepSecretMutationVariables = Exact<{
+  input: SetSecretInput;
+}>;
+
+
+export type KeepSecretMutation = { setSecret:
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'SetSecretSuccess', secret: { id: string, name: string, createdAt: string, updatedAt: string, lastUsedAt: string | null, user: { id: string, name: string } | null, team: { id: string, name: string } | null, setBy: { id: string, name: string } | null } }
+    | { __typename: 'UnavailableProblem', message: string }
+   };
+
+export type DropSecretMutationVariables = Exact<{
+  input: DeleteSecretInput;
+}>;
+
+
+export type DropSecretMutation = { deleteSecret:
+    | { __typename: 'DeleteSecretSuccess' }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'UnavailableProblem', message: string }
+   };
+
 export type ServerFactsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -2917,6 +3157,14 @@ export type ViewerFactsQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type ViewerFactsQuery = { serverInfo: { id: string, links: Array<{ title: string, url: string, on: LinkTarget }> }, viewer: { id: string, permissions: Array<Permission>, scopes: Array<TokenScope>, pendingDecisions: number, user: { id: string, name: string, displayName: string | null, level: UserLevel } } };
 
+export type FindTeamsQueryVariables = Exact<{
+  first?: number | null | undefined;
+  filter?: TeamFilter | null | undefined;
+}>;
+
+
+export type FindTeamsQuery = { teams: { nodes: Array<{ id: string, name: string }> } };
+
 export type UserNamesQueryVariables = Exact<{
   first?: number | null | undefined;
   filter?: UserFilter | null | undefined;
@@ -2925,7 +3173,7 @@ export type UserNamesQueryVariables = Exact<{
 
 export type UserNamesQuery = { users: { nodes: Array<{ id: string, name: string }> } };
 
-export type WholeSpecFragment = { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: Executor, maxRunTimeSeconds: number | null, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null };
+export type WholeSpecFragment = { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, snapshot: string | null, workdir: string | null, queue: string, executor: Executor, maxRunTimeSeconds: number | null, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null };
 
 export type SubmitChoicesQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -2937,7 +3185,7 @@ export type SpecToEditQueryVariables = Exact<{
 }>;
 
 
-export type SpecToEditQuery = { job: { id: string, name: string | null, state: JobState, user: { id: string }, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, workdir: string | null, queue: string, executor: Executor, maxRunTimeSeconds: number | null, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null } | null } | null };
+export type SpecToEditQuery = { job: { id: string, name: string | null, state: JobState, user: { id: string }, spec: { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, snapshot: string | null, workdir: string | null, queue: string, executor: Executor, maxRunTimeSeconds: number | null, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null } | null } | null };
 
 export type DryRunQueryVariables = Exact<{
   input: PreviewJobInput;
@@ -3076,14 +3324,17 @@ export type ReadTestEventQuery = { node:
     | { __typename: 'Hold' }
     | { __typename: 'Job' }
     | { __typename: 'JobEvent' }
+    | { __typename: 'JobSession' }
     | { __typename: 'Limits' }
     | { __typename: 'Pool' }
     | { __typename: 'PoolNode' }
     | { __typename: 'Quota' }
     | { __typename: 'Run' }
     | { __typename: 'SavedView' }
+    | { __typename: 'Secret' }
     | { __typename: 'ServerInfo' }
     | { __typename: 'SlotReservation' }
+    | { __typename: 'Snapshot' }
     | { __typename: 'SubmissionQueue' }
     | { __typename: 'System' }
     | { __typename: 'Team' }
@@ -3418,6 +3669,14 @@ export const PageJobFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     id
     name
   }
+  snapshot {
+    id
+    files
+    bytes
+    commit
+    branch
+    changedFiles
+  }
   capacityReservation {
     id
     name
@@ -3438,6 +3697,16 @@ export const PageJobFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     decidedBy {
       id
       name
+    }
+  }
+  currentRun {
+    id
+    metrics {
+      name
+      last {
+        step
+        value
+      }
     }
   }
   runs(last: 50) {
@@ -3568,6 +3837,20 @@ fragment ListRow on Job {
     }
   }
 }`, {"fragmentName":"PageJob"}) as unknown as TypedDocumentString<PageJobFragment, unknown>;
+export const MetricSeriesFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment MetricSeries on Metric {
+  name
+  last {
+    step
+    value
+  }
+  points(points: $points) {
+    step
+    value
+    at
+  }
+}
+    `, {"fragmentName":"MetricSeries"}) as unknown as TypedDocumentString<MetricSeriesFragment, unknown>;
 export const ArtifactRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment ArtifactRow on Artifact {
   id
@@ -3786,6 +4069,27 @@ export const RuleItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"RuleItem"}) as unknown as TypedDocumentString<RuleItemFragment, unknown>;
+export const SecretItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment SecretItem on Secret {
+  id
+  name
+  user {
+    id
+    name
+  }
+  team {
+    id
+    name
+  }
+  setBy {
+    id
+    name
+  }
+  createdAt
+  updatedAt
+  lastUsedAt
+}
+    `, {"fragmentName":"SecretItem"}) as unknown as TypedDocumentString<SecretItemFragment, unknown>;
 export const WholeSpecFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment WholeSpec on JobSpec {
   name
@@ -3795,6 +4099,7 @@ export const WholeSpecFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   handler
   input
   image
+  snapshot
   workdir
   queue
   executor
@@ -4391,6 +4696,7 @@ fragment WholeSpec on JobSpec {
   handler
   input
   image
+  snapshot
   workdir
   queue
   executor
@@ -5297,6 +5603,7 @@ fragment WholeSpec on JobSpec {
   handler
   input
   image
+  snapshot
   workdir
   queue
   executor
@@ -5400,6 +5707,51 @@ export const CompareLinesDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<CompareLinesQuery, CompareLinesQueryVariables>;
+export const CompareMetricsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query CompareMetrics($ids: [ID!]!, $points: Int!) {
+  nodes(ids: $ids) {
+    id
+    ... on Job {
+      currentRun {
+        id
+        metrics {
+          ...MetricSeries
+        }
+      }
+    }
+  }
+}
+    fragment MetricSeries on Metric {
+  name
+  last {
+    step
+    value
+  }
+  points(points: $points) {
+    step
+    value
+    at
+  }
+}`) as unknown as TypedDocumentString<CompareMetricsQuery, CompareMetricsQueryVariables>;
+export const SweepMetricsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query SweepMetrics($ids: [ID!]!) {
+  nodes(ids: $ids) {
+    id
+    ... on Job {
+      currentRun {
+        id
+        metrics {
+          name
+          last {
+            step
+            value
+          }
+        }
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<SweepMetricsQuery, SweepMetricsQueryVariables>;
 export const JobPageDocument = /*#__PURE__*/ new TypedDocumentString(`
     query JobPage($id: ID!) {
   job(id: $id) {
@@ -5433,6 +5785,14 @@ fragment PageJob on Job {
     id
     name
   }
+  snapshot {
+    id
+    files
+    bytes
+    commit
+    branch
+    changedFiles
+  }
   capacityReservation {
     id
     name
@@ -5453,6 +5813,16 @@ fragment PageJob on Job {
     decidedBy {
       id
       name
+    }
+  }
+  currentRun {
+    id
+    metrics {
+      name
+      last {
+        step
+        value
+      }
     }
   }
   runs(last: 50) {
@@ -5582,6 +5952,7 @@ fragment WholeSpec on JobSpec {
   handler
   input
   image
+  snapshot
   workdir
   queue
   executor
@@ -5688,6 +6059,14 @@ fragment PageJob on Job {
     id
     name
   }
+  snapshot {
+    id
+    files
+    bytes
+    commit
+    branch
+    changedFiles
+  }
   capacityReservation {
     id
     name
@@ -5708,6 +6087,16 @@ fragment PageJob on Job {
     decidedBy {
       id
       name
+    }
+  }
+  currentRun {
+    id
+    metrics {
+      name
+      last {
+        step
+        value
+      }
     }
   }
   runs(last: 50) {
@@ -5918,6 +6307,14 @@ fragment PageJob on Job {
     id
     name
   }
+  snapshot {
+    id
+    files
+    bytes
+    commit
+    branch
+    changedFiles
+  }
   capacityReservation {
     id
     name
@@ -5938,6 +6335,16 @@ fragment PageJob on Job {
     decidedBy {
       id
       name
+    }
+  }
+  currentRun {
+    id
+    metrics {
+      name
+      last {
+        step
+        value
+      }
     }
   }
   runs(last: 50) {
@@ -6153,6 +6560,29 @@ export const RunUsageDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<RunUsageQuery, RunUsageQueryVariables>;
+export const RunMetricsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query RunMetrics($id: ID!, $points: Int!) {
+  node(id: $id) {
+    id
+    ... on Run {
+      metrics {
+        ...MetricSeries
+      }
+    }
+  }
+}
+    fragment MetricSeries on Metric {
+  name
+  last {
+    step
+    value
+  }
+  points(points: $points) {
+    step
+    value
+    at
+  }
+}`) as unknown as TypedDocumentString<RunMetricsQuery, RunMetricsQueryVariables>;
 export const JobArtifactsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query JobArtifacts($id: ID!, $last: Int!, $before: Cursor) {
   job(id: $id) {
@@ -6524,6 +6954,10 @@ export const CountKeysDocument = /*#__PURE__*/ new TypedDocumentString(`
     rows {
       key
       user {
+        id
+        name
+      }
+      team {
         id
         name
       }
@@ -7031,6 +7465,28 @@ export const SearchLogDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<SearchLogQuery, SearchLogQueryVariables>;
+export const FindGroupsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query FindGroups($id: ID!, $run: Int!, $query: String!, $after: Cursor, $first: Int) {
+  job(id: $id) {
+    id
+    logSearch(
+      run: $run
+      query: $query
+      regex: true
+      ignoreCase: false
+      after: $after
+      first: $first
+    ) {
+      cursor
+      isComplete
+      matches {
+        line
+        text
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<FindGroupsQuery, FindGroupsQueryVariables>;
 export const OverviewDocument = /*#__PURE__*/ new TypedDocumentString(`
     query Overview($failed: JobFilter!, $ended: JobFilter!) {
   viewer {
@@ -8156,6 +8612,115 @@ export const RemoveReservationDocument = /*#__PURE__*/ new TypedDocumentString(`
     }
   }
 }`) as unknown as TypedDocumentString<RemoveReservationMutation, RemoveReservationMutationVariables>;
+export const ListSecretsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query ListSecrets($teamId: ID, $after: Cursor, $first: Int) {
+  secrets(teamId: $teamId, after: $after, first: $first) {
+    nodes {
+      ...SecretItem
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment SecretItem on Secret {
+  id
+  name
+  user {
+    id
+    name
+  }
+  team {
+    id
+    name
+  }
+  setBy {
+    id
+    name
+  }
+  createdAt
+  updatedAt
+  lastUsedAt
+}`) as unknown as TypedDocumentString<ListSecretsQuery, ListSecretsQueryVariables>;
+export const SecretTeamsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query SecretTeams {
+  viewer {
+    id
+    user {
+      id
+      teams {
+        id
+        name
+      }
+    }
+  }
+  teams(first: 100, orderBy: NAME) {
+    nodes {
+      id
+      name
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<SecretTeamsQuery, SecretTeamsQueryVariables>;
+export const KeepSecretDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation KeepSecret($input: SetSecretInput!) {
+  setSecret(input: $input) {
+    __typename
+    ... on SetSecretSuccess {
+      secret {
+        ...SecretItem
+      }
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  message
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+}
+fragment SecretItem on Secret {
+  id
+  name
+  user {
+    id
+    name
+  }
+  team {
+    id
+    name
+  }
+  setBy {
+    id
+    name
+  }
+  createdAt
+  updatedAt
+  lastUsedAt
+}`) as unknown as TypedDocumentString<KeepSecretMutation, KeepSecretMutationVariables>;
+export const DropSecretDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation DropSecret($input: DeleteSecretInput!) {
+  deleteSecret(input: $input) {
+    __typename
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  message
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+}`) as unknown as TypedDocumentString<DropSecretMutation, DropSecretMutationVariables>;
 export const ServerFactsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query ServerFacts {
   serverInfo {
@@ -8195,6 +8760,16 @@ export const ViewerFactsDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<ViewerFactsQuery, ViewerFactsQueryVariables>;
+export const FindTeamsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query FindTeams($first: Int, $filter: TeamFilter) {
+  teams(first: $first, filter: $filter) {
+    nodes {
+      id
+      name
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<FindTeamsQuery, FindTeamsQueryVariables>;
 export const UserNamesDocument = /*#__PURE__*/ new TypedDocumentString(`
     query UserNames($first: Int, $filter: UserFilter) {
   users(first: $first, filter: $filter) {
@@ -8263,6 +8838,7 @@ export const SpecToEditDocument = /*#__PURE__*/ new TypedDocumentString(`
   handler
   input
   image
+  snapshot
   workdir
   queue
   executor
