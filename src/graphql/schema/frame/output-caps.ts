@@ -1,7 +1,7 @@
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core'
 import type { GraphQLFieldResolver } from 'graphql'
-import { namesMax } from '../../../domain/inside/metrics.ts'
 import { permissionsMax, tokenScopes } from '../../../domain/access.ts'
+import { namesMax } from '../../../domain/inside/metrics.ts'
 import { quotaActions, quotaTypes } from '../../../domain/limits/quota-rules.ts'
 import { pageGapsMax } from '../../../logs/read.ts'
 import { batchLinesMax, limits } from '../../caller-limits.ts'
