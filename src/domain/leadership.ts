@@ -66,6 +66,15 @@ export const asLeader = <T>(
     return work(sql)
   }, options)
 
+/** The work of a process that no longer leads is dropped; its term ends soon. */
+export async function unlessFenced(work: Promise<unknown>): Promise<void> {
+  try {
+    await work
+  } catch (error) {
+    if (!(error instanceof Fenced)) throw error
+  }
+}
+
 export const overEpoch = ({ pool, epoch }: Leader) => new Fenced(`Epoch ${epoch} of ${pool} is over`)
 
 /**

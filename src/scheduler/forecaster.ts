@@ -1,6 +1,6 @@
 import type { Domain } from '../domain/domain.ts'
 import { countedBid, type Lane, statedRunSeconds } from '../domain/lanes.ts'
-import { asLeader, Fenced, type Leader } from '../domain/leadership.ts'
+import { asLeader, type Leader, unlessFenced } from '../domain/leadership.ts'
 import { answerQuestion, openQuestions } from '../domain/queue/questions.ts'
 import type { AskedJob, ForecastAnswer } from '../domain/submission/preview.ts'
 import { processorMs, yieldAlone } from '../platform/slices.ts'
@@ -85,40 +85,29 @@ export function createForecaster({ domain, leader, copy, graceMs }: ForecasterOp
   }
 
   return {
-    forecast: unlessFenced(async (signal: AbortSignal) => {
+    async forecast(signal: AbortSignal): Promise<void> {
       spentMs = 0
       const known = copy()
       if (!known?.settings.automatic || known.lanes.length === 0) return
       const snapshot = await readSnapshot(known)
       const simulated = await simulate(snapshot, { times: await timesOf(snapshot), past, graceMs }, signal)
       spentMs = simulated.spentMs
-      if (simulated.found) await storeForecast(domain, leader, simulated.found)
-    }),
+      if (simulated.found) await unlessFenced(storeForecast(domain, leader, simulated.found))
+    },
     pauseMs: (): number => Math.max(pauseMsMin, pausePerWork * spentMs),
     /** Answers previews, one after the other. Their servers wait for a short time only. */
-    answer: unlessFenced(async (signal: AbortSignal) => {
+    async answer(signal: AbortSignal): Promise<void> {
       const questions = await openQuestions(domain, leader.pool)
       for (const { id, payload } of questions.filter(({ kind }) => kind === 'FORECAST')) {
         const known = copy()
         const isAutomatic = known?.settings.automatic
         const answer = isAutomatic ? await forecastStart(known, payload as AskedJob, signal) : null
         const start: ForecastAnswer = answer?.start ?? null
-        await asLeader(domain, leader, (sql) => answerQuestion(sql, id, { start }))
+        await unlessFenced(asLeader(domain, leader, (sql) => answerQuestion(sql, id, { start })))
         domain.wakeups.poke('answer')
         await clock.sleep(pausePerAnswer * (answer?.spentMs ?? 0), signal)
       }
-    }),
-  }
-}
-
-/** Another process leads if the work is fenced. */
-function unlessFenced(work: (signal: AbortSignal) => Promise<void>): (signal: AbortSignal) => Promise<void> {
-  return async (signal) => {
-    try {
-      await work(signal)
-    } catch (error) {
-      if (!(error instanceof Fenced)) throw error
-    }
+    },
   }
 }
 

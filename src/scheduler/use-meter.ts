@@ -1,5 +1,5 @@
 import type { Domain } from '../domain/domain.ts'
-import { asLeader, Fenced, type Leader } from '../domain/leadership.ts'
+import { asLeader, type Leader, unlessFenced } from '../domain/leadership.ts'
 import { measurePool, minuteSeconds } from '../domain/usage/pool-use.ts'
 import { createLoop, type Loop } from '../platform/loop.ts'
 
@@ -10,9 +10,5 @@ export const createUseMeter = (domain: Domain, leader: Leader): Loop =>
     pollMs: minuteSeconds * 1_000,
     clock: domain.clock,
     log: domain.log,
-    runOnce: () =>
-      asLeader(domain, leader, (sql) => measurePool(sql, leader.pool)).catch((error: unknown) => {
-        // The process is no longer the leader; this term ends soon.
-        if (!(error instanceof Fenced)) throw error
-      }),
+    runOnce: () => unlessFenced(asLeader(domain, leader, (sql) => measurePool(sql, leader.pool))),
   })

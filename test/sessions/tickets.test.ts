@@ -130,6 +130,10 @@ describe('a session', () => {
     await sql.query(`UPDATE job SET team_id = (SELECT id FROM team WHERE name = 'ml') WHERE id = $1`, [jobId])
     expect(await open(lead.person, jobId)).toMatchObject({ __typename: 'OpenSessionSuccess' })
     expect(await open(other.person, jobId)).toMatchObject({ requiredPermission: 'JOB_EXEC_ALL' })
+    const { session } = await open(ann, jobId)
+    const end = (by: Person) => mutate(by, 'endSession', { input: { sessionId: session.id } })
+    expect(await end(other.person)).toMatchObject({ __typename: 'NotFoundProblem' })
+    expect(await end(lead.person)).toMatchObject({ __typename: 'EndSessionSuccess' })
   })
 
   it('is refused above the maximum per user', async () => {

@@ -68,16 +68,11 @@ export function registerSubmitCommand(program: Command, cli: Cli): void {
       const named = (['command', 'executable', 'handler', 'image'] as const).some((field) => spec[field] != null)
       if (!named && options.file === undefined)
         throw usageError('the command is missing', 'write "berth submit -- command" or "berth submit -f job.yaml"')
-      if (!options.dryRun) Object.assign(spec, await snapshotOf(cli, options))
+      spec.snapshot ??= await sendHere(cli, options)
       const { sweep } = options
       if (sweep) return submitSweep(cli, spec, { ...options, sweep })
       await send(cli, spec, options)
     })
-}
-
-async function snapshotOf(cli: Cli, options: HereOptions): Promise<Pick<JobSpecInput, 'snapshot'>> {
-  const snapshot = await sendHere(cli, options)
-  return snapshot === undefined ? {} : { snapshot }
 }
 
 /** The fields of a submitted job; with filters or a sweep those of a row for each job. */

@@ -6,14 +6,13 @@ export interface HereOptions {
   here?: boolean
   include?: string[]
   exclude?: string[]
+  dryRun?: boolean
 }
 
-/** Sends the current directory as a snapshot; returns its id, or undefined without --here. */
-export async function sendHere(cli: Cli, { here, include, exclude }: HereOptions): Promise<string | undefined> {
-  if (!here) {
-    if (include || exclude) throw usageError('--include and --exclude need --here')
-    return undefined
-  }
+/** Sends the current directory as a snapshot; returns its id, or undefined without --here and for a dry run. */
+export async function sendHere(cli: Cli, { here, include, exclude, dryRun }: HereOptions): Promise<string | undefined> {
+  if (!here && (include || exclude)) throw usageError('--include and --exclude need --here')
+  if (!here || dryRun) return undefined
   const { terminal, cwd } = cli
   const onProgress = (progress: UploadProgress) => terminal.progress(progressText(progress))
   try {

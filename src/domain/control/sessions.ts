@@ -256,11 +256,11 @@ export async function closeSession(
 
 /** Asks the server that holds the session to end it. Ending it again changes nothing. */
 export async function endSession(domain: Domain, viewer: Viewer, id: string): Promise<{ id: string }> {
-  if (!mayOver(viewer, { userId: viewer.userId, sharesTeam: true }, 'exec')) demand(viewer, 'job.exec.own')
+  demandAnyExec(viewer)
   await domain.db.serializable(async (tx) => {
     const session = await tx.prisma.jobSession.findUnique({ where: { id }, include: { job: true } })
     const isOwn = session?.userId === viewer.userId
-    if (!session || !(isOwn || mayOver(viewer, session.job, 'exec')))
+    if (!session || !(isOwn || mayOver(viewer, await withTeam(tx, viewer, session.job), 'exec')))
       throw new NotFound(`Session ${id.slice(0, 64)} not found`)
     if (session.endedAt ?? session.endRequestedAt) return
     const now = await readNow(tx)
@@ -270,6 +270,18 @@ export async function endSession(domain: Domain, viewer: Viewer, id: string): Pr
   })
   domain.wakeups.poke('access')
   return { id }
+}
+
+/** A viewer who may enter no job at all learns nothing of sessions. */
+function demandAnyExec({ permissions, ...viewer }: Viewer): void {
+  const verbs = ['job.exec.all', 'job.exec.team', 'job.exec.own'] as const
+  if (!verbs.some((verb) => permissions.has(verb))) demand({ permissions, ...viewer }, 'job.exec.own')
+}
+
+async function withTeam(tx: Tx, { userId }: Viewer, job: { userId: string; teamId: string | null }) {
+  const { teamId } = job
+  const sharesTeam = teamId !== null && (await tx.prisma.teamMember.count({ where: { teamId, userId } })) > 0
+  return { ...job, sharesTeam }
 }
 
 export interface JobSession {

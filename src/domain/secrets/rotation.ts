@@ -48,6 +48,7 @@ async function reencrypt(
         domain.log.error({ table, id: row.id }, 'a secret does not decrypt; set it again')
         continue
       }
+      changed += 1
       const { keyId, data } = seal(keys, contextOf(row), value)
       // A value that was set meanwhile stays.
       await sql.query(`UPDATE ${table} SET key_id = $2, data = $3 WHERE ${key} = $1 AND data = $4`, [
@@ -57,7 +58,6 @@ async function reencrypt(
         row.data,
       ])
     }
-    changed += rows.length
     after = rows.at(-1)?.id ?? ''
     if (rows.length < batchMax) return changed
   }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { anonymous, type Viewer } from '../../domain/access.ts'
-import { checkDownloadTicket } from '../../domain/download-tickets.ts'
+import { checkTicket } from '../../domain/tickets.ts'
 import { limits } from '../caller-limits.ts'
 import { buildErrorBody, type ErrorCode } from '../errors.ts'
 import { KeyedLimit } from '../keyed-limit.ts'
@@ -26,7 +26,7 @@ const retryAfterSeconds = 5
 const exposedHeaders = 'retry-after, accept-ranges, content-disposition, content-range, etag'
 
 /**
- * Serves logs and artifacts as files, by GET and HEAD, with a token or a ticket (domain/download-tickets.ts). Files are
+ * Serves logs and artifacts as files, by GET and HEAD, with a token or a ticket (domain/tickets.ts). Files are
  * generated while they are sent, as fast as the reader takes them. Byte ranges, by which an interrupted download
  * continues, need a known size; raw logs and artifacts have one.
  */
@@ -85,7 +85,7 @@ export class Downloads {
       )
       return null
     }
-    const viewer = await checkDownloadTicket(rooms.domain, { ticket, target, ip: findAddress(request) })
+    const viewer = await checkTicket(rooms.domain, { ticket, target, ip: findAddress(request) })
     if (viewer && (!hasToken || caller.userId === viewer.userId)) return viewer
     refuse(response, 403, 'FORBIDDEN', 'The ticket is of another object or user, or its time is over; make another one')
     return null

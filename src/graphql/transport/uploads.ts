@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Viewer } from '../../domain/access.ts'
-import { checkDownloadTicket, createDownloadTicket } from '../../domain/download-tickets.ts'
 import { InvalidInput, NotFound } from '../../domain/errors.ts'
 import { storePack } from '../../domain/snapshots/blobs.ts'
 import { storeList, useUpload } from '../../domain/snapshots/snapshots.ts'
+import { checkTicket, createTicket } from '../../domain/tickets.ts'
 import { limits } from '../caller-limits.ts'
 import { buildErrorBody, type ErrorCode } from '../errors.ts'
 import { KeyedLimit } from '../keyed-limit.ts'
@@ -40,12 +40,15 @@ export class Uploads {
     const url = new URL(request.url ?? '/', 'http://localhost')
     const target = parseUploadTarget(url.pathname)
     if (!target) return refuse(response, 404, 'NOT_FOUND', 'Ask createSnapshot for the address of an upload')
-    const viewer = await this.#findViewer(request, { target, ticket: url.searchParams.get('ticket') ?? '' })
-    if (!viewer)
-      return refuse(response, 403, 'FORBIDDEN', 'The ticket is of another upload, was used, or its time is over')
+    const { rooms, findAddress } = this.#options
+    const ticket = url.searchParams.get('ticket') ?? ''
+    const ip = findAddress(request)
+    const viewer = await checkTicket(rooms.domain, { ticket, target: formatUploadTarget(target), ip })
+    if (!viewer) return refuse(response, 403, 'FORBIDDEN', ticketRefusal)
     const release = this.#inFlight.tryAcquire(viewer.userId)
     if (!release) return refuseMany(response)
     try {
+      if (!(await useUpload(rooms.domain, target.once))) return refuse(response, 403, 'FORBIDDEN', ticketRefusal)
       this.#options.watch(viewer, response)
       cutSilentUpload(request)
       sendJson(response, 200, await this.#store(viewer, target, request))
@@ -59,16 +62,6 @@ export class Uploads {
     }
   }
 
-  async #findViewer(
-    request: IncomingMessage,
-    { target, ticket }: { target: UploadTarget; ticket: string },
-  ): Promise<Viewer | null> {
-    const { rooms, findAddress } = this.#options
-    const ip = findAddress(request)
-    const viewer = await checkDownloadTicket(rooms.domain, { ticket, target: formatUploadTarget(target), ip })
-    return viewer && (await useUpload(rooms.domain, target.once)) ? viewer : null
-  }
-
   async #store(
     viewer: Viewer,
     { snapshotId, part }: UploadTarget,
@@ -80,10 +73,13 @@ export class Uploads {
     const missing = part === 'list' ? await storeList(domain, owner, body) : []
     if (missing.length === 0) return { missing, uploadUrl: null }
     const path = formatUploadTarget(newUploadTarget(snapshotId, 'blobs'))
-    const { ticket } = await createDownloadTicket(domain, viewer, path)
+    const { ticket } = await createTicket(domain, viewer, path)
     return { missing, uploadUrl: `${path}?ticket=${ticket}` }
   }
 }
+
+const ticketRefusal =
+  'The ticket is of another upload, was used, or its time is over; ask createSnapshot for another one'
 
 function cutSilentUpload(request: IncomingMessage): void {
   request.setTimeout(limits.uploadSilenceMsMax, () => request.destroy())

@@ -1,5 +1,5 @@
-import { createDownloadTicket, ticketSecondsMax } from '../../../domain/download-tickets.ts'
 import { InvalidInput, jobNotFound, NotFound } from '../../../domain/errors.ts'
+import { createTicket, ticketSecondsMax } from '../../../domain/tickets.ts'
 import { logStreams } from '../../../logs/lines.ts'
 import { capList } from '../../admission/argument-bounds.ts'
 import { type DownloadTarget, formatTarget, type LogFormat } from '../../rows/download-target.ts'
@@ -84,7 +84,7 @@ builder.mutationField('createDownload', (t) =>
       if (!(await load.job.load(jobId)))
         throw target.kind === 'log' ? jobNotFound(jobId) : noArtifact(target.artifactId)
       const path = formatTarget(target)
-      return { target: path, ...(await createDownloadTicket(domain, viewer, path)) }
+      return { target: path, ...(await createTicket(domain, viewer, path)) }
     },
   }),
 )

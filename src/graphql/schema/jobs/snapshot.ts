@@ -1,6 +1,6 @@
 import { maySee } from '../../../domain/access.ts'
-import { createDownloadTicket, ticketSecondsMax } from '../../../domain/download-tickets.ts'
 import { type AnnouncedSnapshot, createSnapshot } from '../../../domain/snapshots/snapshots.ts'
+import { createTicket, ticketSecondsMax } from '../../../domain/tickets.ts'
 import { diffCost } from '../../caller-limits.ts'
 import { formatUploadTarget, newUploadTarget } from '../../rows/upload-target.ts'
 import { builder, known } from '../frame/builder.ts'
@@ -129,7 +129,7 @@ builder.mutationField('createSnapshot', (t) =>
       const created = await createSnapshot(domain, viewer, input, facts.snapshotLimits)
       if (created.isComplete) return { ...created, upload: null }
       const path = formatUploadTarget(newUploadTarget(created.id, 'list'))
-      const { ticket, expiresAt } = await createDownloadTicket(domain, viewer, path)
+      const { ticket, expiresAt } = await createTicket(domain, viewer, path)
       return { ...created, upload: { url: `${path}?ticket=${ticket}`, expiresAt } }
     },
   }),

@@ -6,9 +6,9 @@ import { loadInstallationKey } from './installation-key.ts'
 
 /**
  * A ticket lets a browser download one object without a token: a link cannot send a header, and a token must not appear
- * in a URL. Uploads of snapshots have tickets as well. A ticket is valid for one target and a few minutes, as long as its user may log in and its token is not
- * revoked. Tickets are not stored: they contain the user, the prefix of the token, the expiry, and an HMAC over these
- * and the target.
+ * in a URL. Uploads of snapshots have tickets as well. A ticket is valid for one target and a few minutes, as long as its
+ * user may log in and its token is not revoked. Tickets are not stored: they contain the user, the prefix of the token,
+ * the expiry, and an HMAC over these and the target.
  */
 
 export const ticketSecondsMax = 300
@@ -24,7 +24,7 @@ async function sign(domain: Domain, payload: string, target: string): Promise<Bu
   return createHmac('sha256', key).update(`${payload} ${target}`).digest()
 }
 
-export async function createDownloadTicket(
+export async function createTicket(
   domain: Domain,
   viewer: Viewer,
   target: string,
@@ -39,7 +39,7 @@ export async function createDownloadTicket(
 /**
  * The viewer for whom the ticket was made; null: the ticket has another target, has expired, or its user lost access.
  */
-export async function checkDownloadTicket(
+export async function checkTicket(
   domain: Domain,
   { ticket, target, ip }: { ticket: string; target: string; ip: string | null },
 ): Promise<Viewer | null> {
