@@ -26,17 +26,15 @@ export async function readRunAids(domain: Domain, run: HoldingRun, url: string):
   return { url, token, closure, openSnapshot, secrets: await takeSecrets(domain, run) }
 }
 
-/** Throws StartFailed, which names the missing secrets. */
+/** Throws StartFailed, which says why. */
 async function takeSecrets(domain: Domain, { runId, jobId, spec }: HoldingRun): Promise<RunSecrets> {
   if (!spec.secrets?.length) return {}
   const taken = await takeRunSecrets(domain, { runId, jobId, names: spec.secrets }).catch((error: unknown) => {
     if (!(error instanceof Unreadable)) throw error
     throw new StartFailed('START_FAILED', `The secrets of the job cannot be decrypted: ${error.message}`)
   })
-  if ('values' in taken) return taken.values
-  const [name, ...more] = taken.missing
-  const whose = 'was deleted, or the user of the job may not use it any more'
-  throw new StartFailed('BAD_SPEC', `The secret ${[name, ...more].join(', ')} ${whose}; set it and retry the job`)
+  if (taken.refusal !== undefined) throw new StartFailed('BAD_SPEC', taken.refusal)
+  return taken.values
 }
 
 export function makeRunSpec(

@@ -29,7 +29,7 @@ describe('berth login with the browser', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       user: ann,
       level: 'LEAD',
-      scopes: ['READ', 'SUBMIT', 'OPERATE', 'ADMIN'],
+      scopes: ['READ', 'SUBMIT', 'OPERATE', 'ADMIN', 'EXEC'],
       server: world.url,
       context: world.contextName,
       validUntil: expect.stringMatching(/^\d{4}-/),

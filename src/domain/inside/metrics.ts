@@ -11,6 +11,8 @@ import { InvalidInput } from '../errors.ts'
 export const namesMax = 64
 export const pointsMax = 1_000
 export const reportedMax = 1_000
+/** A value without a step may follow it. */
+const stepMax = Number.MAX_SAFE_INTEGER - 1
 const count = (value: number) => value.toLocaleString('en-US')
 
 const metric = z.object({
@@ -19,8 +21,9 @@ const metric = z.object({
     .regex(/^[A-Za-z_][\w./-]{0,63}$/, 'must have 1 … 64 letters, digits and _ . / -, and begin with a letter or _'),
   value: z.number('must be a finite number'),
   step: z
-    .int('must be a whole number 0 … 2^53 − 1')
-    .min(0, 'must be a whole number 0 … 2^53 − 1')
+    .int('must be a whole number 0 … 2^53 − 2')
+    .min(0, 'must be a whole number 0 … 2^53 − 2')
+    .max(stepMax, 'must be a whole number 0 … 2^53 − 2')
     .nullish()
     .transform((step) => step ?? null),
 })
@@ -40,10 +43,22 @@ export const metricList = z
     }
   })
 
-/** Of a name and step the newer value counts, and so it does of a name without steps. */
-export const mergeMetrics = (older: readonly Metric[] = [], newer: readonly Metric[] = []): Metric[] => [
-  ...new Map([...older, ...newer].map((each) => [keyOf(each), each])).values(),
-]
+/** Metrics that wait for the next write. */
+export type WaitingMetrics = Map<string, Metric>
+
+const waitingMax = 10_000
+
+/** A newer value replaces an older one of the same name and step, or of the same name without a step. */
+export function mergeMetrics(waiting: WaitingMetrics, newer: Iterable<Metric>): WaitingMetrics {
+  for (const each of newer) {
+    if (waiting.size >= waitingMax) throw tooManyWaiting()
+    waiting.set(keyOf(each), each)
+  }
+  return waiting
+}
+
+const tooManyWaiting = () =>
+  InvalidInput.at('metrics', `A run can report at most ${count(waitingMax)} values in a second; report fewer steps`)
 
 export const tooManyNames = () => InvalidInput.at('metrics', `A run can report at most ${namesMax} names of metrics`)
 

@@ -8,7 +8,7 @@ import { type Domain, perDomain } from '../domain.ts'
 import { InvalidInput } from '../errors.ts'
 import { parseInput } from '../parse.ts'
 import { aliveRunSql, runIsOver } from './alive-run.ts'
-import { addMetrics, type Metric, mergeMetrics, metricList, tooManyNames } from './metrics.ts'
+import { addMetrics, type Metric, mergeMetrics, metricList, tooManyNames, type WaitingMetrics } from './metrics.ts'
 import { demandRun } from './run-tokens.ts'
 
 /**
@@ -42,7 +42,7 @@ export async function reportProgress(domain: Domain, viewer: Viewer, raw: unknow
   const report = parseInput(reporting, raw)
   if (report.fraction === undefined && report.message === undefined && !report.metrics?.length)
     throw InvalidInput.at('fraction', 'Give fraction, message or metrics')
-  await reportsOf(domain)(runId, report)
+  await reportsOf(domain)(runId, { ...report, metrics: mergeMetrics(new Map(), report.metrics ?? []) })
 }
 
 const reportsOf = perDomain(({ db, clock }) => {
@@ -51,23 +51,28 @@ const reportsOf = perDomain(({ db, clock }) => {
     run: (reports) => storeReports(db, reports),
     mayBeOneItem: () => false,
   })
-  return createNewest<Report>({
-    write: async (runId, report) => {
-      const outcome = await store({ runId, ...report })
+  return createNewest<WaitingReport>({
+    write: async (runId, { metrics, ...report }) => {
+      const outcome = await store({ runId, ...report, metrics: [...metrics.values()] })
       if (outcome === 'RUN_IS_OVER') throw runIsOver()
       if (outcome === 'TOO_MANY_NAMES') throw tooManyNames()
     },
     merge: (older, newer) => ({
       ...older,
       ...given(newer),
-      metrics: mergeMetrics(older.metrics ?? [], newer.metrics ?? []),
+      metrics: mergeMetrics(older.metrics, newer.metrics.values()),
     }),
     pauseMs,
     clock,
   })
 })
 
-const given = (report: Report) => Object.fromEntries(Object.entries(report).filter(([, value]) => value !== undefined))
+const given = ({ fraction, message }: WaitingReport) =>
+  Object.fromEntries(Object.entries({ fraction, message }).filter(([, value]) => value !== undefined))
+
+interface WaitingReport extends Omit<Report, 'metrics'> {
+  metrics: WaitingMetrics
+}
 
 interface Stored extends Report {
   runId: string

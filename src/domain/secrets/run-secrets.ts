@@ -24,24 +24,34 @@ interface Use {
   names: readonly string[]
 }
 
-/** Names that the user of the job cannot use any more. */
-export interface MissingSecrets {
-  missing: readonly string[]
-}
+/** Output is searched for each line of the values, so their number and length decide what a chunk of output costs. */
+const linesMax = 256
+const bytesMax = 131_072
 
 const usableSql = (user: string, team: string) => `(s.user_id = ${user} OR s.team_id = ${team} AND EXISTS
   (SELECT FROM team_member m WHERE m.team_id = s.team_id AND m.user_id = ${user}))`
 
-/** The values for a run that starts, or the names that are missing. Throws Unreadable. */
-export async function takeRunSecrets(domain: Domain, use: Use): Promise<{ values: RunSecrets } | MissingSecrets> {
+/** The values for a run that starts, or why it cannot get them. Throws Unreadable. */
+export async function takeRunSecrets(
+  domain: Domain,
+  use: Use,
+): Promise<{ values: RunSecrets; refusal?: undefined } | { refusal: string }> {
   const stored = await readRunSecrets(domain, use.runId)
   if (stored) return stored
   const keys = getSecretKeys(domain)
   const rows = await domain.db.sql.query<StoredSecret>(readSql, [use.jobId, use.names], 'secrets_of_job')
   const byName = new Map(rows.map((row) => [row.name, row]))
   const missing = use.names.filter((name) => !byName.has(name))
-  if (missing.length > 0) return { missing }
+  const whose = 'was deleted, or the user of the job may not use it any more'
+  if (missing.length > 0) return { refusal: `The secret ${missing.join(', ')} ${whose}; set it and retry the job` }
   const values = Object.fromEntries(rows.map((row) => [row.name, unseal(keys, secretContext(row), row)]))
+  const texts = Object.values(values)
+  const lines = texts.reduce((sum, text) => sum + text.split('\n').length, 0)
+  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+  if (lines > linesMax || bytes > bytesMax)
+    return {
+      refusal: `The secrets of the job have ${lines} lines and ${bytes} bytes together, the maximum is ${linesMax} and ${bytesMax}`,
+    }
   const kept: KeptSecrets = { values, key: randomBytes(32).toString('base64') }
   const { keyId, data } = seal(keys, runContext(use.runId), JSON.stringify(kept))
   const ids = rows.map(({ id }) => id)

@@ -70,6 +70,28 @@ test('reports of two servers at once lose no point', async () => {
   expect((await series('loss')).map(([step]) => step)).toEqual(range(1, 30).map(({ step }) => step))
 })
 
+test('a value without a step follows the highest step that can be reported', async () => {
+  const { report, series } = await startRun()
+  const step = Number.MAX_SAFE_INTEGER - 1
+  await report([
+    { name: 'loss', value: 1, step },
+    { name: 'loss', value: 2, step: null },
+  ])
+  expect(await series('loss')).toEqual([
+    [step, 1],
+    [step + 1, 2],
+  ])
+})
+
+test('a run that reports more than 10,000 values in a second is refused', async () => {
+  const { report } = await startRun()
+  await report(range(1, 1))
+  const reports = Array.from({ length: 12 }, (_, at) => report(range(1_000 * at + 2, 1_000 * at + 1_001)))
+  const statuses = (await Promise.allSettled(reports)).map(({ status }) => status)
+  expect(statuses.slice(0, 9)).toEqual(Array(9).fill('fulfilled'))
+  expect(statuses.at(-1)).toBe('rejected')
+})
+
 test('two reports at once do not exceed the number of names', async () => {
   const { runId, report } = await startRun()
   const named = (from: number, to: number) =>
@@ -120,7 +142,7 @@ test('a report with wrong metrics is refused with field, value and rule, and sto
     'metrics.0.value: Must be a finite number (given: NaN)',
   ])
   expect(await problem([{ name: 'loss', value: 1, step: -1 }])).toEqual([
-    'metrics.0.step: Must be a whole number 0 … 2^53 − 1 (given: -1)',
+    'metrics.0.step: Must be a whole number 0 … 2^53 − 2 (given: -1)',
   ])
   expect(
     await problem([

@@ -43,7 +43,7 @@ describe('a user of the OpenID provider', () => {
         level: 'RESEARCHER',
         teams: [{ name: 'bio' }, { name: 'ml' }],
       },
-      scopes: ['READ', 'SUBMIT', 'OPERATE', 'ADMIN'],
+      scopes: ['READ', 'SUBMIT', 'OPERATE', 'ADMIN', 'EXEC'],
     })
   })
 

@@ -61,7 +61,14 @@ describe('an upload of a snapshot', () => {
     expect((await put(first.uploadUrl, list.text)).status).toBe(200)
     expect(await put(first.uploadUrl, list.text)).toMatchObject({
       status: 403,
-      body: { errors: [{ message: 'The ticket is of another upload, was used, or its time is over; ask createSnapshot for another one' }] },
+      body: {
+        errors: [
+          {
+            message:
+              'The ticket is of another upload, was used, or its time is over; ask createSnapshot for another one',
+          },
+        ],
+      },
     })
     const late = await create(by, list.announced)
     await server.moveTime(301_000)
