@@ -50,6 +50,26 @@ describeConsole('records', (subject) => {
     expect(await row(page, 'first').count()).toBe(1)
   })
 
+  it('the audit log does not load for ever when the look-up of its users fails', async () => {
+    await page.route('**/graphql', (route) =>
+      route.request().postData()?.includes('query FindUsers')
+        ? route.fulfill({ json: { errors: [{ message: 'Not now.', extensions: { code: 'FORBIDDEN' } }] } })
+        : route.continue(),
+    )
+    await page.goto(`${server.url}/audit?actor=ann`)
+    await page.getByText('No user has the name ann.').waitFor()
+    await page.unroute('**/graphql')
+    await page.getByRole('button', { name: 'Clear the filter' }).click()
+    await row(page, 'ann').filter({ hasText: 'user.create' }).waitFor()
+  })
+
+  it('the audit log finds users by their whole names', async () => {
+    await page.goto(`${server.url}/audit?actor=an`)
+    await page.getByText('No user has the name an.').waitFor()
+    await page.goto(`${server.url}/audit?actor=ann,%20admin`)
+    await row(page, 'ann').filter({ hasText: 'user.create' }).waitFor()
+  })
+
   it('the events of a job have times with seconds', async () => {
     await page.goto(`${server.url}/jobs/${jobId}/events`)
     const [created] = (await read()).job.events.nodes

@@ -3165,14 +3165,6 @@ export type FindTeamsQueryVariables = Exact<{
 
 export type FindTeamsQuery = { teams: { nodes: Array<{ id: string, name: string }> } };
 
-export type UserNamesQueryVariables = Exact<{
-  first?: number | null | undefined;
-  filter?: UserFilter | null | undefined;
-}>;
-
-
-export type UserNamesQuery = { users: { nodes: Array<{ id: string, name: string }> } };
-
 export type WholeSpecFragment = { name: string | null, command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, input: Record<string, unknown> | null, image: string | null, snapshot: string | null, workdir: string | null, queue: string, executor: Executor, maxRunTimeSeconds: number | null, durationSeconds: number | null, notBefore: string | null, onDependencyFailure: OnDependencyFailure, interactive: boolean, preemptable: boolean, restartable: boolean, resumable: boolean, inheritEnvironment: boolean, launcher: string, preLaunch: string | null, postLaunch: string | null, stdinPath: string | null, stdoutPath: string | null, stderrPath: string | null, data: Array<string>, pull: ImagePull | null, networkIsolation: NetworkIsolation | null, team: string | null, project: string | null, account: string, capacityReservationId: string | null, bid: number | null, estimatedCost: number | null, customAttributes: Record<string, unknown> | null, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, gpuTensorCores: boolean | null, cudaVersion: string | null, gpuIds: Array<number> | null, anyGpu: boolean, cpuModel: Array<string>, infiniband: boolean, replicas: number, replicaMasterPort: number | null, nodeCount: number | null, processCount: number | null, processesPerNode: number | null, cpuCoresPerProcess: number | null, gpuCoresPerProcess: number | null, exclusiveNodeUse: boolean }, dependsOn: Array<{ jobId: string, on: DependencyOn }>, retry: { maxAttempts: number, onExitCodes: Array<number> | null } | null, environment: Array<{ name: string, value: string }>, labels: Array<{ key: string, value: string }>, internalDns: { name: string, ports: Array<{ port: number, targetPort: number, protocol: NetworkProtocol }> } | null, x11: { gpu: boolean } | null };
 
 export type SubmitChoicesQueryVariables = Exact<{ [key: string]: never; }>;
@@ -8770,16 +8762,6 @@ export const FindTeamsDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<FindTeamsQuery, FindTeamsQueryVariables>;
-export const UserNamesDocument = /*#__PURE__*/ new TypedDocumentString(`
-    query UserNames($first: Int, $filter: UserFilter) {
-  users(first: $first, filter: $filter) {
-    nodes {
-      id
-      name
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<UserNamesQuery, UserNamesQueryVariables>;
 export const SubmitChoicesDocument = /*#__PURE__*/ new TypedDocumentString(`
     query SubmitChoices {
   submissionQueues {

@@ -1,15 +1,10 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
-import {
-  type AuditFilter,
-  type AuditItemFragment,
-  FindUsersDocument,
-  ListAuditDocument,
-} from '../../generated/graphql.ts'
+import { useUserNames } from '../../features/jobs/filter/use-names.ts'
+import { type AuditFilter, type AuditItemFragment, ListAuditDocument } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
 import { usePages } from '../../ground/list-pages.ts'
 import { usePageTitle } from '../../ground/page-title.ts'
-import { useResource } from '../../ground/resource.ts'
 import { serverNowMs } from '../../ground/server-clock.ts'
 import { useMay } from '../../ground/use-may.ts'
 import { Button } from '../../parts/button.tsx'
@@ -37,31 +32,15 @@ export function AuditPage() {
   return useMay()('AUDIT_READ') ? <AuditLog /> : <Forbidden permission="AUDIT_READ" />
 }
 
-/** Ids of the users that the filter names. */
-function useActors(names: string | undefined) {
-  const wanted = names?.split(',').filter((name) => name !== '' && !name.startsWith('user_')) ?? []
-  return useResource(
-    `actors ${wanted.join()}`,
-    async (signal) => {
-      const pages = await Promise.all(
-        wanted.map((text) => client.request(FindUsersDocument, { filter: { text }, first: 100 }, { signal })),
-      )
-      return new Map(pages.flatMap(({ users }) => users.nodes.map(({ id, name }) => [name, id] as const)))
-    },
-    { isOff: wanted.length === 0 },
-  )
-}
-
 function AuditLog() {
   const search: AuditSearch = useSearch({ from: '/audit' })
   const navigate = useNavigate({ from: '/audit' })
-  const users = useActors(search.actor)
-  const isKnown = !search.actor || search.actor.startsWith('user_') || users.value !== undefined
+  const users = useUserNames(search.actor)
   const key = filterKeys.map((each) => search[each]).join('\n')
   // Times that count back from now move on with another filter.
   const { filter, problems } = useMemo(
-    () => toAuditFilter(search, { users: users.value ?? new Map(), nowMs: serverNowMs() }),
-    [key, users.value],
+    () => toAuditFilter(search, { users: users ?? new Map(), nowMs: serverNowMs() }),
+    [key, users],
   )
   const change = (next: AuditSearch, replace = false) =>
     void navigate({ search: (before) => ({ ...before, ...next }), replace })
@@ -69,13 +48,13 @@ function AuditLog() {
   return (
     <WithPanel panel={<Panel search={search} onChange={change} />}>
       <AuditBar search={search} onChange={change} />
-      {!isKnown && <Loading />}
-      {isKnown && problems.length > 0 && (
+      {users === null && <Loading />}
+      {users && problems.length > 0 && (
         <Empty title="The filter has a mistake" actions={<Button onClick={clear}>Clear the filter</Button>}>
           {problems.join(' ')}
         </Empty>
       )}
-      {isKnown && problems.length === 0 && <Entries filter={filter} search={search} clear={clear} onChange={change} />}
+      {users && problems.length === 0 && <Entries filter={filter} search={search} clear={clear} onChange={change} />}
     </WithPanel>
   )
 }

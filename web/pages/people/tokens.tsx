@@ -1,10 +1,6 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import {
-  EndTokenDocument,
-  FindUsersDocument,
-  ListTokensDocument,
-  type TokenItemFragment,
-} from '../../generated/graphql.ts'
+import { findUser } from '../../features/jobs/filter/use-names.ts'
+import { EndTokenDocument, ListTokensDocument, type TokenItemFragment } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
 import { openLayer } from '../../ground/layer-store.ts'
 import { usePages } from '../../ground/list-pages.ts'
@@ -28,12 +24,6 @@ import { TokenForm } from './token-form.tsx'
 
 const pageSize = 50
 const everyMs = 10_000
-
-/** The id of a user by name; null: no such user, or the viewer may not see that user. */
-async function findUser(name: string, signal: AbortSignal): Promise<string | null> {
-  const { users } = await client.request(FindUsersDocument, { filter: { text: name }, first: 100 }, { signal })
-  return users.nodes.find((each) => each.name === name)?.id ?? null
-}
 
 /** One's own tokens; those of others for who may manage them. */
 export function Tokens() {

@@ -1,25 +1,34 @@
-import { FindTeamsDocument, UserNamesDocument } from '../../../generated/graphql.ts'
+import { FindTeamsDocument, FindUsersDocument } from '../../../generated/graphql.ts'
 import { client } from '../../../ground/connection.ts'
 import { useResource } from '../../../ground/resource.ts'
 
-type Found = readonly { id: string; name: string }[]
-type Find = (name: string, signal: AbortSignal) => Promise<Found>
+/** The id of an object by name; undefined: there is none, or the viewer may not see it. */
+type FindId = (name: string, signal: AbortSignal) => Promise<string | undefined>
 
 const namesMax = 100
 const none: ReadonlyMap<string, string> = new Map()
 
-const findUsers: Find = async (text, signal) =>
-  (await client.request(UserNamesDocument, { first: namesMax, filter: { text } }, { signal })).users.nodes
+export const findUser: FindId = async (name, signal) => {
+  const { users } = await client.request(FindUsersDocument, { first: namesMax, filter: { text: name } }, { signal })
+  return users.nodes.find((each) => each.name === name)?.id
+}
 
-const findTeams: Find = async (text, signal) =>
-  (await client.request(FindTeamsDocument, { first: namesMax, filter: { text } }, { signal })).teams.nodes
+const findTeam: FindId = async (name, signal) => {
+  const { teams } = await client.request(FindTeamsDocument, { first: namesMax, filter: { text: name } }, { signal })
+  return teams.nodes.find((each) => each.name === name)?.id
+}
 
 /** Ids of the objects that a filter names; null: they are being read. */
-function useNames(kind: 'user' | 'team', wanted: string, find: Find): ReadonlyMap<string, string> | null {
-  const names = wanted.split(',').filter((name) => name !== '' && name !== 'me' && !name.startsWith(`${kind}_`))
+function useNames(kind: 'user' | 'team', wanted: string, find: FindId): ReadonlyMap<string, string> | null {
+  const names = wanted
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && name !== 'me' && !name.startsWith(`${kind}_`))
   const isOff = names.length === 0
-  const readId = async (name: string, signal: AbortSignal) =>
-    (await find(name, signal)).filter((each) => each.name === name).map(({ id }) => [name, id] as const)
+  const readId = async (name: string, signal: AbortSignal) => {
+    const id = await find(name, signal)
+    return id === undefined ? [] : [[name, id] as const]
+  }
   const { value, failure } = useResource(
     `${kind} names ${names.join()}`,
     async (signal) => new Map((await Promise.all(names.map((name) => readId(name, signal)))).flat()),
@@ -28,5 +37,5 @@ function useNames(kind: 'user' | 'team', wanted: string, find: Find): ReadonlyMa
   return value ?? (isOff || failure ? none : null)
 }
 
-export const useUserNames = (wanted = '') => useNames('user', wanted, findUsers)
-export const useTeamNames = (wanted = '') => useNames('team', wanted, findTeams)
+export const useUserNames = (wanted = '') => useNames('user', wanted, findUser)
+export const useTeamNames = (wanted = '') => useNames('team', wanted, findTeam)
