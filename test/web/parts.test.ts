@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { describeCancel } from '../../web/features/jobs/actions/consequences.ts'
 import { listPhases } from '../../web/pages/job/timeline/phases.ts'
-import { formatBytes, formatDuration, formatMoney, formatRelative, plural, quoteShell } from '../../web/parts/format.ts'
+import {
+  formatBytes,
+  formatDuration,
+  formatMoney,
+  formatPercent,
+  formatRelative,
+  formatTenth,
+  plural,
+  quoteShell,
+} from '../../web/parts/format.ts'
 import { formatServerText, nameJob } from '../../web/parts/server-text.ts'
 import { describeInfo } from '../../web/parts/states.ts'
 
@@ -33,6 +42,19 @@ it.each([
   [68_719_476_736, '64 GiB'],
   [1_098_907_648, '1.02 GiB'],
 ])('%d bytes are %s', (bytes, text) => expect(formatBytes(bytes)).toBe(text))
+
+it.each([
+  [0, '0 %'],
+  [0.29, '29 %'],
+  [0.996, '99 %'],
+  [1, '100 %'],
+])('a part of %d is %s', (part, text) => expect(formatPercent(part)).toBe(text))
+
+it.each([
+  [0.25, '0.3'],
+  [12, '12'],
+  [1_024.04, '1,024'],
+])('%d with one decimal is %s', (value, text) => expect(formatTenth(value)).toBe(text))
 
 it.each([
   [4.2, 'EUR', 'EUR\u00a04.20'],

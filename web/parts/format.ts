@@ -78,6 +78,16 @@ export function formatBytes(bytes: number): string {
 const whole = new Intl.NumberFormat('en')
 export const formatCount = (count: number): string => whole.format(count)
 
+const tenths = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
+/** "12.5", "1,024". */
+export const formatTenth = (value: number): string => tenths.format(value)
+
+/** Makes up for products such as 0.29 × 100, which is a little less than 29. */
+const tolerance = 1e-9
+
+/** "99 %" of 0.996: only all of a thing is 100 %. */
+export const formatPercent = (part: number): string => `${formatCount(Math.floor(100 * part + tolerance))} %`
+
 const roundedBelow = 0.01
 
 /** "EUR 4.20", "EUR 0.0017"; without a currency the amount alone. */

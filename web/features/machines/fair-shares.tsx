@@ -2,12 +2,12 @@ import { PoolSharesDocument } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
 import { useResource } from '../../ground/resource.ts'
 import { useMay } from '../../ground/use-may.ts'
+import { formatTenth } from '../../parts/format.ts'
 import { listShares } from './account-shares.ts'
 import styles from './fair-shares.module.css'
 
 const readMs = 10_000
-const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
-export const formatShare = (part: number): string => percent.format(part)
+export const formatShare = (part: number): string => `${formatTenth(100 * part)} %`
 
 /** The accounts of a pool as a tree; `rows` is undefined until they are read. */
 export function useFairShares(pool: string) {

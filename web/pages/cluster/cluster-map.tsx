@@ -3,13 +3,13 @@ import { type MouseEvent, useEffect, useMemo, useRef, useState } from 'react'
 import { fitCanvas } from '../../parts/canvas.ts'
 import { useCanvasColors } from '../../parts/canvas-colors.ts'
 import { otherColor, seriesColors } from '../../parts/chart-series.ts'
-import { formatBytes, formatCount, plural } from '../../parts/format.ts'
+import { formatBytes, formatCount, formatTenth, plural } from '../../parts/format.ts'
 import { states, stateWords } from '../../parts/states.ts'
 import { isControl } from '../../parts/table.tsx'
 import type { CellColors } from './cell-colors.ts'
 import styles from './cluster.module.css'
 import { drawMap, type MapView } from './draw-map.ts'
-import { findSpot, formatCores, layOutMap, type MapLayout, nameHeight, type Spot } from './map-layout.ts'
+import { findSpot, layOutMap, type MapLayout, nameHeight, type Spot } from './map-layout.ts'
 import type { MapNode } from './node-changes.ts'
 import { type Claims, findCondition } from './node-condition.ts'
 
@@ -158,7 +158,7 @@ function describeSpot({ node, device }: Spot, claims: Claims): string {
   const place = `${node.name}${condition === null ? '' : ` (${condition})`}`
   if (!device) {
     const { free, capacity } = node
-    return `${place}: ${formatCores(free.cpu)} of ${formatCores(capacity.cpu)} cores and ${formatBytes(free.memoryBytes)} of ${formatBytes(capacity.memoryBytes)} free`
+    return `${place}: ${formatTenth(free.cpu)} of ${formatTenth(capacity.cpu)} cores and ${formatBytes(free.memoryBytes)} of ${formatBytes(capacity.memoryBytes)} free`
   }
   const { index, allocated, job } = device
   const holder = job ? `${job.name ?? job.id} (${stateWords[job.state].toLowerCase()}, ${job.account})` : 'in use'

@@ -1,6 +1,6 @@
-import { formatBytes } from '../../parts/format.ts'
+import { formatBytes, formatTenth } from '../../parts/format.ts'
 import { Table } from '../../parts/table.tsx'
-import { describeModel, formatCores } from './map-layout.ts'
+import { describeModel } from './map-layout.ts'
 import type { MapNode } from './node-changes.ts'
 import { type Claims, findCondition } from './node-condition.ts'
 
@@ -38,7 +38,7 @@ export const ClusterTable = ({ nodes, claims, openId, onOpen }: ClusterTableProp
         title: 'Free cores',
         isNumber: true,
         isSecondary: true,
-        cell: ({ free, capacity }) => `${formatCores(free.cpu)} of ${formatCores(capacity.cpu)}`,
+        cell: ({ free, capacity }) => `${formatTenth(free.cpu)} of ${formatTenth(capacity.cpu)}`,
       },
       {
         title: 'Free memory',

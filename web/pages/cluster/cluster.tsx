@@ -8,7 +8,7 @@ import { usePageTitle } from '../../ground/page-title.ts'
 import { useNow } from '../../ground/server-clock.ts'
 import { useMay } from '../../ground/use-may.ts'
 import { Button } from '../../parts/button.tsx'
-import { formatCount } from '../../parts/format.ts'
+import { formatCount, formatPercent } from '../../parts/format.ts'
 import { Empty, Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
 import { WithPanel } from '../../parts/side-panel.tsx'
 import { AddNodeForm } from './add-node-form.tsx'
@@ -124,10 +124,8 @@ function useClaims(pool: ClusterPool, nowMs: number): Claims {
   }, [pool.holds, value, nowMs])
 }
 
-const percent = 100
-
 function Totals({ pool: { name, used, capacity } }: { pool: ClusterPool }) {
-  const share = (part: number, all: number) => (all > 0 ? Math.round((percent * part) / all) : 0)
+  const share = (part: number, all: number) => formatPercent(all > 0 ? part / all : 0)
   return (
     <Link to="/jobs" search={{ pool: name, state: 'active' }} className={styles.totals}>
       {capacity.gpu > 0 && (
@@ -139,10 +137,10 @@ function Totals({ pool: { name, used, capacity } }: { pool: ClusterPool }) {
         </span>
       )}
       <span>
-        <b>{share(used.cpu, capacity.cpu)} %</b> of {formatCount(Math.round(capacity.cpu))} cores
+        <b>{share(used.cpu, capacity.cpu)}</b> of {formatCount(Math.round(capacity.cpu))} cores
       </span>
       <span>
-        <b>{share(used.memoryBytes, capacity.memoryBytes)} %</b> of memory
+        <b>{share(used.memoryBytes, capacity.memoryBytes)}</b> of memory
       </span>
     </Link>
   )

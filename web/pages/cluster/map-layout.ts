@@ -42,9 +42,6 @@ export function describeModel({ gpus }: MapNode): string {
   return models.size === 0 ? 'Without GPUs' : [...models].toSorted().join(' + ')
 }
 
-/** Cores with one decimal: jobs may ask for parts of a core. */
-export const formatCores = (cores: number): string => String(Math.round(cores * 10) / 10)
-
 /** Groups by model, the largest GPU nodes first, nodes without GPUs last. */
 function groupNodes(nodes: readonly MapNode[]): readonly (readonly [model: string, nodes: readonly MapNode[]])[] {
   const groups = [...Map.groupBy(nodes, describeModel)]

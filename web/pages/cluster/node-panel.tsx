@@ -4,13 +4,13 @@ import { client } from '../../ground/connection.ts'
 import { useResource } from '../../ground/resource.ts'
 import { useNow } from '../../ground/server-clock.ts'
 import { type Fact, Facts } from '../../parts/facts.tsx'
-import { formatBytes, formatClock, formatDuration, plural } from '../../parts/format.ts'
+import { formatBytes, formatClock, formatDuration, formatTenth, plural } from '../../parts/format.ts'
 import { FailedInline } from '../../parts/page-states.tsx'
 import { SidePanel } from '../../parts/side-panel.tsx'
 import { StateChip } from '../../parts/state-glyph.tsx'
 import { Time } from '../../parts/time.tsx'
 import styles from './cluster.module.css'
-import { describeModel, formatCores } from './map-layout.ts'
+import { describeModel } from './map-layout.ts'
 import { NodeActions } from './node-actions.tsx'
 import type { ClusterPool, MapNode } from './node-changes.ts'
 import { type Claims, findCondition, isClosed } from './node-condition.ts'
@@ -74,7 +74,7 @@ function NodeFacts({ node, details, claims, hold }: NodeFactsProps) {
     ['GPUs', gpus.length > 0 && `${used} of ${gpus.length} in use: ${describeModel(node)}`],
     [
       'Cores',
-      `${formatCores(free.cpu)} of ${formatCores(capacity.cpu)} free${details?.cpuModel ? `, ${details.cpuModel}` : ''}`,
+      `${formatTenth(free.cpu)} of ${formatTenth(capacity.cpu)} free${details?.cpuModel ? `, ${details.cpuModel}` : ''}`,
     ],
     ['Memory', `${formatBytes(free.memoryBytes)} of ${formatBytes(capacity.memoryBytes)} free`],
     ['InfiniBand', details?.infiniband && 'yes'],

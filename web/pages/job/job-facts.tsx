@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Spec } from '../../features/spec/spec-input.ts'
 import { useNow } from '../../ground/server-clock.ts'
-import { formatBytes, formatDuration, formatMoney, plural } from '../../parts/format.ts'
+import { formatBytes, formatDuration, formatMoney, formatPercent, plural } from '../../parts/format.ts'
 import { describeInfo } from '../../parts/states.ts'
 import { Time } from '../../parts/time.tsx'
 import styles from './job.module.css'
@@ -90,8 +90,6 @@ function Files({ snapshot }: { snapshot: NonNullable<PageJob['snapshot']> }) {
   )
 }
 
-const percent = 100
-
 function ProgressLine({ job: { progress, currentRun } }: { job: PageJob }) {
   const nowMs = useNow()
   const { fraction = null, message } = progress ?? {}
@@ -103,7 +101,7 @@ function ProgressLine({ job: { progress, currentRun } }: { job: PageJob }) {
   return (
     <p className={styles.progress}>
       {fraction !== null && <progress max={1} value={fraction} aria-label="Progress" />}
-      {fraction !== null && <strong>{Math.floor(fraction * percent)} %</strong>}
+      {fraction !== null && <strong>{formatPercent(fraction)}</strong>}
       {message && <span>{message}</span>}
       {leftMs !== null && leftMs > 0 && (
         <span className={styles.faint} title="From the progress so far">

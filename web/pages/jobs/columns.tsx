@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { StartEstimate, TimeLeft } from '../../features/jobs/rows/estimates.tsx'
 import type { JobRow } from '../../features/jobs/rows/job-store.ts'
 import { abridgePlace, describePlace, describeRequest } from '../../features/jobs/rows/place.ts'
-import { formatMoney } from '../../parts/format.ts'
+import { formatMoney, formatPercent } from '../../parts/format.ts'
 import { StateChip } from '../../parts/state-glyph.tsx'
 import { describeEnd } from '../../parts/states.ts'
 import { Duration, Time } from '../../parts/time.tsx'
@@ -165,11 +165,9 @@ export const columns: readonly JobColumn[] = [
 /** Keys of the columns that are shown unless the reader chose otherwise. */
 export const defaultColumns: readonly string[] = columns.filter(({ isDefault }) => isDefault).map(({ key }) => key)
 
-const percent = 100
-
 function describeProgress(job: JobRow): string | null {
   const fraction = job.progress?.fraction ?? null
-  if (job.state === 'RUNNING' && fraction !== null) return `${Math.floor(fraction * percent)} %`
+  if (job.state === 'RUNNING' && fraction !== null) return formatPercent(fraction)
   return describeEnd(job)
 }
 

@@ -155,8 +155,7 @@ const Legend = ({ ended: { rows, isExact }, running, isOwn }: LegendProps) => (
   </ul>
 )
 
-const percent = 100
-const place = (ms: number, nowMs: number) => `${(percent * (ms - nowMs + dayMs)) / dayMs}%`
+const place = (ms: number, nowMs: number) => `${(100 * (ms - nowMs + dayMs)) / dayMs}%`
 
 const Hours = ({ nowMs }: { nowMs: number }) => (
   <div className={styles.hours} aria-hidden="true">
@@ -194,7 +193,7 @@ const Bar = ({ bar: { job, fromMs, toMs }, lane, nowMs }: { bar: DayBar; lane: n
       top: lane * laneHeight + 4,
       // A bar of now has its least width too.
       insetInlineStart: `min(${place(fromMs, nowMs)}, 100% - 4px)`,
-      width: `${(percent * (toMs - fromMs)) / dayMs}%`,
+      width: `${(100 * (toMs - fromMs)) / dayMs}%`,
     }}
   />
 )

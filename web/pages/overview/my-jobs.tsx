@@ -8,6 +8,7 @@ import { useJobRow } from '../../features/jobs/rows/use-job-row.ts'
 import type { OverviewQuery, StateCategory } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
 import { beforeNextPicture } from '../../ground/next-picture.ts'
+import { formatPercent } from '../../parts/format.ts'
 import { StateChip } from '../../parts/state-glyph.tsx'
 import { Duration } from '../../parts/time.tsx'
 import styles from './overview.module.css'
@@ -93,17 +94,15 @@ function JobItem({ id, isDeparted }: { id: string; isDeparted: boolean }) {
           {job.stateCategory === 'WAITING' ? <StartEstimate job={job} /> : <Runs job={job} />}
         </span>
         {job.state === 'RUNNING' && job.progress?.fraction != null && (
-          <span className={styles.progress} style={{ width: `${job.progress.fraction * percent}%` }} />
+          <span className={styles.progress} style={{ width: `${100 * job.progress.fraction}%` }} />
         )}
       </Link>
     </li>
   )
 }
 
-const percent = 100
-
 const describePercent = ({ progress, state }: JobRow): string | null =>
-  state === 'RUNNING' && progress?.fraction != null ? `${Math.floor(progress.fraction * percent)} %` : null
+  state === 'RUNNING' && progress?.fraction != null ? formatPercent(progress.fraction) : null
 
 /** Time left if something is known about it; otherwise how long it runs. */
 function Runs({ job }: { job: JobRow }) {

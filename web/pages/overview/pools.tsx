@@ -7,7 +7,7 @@ import { type OverviewQuery, PoolHistoryDocument } from '../../generated/graphql
 import { client } from '../../ground/connection.ts'
 import { useResource } from '../../ground/resource.ts'
 import { serverNowMs } from '../../ground/server-clock.ts'
-import { formatBytes, formatCount, formatDuration } from '../../parts/format.ts'
+import { formatBytes, formatCount, formatDuration, formatTenth } from '../../parts/format.ts'
 import { GpuModels } from './gpu-models.tsx'
 import { type HistoryPoint, PoolHistory } from './pool-history.tsx'
 import styles from './pools.module.css'
@@ -138,9 +138,6 @@ function PoolShares({ pool }: { pool: string }) {
     </section>
   )
 }
-
-const tenth = 10
-const formatTenth = (value: number) => formatCount(Math.round(value * tenth) / tenth)
 
 interface StripProps {
   label: string

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { JobRow } from '../../features/jobs/rows/job-store.ts'
 import { useNow } from '../../ground/server-clock.ts'
 import { metricUnit } from '../../parts/chart-units.ts'
-import { formatDuration, plural } from '../../parts/format.ts'
+import { formatDuration, formatPercent, plural } from '../../parts/format.ts'
 import { ScrollBox } from '../../parts/scroll-box.tsx'
 import { nameJob } from '../../parts/server-text.ts'
 import { StateGlyph } from '../../parts/state-glyph.tsx'
@@ -33,8 +33,6 @@ interface MatrixProps {
   /** Of the metric. */
   readMetric: (job: JobRow) => number | null
 }
-
-const percent = 100
 
 /** A cell for each pair of values. Several jobs in a cell: the mean of their numbers. */
 export function Matrix({ jobs, label, x, y, by, readMetric }: MatrixProps) {
@@ -108,7 +106,7 @@ function Cell({ jobs, search, by, mean, heat }: CellProps) {
   const words = [...new Set(jobs.map(({ state }) => stateWords[state]))].join(', ')
   const formats = {
     duration: formatDuration,
-    progress: (value: number) => `${Math.round(value * percent)} %`,
+    progress: formatPercent,
     metric: metricUnit.format,
   } satisfies Record<Exclude<Show, 'state'>, (value: number) => string>
   const text = by === 'state' ? words : mean === null ? '–' : formats[by](mean)

@@ -21,7 +21,6 @@ interface Axis {
   placeOf: (job: JobRow) => number | undefined
 }
 
-const percent = 100
 const middle = 0.5
 const marksMax = 9
 
@@ -30,7 +29,7 @@ export function ParallelCoordinates({ jobs, axes, metric, values }: ParallelCoor
   const metricAxis = toMetricAxis(jobs, metric.name, values)
   const title = titleMetric(metric.name, [...axes.keys()])
   const all = [...[...axes].map(([key, known]) => toLabelAxis(key, known)), { ...metricAxis, title }]
-  const leftOf = (i: number) => (i / (all.length - 1)) * percent
+  const leftOf = (i: number) => (i / (all.length - 1)) * 100
   const rankOf = (job: JobRow) => {
     const place = metricAxis.placeOf(job) ?? 0
     return metric.best === 'highest' ? place : 1 - place
@@ -49,7 +48,7 @@ export function ParallelCoordinates({ jobs, axes, metric, values }: ParallelCoor
                 className={styles.line}
                 data-best={i === drawn.length - 1}
                 style={{ '--rank': rank } as CSSProperties}
-                points={places.map((place = 0, at) => `${leftOf(at)},${(1 - place) * percent}`).join(' ')}
+                points={places.map((place = 0, at) => `${leftOf(at)},${(1 - place) * 100}`).join(' ')}
               >
                 <title>{`${job.name ?? job.id}: ${metric.name} ${metricUnit.format(values.get(job.id)?.get(metric.name) ?? 0)}`}</title>
               </polyline>
@@ -60,7 +59,7 @@ export function ParallelCoordinates({ jobs, axes, metric, values }: ParallelCoor
           <div key={title} className={styles.axis} style={{ left: `${leftOf(i)}%` }}>
             <span className={styles.mark}>{title}</span>
             {marks.map(({ text, place }) => (
-              <span key={text} className={styles.mark} style={{ top: `${(1 - place) * percent}%` }}>
+              <span key={text} className={styles.mark} style={{ top: `${(1 - place) * 100}%` }}>
                 {text}
               </span>
             ))}

@@ -5,7 +5,7 @@ import type { UsageBy } from '../../generated/graphql.ts'
 import { Button } from '../../parts/button.tsx'
 import { secondsUnit } from '../../parts/chart-units.ts'
 import { downloadCsv } from '../../parts/csv.ts'
-import { formatCount, formatDuration, formatMoney } from '../../parts/format.ts'
+import { formatCount, formatDuration, formatMoney, formatTenth } from '../../parts/format.ts'
 import { Table } from '../../parts/table.tsx'
 import type { Usage } from './read-usage.ts'
 import styles from './usage.module.css'
@@ -19,7 +19,7 @@ interface UsageTotalsProps {
   search: { pool?: string | undefined }
 }
 
-const round = (hours: number) => formatCount(hours < 100 ? Math.round(hours * 10) / 10 : Math.round(hours))
+const round = (hours: number) => (hours < 100 ? formatTenth(hours) : formatCount(Math.round(hours)))
 const wait = (seconds: number | null) => (seconds === null ? '–' : secondsUnit.format(seconds))
 
 /** The sums of the time for each key, each a link to its jobs. */

@@ -23,7 +23,7 @@ export function describePlace(job: JobRow): string {
   return `${position}${reason ? formatServerText(reason.message) : pool.name}`
 }
 
-const percent = 100
+const hundredth = 100
 
 /** "2 × a100 · 40 GiB each" or "4 cores · 16 GiB". */
 export function describeRequest({ resources }: Pick<JobRow, 'resources'>): string {
@@ -33,7 +33,7 @@ export function describeRequest({ resources }: Pick<JobRow, 'resources'>): strin
   const parts =
     gpu > 0
       ? [`${gpu}${model}`, gpuMemoryBytes !== null ? `≥ ${formatBytes(gpuMemoryBytes)}` : formatBytes(memoryBytes)]
-      : [`${Math.round(cpu * percent) / percent} ${cpu === 1 ? 'core' : 'cores'}`, formatBytes(memoryBytes)]
+      : [`${Math.round(cpu * hundredth) / hundredth} ${cpu === 1 ? 'core' : 'cores'}`, formatBytes(memoryBytes)]
   const one = parts.join(' · ')
   return replicas > 1 ? `${replicas} × (${one})` : one
 }
