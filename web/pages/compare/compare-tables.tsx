@@ -15,7 +15,7 @@ import { StateChip } from '../../parts/state-glyph.tsx'
 import { describeEnd } from '../../parts/states.ts'
 import { Time } from '../../parts/time.tsx'
 import styles from './compare.module.css'
-import { type ComparedJob, letters } from './compared-job.ts'
+import { type ComparedJob, letters, runsKey } from './compared-job.ts'
 import { type Amount, amounts, describeChange, differ } from './facts.ts'
 import { LogLink } from './log-link.tsx'
 import { findDifferences } from './spec-difference.ts'
@@ -116,8 +116,7 @@ const formatOrDash = (value: number | null, format: (value: number) => string) =
 
 /** The first line of each last run that sounds like an error. */
 function FirstErrors({ jobs }: { jobs: readonly ComparedJob[] }) {
-  const key = jobs.map(({ id, attempt, stateCategory }) => `${id} ${attempt} ${stateCategory}`).join()
-  const { value } = useResource(`first errors ${key}`, (signal) =>
+  const { value } = useResource(`first errors ${runsKey(jobs)}`, (signal) =>
     Promise.all(
       jobs.map(async ({ id, attempt }) => {
         const variables = { id, run: attempt, query: errorQuery.text }

@@ -1,23 +1,18 @@
-import { CompareLinesDocument } from '../../generated/graphql.ts'
-import { client } from '../../ground/connection.ts'
 import { useResource } from '../../ground/resource.ts'
 import { formatCount, plural } from '../../parts/format.ts'
 import { FailedInline } from '../../parts/page-states.tsx'
 import styles from './compare.module.css'
-import { type ComparedJob, letters } from './compared-job.ts'
-import { findLogDifference, type LogDifference, linesPerRead } from './log-difference.ts'
+import { type ComparedJob, letters, runsKey } from './compared-job.ts'
+import { findLogDifference, type LogDifference } from './log-difference.ts'
 import { LogLink } from './log-link.tsx'
+import { readLines } from './read-lines.ts'
 
 /** The first line in which the logs of the last runs differ. */
 export function FirstLogDifference({ jobs }: { jobs: readonly ComparedJob[] }) {
-  const key = jobs.map(({ id, attempt, stateCategory }) => `${id} ${attempt} ${stateCategory}`).join()
-  const { value, failure, read } = useResource(`log difference ${key}`, (signal) =>
+  const { value, failure, read } = useResource(`log difference ${runsKey(jobs)}`, (signal) =>
     findLogDifference(jobs.length, async (source, fromLine) => {
       const job = jobs[source]
-      if (!job) return []
-      const variables = { id: job.id, run: job.attempt, fromLine, first: linesPerRead }
-      const { job: found } = await client.request(CompareLinesDocument, variables, { attempts: 4, signal })
-      return found?.logs?.lines ?? []
+      return job ? readLines(job, fromLine, signal) : []
     }),
   )
   return (

@@ -4,10 +4,9 @@ import { readMetric } from '../../features/jobs/metric-series.ts'
 import { CompareMetricsDocument } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
 import { useResource } from '../../ground/resource.ts'
-import { seriesColors } from '../../parts/chart-series.ts'
 import { FailedInline } from '../../parts/page-states.tsx'
 import styles from './compare.module.css'
-import { type ComparedJob, letters } from './compared-job.ts'
+import { type ComparedJob, seriesOf } from './compared-job.ts'
 
 const points = 240
 const readAgainMs = 5_000
@@ -24,15 +23,13 @@ export function MetricsTogether({ jobs }: { jobs: readonly ComparedJob[] }) {
     },
     { everyMs: isActive ? readAgainMs : undefined },
   )
-  const names = jobs.map(({ id, name }, i) => `${letters[i]} ${name ?? id}`)
   const sources = useMemo(
     () =>
-      (value ?? []).map((metrics, i) => ({
-        name: names[i] ?? '',
-        color: seriesColors[i] ?? 'var(--accent)',
-        metrics: metrics.map((metric) => readMetric(metric)),
+      jobs.map((job, i) => ({
+        ...seriesOf(job, i),
+        metrics: (value?.[i] ?? []).map((metric) => readMetric(metric)),
       })),
-    [value, names.join()],
+    [value, ids.join()],
   )
   if (failure && !value) return <FailedInline failure={failure} onRetry={read} />
   if (sources.every(({ metrics }) => metrics.length === 0)) return null

@@ -1,10 +1,9 @@
 import { useMemo } from 'react'
 import { measures } from '../../features/jobs/measures.ts'
-import { seriesColors } from '../../parts/chart-series.ts'
 import { TimeChart } from '../../parts/time-chart.tsx'
 import { alignSeries } from './common-axis.ts'
 import styles from './compare.module.css'
-import { type ComparedJob, letters } from './compared-job.ts'
+import { type ComparedJob, seriesOf } from './compared-job.ts'
 
 /** The usage of the last runs, each from its own start. */
 export function UsageTogether({ jobs }: { jobs: readonly ComparedJob[] }) {
@@ -41,11 +40,7 @@ export function UsageTogether({ jobs }: { jobs: readonly ComparedJob[] }) {
             at={at}
             axis="ELAPSED"
             unit={measure.unit}
-            series={jobs.map(({ name, id }, i) => ({
-              name: `${letters[i]} ${name ?? id}`,
-              color: seriesColors[i] ?? 'var(--accent)',
-              values: values[i] ?? [],
-            }))}
+            series={jobs.map((job, i) => ({ ...seriesOf(job, i), values: values[i] ?? [] }))}
           />
         ))}
       </div>

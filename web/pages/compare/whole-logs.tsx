@@ -1,25 +1,22 @@
 import { Link, useSearch } from '@tanstack/react-router'
-import { CompareLinesDocument } from '../../generated/graphql.ts'
-import { client } from '../../ground/connection.ts'
 import { loadPart } from '../../ground/load-part.ts'
 import { useResource } from '../../ground/resource.ts'
 import { formatCount, plural } from '../../parts/format.ts'
 import { FailedInline } from '../../parts/page-states.tsx'
 import styles from './compare.module.css'
-import { type ComparedJob, letters } from './compared-job.ts'
-import { joinParts, linesPerRead } from './log-difference.ts'
+import { type ComparedJob, letters, runsKey } from './compared-job.ts'
+import { joinParts } from './log-difference.ts'
 import { LogLink } from './log-link.tsx'
 import type { Fold, LogRow } from './log-rows.ts'
+import { readLines } from './read-lines.ts'
 
 const linesMax = 5_000
 
 /** The lines of the last run from its begin, at most `linesMax`. */
-async function readLog({ id, attempt: run }: ComparedJob, signal: AbortSignal) {
+async function readLog(job: ComparedJob, signal: AbortSignal) {
   const lines: string[] = []
   for (let isEnd = false; !isEnd && lines.length < linesMax; ) {
-    const variables = { id, run, fromLine: lines.length + 1, first: linesPerRead }
-    const { job } = await client.request(CompareLinesDocument, variables, { attempts: 4, signal })
-    const found = [...joinParts(job?.logs?.lines ?? []).values()]
+    const found = [...joinParts(await readLines(job, lines.length + 1, signal)).values()]
     lines.push(...found)
     isEnd = found.length === 0
   }
@@ -60,8 +57,7 @@ interface DifferenceProps {
 }
 
 function Difference({ first, second, letter }: DifferenceProps) {
-  const key = [first, second].map(({ id, attempt, stateCategory }) => `${id} ${attempt} ${stateCategory}`).join()
-  const { value, failure, read } = useResource(`whole logs ${key}`, async (signal) => {
+  const { value, failure, read } = useResource(`whole logs ${runsKey([first, second])}`, async (signal) => {
     const [a, b, { diffLogs }] = await Promise.all([
       readLog(first, signal),
       readLog(second, signal),
