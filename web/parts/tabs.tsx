@@ -8,19 +8,27 @@ export interface Tab {
   isShown: boolean
   to: string
   params?: Record<string, string>
-  search?: Record<string, string | undefined>
+  /** A function keeps the rest of the search part of the URL. */
+  search?: Record<string, string | undefined> | ((before: object) => object)
   /** true: keeps the fragment of the URL. */
   hash?: true
 }
 
+interface TabsProps {
+  label: string
+  tabs: readonly Tab[]
+  /** `choice`: small, beside a heading; default: `tabs`, a bar above a page. */
+  look?: 'tabs' | 'choice'
+  children?: ReactNode
+}
+
 /** Parts of a page, each with its URL. */
-export const Tabs = ({ label, tabs, children }: { label: string; tabs: readonly Tab[]; children?: ReactNode }) => (
-  <nav className={styles.tabs} aria-label={label}>
-    {tabs.map(({ title, count, isShown, ...target }) => (
+export const Tabs = ({ label, tabs, look = 'tabs', children }: TabsProps) => (
+  <nav className={styles[look]} aria-label={label}>
+    {tabs.map(({ title, count, isShown, ...target }, i) => (
       <Link
-        key={`${target.to} ${JSON.stringify(target.params)} ${JSON.stringify(target.search)}`}
+        key={i}
         {...target}
-        className={styles.tab}
         activeOptions={{ exact: true, includeSearch: true }}
         aria-current={isShown ? 'page' : undefined}
       >

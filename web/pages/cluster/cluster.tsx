@@ -11,6 +11,7 @@ import { Button } from '../../parts/button.tsx'
 import { formatCount, formatPercent } from '../../parts/format.ts'
 import { Empty, Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
 import { WithPanel } from '../../parts/side-panel.tsx'
+import { Tabs } from '../../parts/tabs.tsx'
 import { AddNodeForm } from './add-node-form.tsx'
 import { CellColors, type ColorBy, colorings } from './cell-colors.ts'
 import styles from './cluster.module.css'
@@ -146,24 +147,19 @@ function Totals({ pool: { name, used, capacity } }: { pool: ClusterPool }) {
   )
 }
 
-function ColorChoice({ by, pool }: { by: ColorBy; pool: string }) {
-  return (
-    <nav aria-label="Colour" className={styles.choice}>
-      {colorings.map((each) => (
-        <Link
-          key={each}
-          to="/cluster/$pool"
-          params={{ pool }}
-          search={(before: object) => ({ ...before, color: each === colorings[0] ? undefined : each })}
-          activeOptions={{ exact: true, includeSearch: true }}
-          aria-current={each === by ? 'page' : undefined}
-        >
-          {each}
-        </Link>
-      ))}
-    </nav>
-  )
-}
+const ColorChoice = ({ by, pool }: { by: ColorBy; pool: string }) => (
+  <Tabs
+    look="choice"
+    label="Colour"
+    tabs={colorings.map((each) => ({
+      title: each,
+      to: '/cluster/$pool',
+      params: { pool },
+      search: (before) => ({ ...before, color: each === colorings[0] ? undefined : each }),
+      isShown: each === by,
+    }))}
+  />
+)
 
 const TableLink = ({ isTable, pool }: { isTable: boolean; pool: string }) => (
   <Link

@@ -1,8 +1,9 @@
-import { Link, useSearch } from '@tanstack/react-router'
+import { useSearch } from '@tanstack/react-router'
 import { loadPart } from '../../ground/load-part.ts'
 import { useResource } from '../../ground/resource.ts'
 import { formatCount, plural } from '../../parts/format.ts'
 import { FailedInline } from '../../parts/page-states.tsx'
+import { Tabs } from '../../parts/tabs.tsx'
 import styles from './compare.module.css'
 import { type ComparedJob, letters, runsKey } from './compared-job.ts'
 import { joinParts } from './log-difference.ts'
@@ -33,17 +34,18 @@ export function WholeLogs({ jobs }: { jobs: readonly ComparedJob[] }) {
     <section aria-label="Whole logs">
       <header className={styles.sides}>
         <h2 className={styles.heading}>Logs of A and {letters[jobs.indexOf(second)]}, line by line</h2>
-        {others.length > 1 &&
-          others.map((job, i) => (
-            <Link
-              key={job.id}
-              to="/jobs/compare"
-              search={{ ids: jobs.map(({ id }) => id).join(','), with: job.id }}
-              aria-current={job === second ? 'true' : undefined}
-            >
-              A and {letters[i + 1]}
-            </Link>
-          ))}
+        {others.length > 1 && (
+          <Tabs
+            look="choice"
+            label="Jobs compared"
+            tabs={others.map((job, i) => ({
+              title: `A and ${letters[i + 1]}`,
+              to: '/jobs/compare',
+              search: { ids: jobs.map(({ id }) => id).join(','), with: job.id },
+              isShown: job === second,
+            }))}
+          />
+        )}
       </header>
       <Difference first={first} second={second} letter={letters[jobs.indexOf(second)] ?? ''} />
     </section>

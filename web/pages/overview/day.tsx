@@ -14,6 +14,7 @@ import { useMay } from '../../ground/use-may.ts'
 import { formatClock, formatCount, formatDuration, plural } from '../../parts/format.ts'
 import { FailedInline } from '../../parts/page-states.tsx'
 import { states, stateWords } from '../../parts/states.ts'
+import { Tabs } from '../../parts/tabs.tsx'
 import { formatAxisTime } from '../../parts/time-axis.ts'
 import styles from './day.module.css'
 import {
@@ -106,19 +107,16 @@ export function Day({ ended, running }: { ended: OverviewQuery['ended']; running
 }
 
 const RowsChoice = ({ by }: { by: RowsBy }) => (
-  <nav aria-label="Rows" className={styles.choice}>
-    {(['pool', 'user'] as const).map((each) => (
-      <Link
-        key={each}
-        to="/"
-        search={each === 'pool' ? {} : { rows: each }}
-        activeOptions={{ exact: true, includeSearch: true }}
-        aria-current={each === by ? 'page' : undefined}
-      >
-        by {each}
-      </Link>
-    ))}
-  </nav>
+  <Tabs
+    look="choice"
+    label="Rows"
+    tabs={(['pool', 'user'] as const).map((each) => ({
+      title: `by ${each}`,
+      to: '/',
+      search: each === 'pool' ? {} : { rows: each },
+      isShown: each === by,
+    }))}
+  />
 )
 
 interface LegendProps {

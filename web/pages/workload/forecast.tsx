@@ -7,6 +7,7 @@ import { fitCanvas } from '../../parts/canvas.ts'
 import { useCanvasColors } from '../../parts/canvas-colors.ts'
 import { formatClock, formatDuration, plural } from '../../parts/format.ts'
 import { Table } from '../../parts/table.tsx'
+import { Tabs } from '../../parts/tabs.tsx'
 import { drawForecast, type ForecastView, headHeight, rowAt, rowHeight } from './draw-forecast.ts'
 import styles from './forecast.module.css'
 import { type Bar, type ForecastRow, listForecast } from './forecast-bars.ts'
@@ -39,20 +40,17 @@ export function Forecast({ panel, rows, span }: ForecastProps) {
     <section aria-labelledby="forecast">
       <header className={styles.head}>
         <h2 id="forecast">Forecast</h2>
-        <nav aria-label="Time shown" className={styles.spans}>
-          {Object.keys(spans).map((each) => (
-            <Link
-              key={each}
-              to="/workload/$pool"
-              params={{ pool: pool.name }}
-              search={(before: object) => ({ ...before, span: each === defaultSpan ? undefined : each })}
-              activeOptions={{ exact: true, includeSearch: true }}
-              aria-current={each === span ? 'page' : undefined}
-            >
-              {each.replace('h', ' h')}
-            </Link>
-          ))}
-        </nav>
+        <Tabs
+          look="choice"
+          label="Time shown"
+          tabs={Object.keys(spans).map((each) => ({
+            title: each.replace('h', ' h'),
+            to: '/workload/$pool',
+            params: { pool: pool.name },
+            search: (before) => ({ ...before, span: each === defaultSpan ? undefined : each }),
+            isShown: each === span,
+          }))}
+        />
         <Button look="quiet" aria-pressed={isTable} onClick={() => setTable(!isTable)}>
           Table
         </Button>
