@@ -107,7 +107,7 @@ describeConsole('numbers of the first pages', (subject) => {
     for (const holder of holders) await card.getByRole('link', { name: holder }).waitFor()
     await card.getByRole('link', { name: `${pool.workload.depth} wait` }).waitFor()
     for (const { account, occupancy } of pool.accounts)
-      await card.getByText(`${account}${Math.round(occupancy * 1_000) / 10}% of 50%`).waitFor()
+      await card.getByText(`${account}${Math.round(occupancy * 1_000) / 10} % of 50 %`).waitFor()
     expect(await page.getByRole('main').locator('strong').allInnerTexts()).not.toContain('0')
   })
 

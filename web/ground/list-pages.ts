@@ -10,6 +10,23 @@ export interface Pages<Row> extends Resource<{ rows: readonly Row[]; hasMore: bo
   readMore(): void
 }
 
+/** The rows of a list, page by page until its end, or of its first pages. */
+export async function readPages<Row>(
+  readPage: (after: string | null) => Promise<Page<Row>>,
+  pagesMax = Number.POSITIVE_INFINITY,
+): Promise<{ rows: Row[]; hasMore: boolean }> {
+  const rows: Row[] = []
+  let after: string | null = null
+  let hasMore = true
+  for (let page = 0; hasMore && page < pagesMax; page++) {
+    const { nodes, pageInfo }: Page<Row> = await readPage(after)
+    rows.push(...nodes)
+    after = pageInfo.endCursor
+    hasMore = pageInfo.hasNextPage
+  }
+  return { rows, hasMore }
+}
+
 /** A list, page by page: one page first, one more at each `readMore`. Each read reads all of them again. */
 export function usePages<Row>(
   key: string,
@@ -20,18 +37,7 @@ export function usePages<Row>(
   if (wanted.current.key !== key) wanted.current = { key, pages: 1 }
   const resource = useResource(
     key,
-    async (signal) => {
-      const rows: Row[] = []
-      let after: string | null = null
-      let hasMore = true
-      for (let page = 0; hasMore && page < wanted.current.pages; page++) {
-        const { nodes, pageInfo }: Page<Row> = await readPage(after, signal)
-        rows.push(...nodes)
-        after = pageInfo.endCursor
-        hasMore = pageInfo.hasNextPage
-      }
-      return { rows, hasMore }
-    },
+    (signal) => readPages((after) => readPage(after, signal), wanted.current.pages),
     options,
   )
   const readMore = () => {

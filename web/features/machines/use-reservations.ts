@@ -1,5 +1,6 @@
 import { PoolReservationsDocument, type PoolReservationsQuery } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
+import { readPages } from '../../ground/list-pages.ts'
 import { type Resource, useResource } from '../../ground/resource.ts'
 
 export type Reservation = PoolReservationsQuery['capacityReservations']['nodes'][number]
@@ -12,17 +13,9 @@ export const useReservations = (pool: string): Resource<readonly Reservation[]> 
   useResource(`reservations ${pool}`, (signal) => readReservations(pool, signal), { everyMs: readMs })
 
 async function readReservations(pool: string, signal: AbortSignal): Promise<readonly Reservation[]> {
-  const found: Reservation[] = []
-  let after: string | null = null
-  for (;;) {
-    const page: PoolReservationsQuery = await client.request(
-      PoolReservationsDocument,
-      { first: reservationsPerPage, after },
-      { signal },
-    )
-    const { nodes, pageInfo } = page.capacityReservations
-    found.push(...nodes.filter((each) => each.pool.name === pool))
-    if (!pageInfo.hasNextPage) return found
-    after = pageInfo.endCursor
-  }
+  const { rows } = await readPages(async (after) => {
+    const variables = { first: reservationsPerPage, after }
+    return (await client.request(PoolReservationsDocument, variables, { signal })).capacityReservations
+  })
+  return rows.filter((each) => each.pool.name === pool)
 }

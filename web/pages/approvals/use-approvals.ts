@@ -7,6 +7,7 @@ import {
   ListApprovalsDocument,
 } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
+import { readPages } from '../../ground/list-pages.ts'
 import { type Resource, useResource } from '../../ground/resource.ts'
 import { type ApprovalRow, mergeDepartures } from './approval-row.ts'
 
@@ -30,19 +31,14 @@ const forever = { attempts: Number.POSITIVE_INFINITY }
 const none: readonly ApprovalRow[] = []
 
 async function readAll(filter: ApprovalFilter, signal: AbortSignal) {
-  const rows: ApprovalRow[] = []
-  let after: string | null = null
-  for (let page = 1; ; page++) {
-    const variables: { first: number; after: string | null; filter: ApprovalFilter } = {
-      first: rowsPerPage,
-      after,
-      filter,
-    }
+  let total = 0
+  const { rows } = await readPages(async (after) => {
+    const variables = { first: rowsPerPage, after, filter }
     const { approvals } = await client.request(ListApprovalsDocument, variables, { signal })
-    rows.push(...approvals.nodes)
-    if (!approvals.pageInfo.hasNextPage || page === pagesMax) return { rows, total: approvals.totalCount }
-    after = approvals.pageInfo.endCursor
-  }
+    total = approvals.totalCount
+    return approvals
+  }, pagesMax)
+  return { rows, total }
 }
 
 /** The requests of a filter, live by the events of their jobs. Oldest first if they wait for a decision. */

@@ -1,5 +1,6 @@
 import { type AuditItemFragment, ObjectNamesDocument } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
+import { readInParts } from '../../ground/read-in-parts.ts'
 import { useResource } from '../../ground/resource.ts'
 
 const idsPerRead = 100
@@ -9,10 +10,11 @@ const none: ReadonlyMap<string, string> = new Map()
 export function useObjectNames(entries: readonly AuditItemFragment[]): ReadonlyMap<string, string> {
   const ids = [...new Set(entries.flatMap(({ objectId }) => objectId ?? []))].toSorted()
   const read = async (signal: AbortSignal) => {
-    const pieces = Array.from({ length: Math.ceil(ids.length / idsPerRead) }, (_, i) =>
-      client.request(ObjectNamesDocument, { ids: ids.slice(i * idsPerRead, (i + 1) * idsPerRead) }, { signal }),
+    const found = await readInParts(
+      ids,
+      idsPerRead,
+      async (some) => (await client.request(ObjectNamesDocument, { ids: some }, { signal })).nodes,
     )
-    const found = (await Promise.all(pieces)).flatMap(({ nodes }) => nodes)
     return new Map(
       found.flatMap((node) => {
         const name = node && ('jobName' in node ? node.jobName : 'name' in node ? node.name : null)

@@ -2,12 +2,12 @@ import { Link, useSearch } from '@tanstack/react-router'
 import { type SyntheticEvent, useMemo, useState } from 'react'
 import {
   DayJobsDocument,
-  type DayJobsQuery,
   type DayJobsQueryVariables,
   type JobState,
   type OverviewQuery,
 } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
+import { readPages } from '../../ground/list-pages.ts'
 import { useResource } from '../../ground/resource.ts'
 import { serverNowMs, useNow } from '../../ground/server-clock.ts'
 import { useMay } from '../../ground/use-may.ts'
@@ -36,21 +36,11 @@ const pageRows = 100
 const pagesMax = 3
 
 /** The newest jobs of a list. */
-async function readJobs(variables: Omit<DayJobsQueryVariables, 'first' | 'after'>, signal: AbortSignal) {
-  const found: DayJob[] = []
-  let after: string | null = null
-  for (let page = 0; page < pagesMax; page++) {
-    const { jobs }: DayJobsQuery = await client.request(
-      DayJobsDocument,
-      { ...variables, first: pageRows, after },
-      { signal },
-    )
-    found.push(...jobs.nodes)
-    if (!jobs.pageInfo.hasNextPage) return { found, isWhole: true }
-    after = jobs.pageInfo.endCursor
-  }
-  return { found, isWhole: false }
-}
+const readJobs = (variables: Omit<DayJobsQueryVariables, 'first' | 'after'>, signal: AbortSignal) =>
+  readPages(
+    async (after) => (await client.request(DayJobsDocument, { ...variables, first: pageRows, after }, { signal })).jobs,
+    pagesMax,
+  )
 
 async function readDay(signal: AbortSignal) {
   const order = (field: 'FINISHED_AT' | 'STARTED_AT') => ({ field, direction: 'DESC' as const })
@@ -59,8 +49,8 @@ async function readDay(signal: AbortSignal) {
     readJobs({ filter: { stateCategories: ['ACTIVE'] }, orderBy: order('STARTED_AT') }, signal),
     readJobs({ filter: { finishedAfter }, orderBy: order('FINISHED_AT') }, signal),
   ])
-  const byId = new Map([...active.found, ...ended.found].map((job) => [job.id, job]))
-  return { jobs: [...byId.values()], isWhole: active.isWhole && ended.isWhole }
+  const byId = new Map([...active.rows, ...ended.rows].map((job) => [job.id, job]))
+  return { jobs: [...byId.values()], isWhole: !active.hasMore && !ended.hasMore }
 }
 
 /** The jobs of the last 24 hours as bars, in rows of pools or users. A bar opens its job. */

@@ -1,6 +1,7 @@
 import type { JobRow } from '../../features/jobs/rows/job-store.ts'
 import { SweepMetricsDocument } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
+import { readInParts } from '../../ground/read-in-parts.ts'
 import { type Resource, useResource } from '../../ground/resource.ts'
 import type { LastValues } from './sweep-metrics.ts'
 
@@ -13,15 +14,18 @@ export function useLastValues(jobs: readonly JobRow[]): Resource<LastValues> {
   return useResource(
     `sweep metrics ${ids.toSorted().join()}`,
     async (signal) => {
-      const values = new Map<string, ReadonlyMap<string, number>>()
-      for (let from = 0; from < ids.length; from += idsMax) {
-        const some = ids.slice(from, from + idsMax)
-        const { nodes } = await client.request(SweepMetricsDocument, { ids: some }, { attempts: 4, signal })
-        for (const node of nodes)
-          if (node && 'currentRun' in node)
-            values.set(node.id, new Map(node.currentRun.metrics?.map(({ name, last }) => [name, last.value])))
-      }
-      return values
+      const found = await readInParts(
+        ids,
+        idsMax,
+        async (some) => (await client.request(SweepMetricsDocument, { ids: some }, { attempts: 4, signal })).nodes,
+      )
+      const started = found.filter((node) => node !== null && 'currentRun' in node)
+      return new Map(
+        started.map(({ id, currentRun }) => [
+          id,
+          new Map(currentRun.metrics?.map(({ name, last }) => [name, last.value])),
+        ]),
+      )
     },
     { everyMs: isActive ? readAgainMs : undefined },
   )

@@ -1,4 +1,5 @@
 import type { GraphBoxFragment, JobNeighboursQuery } from '../../../generated/graphql.ts'
+import { readInParts } from '../../../ground/read-in-parts.ts'
 
 export type Box = GraphBoxFragment
 
@@ -35,8 +36,7 @@ export async function readGraph(id: string, read: ReadNeighbours): Promise<JobGr
   const known = new Map([[id, start]])
   const readAll = async (ids: readonly string[]) => {
     const missing = ids.filter((each) => !known.has(each))
-    for (let at = 0; at < missing.length; at += idsPerRead)
-      for (const each of await read(missing.slice(at, at + idsPerRead))) known.set(each.id, each)
+    for (const each of await readInParts(missing, idsPerRead, read)) known.set(each.id, each)
     return ids.flatMap((each) => known.get(each) ?? [])
   }
   for (const direction of ['BEFORE', 'AFTER'] as const) {

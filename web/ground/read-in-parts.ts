@@ -1,0 +1,10 @@
+/** Reads objects by their ids, one part of the ids after the other: a request may name only so many. */
+export async function readInParts<Found>(
+  ids: readonly string[],
+  idsMax: number,
+  read: (ids: string[]) => Promise<readonly Found[]>,
+): Promise<Found[]> {
+  const found: Found[] = []
+  for (let at = 0; at < ids.length; at += idsMax) found.push(...(await read(ids.slice(at, at + idsMax))))
+  return found
+}
