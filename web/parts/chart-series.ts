@@ -15,6 +15,14 @@ export const seriesColors: readonly string[] = ['RUNNING', 'BLOCKED', 'SUCCEEDED
 )
 export const otherColor = 'var(--state-queued)'
 
+/** The keys with the greatest sums, greatest first, and their colours; all others have `otherColor`. */
+export function rankColors(weights: readonly (readonly [key: string, weight: number])[]): ReadonlyMap<string, string> {
+  const sums = new Map<string, number>()
+  for (const [key, weight] of weights) sums.set(key, (sums.get(key) ?? 0) + weight)
+  const keys = [...sums].toSorted(([a, m], [b, n]) => n - m || a.localeCompare(b)).map(([key]) => key)
+  return new Map(keys.slice(0, seriesColors.length).map((key, i) => [key, seriesColors[i] ?? otherColor]))
+}
+
 export interface TimeChartProps {
   /** Names the chart and its file. */
   title: string

@@ -1,4 +1,4 @@
-import { otherColor, seriesColors } from '../../parts/chart-series.ts'
+import { otherColor, rankColors } from '../../parts/chart-series.ts'
 import { stateWords } from '../../parts/states.ts'
 import type { MapNode } from './node-changes.ts'
 
@@ -28,12 +28,13 @@ const hidden: Paint = { key: 'in use', color: otherColor }
 export class CellColors {
   readonly #by: ColorBy
   readonly #nowMs: number
-  readonly #accounts: readonly string[]
+  /** Colours of the accounts that hold most GPUs. */
+  readonly #colors: ReadonlyMap<string, string>
 
   constructor(by: ColorBy, nodes: readonly MapNode[], nowMs: number) {
     this.#by = by
     this.#nowMs = nowMs
-    this.#accounts = by === 'account' ? listAccounts(nodes) : []
+    this.#colors = rankColors(by === 'account' ? listAccounts(nodes) : [])
   }
 
   /** null: the GPU is free. */
@@ -42,7 +43,7 @@ export class CellColors {
     if (!job) return hidden
     if (this.#by === 'state') return { key: stateWords[job.state], color: `var(--state-${job.state.toLowerCase()})` }
     if (this.#by === 'account') {
-      const color = seriesColors[this.#accounts.indexOf(job.account)]
+      const color = this.#colors.get(job.account)
       return color === undefined ? { key: 'other accounts', color: otherColor } : { key: job.account, color }
     }
     const ageMs = run?.startedAt ? this.#nowMs - Date.parse(run.startedAt) : 0
@@ -66,13 +67,5 @@ export class CellColors {
   }
 }
 
-/** Accounts by the GPUs that they hold, largest first. */
-function listAccounts(nodes: readonly MapNode[]): readonly string[] {
-  const counts = new Map<string, number>()
-  for (const { gpus } of nodes)
-    for (const { job } of gpus) if (job) counts.set(job.account, (counts.get(job.account) ?? 0) + 1)
-  return [...counts]
-    .toSorted(([nameA, a], [nameB, b]) => b - a || nameA.localeCompare(nameB))
-    .slice(0, seriesColors.length)
-    .map(([name]) => name)
-}
+const listAccounts = (nodes: readonly MapNode[]) =>
+  nodes.flatMap(({ gpus }) => gpus.flatMap(({ job }) => (job ? [[job.account, 1] as const] : [])))

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { OverviewQuery } from '../../generated/graphql.ts'
-import { otherColor, seriesColors } from '../../parts/chart-series.ts'
+import { otherColor, rankColors } from '../../parts/chart-series.ts'
 import { formatCount } from '../../parts/format.ts'
 import styles from './pools.module.css'
 
@@ -9,7 +9,9 @@ type Holder = PoolFacts['gpusByModel'][number]['byUser'][number]
 
 /** The GPUs of a pool by model, and who holds them. The users with most GPUs have a colour. */
 export function GpuModels({ pool: { name, gpusByModel } }: { pool: PoolFacts }) {
-  const colors = pickColors(gpusByModel.flatMap(({ byUser }) => byUser))
+  const colors = rankColors(
+    gpusByModel.flatMap(({ byUser }) => byUser.map(({ user, count }) => [user.id, count] as const)),
+  )
   const colorOf = (holder: Holder) => colors.get(holder.user.id) ?? otherColor
   return gpusByModel.map(({ model, memoryBytes, count, allocated, byUser: holders }) => {
     const others = allocated - holders.reduce((sum, each) => sum + each.count, 0)
@@ -52,11 +54,4 @@ export function GpuModels({ pool: { name, gpusByModel } }: { pool: PoolFacts }) 
       </div>
     )
   })
-}
-
-function pickColors(holders: readonly Holder[]): ReadonlyMap<string, string> {
-  const sums = new Map<string, number>()
-  for (const { user, count } of holders) sums.set(user.id, (sums.get(user.id) ?? 0) + count)
-  const first = [...sums].toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).slice(0, seriesColors.length)
-  return new Map(first.map(([id], i) => [id, seriesColors[i] ?? otherColor]))
 }

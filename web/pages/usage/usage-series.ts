@@ -1,5 +1,5 @@
 import type { PoolUsageQuery } from '../../generated/graphql.ts'
-import { otherColor, type Series, seriesColors } from '../../parts/chart-series.ts'
+import { otherColor, rankColors, type Series, seriesColors } from '../../parts/chart-series.ts'
 
 /** `key` is the name of a user or a team, else what filters take. */
 export type UsagePoint = Omit<NonNullable<PoolUsageQuery['usage']>[number], 'user' | 'team'>
@@ -44,24 +44,18 @@ export function chartByKey(
   timeline: Timeline,
   measure: (point: UsagePoint) => number,
 ): readonly Series[] {
-  const byKey = [...Map.groupBy(points, ({ key }) => keyName(key))]
-    .map(([name, own]) => ({ name, own, total: own.reduce((sum, point) => sum + measure(point), 0) }))
-    .filter(({ total }) => total > 0)
-    .toSorted((a, b) => b.total - a.total || a.name.localeCompare(b.name))
-  const named = byKey.slice(0, seriesColors.length)
-  const rest = byKey.slice(seriesColors.length)
-  const series = named.map(({ name, own }, i) => ({
+  const used = points.filter((point) => measure(point) > 0)
+  const byKey = Map.groupBy(used, ({ key }) => keyName(key))
+  const colors = rankColors(used.map((point) => [keyName(point.key), measure(point)]))
+  const series = [...colors].map(([name, color]) => ({
     name,
-    color: seriesColors[i] ?? otherColor,
-    values: sumPoints(own, timeline, measure),
+    color,
+    values: sumPoints(byKey.get(name) ?? [], timeline, measure),
   }))
-  if (rest.length === 0) return series
-  const values = sumPoints(
-    rest.flatMap(({ own }) => own),
-    timeline,
-    measure,
-  )
-  return [...series, { name: `${rest.length} others`, color: otherColor, values }]
+  if (byKey.size === colors.size) return series
+  const rest = used.filter(({ key }) => !colors.has(keyName(key)))
+  const name = `${byKey.size - colors.size} others`
+  return [...series, { name, color: otherColor, values: sumPoints(rest, timeline, measure) }]
 }
 
 /** Waits cannot be added up: each key has its own line. */
