@@ -4,26 +4,23 @@ import { MetricCharts } from '../../features/jobs/metric-charts.tsx'
 import { readMetric } from '../../features/jobs/metric-series.ts'
 import { RunMetricsDocument } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
-import { useResource } from '../../ground/resource.ts'
 import { Empty, Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
 import styles from './usage-tab.module.css'
 import type { PageJob } from './use-job.ts'
+import { useRunValues } from './use-run-values.ts'
 
-const points = 500
-const readAgainMs = 5_000
+const reader = {
+  name: 'metrics',
+  readAgainMs: 5_000,
+  load: async (id: string, signal: AbortSignal) => {
+    const { node } = await client.request(RunMetricsDocument, { id, points: 500 }, { attempts: 4, signal })
+    return node && 'metrics' in node ? requireField(node.metrics) : []
+  },
+}
 
 /** The numbers that a run reports. The newest come with the job, those between them are read again. */
 export function MetricsTab({ job, run }: { job: PageJob; run: number }) {
-  const runId = job.runs.nodes.find(({ number }) => number === run)?.id ?? job.currentRun.id
-  const isActive = job.stateCategory === 'ACTIVE' && runId === job.currentRun.id
-  const { value, failure, read } = useResource(
-    `metrics ${runId}`,
-    async (signal) => {
-      const { node } = await client.request(RunMetricsDocument, { id: runId, points }, { attempts: 4, signal })
-      return node && 'metrics' in node ? requireField(node.metrics) : []
-    },
-    { everyMs: isActive ? readAgainMs : undefined },
-  )
+  const { value, failure, isActive, read } = useRunValues({ job, run }, reader)
   const live = isActive ? job.currentRun.metrics : null
   const sources = useMemo(() => {
     const newest = new Map(live?.map(({ name, last }) => [name, last]))

@@ -3,28 +3,25 @@ import { compareAsked, measures } from '../../features/jobs/measures.ts'
 import type { Spec } from '../../features/spec/spec-input.ts'
 import { RunUsageDocument } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
-import { useResource } from '../../ground/resource.ts'
 import { seriesColors } from '../../parts/chart-series.ts'
 import { Empty, Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
 import { TimeChart } from '../../parts/time-chart.tsx'
 import styles from './usage-tab.module.css'
 import type { PageJob } from './use-job.ts'
+import { useRunValues } from './use-run-values.ts'
 
-const points = 240
-const readAgainMs = 10_000
+const reader = {
+  name: 'usage',
+  readAgainMs: 10_000,
+  load: async (id: string, signal: AbortSignal) => {
+    const { node } = await client.request(RunUsageDocument, { id, points: 240 }, { attempts: 4, signal })
+    return node && 'samples' in node ? requireField(node.samples) : []
+  },
+}
 
 /** What a run used over time, against what was asked for. */
 export function UsageTab({ job, spec, run }: { job: PageJob; spec: Spec; run: number }) {
-  const runId = job.runs.nodes.find(({ number }) => number === run)?.id ?? job.currentRun.id
-  const isActive = job.stateCategory === 'ACTIVE' && run === job.currentRun.number
-  const { value, failure, read } = useResource(
-    `usage ${runId}`,
-    async (signal) => {
-      const { node } = await client.request(RunUsageDocument, { id: runId, points }, { attempts: 4, signal })
-      return node && 'samples' in node ? requireField(node.samples) : []
-    },
-    { everyMs: isActive ? readAgainMs : undefined },
-  )
+  const { value, failure, isActive, read } = useRunValues({ job, run }, reader)
   if (!value) return failure ? <Failed failure={failure} onRetry={read} /> : <Loading />
   const shown = measures.filter((measure) => value.some((sample) => measure.read(sample) !== null))
   const at = value.map((sample) => Date.parse(sample.at))

@@ -1,0 +1,20 @@
+import { type Resource, useResource } from '../../ground/resource.ts'
+import type { PageJob } from './use-job.ts'
+
+interface RunReader<Value> {
+  /** What is read. */
+  name: string
+  readAgainMs: number
+  load: (runId: string, signal: AbortSignal) => Promise<Value>
+}
+
+/** Reads what is known of a run, and again while the run is active. */
+export function useRunValues<Value>(
+  { job, run }: { job: PageJob; run: number },
+  { name, readAgainMs, load }: RunReader<Value>,
+): Resource<Value> & { isActive: boolean } {
+  const runId = job.runs.nodes.find(({ number }) => number === run)?.id ?? job.currentRun.id
+  const isActive = job.stateCategory === 'ACTIVE' && runId === job.currentRun.id
+  const everyMs = isActive ? readAgainMs : undefined
+  return { isActive, ...useResource(`${name} ${runId}`, (signal) => load(runId, signal), { everyMs }) }
+}
