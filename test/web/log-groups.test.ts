@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { foldRows } from '../../web/features/log/folded-rows.ts'
 import { findGroups, groupAround, type Mark, readMarks, toGroupName } from '../../web/features/log/groups.ts'
+import { hideGroups } from '../../web/features/log/hide-groups.ts'
 import { buildRows } from '../../web/features/log/rows.ts'
 import { drawTicks } from '../../web/features/log/ticks.ts'
 
@@ -49,25 +49,25 @@ describe('rows of folded groups', () => {
     rows.slice(0, rows.count).map(({ gap, number }) => (gap ? 'gap' : number))
 
   it('leave out the lines behind the first one', () => {
-    const rows = foldRows(buildRows(10, []), [group(2, 4), group(6, 10)])
+    const rows = hideGroups(buildRows(10, []), [group(2, 4), group(6, 10)])
     expect(numbers(rows)).toEqual([1, 2, 5, 6])
     expect([1, 2, 3, 4, 5, 6, 10].map(rows.indexOf)).toEqual([0, 1, 1, 1, 2, 3, 3])
   })
 
   it('have the gaps outside of folded groups at their places', () => {
     const gap = (beforeLine: number) => ({ startOffset: beforeLine, beforeLine, bytes: 1, reason: 'LOST' }) as const
-    const rows = foldRows(buildRows(8, [gap(2), gap(4), gap(7)]), [group(3, 5)])
+    const rows = hideGroups(buildRows(8, [gap(2), gap(4), gap(7)]), [group(3, 5)])
     expect(numbers(rows)).toEqual([1, 'gap', 2, 3, 6, 'gap', 7, 8])
     expect(rows.indexOf(7)).toBe(6)
   })
 
   it('stay where the stream of the first line is not shown', () => {
-    expect(numbers(foldRows(buildRows(9, [], [3, 4, 7, 8]), [group(2, 5), group(7, 9)]))).toEqual([3, 4, 7])
+    expect(numbers(hideGroups(buildRows(9, [], [3, 4, 7, 8]), [group(2, 5), group(7, 9)]))).toEqual([3, 4, 7])
   })
 
   it('are found at once among a million lines, each with its tick', () => {
     const folded = Array.from({ length: 10_000 }, (_, i) => group(100 * i + 1, 100 * i + 100))
-    const rows = foldRows(buildRows(1_000_000, []), folded)
+    const rows = hideGroups(buildRows(1_000_000, []), folded)
     expect(rows.count).toBe(10_000)
     expect([0, 5_000, 9_999].map((row) => rows.at(row)?.number)).toEqual([1, 500_001, 999_901])
     expect(rows.indexOf(500_050)).toBe(5_000)

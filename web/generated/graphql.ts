@@ -3121,12 +3121,12 @@ export type SecretTeamsQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type SecretTeamsQuery = { viewer: { id: string, user: { id: string, teams: Array<{ id: string, name: string }> } }, teams: { nodes: Array<{ id: string, name: string }> } };
 
-export type KeepSecretMutationVariables = Exact<{
+export type SaveSecretMutationVariables = Exact<{
   input: SetSecretInput;
 }>;
 
 
-export type KeepSecretMutation = { setSecret:
+export type SaveSecretMutation = { setSecret:
     | { __typename: 'ForbiddenProblem', message: string }
     | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', message: string }
@@ -3134,12 +3134,12 @@ export type KeepSecretMutation = { setSecret:
     | { __typename: 'UnavailableProblem', message: string }
    };
 
-export type DropSecretMutationVariables = Exact<{
+export type RemoveSecretMutationVariables = Exact<{
   input: DeleteSecretInput;
 }>;
 
 
-export type DropSecretMutation = { deleteSecret:
+export type RemoveSecretMutation = { deleteSecret:
     | { __typename: 'DeleteSecretSuccess' }
     | { __typename: 'ForbiddenProblem', message: string }
     | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
@@ -8655,8 +8655,8 @@ export const SecretTeamsDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<SecretTeamsQuery, SecretTeamsQueryVariables>;
-export const KeepSecretDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation KeepSecret($input: SetSecretInput!) {
+export const SaveSecretDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation SaveSecret($input: SetSecretInput!) {
   setSecret(input: $input) {
     __typename
     ... on SetSecretSuccess {
@@ -8695,9 +8695,9 @@ fragment SecretItem on Secret {
   createdAt
   updatedAt
   lastUsedAt
-}`) as unknown as TypedDocumentString<KeepSecretMutation, KeepSecretMutationVariables>;
-export const DropSecretDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation DropSecret($input: DeleteSecretInput!) {
+}`) as unknown as TypedDocumentString<SaveSecretMutation, SaveSecretMutationVariables>;
+export const RemoveSecretDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation RemoveSecret($input: DeleteSecretInput!) {
   deleteSecret(input: $input) {
     __typename
     ...Refused
@@ -8712,7 +8712,7 @@ export const DropSecretDocument = /*#__PURE__*/ new TypedDocumentString(`
       message
     }
   }
-}`) as unknown as TypedDocumentString<DropSecretMutation, DropSecretMutationVariables>;
+}`) as unknown as TypedDocumentString<RemoveSecretMutation, RemoveSecretMutationVariables>;
 export const ServerFactsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query ServerFacts {
   serverInfo {

@@ -6,13 +6,13 @@ import styles from './log-view.module.css'
 import type { Rows } from './rows.ts'
 import { measureOffset, type Scroller } from './scroller.ts'
 import type { Finder } from './use-finder.ts'
-import type { Folds } from './use-folds.ts'
+import type { LogGroups } from './use-log-groups.ts'
 import type { Place } from './use-place.ts'
 
 interface DrawnRowsProps {
   scroller: Scroller
   rows: Rows
-  folds: Folds
+  folds: LogGroups
   lines: LogLines
   finder: Finder
   place: Place

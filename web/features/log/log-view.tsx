@@ -15,7 +15,7 @@ import { useScroller } from './scroller.ts'
 import { TickStrip } from './tick-strip.tsx'
 import { useBoxEvents } from './use-box-events.ts'
 import { useFinder } from './use-finder.ts'
-import { useFolds } from './use-folds.ts'
+import { useLogGroups } from './use-log-groups.ts'
 import { linesId, useLogKeys } from './use-log-keys.ts'
 import { usePlace } from './use-place.ts'
 import { useStreamFilter } from './use-stream-filter.ts'
@@ -61,7 +61,7 @@ function Lines({ lines, jobId, run, isEnded, onDownload }: LogViewProps & { line
     () => buildRows(state.lineCount, state.gaps, only),
     [state.lineCount, state.gaps, only, only?.length],
   )
-  const folds = useFolds({ jobId, run: run.number, lines }, all)
+  const folds = useLogGroups({ jobId, run: run.number, lines }, all)
   const { rows } = folds
   const key = `${filter.key} ${state.gaps.length} ${folds.key}`
   const scroller = useScroller(rows.count, rowPx, { wraps: logWraps, key })

@@ -6,7 +6,7 @@ import type { LogLines } from './log-lines.ts'
 import { formatRange, parseRange, type Range, type Target } from './range.ts'
 import type { Rows } from './rows.ts'
 import type { Scroller } from './scroller.ts'
-import type { Folds } from './use-folds.ts'
+import type { LogGroups } from './use-log-groups.ts'
 
 export interface Place {
   /** The selected lines, which the fragment of the URL names. */
@@ -27,7 +27,7 @@ export interface Place {
 interface PlaceOptions {
   lines: LogLines
   rows: Rows
-  folds: Pick<Folds, 'marks' | 'reveal'>
+  folds: Pick<LogGroups, 'marks' | 'reveal'>
   scroller: Scroller
   /** There are rows, or there will be none. */
   isReady: boolean

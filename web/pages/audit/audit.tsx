@@ -110,7 +110,7 @@ function Entries({ filter, search, clear, onChange }: EntriesProps) {
 
 type Row = Folded<AuditItemFragment>
 
-/** Of a time until its second: `2026-11-24T10:00:00`. */
+/** The first characters of a time name its second: `2026-11-24T10:00:00`. */
 const secondLength = 19
 
 /** Entries of one person, token and machine about the same operation are equal. */

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { KeepSecretDocument, type SecretItemFragment } from '../../generated/graphql.ts'
+import { SaveSecretDocument, type SecretItemFragment } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
 import { Field, Form, type Refusal } from '../../parts/form.tsx'
 import { isRefused, toRefusal } from '../../parts/refusal.ts'
@@ -28,7 +28,7 @@ export function SecretForm({ secret, teams, teamId, onDone, onClose }: SecretFor
   const [value, setValue] = useState('')
   const save = async (): Promise<Refusal | null> => {
     const input = { name: secret?.name ?? name.trim(), value, ...(owner && { teamId: owner }) }
-    const { setSecret } = await client.request(KeepSecretDocument, { input }, { attempts: 4 })
+    const { setSecret } = await client.request(SaveSecretDocument, { input }, { attempts: 4 })
     if (isRefused(setSecret)) return toRefusal(setSecret)
     showToast(`Set ${setSecret.secret.name}`)
     onDone(setSecret.secret.id)

@@ -1,8 +1,8 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import {
-  DropSecretDocument,
   ListSecretsDocument,
+  RemoveSecretDocument,
   type SecretItemFragment,
   SecretTeamsDocument,
 } from '../../generated/graphql.ts'
@@ -169,7 +169,7 @@ function confirmDelete({ name, team }: SecretItemFragment, onDone: () => void): 
       hasReason: false,
       run: async () => {
         const input = { name, teamId: team?.id ?? null }
-        const { deleteSecret } = await client.request(DropSecretDocument, { input }, { attempts: 4 })
+        const { deleteSecret } = await client.request(RemoveSecretDocument, { input }, { attempts: 4 })
         if (isRefused(deleteSecret)) return deleteSecret.message
         showToast(`Deleted ${name}`)
         onDone()

@@ -30,7 +30,7 @@ interface MatrixProps {
   /** null: one label differs, and there is one line. */
   y: Axis | null
   by: Show
-  /** Of the metric. */
+  /** Reads the last value of the chosen metric; null: the job has none. */
   readMetric: (job: JobRow) => number | null
 }
 

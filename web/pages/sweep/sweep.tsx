@@ -208,7 +208,7 @@ function AxisChoices({ keys, x, y, by, metric }: AxisChoicesProps) {
 interface JobTableProps {
   jobs: readonly JobRow[]
   keys: readonly string[]
-  /** Of the metrics that are shown. */
+  /** The names of the metrics that have columns. */
   names: readonly string[]
   metric: ChosenMetric | null
   values: LastValues

@@ -2,8 +2,8 @@ import type { Group } from './groups.ts'
 import { findFirst, type Rows } from './rows.ts'
 
 /** Rows without those behind the first line of folded groups. A group whose first line is not shown stays open. */
-export function foldRows(rows: Rows, folded: readonly Group[]): Rows {
-  /** Of each group: its first hidden row and the row behind its last one, and rows hidden before and with it. */
+export function hideGroups(rows: Rows, folded: readonly Group[]): Rows {
+  /** The rows from `begin` to `end` are hidden, without `end`; `before` rows are hidden above them, `sum` with them. */
   const parts: { begin: number; end: number; before: number; sum: number }[] = []
   for (const { from, to } of folded) {
     const first = rows.indexOf(from)

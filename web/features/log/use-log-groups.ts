@@ -1,12 +1,12 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { FindGroupsDocument, type FindGroupsQueryVariables } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
-import { foldRows } from './folded-rows.ts'
 import { findGroups, type Group, groupAround, type Mark, markQuery, readMarks } from './groups.ts'
+import { hideGroups } from './hide-groups.ts'
 import type { LogLines } from './log-lines.ts'
 import type { Rows } from './rows.ts'
 
-export interface Folds {
+export interface LogGroups {
   rows: Rows
   /** Changes with the rows that are hidden. */
   key: string
@@ -78,7 +78,7 @@ function useMarks(log: FoldedLog): readonly Mark[] | null {
 }
 
 /** Rows with the groups that are folded. */
-export function useFolds(log: FoldedLog, all: Rows): Folds {
+export function useLogGroups(log: FoldedLog, all: Rows): LogGroups {
   const { lineCount } = log.lines.state()
   const marks = useMarks(log)
   const [toggled, setToggled] = useState<ReadonlyMap<number, boolean>>(new Map())
@@ -93,7 +93,7 @@ export function useFolds(log: FoldedLog, all: Rows): Folds {
     return ({ from, isOpen }: Group) => toggled.get(from) ?? (isOpen || opened.has(from))
   }, [groups, toggled, revealed])
   const folded = useMemo(() => [...groups.values()].filter((group) => !isOpen(group)), [groups, isOpen])
-  const rows = useMemo(() => foldRows(all, folded), [all, folded])
+  const rows = useMemo(() => hideGroups(all, folded), [all, folded])
   const latest = useRef(folded)
   latest.current = folded
   const toggle = useCallback((line: number) => {
