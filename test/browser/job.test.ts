@@ -92,7 +92,7 @@ describeConsole('the page of a job', (subject) => {
     await matrix.getByText('Failed').waitFor()
     await page.goto(`${server.url}/jobs/compare?ids=${first},${second}`)
     await page.getByRole('row', { name: 'labels.lr 0.1 0.2' }).waitFor()
-    await page.getByRole('region', { name: 'Log' }).getByText('lr 0.2').waitFor()
+    await page.getByRole('region', { name: 'Log', exact: true }).getByText('lr 0.2').waitFor()
     await page.close()
   })
 

@@ -29,6 +29,7 @@ export const Tabs = ({ label, tabs, look = 'tabs', children }: TabsProps) => (
       <Link
         key={i}
         {...target}
+        className={styles.tab}
         activeOptions={{ exact: true, includeSearch: true }}
         aria-current={isShown ? 'page' : undefined}
       >
