@@ -4,6 +4,7 @@ import { fitCanvas } from '../../parts/canvas.ts'
 import { useCanvasColors } from '../../parts/canvas-colors.ts'
 import { otherColor, seriesColors } from '../../parts/chart-series.ts'
 import { formatBytes, formatCount, formatTenth, plural } from '../../parts/format.ts'
+import { nameJob } from '../../parts/server-text.ts'
 import { states, stateWords } from '../../parts/states.ts'
 import { isControl } from '../../parts/table.tsx'
 import type { CellColors } from './cell-colors.ts'
@@ -161,6 +162,6 @@ function describeSpot({ node, device }: Spot, claims: Claims): string {
     return `${place}: ${formatTenth(free.cpu)} of ${formatTenth(capacity.cpu)} cores and ${formatBytes(free.memoryBytes)} of ${formatBytes(capacity.memoryBytes)} free`
   }
   const { index, allocated, job } = device
-  const holder = job ? `${job.name ?? job.id} (${stateWords[job.state].toLowerCase()}, ${job.account})` : 'in use'
+  const holder = job ? `${nameJob(job)} (${stateWords[job.state].toLowerCase()}, ${job.account})` : 'in use'
   return `${place}, GPU ${index}: ${allocated ? holder : 'free'}`
 }

@@ -1,4 +1,5 @@
 import { formatBytes, formatTenth } from '../../parts/format.ts'
+import { nameJob } from '../../parts/server-text.ts'
 import { Table } from '../../parts/table.tsx'
 import { describeModel } from './map-layout.ts'
 import type { MapNode } from './node-changes.ts'
@@ -32,7 +33,7 @@ export const ClusterTable = ({ nodes, claims, openId, onOpen }: ClusterTableProp
       {
         title: 'Jobs',
         isSecondary: true,
-        cell: ({ gpus }) => [...new Set(gpus.flatMap(({ job }) => (job ? [job.name ?? job.id] : [])))].join(', '),
+        cell: ({ gpus }) => [...new Set(gpus.flatMap(({ job }) => (job ? [nameJob(job)] : [])))].join(', '),
       },
       {
         title: 'Free cores',

@@ -1,4 +1,5 @@
 import { type Box, drawCross, drawHatch } from '../../parts/canvas.ts'
+import { nameJob } from '../../parts/server-text.ts'
 import type { CellColors } from './cell-colors.ts'
 import { cellGap, type Group, listBlocks, type MapLayout, margin, nameHeight, type Tile } from './map-layout.ts'
 import type { MapNode } from './node-changes.ts'
@@ -81,7 +82,7 @@ function drawTile(context: CanvasRenderingContext2D, { node, x }: Tile, { group,
     }
     outline(context, block, colors[paint ? 'outline' : 'empty'] ?? '')
     drawCondition(context, block, condition, { isUsed: paint !== null, colors })
-    if (color !== null) drawJobName(context, block, { color, name: device.job?.name ?? '', colors })
+    if (color !== null) drawJobName(context, block, { color, name: device.job ? nameJob(device.job) : '', colors })
   }
 }
 

@@ -6,6 +6,7 @@ import { useNow } from '../../ground/server-clock.ts'
 import { type Fact, Facts } from '../../parts/facts.tsx'
 import { formatBytes, formatClock, formatDuration, formatTenth, plural } from '../../parts/format.ts'
 import { FailedInline } from '../../parts/page-states.tsx'
+import { nameJob } from '../../parts/server-text.ts'
 import { SidePanel } from '../../parts/side-panel.tsx'
 import { StateChip } from '../../parts/state-glyph.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -84,9 +85,9 @@ function NodeFacts({ node, details, claims, hold }: NodeFactsProps) {
   return <Facts facts={facts} />
 }
 
-const JobLink = ({ job: { id, name } }: { job: { id: string; name: string | null } }) => (
-  <Link to="/jobs/$id" params={{ id }} className={styles.link}>
-    {name ?? id}
+const JobLink = ({ job }: { job: { id: string; name: string | null } }) => (
+  <Link to="/jobs/$id" params={{ id: job.id }} className={styles.link}>
+    {nameJob(job)}
   </Link>
 )
 

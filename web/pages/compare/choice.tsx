@@ -5,6 +5,7 @@ import { useResource } from '../../ground/resource.ts'
 import { useStart } from '../../ground/server-facts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Empty, Failed, Loading } from '../../parts/page-states.tsx'
+import { nameJob } from '../../parts/server-text.ts'
 import { StateChip } from '../../parts/state-glyph.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -44,7 +45,7 @@ export function Choice({ ids }: { ids: readonly string[] }) {
             title: 'Name',
             cell: ({ id, name }) => (
               <Link to="/jobs/compare" search={{ ids: [...ids, id].join(',') }} className={styles.link}>
-                {name ?? id}
+                {nameJob({ id, name })}
               </Link>
             ),
           },

@@ -11,6 +11,7 @@ import { useResource } from '../../ground/resource.ts'
 import { useNow } from '../../ground/server-clock.ts'
 import { Button } from '../../parts/button.tsx'
 import { ScrollBox } from '../../parts/scroll-box.tsx'
+import { nameJob } from '../../parts/server-text.ts'
 import { StateChip } from '../../parts/state-glyph.tsx'
 import { describeEnd } from '../../parts/states.ts'
 import { Time } from '../../parts/time.tsx'
@@ -56,16 +57,16 @@ export function Facts({ jobs, onRemove }: FactsProps) {
         <thead>
           <tr>
             <td />
-            {jobs.map(({ id, name }, i) => (
-              <th key={id} scope="col">
+            {jobs.map((job, i) => (
+              <th key={job.id} scope="col">
                 <span className={styles.head}>
                   <b className={styles.letter} data-letter={letters[i]}>
                     {letters[i]}
                   </b>
-                  <Link to="/jobs/$id" params={{ id }} className={styles.link}>
-                    {name ?? id}
+                  <Link to="/jobs/$id" params={{ id: job.id }} className={styles.link}>
+                    {nameJob(job)}
                   </Link>
-                  <Button look="quiet" aria-label={`Leave out ${name ?? id}`} onClick={() => onRemove(id)}>
+                  <Button look="quiet" aria-label={`Leave out ${nameJob(job)}`} onClick={() => onRemove(job.id)}>
                     <X size={14} />
                   </Button>
                 </span>

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import type { Spec } from '../../features/spec/spec-input.ts'
 import { useNow } from '../../ground/server-clock.ts'
 import { formatBytes, formatDuration, formatMoney, formatPercent, plural } from '../../parts/format.ts'
+import { nameJob } from '../../parts/server-text.ts'
 import { describeInfo } from '../../parts/states.ts'
 import { Time } from '../../parts/time.tsx'
 import styles from './job.module.css'
@@ -57,7 +58,7 @@ export function JobFacts({ job, spec }: { job: PageJob; spec: Spec | null }) {
         {job.retryOf && (
           <Fact name="Retry of">
             <Link to="/jobs/$id" params={{ id: job.retryOf.id }}>
-              {job.retryOf.name ?? job.retryOf.id}
+              {nameJob(job.retryOf)}
             </Link>
           </Fact>
         )}

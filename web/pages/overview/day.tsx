@@ -13,6 +13,7 @@ import { serverNowMs, useNow } from '../../ground/server-clock.ts'
 import { useMay } from '../../ground/use-may.ts'
 import { formatClock, formatCount, formatDuration, plural } from '../../parts/format.ts'
 import { FailedInline } from '../../parts/page-states.tsx'
+import { nameJob } from '../../parts/server-text.ts'
 import { states, stateWords } from '../../parts/states.ts'
 import { Tabs } from '../../parts/tabs.tsx'
 import { formatAxisTime } from '../../parts/time-axis.ts'
@@ -194,7 +195,7 @@ function describeJob({ id, name, state, user, pool, startedAt, finishedAt }: Day
     startedAt === null
       ? `ended ${clock(finishedAt ?? '')} without a start`
       : `${clock(startedAt)} to ${finishedAt === null ? 'now' : clock(finishedAt)}, ${formatDuration(endMs - Date.parse(startedAt))}`
-  return `${name ?? id} (${user.name}, ${pool.name}): ${stateWords[state].toLowerCase()}, ${times}`
+  return `${nameJob({ id, name })} (${user.name}, ${pool.name}): ${stateWords[state].toLowerCase()}, ${times}`
 }
 
 /** What the picture leaves out. */

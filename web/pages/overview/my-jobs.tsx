@@ -9,6 +9,7 @@ import type { OverviewQuery, StateCategory } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
 import { beforeNextPicture } from '../../ground/next-picture.ts'
 import { formatPercent } from '../../parts/format.ts'
+import { nameJob } from '../../parts/server-text.ts'
 import { StateChip } from '../../parts/state-glyph.tsx'
 import { Duration } from '../../parts/time.tsx'
 import styles from './overview.module.css'
@@ -85,7 +86,7 @@ function JobItem({ id, isDeparted }: { id: string; isDeparted: boolean }) {
       <Link to="/jobs/$id" params={{ id }} className={styles.job}>
         <StateChip state={job.state} fraction={job.progress?.fraction} detail={describePercent(job)} />
         <span className={styles.name} title={describePlace(job)}>
-          {job.name ?? job.id}{' '}
+          {nameJob(job)}{' '}
           <span className={styles.faint}>
             {[job.state === 'RUNNING' && job.progress?.message, abridgePlace(job)].filter(Boolean).join(' · ')}
           </span>

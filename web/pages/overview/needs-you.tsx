@@ -10,6 +10,7 @@ import { useNow } from '../../ground/server-clock.ts'
 import { useMay } from '../../ground/use-may.ts'
 import { Button } from '../../parts/button.tsx'
 import { formatCount, formatDuration, plural } from '../../parts/format.ts'
+import { nameJob } from '../../parts/server-text.ts'
 import { StateGlyph } from '../../parts/state-glyph.tsx'
 import { describeEnd } from '../../parts/states.ts'
 import { Time } from '../../parts/time.tsx'
@@ -64,7 +65,7 @@ export function NeedsYou({ pendingDecisions, failed, failedCount }: NeedsYouProp
             to={`/jobs/${job.id}`}
             when={job.finishedAt && <Time at={job.finishedAt} />}
           >
-            {job.name ?? job.id}{' '}
+            {nameJob(job)}{' '}
             <span className={styles.faint} title={job.stateInfo ?? undefined}>
               {describeEnd(job)}
             </span>

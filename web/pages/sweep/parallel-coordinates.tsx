@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { CSSProperties } from 'react'
 import type { JobRow } from '../../features/jobs/rows/job-store.ts'
 import { metricUnit } from '../../parts/chart-units.ts'
+import { nameJob } from '../../parts/server-text.ts'
 import styles from './parallel-coordinates.module.css'
 import { labelOf } from './sweep-axes.ts'
 import { type Best, type LastValues, titleMetric } from './sweep-metrics.ts'
@@ -50,7 +51,7 @@ export function ParallelCoordinates({ jobs, axes, metric, values }: ParallelCoor
                 style={{ '--rank': rank } as CSSProperties}
                 points={places.map((place = 0, at) => `${leftOf(at)},${(1 - place) * 100}`).join(' ')}
               >
-                <title>{`${job.name ?? job.id}: ${metric.name} ${metricUnit.format(values.get(job.id)?.get(metric.name) ?? 0)}`}</title>
+                <title>{`${nameJob(job)}: ${metric.name} ${metricUnit.format(values.get(job.id)?.get(metric.name) ?? 0)}`}</title>
               </polyline>
             </Link>
           ))}

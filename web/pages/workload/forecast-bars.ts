@@ -1,5 +1,6 @@
 import type { Reservation } from '../../features/machines/use-reservations.ts'
 import type { JobState } from '../../generated/graphql.ts'
+import { nameJob } from '../../parts/server-text.ts'
 import type { LineRow, WorkloadPanel } from './use-workload.ts'
 
 /** Time on the forecast: a job, nodes held for a job, or nodes reserved for a project. */
@@ -42,7 +43,7 @@ export function listForecast(
     const hold = holdByJob.get(row.id)
     const bars = [...(hold ? [holdBar(hold, bar?.fromMs ?? null, nowMs)] : []), ...(bar ? [bar] : [])]
     if (bars.length === 0) return []
-    return [{ id: row.id, title: row.name ?? row.id, who: row.user.name, state: row.state, jobId: row.id, bars }]
+    return [{ id: row.id, title: nameJob(row), who: row.user.name, state: row.state, jobId: row.id, bars }]
   })
   const known = new Set(rows.map(({ id }) => id))
   const hiddenHolds = holds
@@ -50,7 +51,7 @@ export function listForecast(
     .map((hold) => ({
       id: hold.id,
       title: `held: ${listNames(hold.nodes)}`,
-      who: hold.job?.name ?? '',
+      who: hold.job ? nameJob(hold.job) : '',
       state: null,
       jobId: hold.job?.id ?? null,
       bars: [holdBar(hold, null, nowMs)],

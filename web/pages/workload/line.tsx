@@ -7,7 +7,7 @@ import { describeCode } from '../../features/machines/pending-reasons.ts'
 import type { PendingReasonCode } from '../../generated/graphql.ts'
 import { Button } from '../../parts/button.tsx'
 import { formatCount, plural } from '../../parts/format.ts'
-import { formatServerText } from '../../parts/server-text.ts'
+import { formatServerText, nameJob } from '../../parts/server-text.ts'
 import { StateChip } from '../../parts/state-glyph.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Duration } from '../../parts/time.tsx'
@@ -114,7 +114,7 @@ const columns = (present: ReadonlySet<string>, hasPriorities: boolean): readonly
       <span className={styles.job} data-departed={!present.has(id)}>
         <StateChip state={state} />
         <Link to="/jobs/$id" params={{ id }} className={styles.name}>
-          {name ?? id}
+          {nameJob({ id, name })}
         </Link>
       </span>
     ),
@@ -160,7 +160,7 @@ const columns = (present: ReadonlySet<string>, hasPriorities: boolean): readonly
             </Link>
           )}
           {job.allowedActions.includes('CANCEL') && (
-            <Button look="quiet" aria-label={`Cancel ${job.name ?? job.id}`} onClick={() => confirmCancel([job])}>
+            <Button look="quiet" aria-label={`Cancel ${nameJob(job)}`} onClick={() => confirmCancel([job])}>
               Cancel
             </Button>
           )}
