@@ -40,14 +40,14 @@ it('each later part has at most 180 kB', () => {
   expect(Math.max(...later.map(sizeOf))).toBeLessThanOrEqual(180_000)
 })
 
-it('all styles have at most 31 kB, and all fonts 110 kB', () => {
+it('all styles have at most 30 kB, and all fonts 110 kB', () => {
   expect(
     sum(
       assets()
         .filter((path) => path.endsWith('.css'))
         .map(sizeOf),
     ),
-  ).toBeLessThanOrEqual(31_000)
+  ).toBeLessThanOrEqual(30_000)
   const fonts = assets().filter((path) => path.endsWith('.woff2'))
   expect(fonts.length).toBe(2)
   expect(sum(fonts.map((path) => readFileSync(join(dist, path)).length))).toBeLessThanOrEqual(110_000)
