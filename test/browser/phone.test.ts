@@ -8,7 +8,8 @@ import { listPages, settle } from './support/pages.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Links and check boxes whose target, the area that takes a touch for them, is small. Links in sentences may be small. */
+/** Links and check boxes whose target, the area that takes a touch for them, is small. Links in sentences,
+ * numbers of lines and bars of a chart may be small. */
 const findSmallTargets = `(() => {
   // A pixel less than wanted: the middle of an element may be between two.
   const min = 43
@@ -25,7 +26,7 @@ const findSmallTargets = `(() => {
   }
   return [...document.querySelectorAll('a[href], input[type=checkbox]')].flatMap((element) => {
     const isInText = getComputedStyle(element).display === 'inline' && element.closest('p, li')
-    if (isInText || element.closest('[role=log]') || !element.checkVisibility()) return []
+    if (isInText || element.closest('[role=log], [aria-label^="Logs of"], [data-job]') || !element.checkVisibility()) return []
     element.scrollIntoView({ block: 'center', inline: 'center' })
     const { left, top, width, height } = targetOf(element).getBoundingClientRect()
     const [x, y] = [left + width / 2, top + height / 2]
@@ -44,11 +45,13 @@ describeConsole('the console on a phone', (subject) => {
   let server: BerthServer
   let phone: BrowserContext
   let id: string
+  let other: string
   beforeAll(async () => {
     server = await subject.startWithUsers('phone', { console: { title: 'GPU lab' } })
     const options = { viewport: { width: 400, height: 800 }, hasTouch: true, isMobile: true, reducedMotion: 'reduce' }
     phone = await subject.openContext(options as object, { server, token: adminToken })
     id = await submit(server, 'phone', "printf '1 %%\\r2 %%\\r3 %%\\n'; seq 5", adminToken)
+    other = await submit(server, 'other', 'seq 4', adminToken)
     for (const seed of ['1', '2', '3', '4', '5', '6'])
       await berth(
         server,
@@ -73,7 +76,10 @@ describeConsole('the console on a phone', (subject) => {
   }
 
   it('links and check boxes have room for a finger', async () => {
-    const paths = ['/jobs', `/jobs/${id}`, `/jobs/${id}/events`, '/sweeps/sweep/lr', '/people/users', '/usage']
+    const paths = [
+      ...['/', '/jobs', `/jobs/${id}`, `/jobs/${id}/events`, '/jobs/compare', `/jobs/compare?ids=${id},${other}`],
+      ...['/workload/local', '/cluster/local?view=table', '/sweeps/sweep/lr', '/people/users', '/usage'],
+    ]
     expect(await visit(paths, (page) => page.evaluate(findSmallTargets))).toEqual([])
   })
 

@@ -131,7 +131,12 @@ function RunItem({ run: { job, state, startedAt, scheduledAt, gpuIds, number } }
         {since && `, for ${formatDuration(nowMs - Date.parse(since))}`}, {until}
       </p>
       <p>
-        <Link to="/jobs/$id/$tab" params={{ id: job.id, tab: 'log' }} search={{ run: String(number) }}>
+        <Link
+          to="/jobs/$id/$tab"
+          params={{ id: job.id, tab: 'log' }}
+          search={{ run: String(number) }}
+          className={styles.link}
+        >
           Log of run {number}
         </Link>
       </p>
