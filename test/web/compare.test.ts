@@ -134,3 +134,8 @@ it('a long difference of logs is cut', () => {
   expect(found).toMatchObject({ added: 600, removed: 600, isCut: true })
   expect(found?.rows).toHaveLength(1_000)
 })
+
+it('logs that have too little in common are not compared', () => {
+  const [first, second] = ['a', 'b'].map((name) => Array.from({ length: 1_600 }, (_, i) => `${name} ${i}`))
+  expect(diffLogs(first ?? [], second ?? [])).toBeNull()
+})

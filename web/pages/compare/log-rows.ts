@@ -23,11 +23,12 @@ export interface LogRows {
 
 const shownAround = 3
 const rowsMax = 1_000
-const workMsMax = 500
+/** The work grows with its square: half a second of a common processor. A bound of time would depend on its load. */
+const editsMax = 3_000
 
 /** The lines that only one of two logs has, between equal ones; null: the logs have too little in common. */
 export function diffLogs(first: readonly string[], second: readonly string[]): LogRows | null {
-  const changes = diffArrays([...first], [...second], { timeout: workMsMax })
+  const changes = diffArrays([...first], [...second], { maxEditLength: editsMax })
   if (!changes) return null
   const rows = foldEqual(listRows(changes))
   const count = (kind: LogRow['kind']) =>
