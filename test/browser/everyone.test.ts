@@ -179,6 +179,7 @@ describeLongConsole('every page, for everyone', (subject) => {
         await page.emulateMedia({ colorScheme, forcedColors })
         expect(await findDifferences(page), `${colorScheme}, forced colours ${forcedColors}`).toEqual([])
       }
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
     await page.context().close()
   })
 })
