@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { reveal } from '../../web/parts/server-text.ts'
 import type { BerthServer } from '../support/berth-server.ts'
 import { hostileMarkup } from '../support/hostile-texts.ts'
 import { until } from '../support/until.ts'
@@ -123,9 +124,10 @@ describeConsole('the console and other pages', (subject) => {
     const page = await context.newPage()
     page.on('dialog', (dialog) => subject.complaints.push(`dialog: ${dialog.message()}`))
     await page.goto(`${server.url}/jobs`)
-    for (const text of hostileMarkup) await row(page, text.trim()).first().waitFor()
+    for (const text of hostileMarkup) await row(page, reveal(text.trim())).first().waitFor()
     const urls = [
       ...listPages({ jobId: ids[0] ?? '' }),
+      `/jobs/compare?ids=${ids.slice(0, 4).join()}`,
       ...ids.flatMap((id) => [`/jobs/${id}`, `/jobs/${id}/artifacts`]),
     ]
     for (const url of urls) {
