@@ -40,10 +40,3 @@ export const Tabs = ({ label, tabs, look = 'tabs', children }: TabsProps) => (
     {children && <span className={styles.rest}>{children}</span>}
   </nav>
 )
-
-/** Links in a row, of which one is chosen. */
-export const Choice = ({ label, children }: { label: string; children: ReactNode }) => (
-  <nav aria-label={label} className={styles.choice}>
-    {children}
-  </nav>
-)

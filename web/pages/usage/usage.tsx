@@ -7,7 +7,7 @@ import { serverNowMs } from '../../ground/server-clock.ts'
 import { useMay } from '../../ground/use-may.ts'
 import { formatExact } from '../../parts/format.ts'
 import { Empty, Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
-import { Choice, Tabs } from '../../parts/tabs.tsx'
+import { Tabs } from '../../parts/tabs.tsx'
 import { readUsage, type Usage } from './read-usage.ts'
 import styles from './usage.module.css'
 import { UsageCharts } from './usage-charts.tsx'
@@ -93,18 +93,16 @@ function Head({ search, pools }: { search: UsageSearch; pools: readonly string[]
   const isPreset = !search.to && (presets as readonly string[]).includes(search.from ?? defaultFrom)
   return (
     <header className={styles.head}>
-      <Choice label="Time">
-        {presets.map((each) => (
-          <Link
-            key={each}
-            to="/usage"
-            search={{ ...search, from: each === defaultFrom ? undefined : each, to: undefined }}
-            activeOptions={{ exact: true, includeSearch: true }}
-          >
-            {each === '365d' ? '1 year' : each.replace(/([hd])$/, ' $1')}
-          </Link>
-        ))}
-      </Choice>
+      <Tabs
+        look="choice"
+        label="Time"
+        tabs={presets.map((each) => ({
+          title: each === '365d' ? '1 year' : each.replace(/([hd])$/, ' $1'),
+          to: '/usage',
+          search: { ...search, from: each === defaultFrom ? undefined : each, to: undefined },
+          isShown: each === (search.from ?? defaultFrom) && search.to === undefined,
+        }))}
+      />
       {!isPreset && range && (
         <span className={styles.range}>
           {formatExact(range.fromMs)} to {search.to ? formatExact(range.toMs) : 'now'}
