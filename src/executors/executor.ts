@@ -263,12 +263,13 @@ export interface ExecProcess {
   readonly stdout: Readable
   /** null: the command has a terminal, which shows both streams. */
   readonly stderr: Readable | null
-  /** Resolves with the exit code, or 128 + the number of the signal; null: unknown. */
+  /** Resolves with the exit code, or 128 + the number of the signal; null: unknown. Never rejects. */
   readonly exitCode: Promise<number | null>
-  resize(size: TerminalSize): void
-  signal(name: string): void
-  /** Ends the command. */
-  end(): void
+  /** Resolves when the size is set; never rejects. Called again only after that, like `signal`. */
+  resize(size: TerminalSize): Promise<void> | void
+  signal(name: string): Promise<void> | void
+  /** Ends the command. Resolves when it is killed; never rejects. */
+  end(): Promise<void> | void
 }
 
 /** A session cannot enter the run, for a reason that its user can act on. */

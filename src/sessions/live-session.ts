@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { decodeText, type Kind, kinds, payloadBytesMax } from '../client/channel/frames.ts'
 import type { TakenSession } from '../domain/control/sessions.ts'
@@ -10,6 +9,8 @@ import { Line } from './line.ts'
 
 /** Connections to a forwarded port at the same time. */
 const connectionsMax = 64
+/** A client opens lines in parallel, so a number may arrive after so many higher ones. */
+const lateLinesMax = 1_024
 /** Time in which the client of a session that is ended can take the reason. */
 const farewellMs = 2_000
 
@@ -33,9 +34,14 @@ export class LiveSession {
   bytesOut = 0
   readonly #options: LiveOptions
   readonly #lines = new Map<number, Line>()
+  /** Numbers of lines that were opened, of the newest `lateLinesMax`. No line is opened twice. */
+  readonly #opened = new Set<number>()
   #newestLine = 0
   #activeMs: number
   #process: ExecProcess | null = null
+  #ending: Promise<void> | void = undefined
+  #wantedSize: TerminalSize | null = null
+  #isResizing = false
   #exitCode: number | null = null
   #reason: string | null = null
   #isOver = false
@@ -65,26 +71,35 @@ export class LiveSession {
   /** The line of a connection; null: it is over, or there are too many. A new number opens a connection to the port. */
   findLine(number: number): Line | null {
     const line = this.#lines.get(number)
-    const isNew = this.session.port !== null && number > this.#newestLine
-    if (line || !isNew || this.#isOver || this.#lines.size > connectionsMax) return line ?? null
-    this.#newestLine = number
-    return this.#connect(number, this.session.port ?? 0)
+    const { port } = this.session
+    const wasOpened = this.#opened.has(number) || number <= Math.max(0, this.#newestLine - lateLinesMax)
+    if (line || port === null || wasOpened) return line ?? null
+    if (this.#isOver || this.#reason !== null || this.#lines.size > connectionsMax) return null
+    this.#newestLine = Math.max(number, this.#newestLine)
+    this.#opened.add(number)
+    for (const each of this.#opened) if (each <= this.#newestLine - lateLinesMax) this.#opened.delete(each)
+    return this.#connect(number, port)
   }
 
   /** Ends the session, and tells its client why. */
   end(reason: string): void {
     if (this.#reason !== null) return
     this.#reason = reason
-    this.#process?.end()
+    this.#endProcess()
     for (const line of this.#lines.values()) line.finish(null, reason)
-    void this.#options.clock.sleep(farewellMs).then(() => this.cut(reason))
+    void this.#options.clock.sleep(farewellMs).then(() => void this.cut(reason))
   }
 
-  /** Ends the session without waiting for its client. */
-  cut(reason: string): void {
+  /** Ends the session without waiting for its client. Resolves when the command is killed. */
+  async cut(reason: string): Promise<void> {
     this.#reason ??= reason
-    this.#process?.end()
+    this.#endProcess()
     for (const line of this.#lines.values()) line.end(reason)
+    await this.#ending
+  }
+
+  #endProcess(): void {
+    this.#ending ??= this.#process?.end()
   }
 
   #openLine(number: number, { take, onEnd }: Pick<ConstructorParameters<typeof Line>[0], 'take' | 'onEnd'>): Line {
@@ -110,7 +125,7 @@ export class LiveSession {
     if (this.#isOver) return
     this.#isOver = true
     this.#over.resolve()
-    this.#process?.end()
+    this.#endProcess()
     for (const line of this.#lines.values()) line.end(reason)
     this.#options.onEnd({ reason: this.#reason ?? reason ?? 'The command is over', exitCode: this.#exitCode })
   }
@@ -121,7 +136,7 @@ export class LiveSession {
       const size = columns === null || rows === null ? null : { columns, rows }
       const process = await this.#demand('exec')(handle, { command, size, unixUser })
       this.#process = process
-      if (this.#isOver || this.#reason !== null) process.end()
+      if (this.#isOver || this.#reason !== null) this.#endProcess()
       const { stdout, stderr } = process
       const sent = [this.#pump(stdout, line, kinds.stdout), stderr && this.#pump(stderr, line, kinds.stderr)]
       this.#inputReady.resolve(process)
@@ -139,12 +154,27 @@ export class LiveSession {
     if (!process) return
     if (kind === kinds.stdin) await write(process.stdin, payload)
     else if (kind === kinds.eof) process.stdin.end()
-    else if (kind === kinds.signal) process.signal(decodeText(payload))
+    else if (kind === kinds.signal) await process.signal(decodeText(payload))
     else if (kind === kinds.resize) {
       const size = JSON.parse(decodeText(payload)) as TerminalSize
       if ([size.columns, size.rows].every((edge) => Number.isInteger(edge) && edge > 0 && edge < 10_000))
-        process.resize(size)
+        void this.#resize(process, size)
     }
+  }
+
+  /** Sets one size at a time; of those that come meanwhile, the newest alone. */
+  async #resize(process: ExecProcess, size: TerminalSize): Promise<void> {
+    this.#wantedSize = size
+    if (this.#isResizing) return
+    this.#isResizing = true
+    for (let next = this.#takeSize(); next; next = this.#takeSize()) await process.resize(next)
+    this.#isResizing = false
+  }
+
+  #takeSize(): TerminalSize | null {
+    const size = this.#wantedSize
+    this.#wantedSize = null
+    return size
   }
 
   #connect(number: number, port: number): Line {
@@ -159,7 +189,9 @@ export class LiveSession {
     })
     const carry = async () => {
       const socket = await opened
-      const closed = once(socket, 'close')
+      // The pump reports an error.
+      socket.on('error', () => undefined)
+      const closed = new Promise((resolve) => socket.once('close', resolve))
       await this.#pump(socket, line, kinds.stdout)
       await line.send(kinds.eof)
       await closed

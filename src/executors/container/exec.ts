@@ -47,27 +47,28 @@ export async function execInContainer(handle: Handle, order: ExecOrder, parts: E
   })
   const socket = await engine.hijack(`/exec/${id}/start`, { Detach: false, Tty: size !== null })
   socket.on('error', () => undefined)
-  const resize = ({ columns: w, rows: h }: TerminalSize) =>
-    void engine.post(`/exec/${id}/resize`, { h, w }).catch(() => undefined)
-  if (size) resize(size)
+  const resize = async ({ columns: w, rows: h }: TerminalSize) => {
+    await engine.post(`/exec/${id}/resize`, { h, w }).catch(() => undefined)
+  }
+  if (size) void resize(size)
   // Processes that a command left behind stay when it has ended, as on this machine.
-  const send = (signal: string) => {
-    if (!stdout.readableEnded) void kill(engine, handle, { session, signal }).catch(() => undefined)
+  const send = async (signal: string) => {
+    if (!stdout.readableEnded) await kill(engine, handle, { session, signal }).catch(() => undefined)
   }
   const { stdout, stderr } = size ? { stdout: socket, stderr: null } : separate(socket)
   return {
     stdin: socket,
     stdout,
     stderr,
-    exitCode: once(stdout, 'close').then(
-      () => readExitCode(id, parts),
-      () => null,
-    ),
+    exitCode: once(stdout, 'close')
+      .then(() => readExitCode(id, parts))
+      .catch(() => null),
     resize,
     signal: send,
     end: () => {
-      send('KILL')
+      const killed = send('KILL')
       socket.destroy()
+      return killed
     },
   }
 }
@@ -80,6 +81,8 @@ export async function connectToContainer(handle: Handle, port: number, parts: Ex
   if (ip === undefined)
     throw new SessionRefused('The container has no address of its own, so its ports are not reached')
   const socket = connect({ host: ip, port, allowHalfOpen: true })
+  // It may break at any time; its reader learns that from the stream.
+  socket.on('error', () => undefined)
   const late = setTimeout(() => socket.destroy(new Error('no answer')), connectMsMax)
   try {
     await once(socket, 'connect')
@@ -92,7 +95,12 @@ export async function connectToContainer(handle: Handle, port: number, parts: Ex
     clearTimeout(late)
   }
   // The container may have ended, and another one may have got its address.
-  if (findContainerAddress(await findRunning(handle, containers)).ip === ip) return socket
+  const found = await findRunning(handle, containers).catch((error: unknown) => {
+    socket.destroy()
+    throw error
+  })
+  if (socket.destroyed) throw new SessionRefused(`The connection to port ${port} of the container broke`)
+  if (findContainerAddress(found).ip === ip) return socket
   socket.destroy()
   throw notRunning()
 }

@@ -118,11 +118,12 @@ function toProcess(
     wanted = size
     if (isOver || !terminalName.test(terminal.trim())) return
     const words = [...toAccount, 'stty', '-F', terminal.trim(), 'rows', String(size.rows), 'cols', String(size.columns)]
-    spawn(words[0] ?? '', words.slice(1), { stdio: 'ignore', cwd: '/' }).on('error', () => undefined)
+    const setting = spawn(words[0] ?? '', words.slice(1), { stdio: 'ignore', cwd: '/' })
+    return new Promise<void>((resolve) => setting.on('error', () => resolve()).on('exit', () => resolve()))
   }
   named?.setEncoding('utf8').on('data', (text: string) => {
     terminal = (terminal + text).slice(0, 64)
-    if (wanted) resize(wanted)
+    if (wanted) void resize(wanted)
   })
   for (const stream of [stdin, stdout, stderr, named]) stream?.on('error', () => undefined)
   // What `script` itself writes there.

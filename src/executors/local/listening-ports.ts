@@ -1,7 +1,10 @@
 import { once } from 'node:events'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
+import { createSerial } from '../../platform/serial.ts'
+import { inSlices } from '../../platform/slices.ts'
 import { unlessMissingSync } from '../backend/file-errors.ts'
 import { SessionRefused } from '../executor.ts'
 import { type ClaimedJournal, findMembers } from './supervision.ts'
@@ -18,21 +21,32 @@ interface Listener {
 
 const listenState = '0A'
 
+/** One search at a time in a run, because a search looks at all files of its processes. */
+const searches = createSerial()
+
 export async function connectToRun(runId: string, journal: ClaimedJournal, port: number): Promise<Socket> {
-  const find = async () => {
-    const own = readSocketInodes(await listPids(runId, journal))
-    return listListeners(port).find(({ inode }) => own.has(inode))
-  }
-  const listener = await find()
+  const find = (isWanted: (listener: Listener) => boolean) =>
+    searches.run(runId, async () => {
+      const listeners = listListeners(port).filter(isWanted)
+      return listeners.length === 0 ? null : findHeld(listeners, await listPids(runId, journal))
+    })
+  const listener = await find(() => true)
   if (!listener) throw notListening(port)
   const socket = connect({ host: listener.address, port, allowHalfOpen: true })
+  // It may break at any time; its reader learns that from the stream.
+  socket.on('error', () => undefined)
   try {
     await once(socket, 'connect')
   } catch (cause) {
     throw new SessionRefused(`Port ${port} refuses connections`, { cause })
   }
   // Another process may have taken the port in between.
-  if ((await find())?.inode === listener.inode) return socket
+  const isHeld = await find(({ inode }) => inode === listener.inode).catch((error: unknown) => {
+    socket.destroy()
+    throw error
+  })
+  if (socket.destroyed) throw new SessionRefused(`The connection to port ${port} broke`)
+  if (isHeld) return socket
   socket.destroy()
   throw notListening(port)
 }
@@ -52,16 +66,27 @@ function readPids(cgroup: string): number[] {
   return [...own, ...below.flatMap((entry) => (entry.isDirectory() ? readPids(join(cgroup, entry.name)) : []))]
 }
 
-function readSocketInodes(pids: readonly number[]): ReadonlySet<string> {
-  const links = pids.flatMap((pid) => {
-    try {
-      return readdirSync(`/proc/${pid}/fd`).map((file) => readlinkSync(`/proc/${pid}/fd/${file}`))
-    } catch {
-      // The process ended, or is of another account.
-      return []
-    }
-  })
-  return new Set(links.flatMap((link) => /^socket:\[(\d+)\]$/.exec(link)?.[1] ?? []))
+/** The first of these listeners that one of the processes has among its files. */
+async function findHeld(listeners: readonly Listener[], pids: readonly number[]): Promise<Listener | null> {
+  const byLink = new Map(listeners.map((each) => [`socket:[${each.inode}]`, each]))
+  for (const pid of pids) {
+    const directory = `/proc/${pid}/fd`
+    // The process may have ended, or be of another account.
+    const files = await readdir(directory).catch(() => [])
+    const held = await inSlices(files, (file) => byLink.get(readLink(join(directory, file))))
+    const found = held.find((each) => each !== undefined)
+    if (found) return found
+  }
+  return null
+}
+
+function readLink(path: string): string {
+  try {
+    return readlinkSync(path)
+  } catch {
+    // The file was closed.
+    return ''
+  }
 }
 
 /** Listeners on the port, of all processes in the network of the server. */
