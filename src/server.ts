@@ -60,7 +60,7 @@ import { GaugeMeter, isReadableToAll } from './platform/server-gauges.ts'
 import { isUnavailable, Unavailable } from './platform/tx.ts'
 import { Wakeups } from './platform/wakeup.ts'
 import { startSchedulers } from './schedulers.ts'
-import { type ReachedPools, Sessions } from './sessions/sessions.ts'
+import { Sessions } from './sessions/sessions.ts'
 import { createWebhookSender } from './webhooks/sender.ts'
 
 /**
@@ -161,14 +161,17 @@ async function build(start: Start): Promise<string> {
   const checkReadiness = createReadiness(domain, { disk, findStanding: () => findStanding(running) })
   await serveMetrics(config, { rules: { singleUser, ...config.server }, checkReadiness }, down)
   const reached = new Map<string, ReadonlyMap<string, Executor>>()
+  const sessions = new Sessions(domain, reached)
   const serverUrl = config.server.roles.includes('api')
-    ? await serve({ config, domain, checkReadiness, fresh, running, reached })
+    ? await serve({ config, domain, checkReadiness, fresh, running, sessions })
     : null
   const jobUrl =
     config.server.publicUrl ?? toLocalUrl(serverUrl ?? `http://${config.server.host}:${config.server.port}`)
   const id = `${machine.host}:${process.pid}:${startedMs}`
   const scheduling = { config, domain, machine, holder: id, fresh, jobUrl, reached }
   const schedulers = config.server.roles.includes('scheduler') ? await startSchedulers(scheduling, down) : new Map()
+  // Before the executors, which kill the commands of sessions.
+  down.push(() => sessions.close())
   const { webhooks } = config
   if (webhooks.length > 0)
     startLoop(createWebhookSender(domain, { webhooks, publicUrl: config.server.publicUrl }), down)
@@ -207,11 +210,10 @@ interface Serving {
   checkReadiness: () => Promise<Readiness>
   fresh: FreshOutput
   running: Running
-  /** Executors of this server, by pool and name; filled when the schedulers start. */
-  reached: ReachedPools
+  sessions: Sessions
 }
 
-async function serve({ config, domain, checkReadiness, fresh, running, reached }: Serving): Promise<string> {
+async function serve({ config, domain, checkReadiness, fresh, running, sessions }: Serving): Promise<string> {
   const down = running.parts
   const { live: liveMax, lists: listsMax, ordinaryPerUser } = divideConnections(config.database.connections)
   const live = {
@@ -246,7 +248,7 @@ async function serve({ config, domain, checkReadiness, fresh, running, reached }
     },
     config: { singleUser: domain.singleUser, ...config.server, documents: withOwn(config.server.documents, site) },
     console: site,
-    sessions: new Sessions(domain, reached),
+    sessions,
     checkReadiness,
     connectionsMax: Math.floor(openFilesMax() / 2),
     authenticate: domain.singleUser

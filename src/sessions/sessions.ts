@@ -5,6 +5,9 @@ import { createLoop, type Loop } from '../platform/loop.ts'
 import { LiveSession } from './live-session.ts'
 
 const reportMs = 1_000
+/** How long a stop waits until commands are killed. */
+const killMsMax = 1_000
+const stoppingReason = 'The server is stopping'
 const idleHoursMax = 4
 const idleMsMax = idleHoursMax * 3_600_000
 
@@ -18,7 +21,9 @@ export class Sessions {
   readonly #live = new Map<string, LiveSession>()
   readonly #loop: Loop
   readonly #unlisten: () => void
-  readonly #closing = new Set<Promise<unknown>>()
+  /** Ends of sessions that are being stored. */
+  readonly #ends = new Set<Promise<unknown>>()
+  #closed: Promise<void> | undefined
 
   constructor(domain: Domain, pools: ReachedPools) {
     const { clock, log, wakeups } = domain
@@ -37,10 +42,15 @@ export class Sessions {
     return this.#live.get(id)
   }
 
-  /** Begins the session of a ticket. null: the ticket is not valid. */
+  /** Begins the session of a ticket. null: the ticket is not valid, or the server is stopping. */
   async begin(given: Parameters<typeof takeTicket>[1]): Promise<LiveSession | null> {
+    if (this.#closed) return null
     const session = await takeTicket(this.#domain, given)
     if (!session) return null
+    if (this.#closed) {
+      this.#end({ bytesIn: 0, bytesOut: 0 }, session, { reason: stoppingReason, exitCode: null })
+      return null
+    }
     const { clock, log } = this.#domain
     const executor = this.#pools.get(session.pool)?.get(session.executor) ?? null
     const live = new LiveSession({ session, executor, clock, log, onEnd: (end) => this.#end(live, session, end) })
@@ -49,11 +59,18 @@ export class Sessions {
   }
 
   /** Ends all sessions. Their clients get the reason. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  /** Cuts the sessions first, because the loop may wait for a database that does not answer. */
+  async #close(): Promise<void> {
     this.#unlisten()
+    const cuts = Promise.all(Array.from(this.#live.values(), (live) => live.cut(stoppingReason)))
+    await Promise.race([cuts, this.#domain.clock.sleep(killMsMax)])
     await this.#loop.stop()
-    for (const live of this.#live.values()) live.cut('The server is stopping')
-    await Promise.all(this.#closing)
+    await Promise.all(this.#ends)
   }
 
   async #report(): Promise<void> {
@@ -66,7 +83,7 @@ export class Sessions {
   }
 
   #end(
-    { bytesIn, bytesOut }: LiveSession,
+    { bytesIn, bytesOut }: Pick<LiveSession, 'bytesIn' | 'bytesOut'>,
     session: TakenSession,
     end: { reason: string; exitCode: number | null },
   ): void {
@@ -75,7 +92,7 @@ export class Sessions {
       .catch((err: unknown) =>
         this.#domain.log.warn({ err, session: session.id }, 'the end of a session was not stored'),
       )
-      .finally(() => this.#closing.delete(stored))
-    this.#closing.add(stored)
+      .finally(() => this.#ends.delete(stored))
+    this.#ends.add(stored)
   }
 }

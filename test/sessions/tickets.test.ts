@@ -136,6 +136,22 @@ describe('a session', () => {
     expect(await end(lead.person)).toMatchObject({ __typename: 'EndSessionSuccess' })
   })
 
+  it('has a command of 128 KiB at most, of which the audit log keeps 1,000 characters', async () => {
+    const erin = await users.researcher('erin')
+    const { jobId } = await startJob(erin)
+    const word = 'é'.repeat(32_768)
+    expect(await open(erin, jobId, [word, word, 'x'])).toMatchObject({
+      __typename: 'InvalidInputProblem',
+      message: expect.stringContaining('at most 131,072 bytes'),
+    })
+    const { session } = await open(erin, jobId, ['echo', word, word.slice(8)])
+    const [entry] = await server.domain.db.sql.query<{ detail: { command: string[] } }>(
+      'SELECT detail FROM audit_entry WHERE object_id = $1',
+      [session.id],
+    )
+    expect(entry?.detail.command).toEqual(['echo', `${word.slice(0, 995)}…`, '…'])
+  })
+
   it('is refused above the maximum per user', async () => {
     const dora = await users.researcher('dora')
     const { jobId } = await startJob(dora)

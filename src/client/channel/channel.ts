@@ -11,6 +11,10 @@ export const windowBytes = 262_144
 /** A sender may exceed the window by one frame. */
 const receivedBytesMax = 2 * windowBytes
 const ackEveryBytes = windowBytes / 4
+/** A frame takes memory beside its payload, so that a small one counts as this. */
+const frameBytesMin = 512
+
+const countBytes = (payload: Uint8Array) => Math.max(frameBytesMin, headerBytes + payload.length)
 
 /** A connection to the other end. */
 export interface FrameSocket {
@@ -37,7 +41,7 @@ export class Channel {
   #socket: FrameSocket | null = null
   #sent = 0
   /** Frames that the peer has not taken, in order. */
-  #unacked: { number: number; bytes: Uint8Array<ArrayBuffer> }[] = []
+  #unacked: { number: number; bytes: Uint8Array<ArrayBuffer>; counted: number }[] = []
   #unackedBytes = 0
   readonly #waiting: (() => void)[] = []
   #received = 0
@@ -62,8 +66,9 @@ export class Channel {
     if (this.#isClosed) return Promise.resolve()
     this.#sent += 1
     const bytes = encodeFrame({ kind, number: this.#sent, payload })
-    this.#unacked.push({ number: this.#sent, bytes })
-    this.#unackedBytes += bytes.length
+    const counted = countBytes(payload)
+    this.#unacked.push({ number: this.#sent, bytes, counted })
+    this.#unackedBytes += counted
     this.#socket?.send(bytes)
     if (this.#unackedBytes <= windowBytes) return Promise.resolve()
     return new Promise((resolve) => this.#waiting.push(resolve))
@@ -105,7 +110,7 @@ export class Channel {
     if (frame.number !== this.#received + 1) return this.#fail('A frame is missing')
     this.#received = frame.number
     this.#inbox.push(frame)
-    this.#inboxBytes += message.length
+    this.#inboxBytes += countBytes(frame.payload)
     if (this.#inboxBytes > receivedBytesMax) return this.#fail('The peer sent more than the window')
     if (!this.#isTaking) void this.#takeAll().catch((error: Error) => this.#options.onFailure(error))
   }
@@ -114,7 +119,7 @@ export class Channel {
     this.#isTaking = true
     for (let frame = this.#inbox.shift(); frame; frame = this.#inbox.shift()) {
       await this.#options.take(frame.kind, frame.payload)
-      const bytes = headerBytes + frame.payload.length
+      const bytes = countBytes(frame.payload)
       this.#inboxBytes -= bytes
       this.#takenBytes += bytes
       this.#taken = frame.number
@@ -133,7 +138,7 @@ export class Channel {
     if (upTo > this.#sent) return this.#fail('The peer took frames that were never sent')
     const kept = this.#unacked.findIndex(({ number }) => number > upTo)
     const dropped = this.#unacked.splice(0, kept === -1 ? this.#unacked.length : kept)
-    for (const { bytes } of dropped) this.#unackedBytes -= bytes.length
+    for (const { counted } of dropped) this.#unackedBytes -= counted
     if (this.#unackedBytes <= windowBytes) for (const resolve of this.#waiting.splice(0)) resolve()
     if (this.#unacked.length === 0) this.#options.onFlushed?.()
   }

@@ -23,7 +23,24 @@ const silentSeconds = 30
 export const sessionsPerUserMax = 20
 /** A person who logged in with an OpenID provider has no token that could be revoked. */
 const loginHoursMax = 24
-const listedMax = 100
+export const sessionsListedMax = 100
+const commandBytesMax = 131_072
+/** Characters of the command that an audit entry keeps. */
+const auditedCharactersMax = 1_000
+
+const countBytes = (words: readonly string[]) => words.reduce((sum, word) => sum + Buffer.byteLength(word), 0)
+
+/** The words that fit, the last one cut. */
+function shorten(command: readonly string[]): string[] {
+  const kept: string[] = []
+  let left = auditedCharactersMax
+  for (const word of command) {
+    if (left <= 0) return [...kept, '…']
+    kept.push(word.length > left ? `${word.slice(0, left)}…` : word)
+    left -= word.length + 1
+  }
+  return kept
+}
 
 const place = { jobId: z.string(), run: z.int().min(1, 'must be 1 or more').nullish() }
 const edge = z.int().min(1, 'must be 1 … 9,999').max(9_999, 'must be 1 … 9,999')
@@ -32,6 +49,7 @@ const commandInput = z.strictObject({
   command: z
     .array(z.string().max(131_071, 'must have at most 131,071 characters'))
     .max(1_000, 'must have at most 1,000 words')
+    .refine((words) => countBytes(words) <= commandBytesMax, 'must have at most 131,072 bytes in all its words')
     .nullish(),
   size: z.strictObject({ columns: edge, rows: edge }).nullish(),
 })
@@ -76,7 +94,11 @@ async function open(domain: Domain, viewer: Viewer, asked: Asked): Promise<Ticke
     await tx.prisma.jobSession.create({
       data: { ...data, ...caller, ticketHash, command: [...command], createdAt: now },
     })
-    const detail = { jobId: job.id, run: job.run, ...(port === null ? { command, tty: size !== null } : { port }) }
+    const detail = {
+      jobId: job.id,
+      run: job.run,
+      ...(port === null ? { command: shorten(command), tty: size !== null } : { port }),
+    }
     await audit(tx, viewer, [{ action: 'session.open', objectId: sessionId, detail }], domain.time.nowMs())
     return now
   })
@@ -314,6 +336,6 @@ export const readSessions = (sql: Sql, ids: readonly string[]): Promise<JobSessi
 export const readSessionsOfJobs = (sql: Sql, jobIds: readonly string[]): Promise<JobSession[]> =>
   sql.query<JobSession>(
     `SELECT s.* FROM unnest($1::text[]) AS j(id) CROSS JOIN LATERAL (
-       SELECT ${columns} FROM job_session WHERE job_id = j.id ORDER BY created_at DESC, id DESC LIMIT ${listedMax}) s`,
+       SELECT ${columns} FROM job_session WHERE job_id = j.id ORDER BY created_at DESC, id DESC LIMIT ${sessionsListedMax}) s`,
     [jobIds],
   )

@@ -194,6 +194,7 @@ export class Server {
       this.#existing.stop(),
       this.#certificateWatch?.stop(),
     ])
+    this.#sessionSockets.terminate()
     const ended = new Promise((resolve) => this.#http.close(resolve))
     this.#http.closeAllConnections()
     await ended

@@ -25,6 +25,10 @@ interface SessionSocketsOptions {
 
 const protocol = 'berth-session'
 const normalClosure = 1000
+/** An option of ws that its types lack. */
+const closing = { closeTimeout: 1_000 }
+/** More waits only where a client does not read what lies outside of the window, such as answers to its pings. */
+const unsentBytesMax = 1_048_576
 const numberMax = 2 ** 31
 
 /**
@@ -36,6 +40,7 @@ export class SessionSockets {
   readonly #options: SessionSocketsOptions
   readonly #server = new WebSocketServer({
     noServer: true,
+    ...closing,
     maxPayload: frameBytesMax,
     handleProtocols: (protocols) => (protocols.has(protocol) ? protocol : false),
   })
@@ -70,6 +75,11 @@ export class SessionSockets {
     return this.#server.clients.size
   }
 
+  /** Ends the connections of clients that have not answered their close. */
+  terminate(): void {
+    for (const client of this.#server.clients) client.terminate()
+  }
+
   #find(ticket: string, secret: string): LiveSession | null {
     const live = this.#options.sessions.find(parseTicket(ticket)?.sessionId ?? '')
     return live && isSame(live.secret, secret) ? live : null
@@ -91,7 +101,10 @@ export class SessionSockets {
   #open(socket: WebSocket, request: IncomingMessage, { line, received }: { line: Line; received: number }): void {
     const { log, keepAliveMs } = this.#options
     const peer = {
-      send: (bytes: Uint8Array<ArrayBuffer>) => socket.send(bytes),
+      send(bytes: Uint8Array<ArrayBuffer>) {
+        if (socket.bufferedAmount > unsentBytesMax) socket.terminate()
+        else socket.send(bytes)
+      },
       close: (code: number, reason: string) => socket.close(code, reason),
     }
     socket.on('error', (error) => log.debug({ err: error }, 'the socket of a session broke'))

@@ -112,6 +112,21 @@ describe('a channel', () => {
     expect(end.failures).toEqual([expect.any(ChannelBroken)])
   })
 
+  it('counts an empty frame as 512 bytes, in both directions', async () => {
+    const [sender, receiver] = [new End(), new End()]
+    let mayContinue = false
+    for (let sent = 0; sent <= 512; sent++)
+      void sender.channel.send(kinds.stdin).then(() => {
+        mayContinue = sent === 512
+      })
+    await settle()
+    expect(mayContinue).toBe(false)
+    receiver.slow = new Promise(() => undefined)
+    for (let number = 1; number <= 1_025; number++)
+      receiver.channel.receive(encodeFrame({ kind: kinds.resize, number, payload: new Uint8Array() }))
+    expect(receiver.failures).toEqual([expect.objectContaining({ message: 'The peer sent more than the window' })])
+  })
+
   it('refuses a peer that sends more than the window', () => {
     const end = new End()
     end.slow = new Promise(() => undefined)

@@ -1,5 +1,6 @@
 import { maySee } from '../../../domain/access.ts'
 import { listAllowedActions } from '../../../domain/control/allowed-actions.ts'
+import { sessionsListedMax } from '../../../domain/control/sessions.ts'
 import { isSatisfied } from '../../../domain/jobs/dependencies.ts'
 import { isAlive, psijState, type StateReason as Reason, stateCategory } from '../../../domain/state.ts'
 import type { JobRow } from '../../../domain/submission/stored-job.ts'
@@ -253,6 +254,7 @@ builder.node(JobRef, {
     sessions: t.field({
       type: [JobSessionRef],
       description: 'The newest sessions in the job, open and ended, at most 100.',
+      complexity: { multiplier: sessionsListedMax },
       resolve: ({ id }, _args, { load }) => load.sessionsOfJob.load(id),
     }),
     snapshot: t.field({
