@@ -4,6 +4,8 @@ import { Random } from '../../simulate/random.ts'
 import { ClientLine } from '../../src/client/channel/client-line.ts'
 import { kinds } from '../../src/client/channel/frames.ts'
 import { deriveRunToken } from '../../src/domain/inside/run-tokens.ts'
+import type { Executor } from '../../src/executors/executor.ts'
+import { Sessions } from '../../src/sessions/sessions.ts'
 import { DownloadServer } from '../support/downloads.ts'
 import { bearer, mutate, type Person, personWith } from '../support/people.ts'
 import { until } from '../support/until.ts'
@@ -222,5 +224,36 @@ describe('a session', () => {
     expect(await line.ended).toEqual({ exitCode: 0, reason: null })
     expect(Buffer.concat(received).equals(Buffer.concat(sent))).toBe(true)
     expect(cuts).toBeGreaterThan(3)
+  })
+})
+
+describe('a server that stops', () => {
+  it('ends its commands while its database is silent, and begins no session', async () => {
+    const { url } = await open(ann, job.jobId)
+    const { url: other } = await open(ann, job.jobId)
+    const { sql } = server.domain.db
+    const silent = {
+      query: (text: string, values?: unknown[]) =>
+        text.includes('WITH reported') ? new Promise(() => undefined) : sql.query(text, values),
+    }
+    const db = Object.create(server.domain.db, { sql: { value: silent } })
+    let isEnded = false
+    const process = { ...(await fakeExecutor.exec?.('h', { command: ['cat'], size: null, unixUser: null })) }
+    const end = () => {
+      isEnded = true
+      process.end?.()
+    }
+    const executor = { ...fakeExecutor, exec: async () => ({ ...process, end }) } as unknown as Executor
+    const sessions = new Sessions({ ...server.domain, db }, new Map([['sim', new Map([['local', executor]])]]))
+    const begin = (path: string) => sessions.begin({ ticket: path.slice('/session/'.length), ip: null, userId: null })
+    const live = await begin(url)
+    expect(live).not.toBeNull()
+    sessions.start()
+    const late = begin(other)
+    void sessions.close()
+    await until(() => isEnded, { what: 'the command is ended' })
+    expect(await late).toBeNull()
+    expect(await begin(other)).toBeNull()
+    await live?.over
   })
 })
