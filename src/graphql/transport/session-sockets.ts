@@ -8,8 +8,10 @@ import type { Log } from '../../platform/log.ts'
 import type { Line } from '../../sessions/line.ts'
 import type { LiveSession } from '../../sessions/live-session.ts'
 import type { Sessions } from '../../sessions/sessions.ts'
+import { limits } from '../caller-limits.ts'
 import type { AccessExpiry } from '../callers/access-expiry.ts'
 import type { Authenticator } from '../callers/authenticate.ts'
+import { KeyedLimit } from '../keyed-limit.ts'
 import { sessionPath } from '../rows/session-path.ts'
 import type { FindAddress } from './client-address.ts'
 import { pingPeer } from './slow-readers.ts'
@@ -45,6 +47,8 @@ export class SessionSockets {
     handleProtocols: (protocols) => (protocols.has(protocol) ? protocol : false),
   })
 
+  readonly #beginning = new KeyedLimit(limits.unauthenticatedSocketsPerAddressMax)
+
   constructor(options: SessionSocketsOptions) {
     this.#options = options
   }
@@ -61,7 +65,8 @@ export class SessionSockets {
     const [line, received] = ['line', 'received'].map((name) => Number(url.searchParams.get(name) ?? 0))
     if (named !== protocol || !isCount(line) || !isCount(received))
       return ['400 Bad Request', `The subprotocol must be ${protocol}, and line and received numbers`]
-    const live = secret === undefined ? await this.#begin(ticket, request, requestId) : this.#find(ticket, secret)
+    const live = secret === undefined ? await this.#tryBegin(ticket, request, requestId) : this.#find(ticket, secret)
+    if (live === 'BUSY') return ['429 Too Many Requests', 'Too many sessions begin from your address; try again']
     if (live === null) return ['403 Forbidden', 'The ticket is used, late or of another user; open another session']
     const found = live.findLine(line)
     if (!found) return ['409 Conflict', 'This line is over, or the session has too many']
@@ -83,6 +88,12 @@ export class SessionSockets {
   #find(ticket: string, secret: string): LiveSession | null {
     const live = this.#options.sessions.find(parseTicket(ticket)?.sessionId ?? '')
     return live && isSame(live.secret, secret) ? live : null
+  }
+
+  /** A ticket is looked up in the database, also for callers without any credential. */
+  async #tryBegin(ticket: string, request: IncomingMessage, requestId: string): Promise<LiveSession | null | 'BUSY'> {
+    const release = this.#beginning.tryAcquire(String(this.#options.findAddress(request)))
+    return release ? this.#begin(ticket, request, requestId).finally(release) : 'BUSY'
   }
 
   async #begin(ticket: string, request: IncomingMessage, requestId: string): Promise<LiveSession | null> {
