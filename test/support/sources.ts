@@ -90,7 +90,7 @@ export function findImportCycles(files: readonly Source[]): string[] {
 }
 
 /** Platform modules that executors use, as in ARCHITECTURE.md below its table. */
-const platformOfExecutors = 'bell blocks clock log loop slices stoppable troubles'.split(' ')
+const platformOfExecutors = 'bell blocks clock log loop serial slices stoppable troubles'.split(' ')
 
 /** Prefixes of paths that a room may import besides itself and the files of its parent folder. */
 export const rooms: ReadonlyMap<string, readonly string[]> = readRooms()

@@ -81,7 +81,7 @@ export async function connectToContainer(handle: Handle, port: number, parts: Ex
   if (ip === undefined)
     throw new SessionRefused('The container has no address of its own, so its ports are not reached')
   const socket = connect({ host: ip, port, allowHalfOpen: true })
-  // It may break at any time; its reader learns that from the stream.
+  // The connection may break before a session reads from the socket, which then reports the error.
   socket.on('error', () => undefined)
   const late = setTimeout(() => socket.destroy(new Error('no answer')), connectMsMax)
   try {

@@ -33,7 +33,7 @@ export async function connectToRun(runId: string, journal: ClaimedJournal, port:
   const listener = await find(() => true)
   if (!listener) throw notListening(port)
   const socket = connect({ host: listener.address, port, allowHalfOpen: true })
-  // It may break at any time; its reader learns that from the stream.
+  // The connection may break before a session reads from the socket, which then reports the error.
   socket.on('error', () => undefined)
   try {
     await once(socket, 'connect')
