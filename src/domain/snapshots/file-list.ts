@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { yieldAlone } from '../../platform/slices.ts'
 import { InvalidInput } from '../errors.ts'
 import { ByteReader } from './byte-reader.ts'
 
@@ -40,13 +41,17 @@ export interface Announced {
 }
 
 export const diffBytesMax = 1024 * 1024
-const pathBytesMax = 4_096
+/** Linux takes 4,096 bytes, with the folder of the copy. */
+const pathBytesMax = 3_500
 const nameBytesMax = 255
+/** Names in a path, also in one to which links lead, so that a list of any form is checked in time. */
+const partsMax = 128
 /** JSON may write a byte as \u0000. */
 const lineBytesMax = 64 * 1024
 const headingBytesMax = 6 * diffBytesMax
 const listBytesMax = 32 * 1024 * 1024
 const linksMax = 40
+const sliceMs = 5
 
 /** PostgreSQL's text refuses NUL and lone surrogates. */
 const fact = (max: number) =>
@@ -91,7 +96,7 @@ export async function readFileList(body: AsyncIterable<Uint8Array>, announced: A
   const text = Buffer.concat(lines)
   if (createHash('sha256').update(text).digest('hex') !== announced.hash)
     throw refuse('The list has another SHA-256 than was announced')
-  checkTree(entries, announced)
+  await checkTree(entries, announced)
   return { git, entries, text }
 }
 
@@ -149,6 +154,7 @@ function findPathTrouble(name: string): string | null {
   if (!name.isWellFormed()) return 'is not well-formed Unicode'
   if (Buffer.byteLength(name) > pathBytesMax) return `is longer than ${pathBytesMax} bytes`
   const parts = name.split('/')
+  if (parts.length > partsMax) return `has more than ${partsMax} parts`
   if (parts.includes('..')) return 'leads outside of the folder'
   if (parts.includes('') || parts.includes('.')) return 'has an empty part, or "."'
   return parts.some((part) => Buffer.byteLength(part) > nameBytesMax) ? 'has a name of more than 255 bytes' : null
@@ -162,22 +168,27 @@ const findFileTrouble = ({ size, sha256 }: ListedFile) =>
 function findTargetTrouble(target: string): string | null {
   if (target.startsWith('/')) return `is a link to the absolute path ${JSON.stringify(target)}`
   if (controlCharacters.test(target) || !target.isWellFormed()) return 'is a link to a name with a control character'
-  return Buffer.byteLength(target) > pathBytesMax ? `is a link to a path of more than ${pathBytesMax} bytes` : null
+  if (Buffer.byteLength(target) > pathBytesMax) return `is a link to a path of more than ${pathBytesMax} bytes`
+  return target.split('/').length > partsMax ? `is a link to a path of more than ${partsMax} parts` : null
 }
 
-function checkTree(entries: readonly SnapshotEntry[], announced: Announced): void {
+async function checkTree(entries: readonly SnapshotEntry[], announced: Announced): Promise<void> {
   const byPath = new Map(entries.map((each) => [each.path, each]))
   const sizes = new Map<string, number>()
-  const folders = new Set<string>()
+  const links = new Links(byPath)
   let total = 0
+  let before = ''
+  let beganMs = performance.now()
   for (const each of entries) {
+    beganMs = await yieldAfterSlice(beganMs)
     if (byPath.get(each.path) !== each) throw refuse(`${JSON.stringify(each.path)} is listed twice`)
-    const above = findEntryAbove(each.path, byPath, folders)
+    const above = findEntryAbove(each.path, byPath, before)
     if (above !== null)
       throw refuse(`${JSON.stringify(each.path)} is below ${JSON.stringify(above)}, which is not a folder`)
+    before = each.path
     if (!isFile(each)) {
-      if (!leadsInside(each, byPath))
-        throw refuse(`${JSON.stringify(each.path)} is a link that leads outside of the folder, or in a circle`)
+      const trouble = links.findTrouble(each)
+      if (trouble !== null) throw refuse(`${JSON.stringify(each.path)} is a link ${trouble}`)
       continue
     }
     total += each.size
@@ -191,34 +202,81 @@ function checkTree(entries: readonly SnapshotEntry[], announced: Announced): voi
     )
 }
 
-/** `folders`: those that were checked before, which get the folders of this path. */
-function findEntryAbove(name: string, byPath: ReadonlyMap<string, SnapshotEntry>, folders: Set<string>): string | null {
+/** Returns when the slice began. */
+async function yieldAfterSlice(beganMs: number): Promise<number> {
+  if (performance.now() - beganMs < sliceMs) return beganMs
+  await yieldAlone()
+  return performance.now()
+}
+
+/** `before`: a path that was checked before; the folders of both are checked once. */
+function findEntryAbove(name: string, byPath: ReadonlyMap<string, SnapshotEntry>, before: string): string | null {
   for (let end = name.lastIndexOf('/'); end > 0; end = name.lastIndexOf('/', end - 1)) {
     const folder = name.slice(0, end)
-    if (folders.has(folder)) return null
+    if (before.startsWith(folder) && before[end] === '/') return null
     if (byPath.has(folder)) return folder
-    folders.add(folder)
   }
   return null
 }
 
-/** Follows a link as the system would, also through other links: `..` behind a link leaves the folder that it leads to. */
-function leadsInside({ path: name, link }: ListedLink, byPath: ReadonlyMap<string, SnapshotEntry>): boolean {
-  const at = name.split('/').slice(0, -1)
-  const left = link.split('/')
-  for (let followed = 0; left.length > 0; ) {
-    const part = left.shift() ?? ''
-    if (part === '' || part === '.') continue
-    if (part === '..') {
-      if (at.pop() === undefined) return false
-      continue
-    }
-    const found = byPath.get([...at, part].join('/'))
-    if (!found || isFile(found)) at.push(part)
-    else if (++followed > linksMax) return false
-    else left.unshift(...found.link.split('/'))
-  }
-  return true
+/** The place to which a link leads. */
+interface Place {
+  path: string
+  /** Names in the path. */
+  parts: number
+  /** Links on the way. */
+  followed: number
 }
+
+const outside = 'that leads outside of the folder, or in a circle'
+const tooDeep = `that leads to a path of more than ${partsMax} parts or ${pathBytesMax} bytes`
+
+/** Follows links as the system would, also through other links: `..` behind a link leaves the folder that it leads to. */
+class Links {
+  readonly #byPath: ReadonlyMap<string, SnapshotEntry>
+  readonly #places = new Map<string, Place>()
+
+  constructor(byPath: ReadonlyMap<string, SnapshotEntry>) {
+    this.#byPath = byPath
+  }
+
+  findTrouble(link: ListedLink): string | null {
+    const found = this.#follow(link, 0)
+    return typeof found === 'string' ? found : null
+  }
+
+  /** Returns the reason if the link leads nowhere. `depth`: links that are being followed. */
+  #follow({ path: name, link }: ListedLink, depth: number): Place | string {
+    const known = this.#places.get(name)
+    if (known) return known
+    if (depth > linksMax) return outside
+    let place: Place = { ...above({ path: name, parts: name.split('/').length }), followed: 0 }
+    for (const part of link.split('/')) {
+      const next = this.#step(place, part, depth)
+      if (typeof next === 'string') return next
+      place = next
+    }
+    this.#places.set(name, place)
+    return place
+  }
+
+  #step(place: Place, part: string, depth: number): Place | string {
+    if (part === '' || part === '.') return place
+    if (part === '..') return place.parts === 0 ? outside : { ...place, ...above(place) }
+    const path = place.parts === 0 ? part : `${place.path}/${part}`
+    if (place.parts === partsMax || Buffer.byteLength(path) > pathBytesMax) return tooDeep
+    const found = this.#byPath.get(path)
+    if (!found || isFile(found)) return { ...place, path, parts: place.parts + 1 }
+    const led = this.#follow(found, depth + 1)
+    if (typeof led === 'string') return led
+    const followed = place.followed + 1 + led.followed
+    return followed > linksMax ? outside : { ...led, followed }
+  }
+}
+
+const above = ({ path, parts }: Pick<Place, 'path' | 'parts'>) => ({
+  path: path.slice(0, Math.max(0, path.lastIndexOf('/'))),
+  parts: parts - 1,
+})
 
 const refuse = (message: string) => InvalidInput.at('list', `${message}`)

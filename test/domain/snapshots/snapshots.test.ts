@@ -64,6 +64,13 @@ describe('a snapshot', () => {
     })
   })
 
+  it('may have deep paths, and links that lead through 40 others', async () => {
+    const chain = Array.from({ length: 41 }, (_, n) => [`l${n}`, { link: n < 40 ? `l${n + 1}` : 'a/../a' }] as const)
+    const deep = `${'d/'.repeat(127)}e`
+    const { id } = await storeSnapshot(domain, await newUser(), { ...Object.fromEntries(chain), [deep]: 'deep' })
+    expect(await readFiles(id)).toMatchObject({ l0: { link: 'l1' }, [deep]: `644 ${sha256('deep')}` })
+  })
+
   it('is not sent again, and sends only contents that its user has not sent', async () => {
     const [ann, ben] = [await newUser(), await newUser()]
     const first = await storeSnapshot(domain, ann, { a: 'one', b: 'two' })
@@ -108,6 +115,19 @@ describe('a snapshot', () => {
       '"out" is a link that leads outside of the folder',
     ],
     ['a link to itself', { a: { link: 'a' } }, '"a" is a link that leads outside of the folder, or in a circle'],
+    ['a path of 129 parts', { [`${'a/'.repeat(128)}b`]: 'x' }, 'a/b" has more than 128 parts'],
+    ['a path of 3,501 bytes', { [`${`${'n'.repeat(99)}/`.repeat(35)}b`]: 'x' }, 'b" is longer than 3500 bytes'],
+    ['a link to a path of 129 parts', { a: { link: '../'.repeat(128) } }, '"a" is a link to a path of more than 128'],
+    [
+      'links that lead to a path of 129 parts',
+      { a: { link: `b${'/x'.repeat(64)}` }, b: { link: `c${'/x'.repeat(64)}` } },
+      '"a" is a link that leads to a path of more than 128 parts',
+    ],
+    [
+      'a path that leads through 41 links',
+      Object.fromEntries(Array.from({ length: 42 }, (_, n) => [`l${n}`, { link: `l${n + 1}` }])),
+      '"l0" is a link that leads outside of the folder, or in a circle',
+    ],
     ['a name that is too long', { ['n'.repeat(256)]: 'x' }, 'has a name of more than 255 bytes'],
   ])('is refused for %s', async (_, files, message) => {
     await expect(storeSnapshot(domain, world.admin, files)).rejects.toThrow(message)
