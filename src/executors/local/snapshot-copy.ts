@@ -1,14 +1,14 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { chown, mkdir, readdir, rm } from 'node:fs/promises'
+import { chown, lstat, mkdir, readdir, readlink, rmdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { promisify } from 'node:util'
-import { type Account, switchToAccount } from '../accounts/account.ts'
-import { readErrorCode } from '../backend/file-errors.ts'
+import { type Account, switchToAccount, switchToOwner } from '../accounts/account.ts'
+import { readErrorCode, unlessCode, unlessMissing } from '../backend/file-errors.ts'
 import { StartFailed } from '../executor.ts'
-import { makeReachableFolder, removeLinkTarget } from './run-files.ts'
+import { systemPath } from '../process/search-path.ts'
+import { makeReachableFolder } from './run-files.ts'
 
 /**
  * The copy of a snapshot in which a run works, unpacked by `tar` under the account of the job. Each start makes a copy of
@@ -68,18 +68,40 @@ function describeFailure(message: string, cause: unknown): unknown {
 export async function removeSnapshotCopies(directory: string): Promise<void> {
   const names = await readdir(directory).catch(() => [])
   for (const name of names.filter((each) => each.startsWith(prefix))) {
-    await removeLinkTarget(join(directory, name))
-    await removeTree(join(directory, name))
+    const own = join(directory, name)
+    const parent = await unlessCode('EINVAL', readlink(own))
+    await removeCopy(parent === null ? own : join(parent, 'files'))
+    if (parent === null) continue
+    await unlessMissing(rmdir(parent))
+    await unlink(own)
   }
 }
 
-/** A job may have made folders that its account cannot change, such as the cache of a package manager. */
-async function removeTree(path: string): Promise<void> {
-  try {
-    await rm(path, { recursive: true, force: true })
-  } catch (error) {
-    if (readErrorCode(error) !== 'EACCES') throw error
-    await promisify(execFile)('chmod', ['-R', 'u+rwX', path])
-    await rm(path, { recursive: true, force: true })
-  }
+/**
+ * Its owner empties the folder: a process of that account may replace a folder with a link meanwhile, and would lead the
+ * server to files of others. A job may have made folders that its account cannot change, such as the cache of a package
+ * manager.
+ */
+async function removeCopy(folder: string): Promise<void> {
+  const owner = await unlessMissing(lstat(folder))
+  if (!owner) return
+  const toOwner = owner.uid === process.getuid?.() ? [] : switchToOwner(owner)
+  // The owner may not remove the folder itself, so their exit codes tell nothing.
+  await runBare([...toOwner, 'rm', '-rf', '--', folder])
+  if (
+    (await unlessCode(
+      'ENOTEMPTY',
+      unlessMissing(rmdir(folder)).then(() => true),
+    )) === true
+  )
+    return
+  await runBare([...toOwner, 'chmod', '-R', 'u+rwX', '--', folder])
+  await runBare([...toOwner, 'rm', '-rf', '--', folder])
+  await unlessMissing(rmdir(folder))
+}
+
+/** Runs a command to its end, without the environment of the server. */
+async function runBare([file = '', ...args]: readonly string[]): Promise<void> {
+  const child = spawn(file, args, { cwd: '/', env: { PATH: systemPath, LC_ALL: 'C' }, stdio: 'ignore' })
+  await new Promise<void>((resolve, reject) => child.once('error', reject).once('exit', () => resolve()))
 }

@@ -1,5 +1,7 @@
-import { readdir } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { chmod, chown, mkdir, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createTarPacker } from 'modern-tar'
 import { describe, expect, it } from 'vitest'
 import { read, runOf, untilEnded } from '../runs.ts'
@@ -39,6 +41,21 @@ describe('the copy of a snapshot', () => {
     expect(await untilEnded(local.executor, handle)).toMatchObject({ exitCode: 0 })
     await local.executor.forget?.(handle)
     expect(await copies()).toEqual(before)
+  })
+
+  it.skipIf(!isRoot)('is removed by the account of the job, so that the server removes no file of others', async () => {
+    const handle = await start('nobody')
+    const folder = (await read(local.executor, handle)).out.trim().split('\n')[1] ?? ''
+    await untilEnded(local.executor, handle)
+    await mkdir(join(folder, 'closed/inner'), { recursive: true })
+    await Promise.all([chown(join(folder, 'closed/inner'), 65534, 65534), chown(join(folder, 'closed'), 65534, 65534)])
+    await chmod(join(folder, 'closed'), 0)
+    await mkdir(join(folder, 'of-root/inner'), { recursive: true })
+    await expect(local.executor.forget?.(handle)).rejects.toMatchObject({ code: 'ENOTEMPTY' })
+    expect(await readdir(folder)).toEqual(['of-root'])
+    await rm(join(folder, 'of-root'), { recursive: true })
+    await local.executor.forget?.(handle)
+    expect(existsSync(join(folder, '..'))).toBe(false)
   })
 
   it('is a new one for each run', async () => {
