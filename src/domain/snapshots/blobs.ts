@@ -154,9 +154,11 @@ async function storeLarge(sql: Sql, { snapshotId }: SnapshotOwner, reader: ByteR
         )
     }
     if (hash.digest('hex') !== file.sha256) throw changed(file)
-    await sql.query('UPDATE blob SET complete = true WHERE id = $1', [row?.id ?? 0])
+    await sql.query('UPDATE blob SET complete = true WHERE id = $1 AND snapshot_id IS NOT NULL', [row?.id ?? 0])
   } catch (error) {
-    await sql.query('UPDATE blob SET snapshot_id = NULL WHERE id = $1', [row?.id ?? 0]).catch(() => undefined)
+    await sql
+      .query('UPDATE blob SET snapshot_id = NULL, complete = false WHERE id = $1', [row?.id ?? 0])
+      .catch(() => undefined)
     if (brokenConstraint(error) !== 'blob_user_hash_key') throw error // another upload sent the same file
   }
 }

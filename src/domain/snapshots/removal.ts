@@ -50,7 +50,8 @@ async function removeSnapshot({ db }: Domain, due: Due): Promise<void> {
       const [held] = await sql.query<{ left: number }>(passSql, [snapshotId, heir])
       if (held?.left === 0) break
     }
-    await sql.query('UPDATE blob SET snapshot_id = NULL WHERE snapshot_id = $1', [snapshotId])
+    // No longer complete, because its chunks are removed from now on: an upload must not count on it.
+    await sql.query('UPDATE blob SET snapshot_id = NULL, complete = false WHERE snapshot_id = $1', [snapshotId])
     await sql.query('DELETE FROM snapshot WHERE id = $1', [snapshotId])
   })
 }

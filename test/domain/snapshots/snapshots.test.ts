@@ -271,6 +271,28 @@ describe('the removal of snapshots', () => {
     expect(await readFiles(id)).toMatchObject({ a: `644 ${sha256('counted on')}` })
   })
 
+  it('marks blobs as incomplete, so that an upload during the removal sends them again', async () => {
+    const ann = await newUser()
+    const first = await storeSnapshot(domain, ann, { a: 'sent again' })
+    await age(first.id, 8)
+    let second: { id: string; sent: string[] } | null = null
+    const interrupted = Object.create(domain.db, {
+      sql: {
+        value: {
+          query: async (...statement: Parameters<typeof sql.query>) => {
+            if (second === null && statement[0].includes('DELETE FROM blob_chunk'))
+              second = await storeSnapshot(domain, ann, { b: 'sent again' })
+            return sql.query(...statement)
+          },
+        },
+      },
+    })
+    await sweepSnapshots({ ...domain, db: interrupted })
+    expect(second).toMatchObject({ sent: [sha256('sent again')] })
+    expect(await readFiles(second?.['id'] ?? '')).toEqual({ b: `644 ${sha256('sent again')}` })
+    expect(await countBlobs(ann.userId)).toBe(1)
+  })
+
   it('removes an upload that did not end within a day, with its blobs', async () => {
     const ann = await newUser()
     const list = listOf({ a: 'sent', b: 'never sent' })
