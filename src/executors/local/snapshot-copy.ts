@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { chown, lstat, mkdir, readdir, readlink, rmdir, unlink } from 'node:fs/promises'
+import { chown, lstat, mkdir, readdir, readlink, rmdir, statfs, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
+import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type Account, switchToAccount, switchToOwner } from '../accounts/account.ts'
 import { readErrorCode, unlessCode, unlessMissing } from '../backend/file-errors.ts'
@@ -17,6 +17,10 @@ import { makeReachableFolder } from './run-files.ts'
 
 const prefix = 'snapshot-'
 const messageCharactersMax = 300
+const printedCharactersMax = 16_384
+/** A copy that ended for want of space leaves less. */
+const roomBytesMin = 1024 * 1024
+const roomFilesMin = 16
 
 export interface CopyOptions {
   /** The directory of the run. */
@@ -45,23 +49,45 @@ export async function copySnapshot(
     stdio: ['pipe', 'ignore', 'pipe'],
     ...(signal && { signal }),
   })
-  let message = ''
-  child.stderr.on('data', (text) => {
-    message = `${message}${text}`.slice(0, messageCharactersMax)
-  })
   const ended = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve))
-  const [sent, code] = await Promise.allSettled([pipeline(Readable.from(archive()), child.stdin), ended])
+  const printed: string[] = []
+  // A child that could not be started may have no streams.
+  const sending = child.pid === undefined ? ended : sendArchive(archive(), child, printed)
+  const [sent, code] = await Promise.allSettled([sending, ended])
   if (code.status === 'fulfilled' && code.value === 0 && sent.status === 'fulfilled') return folder
   const cause = code.status === 'rejected' ? code.reason : sent.status === 'rejected' ? sent.reason : undefined
-  throw describeFailure(message.trim(), cause)
+  throw await describeFailure(printed.join(''), cause, folder)
 }
 
-function describeFailure(message: string, cause: unknown): unknown {
-  if (/No space left on device|Disk quota exceeded/.test(message))
+async function sendArchive(
+  archive: AsyncIterable<Uint8Array>,
+  { stdin, stderr }: ChildProcessByStdio<Writable, null, Readable>,
+  printed: string[],
+): Promise<void> {
+  let left = printedCharactersMax
+  stderr.setEncoding('utf8').on('data', (text: string) => {
+    printed.push(text.slice(0, left))
+    left = Math.max(0, left - text.length)
+  })
+  await pipeline(Readable.from(archive), stdin)
+}
+
+/** Ends of lines of tar, behind a path of any form; the second is of a file that fits in part. */
+const noSpace = /: (Cannot [^\n]*: No space left on device|Wrote only \d+ of \d+ bytes)\n/
+
+async function describeFailure(printed: string, cause: unknown, folder: string): Promise<unknown> {
+  if (noSpace.test(printed) && (await isFull(folder)))
     return new StartFailed('NODE_TROUBLE', 'no space is left for a copy of the snapshot', { cause })
+  const message = printed.slice(0, messageCharactersMax).trim()
   if (message === '' && cause !== undefined && readErrorCode(cause) !== 'ENOENT') return cause
   const why = message === '' ? 'the machine has no tar' : message
   return new StartFailed('START_FAILED', `The snapshot could not be unpacked: ${why}`, { cause })
+}
+
+/** Asks the file system, because the messages of tar contain paths that a user chose. */
+async function isFull(folder: string): Promise<boolean> {
+  const { bavail, bsize, files, ffree } = await statfs(folder)
+  return bavail * bsize < roomBytesMin || (files > 0 && ffree < roomFilesMin)
 }
 
 /** Removes all copies of the run. */

@@ -4,11 +4,27 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createTarPacker } from 'modern-tar'
 import { describe, expect, it } from 'vitest'
+import { copySnapshot } from '../../../src/executors/local/snapshot-copy.ts'
+import { mountSmallDisk } from '../../support/small-disk.ts'
 import { read, runOf, untilEnded } from '../runs.ts'
 import { openLocalPerTest } from './runs.ts'
 
 const local = openLocalPerTest()
 const isRoot = process.getuid?.() === 0
+
+async function* archiveOf(files: Readonly<Record<string, Buffer>>) {
+  const { readable, controller } = createTarPacker()
+  const filled = (async () => {
+    for (const [name, content] of Object.entries(files)) {
+      const file = controller.add({ name, size: content.length }).getWriter()
+      await file.write(content)
+      await file.close()
+    }
+    controller.finalize()
+  })()
+  yield* readable as unknown as AsyncIterable<Uint8Array>
+  await filled
+}
 
 /** A snapshot with a program, a link to it, and a folder. */
 async function* openSnapshot() {
@@ -96,5 +112,30 @@ describe('the copy of a snapshot', () => {
       },
     )
     await expect(local.executor.start(broken)).rejects.toThrow('the database is away')
+  })
+
+  it('blames the machine for a full disk, but not for paths that say so', async () => {
+    const copy = (directory: string, files: Readonly<Record<string, Buffer>>) =>
+      copySnapshot(() => archiveOf(files), {
+        directory,
+        account: null,
+        environment: process.env,
+        signal: undefined,
+      })
+    const name = 'a: Cannot write: No space left on device'
+    const twice = copy(local.spoolDir, { [name]: Buffer.from('file'), [`${name}/below`]: Buffer.from('not a folder') })
+    await expect(twice).rejects.toMatchObject({
+      reason: 'START_FAILED',
+      message: expect.stringContaining('No space left on device'),
+    })
+    await using disk = await mountSmallDisk(1)
+    if (!disk) return
+    const large = copy(disk.path, { large: Buffer.alloc(2 * 1024 * 1024, 'x') })
+    await expect(large).rejects.toMatchObject({ reason: 'NODE_TROUBLE' })
+  })
+
+  it('fails if the machine has no tar', async () => {
+    const options = { directory: local.spoolDir, account: null, environment: { PATH: '/nowhere' }, signal: undefined }
+    await expect(copySnapshot(() => archiveOf({}), options)).rejects.toThrow('the machine has no tar')
   })
 })
