@@ -234,7 +234,11 @@ async function serve({ config, domain, checkReadiness, fresh, running, sessions 
     logRetentionDays: days(logsMs),
     oidc,
     publicUrl: config.server.publicUrl,
-    snapshotLimits: { bytesMax: config.files.snapshotBytesMax, filesMax: config.files.snapshotFilesMax },
+    snapshotLimits: {
+      bytesMax: config.files.snapshotBytesMax,
+      filesMax: config.files.snapshotFilesMax,
+      userBytesMax: config.files.userBytesMax,
+    },
     ...config.console,
   }
   const site = new ConsoleFiles(join(import.meta.dirname, '../web/dist'), oidc)

@@ -173,6 +173,7 @@ export const configFile = section({
   files: section({
     snapshotBytesMax: wholeNumber(1, 2 ** 40, '1073741824').default(gibBytes),
     snapshotFilesMax: wholeNumber(1, 1_000_000, '50000').default(50_000),
+    userBytesMax: wholeNumber(1, 2 ** 50, '21474836480').default(20 * gibBytes),
   }).prefault({}),
   kubernetes: section({
     kubeconfig: text('/etc/berth/kubeconfig').optional(),

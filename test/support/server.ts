@@ -101,7 +101,7 @@ const factDefaults = {
   title: 'Berth',
   accent: null,
   publicUrl: null,
-  snapshotLimits: { bytesMax: 2 ** 30, filesMax: 50_000 },
+  snapshotLimits: { bytesMax: 2 ** 30, filesMax: 50_000, userBytesMax: 20 * 2 ** 30 },
   links: [],
 }
 

@@ -44,7 +44,7 @@ export async function* bodyOf(...parts: readonly (string | Buffer)[]): AsyncGene
   for (let at = 0; at < whole.length; at += 70_001) yield whole.subarray(at, at + 70_001)
 }
 
-export const limits = { bytesMax: 2 ** 30, filesMax: 50_000 }
+export const limits = { bytesMax: 2 ** 30, filesMax: 50_000, userBytesMax: 20 * 2 ** 30 }
 
 /** Stores a snapshot with all of its missing blobs; answers its id and which it sent. */
 export async function storeSnapshot(

@@ -19,7 +19,11 @@ import { type Announced, type FileList, isFile, readFileList, type SnapshotEntry
 export interface SnapshotLimits {
   bytesMax: number
   filesMax: number
+  /** Of all contents of a user. */
+  userBytesMax: number
 }
+
+const incompleteMax = 20
 
 const compress = promisify(zstdCompress)
 
@@ -50,6 +54,8 @@ export async function createSnapshot(
   const nowMs = domain.time.nowMs()
   const id = newId('snapshot', nowMs)
   return domain.db.transaction(async (sql) => {
+    await lockOwner(sql, viewer)
+    await checkUse(sql, viewer, { hash, bytes }, limits)
     const [row] = await sql.query<AnnouncedSnapshot>(announceSql, [
       id,
       viewer.userId,
@@ -63,6 +69,39 @@ export async function createSnapshot(
     return row
   })
 }
+
+interface Use {
+  storedBytes: number
+  incomplete: number
+  isComplete: boolean
+}
+
+/** Refuses what would exceed the limits of a user; a complete snapshot needs nothing more. */
+async function checkUse(
+  sql: Sql,
+  { userId }: Viewer,
+  { hash, bytes }: Pick<Announced, 'hash' | 'bytes'>,
+  { userBytesMax }: SnapshotLimits,
+): Promise<void> {
+  const [use] = await sql.query<Use>(useSql, [userId, Buffer.from(hash, 'hex')])
+  if (!use || use.isComplete) return
+  if (use.incomplete >= incompleteMax)
+    throw InvalidInput.at(
+      'hash',
+      `You have ${use.incomplete} incomplete snapshots, and at most ${incompleteMax} are allowed; complete one, or wait: each is removed a day after its last upload began`,
+    )
+  if (use.storedBytes + bytes > userBytesMax)
+    throw InvalidInput.at(
+      'bytes',
+      `${bytes} and the ${use.storedBytes} bytes of your stored files are above files.userBytesMax, which is ${userBytesMax}; snapshots that no job has named for seven days are removed, so remove jobs whose files you do not need`,
+    )
+}
+
+const useSql = `
+SELECT (SELECT coalesce(sum(bytes), 0)::bigint FROM blob WHERE user_id = $1 AND complete) AS "storedBytes",
+  count(*) FILTER (WHERE completed_at IS NULL AND hash <> $2) AS incomplete,
+  coalesce(bool_or(completed_at IS NOT NULL AND hash = $2), false) AS "isComplete"
+FROM snapshot WHERE user_id = $1`
 
 const announceSql = `
 INSERT INTO snapshot (id, user_id, hash, files, bytes) VALUES ($1, $2, $3, $4, $5)

@@ -130,7 +130,7 @@ describe('a snapshot', () => {
     ],
     ['a name that is too long', { ['n'.repeat(256)]: 'x' }, 'has a name of more than 255 bytes'],
   ])('is refused for %s', async (_, files, message) => {
-    await expect(storeSnapshot(domain, world.admin, files)).rejects.toThrow(message)
+    await expect(storeSnapshot(domain, await newUser(), files)).rejects.toThrow(message)
   })
 
   it.each([
@@ -157,20 +157,47 @@ describe('a snapshot', () => {
     ],
   ])('is refused for %s', async (_, change, message, files) => {
     const text = change(listOf({ a: 'x' }).text)
-    const { id } = await createSnapshot(domain, world.admin, { hash: sha256(text), files, bytes: 1 }, limits)
-    await expect(storeList(domain, { snapshotId: id, userId: world.admin.userId }, bodyOf(text))).rejects.toThrow(
-      message,
-    )
+    const ann = await newUser()
+    const { id } = await createSnapshot(domain, ann, { hash: sha256(text), files, bytes: 1 }, limits)
+    await expect(storeList(domain, { snapshotId: id, userId: ann.userId }, bodyOf(text))).rejects.toThrow(message)
   })
 
   it('is refused above the limits, and if the list has another hash', async () => {
     const hash = sha256('')
-    const create = (files: number, bytes: number) => createSnapshot(domain, world.admin, { hash, files, bytes }, limits)
+    const ann = await newUser()
+    const create = (files: number, bytes: number) => createSnapshot(domain, ann, { hash, files, bytes }, limits)
     await expect(create(50_001, 1)).rejects.toThrow('files: 50001 is above files.snapshotFilesMax, which is 50000')
     await expect(create(1, 2 ** 30 + 1)).rejects.toThrow('bytes: 1073741825 is above files.snapshotBytesMax')
     const { id } = await create(1, 1)
-    const owner = { snapshotId: id, userId: world.admin.userId }
+    const owner = { snapshotId: id, userId: ann.userId }
     await expect(storeList(domain, owner, bodyOf(listOf({ a: 'x' }).text))).rejects.toThrow('another SHA-256')
+  })
+
+  it('is refused above the bytes of its user, unless it is complete', async () => {
+    const [ann, ben] = [await newUser(), await newUser()]
+    await storeSnapshot(domain, ann, { a: 'four', b: 'more' })
+    const create = (files: Record<string, Content>, by = ann) =>
+      createSnapshot(domain, by, listOf(files).announced, { ...limits, userBytesMax: 10 })
+    await expect(create({ c: 'new' })).rejects.toThrow(
+      'bytes: 3 and the 8 bytes of your stored files are above files.userBytesMax, which is 10; snapshots that no job',
+    )
+    expect(await create({ a: 'four', b: 'more' })).toMatchObject({ isComplete: true })
+    expect(await create({ c: 'ne' })).toMatchObject({ isComplete: false })
+    expect(await create({ c: 'new' }, ben)).toMatchObject({ isComplete: false })
+  })
+
+  it('is refused beside 20 incomplete ones of its user', async () => {
+    const ann = await newUser()
+    const create = (n: number) => createSnapshot(domain, ann, listOf({ a: String(n) }).announced, limits)
+    const made = await Promise.allSettled(Array.from({ length: 22 }, (_, n) => create(n)))
+    expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(20)
+    expect(made.find(({ status }) => status === 'rejected')).toMatchObject({
+      reason: {
+        message: expect.stringContaining('hash: You have 20 incomplete snapshots, and at most 20 are allowed'),
+      },
+    })
+    const again = made.findIndex(({ status }) => status === 'fulfilled')
+    expect(await create(again)).toMatchObject({ isComplete: false })
   })
 
   it.each<[string, (large: Buffer) => Buffer, string]>([
