@@ -13,20 +13,28 @@ export class ByteReader {
 
   /** The next line with its end; null: the stream is over. */
   async line(bytesMax: number): Promise<Buffer | null> {
-    for (let searched = 0; ; ) {
-      const end = this.#rest.indexOf(newline, searched)
-      if (end >= 0) return this.#cut(end + 1)
-      searched = this.#rest.length
-      if (searched > bytesMax) throw InvalidInput.at('body', `A line is longer than ${bytesMax} bytes`)
+    const parts: Buffer[] = []
+    for (let length = 0; ; ) {
+      const end = this.#rest.indexOf(newline)
+      const part = this.#cut(end < 0 ? this.#rest.length : end + 1)
+      parts.push(part)
+      length += part.length
+      if (end >= 0) return Buffer.concat(parts, length)
+      if (length > bytesMax) throw InvalidInput.at('body', `A line is longer than ${bytesMax} bytes`)
       if (await this.#readMore()) continue
-      return searched === 0 ? null : this.#cut(searched)
+      return length === 0 ? null : Buffer.concat(parts, length)
     }
   }
 
   /** The next bytes; fewer at the end of the stream. */
   async take(bytes: number): Promise<Buffer> {
-    while (this.#rest.length < bytes && (await this.#readMore()));
-    return this.#cut(Math.min(bytes, this.#rest.length))
+    const parts: Buffer[] = []
+    for (let left = bytes; ; ) {
+      const part = this.#cut(Math.min(left, this.#rest.length))
+      parts.push(part)
+      left -= part.length
+      if (left === 0 || !(await this.#readMore())) return Buffer.concat(parts, bytes - left)
+    }
   }
 
   #cut(length: number): Buffer {
@@ -35,10 +43,11 @@ export class ByteReader {
     return cut
   }
 
+  /** Only when nothing is left of the last piece. */
   async #readMore(): Promise<boolean> {
     const { done, value } = await this.#pieces.next()
     if (done) return false
-    this.#rest = this.#rest.length === 0 ? Buffer.from(value) : Buffer.concat([this.#rest, value])
+    this.#rest = Buffer.from(value)
     return true
   }
 }
