@@ -19,7 +19,7 @@ import { type Announced, type FileList, isFile, readFileList, type SnapshotEntry
 export interface SnapshotLimits {
   bytesMax: number
   filesMax: number
-  /** Of all contents of a user. */
+  /** Maximum of all contents of a user. */
   userBytesMax: number
 }
 

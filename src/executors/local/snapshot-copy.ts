@@ -104,15 +104,15 @@ export async function removeSnapshotCopies(directory: string): Promise<void> {
 }
 
 /**
- * Its owner empties the folder: a process of that account may replace a folder with a link meanwhile, and would lead the
- * server to files of others. A job may have made folders that its account cannot change, such as the cache of a package
+ * The account that owns the folder empties it: a process of that account may replace a folder with a link meanwhile, and
+ * would lead the server to files of others. A job may have made folders that its account cannot change, such as the cache of a package
  * manager.
  */
 async function removeCopy(folder: string): Promise<void> {
   const owner = await unlessMissing(lstat(folder))
   if (!owner) return
   const toOwner = owner.uid === process.getuid?.() ? [] : switchToOwner(owner)
-  // The owner may not remove the folder itself, so their exit codes tell nothing.
+  // `rm` always fails for another account, because that account may not remove the folder itself.
   await runBare([...toOwner, 'rm', '-rf', '--', folder])
   if (
     (await unlessCode(
