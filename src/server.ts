@@ -227,6 +227,7 @@ async function serve({ config, domain, checkReadiness, fresh, running, sessions 
   const watches = { queueWatch: createQueueWatch(live), nodeWatch: createPoolNodeWatch(live) }
   const { eventsMs, logsMs } = config.retention
   const { oidc } = config.auth
+  const { snapshotBytesMax, snapshotFilesMax, userBytesMax } = config.files
   const facts = {
     version,
     singleUser: domain.singleUser,
@@ -234,11 +235,7 @@ async function serve({ config, domain, checkReadiness, fresh, running, sessions 
     logRetentionDays: days(logsMs),
     oidc,
     publicUrl: config.server.publicUrl,
-    snapshotLimits: {
-      bytesMax: config.files.snapshotBytesMax,
-      filesMax: config.files.snapshotFilesMax,
-      userBytesMax: config.files.userBytesMax,
-    },
+    snapshotLimits: { bytesMax: snapshotBytesMax, filesMax: snapshotFilesMax, userBytesMax },
     ...config.console,
   }
   const site = new ConsoleFiles(join(import.meta.dirname, '../web/dist'), oidc)
