@@ -129,7 +129,7 @@ const table: Readonly<Record<ExecutorName, ExecutorTraits>> = {
     preferredFor: { field: 'image', when: 'PRESENT' },
     version: 'BACKEND',
     launchers: ['single', 'multiple', 'mpirun'],
-    honours: [...containers, ...scripts, ...files],
+    honours: [...containers, ...scripts, ...files, 'snapshot'],
     sessions: ['exec', 'connect'],
   },
   slurm: {

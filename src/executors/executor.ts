@@ -93,14 +93,25 @@ export interface RunSpec {
   reservationNativeId: string | null
   /** JSON that an earlier run saved; null: none. Only the account of the job may read the file (BERTH_CLOSURE). */
   closure: string | null
-  /** Reads the files with which the run begins, as a tar whose paths and links lead nowhere else; null: none. */
-  openSnapshot: (() => AsyncIterable<Uint8Array>) | null
+  /**
+   * Reads the files with which the run begins, as a tar whose paths and links lead nowhere else; null: none. `target`: where
+   * the files go in the tar; null: its paths begin with the names of the snapshot.
+   */
+  openSnapshot: ((target?: SnapshotTarget) => AsyncIterable<Uint8Array>) | null
   /** System account for the run; null: the server's account. */
   unixUser: string | null
   /** true: an earlier leader committed the start and may have executed it. */
   inherited: boolean
   /** Grace period, used by a backend that enforces the maximum run time itself. */
   graceMs: number
+}
+
+export interface SnapshotTarget {
+  /** A relative path. The tar has the folder as well. */
+  folder: string
+  /** The owner of the folder and of all in it. */
+  uid: number
+  gid: number
 }
 
 /** All times are database time (platform/clock.ts), because other servers read them. */

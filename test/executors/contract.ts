@@ -5,6 +5,7 @@ import { type Executor, type Handle, isOver, type RunSpec } from '../../src/exec
 import { until } from '../support/until.ts'
 import { testExec } from './exec-contract.ts'
 import { confirmedMsMax, observe, read, untilEnded, untilState } from './runs.ts'
+import { testSnapshot } from './snapshot-contract.ts'
 
 /** The behaviour of a run, in terms that every backend can translate. */
 export interface Behaviour {
@@ -59,6 +60,7 @@ export function contract(name: string, createBackend: () => Promise<Backend>): v
     describe('watch', () => testWatch(suite))
     describe('sample', () => testSample(suite))
     describe('exec', () => testExec(suite))
+    describe('a snapshot', () => testSnapshot(suite))
     testForgetAndDescribe(suite)
   })
 }

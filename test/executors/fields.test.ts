@@ -12,6 +12,7 @@ import { makePod } from '../../src/executors/kubernetes/pod.ts'
 import { makeCommandScript } from '../../src/executors/kubernetes/script.ts'
 import { destinationOf } from '../support/destination.ts'
 import { runOf } from './runs.ts'
+import { openerOf } from './snapshot-files.ts'
 
 /**
  * Every field of a spec has an effect: Berth handles it, or it changes the request to the backend, or it is refused by
@@ -182,7 +183,10 @@ function acceptedSpec(executor: string, input: object): JobSpec | null {
 async function verdictOf(executor: string, name: string): Promise<'HONOURED' | 'BERTH' | 'REFUSED'> {
   const { field, beside: wanted = {} } = samples[name] ?? { field: {} }
   const beside = acceptedSpec(executor, wanted) === null ? {} : wanted
-  const ask = (spec: JobSpec) => askedOf[executor]?.({ ...runOf({}), runId: 'run_1', jobId: 'job_1', spec })
+  const ask = (spec: JobSpec) => {
+    const openSnapshot = spec.snapshot ? openerOf({}) : null
+    return askedOf[executor]?.({ ...runOf({}), runId: 'run_1', jobId: 'job_1', spec, openSnapshot })
+  }
   const spec = acceptedSpec(executor, { ...beside, ...field })
   if (spec === null) return 'REFUSED'
   const [without, having] = [await ask(specOf(executor, beside)), await ask(spec)]

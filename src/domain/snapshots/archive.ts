@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path/posix'
 import type { ReadableStream } from 'node:stream/web'
 import { createTarPacker } from 'modern-tar'
 import type { Sql } from '../../platform/tx.ts'
@@ -10,9 +11,22 @@ type Packer = ReturnType<typeof createTarPacker>['controller']
 /** Entries whose contents are read with one statement. */
 const batchBytesMax = 1024 * 1024
 const batchEntriesMax = 250
+const folderMode = 0o755
 
-/** The files of a complete snapshot as a tar, read while it is sent. `mtime`: of all its files. */
-export async function* readArchive(sql: Sql, snapshotId: string, mtime: Date): AsyncGenerator<Uint8Array> {
+/** Where the files of an archive go; the reader of an archive without a target decides it. */
+export interface ArchiveTarget {
+  /** A relative path. The archive has the folder as well. */
+  folder: string
+  uid: number
+  gid: number
+}
+
+/** The files and folders of a complete snapshot as a tar, read while it is sent. `mtime`: of all its files. */
+export async function* readArchive(
+  sql: Sql,
+  snapshotId: string,
+  { mtime, target }: { mtime: Date; target?: ArchiveTarget | undefined },
+): AsyncGenerator<Uint8Array> {
   const [row] = await sql.query<{ userId: string }>(
     'SELECT user_id AS "userId" FROM snapshot WHERE id = $1 AND completed_at IS NOT NULL',
     [snapshotId],
@@ -20,7 +34,16 @@ export async function* readArchive(sql: Sql, snapshotId: string, mtime: Date): A
   if (!row) throw snapshotNotFound(snapshotId)
   const entries = await readSnapshotEntries(sql, { snapshotId, userId: row.userId })
   const { readable, controller } = createTarPacker()
-  void addAll({ sql, userId: row.userId, packer: controller, mtime }, entries).catch((error) => controller.error(error))
+  const { folder = '', ...owner } = target ?? {}
+  const adding = {
+    sql,
+    userId: row.userId,
+    packer: controller,
+    folder,
+    shared: { mtime, ...owner },
+    made: new Set<string>(),
+  }
+  void addAll(adding, entries).catch((error) => controller.error(error))
   yield* readable as ReadableStream<Uint8Array>
 }
 
@@ -28,7 +51,12 @@ interface Adding {
   sql: Sql
   userId: string
   packer: Packer
-  mtime: Date
+  /** '': the paths begin with the first names of the snapshot. */
+  folder: string
+  /** Fields of all headers. */
+  shared: { mtime: Date; uid?: number; gid?: number }
+  /** The folders that the archive has. */
+  made: Set<string>
 }
 
 async function addAll(adding: Adding, entries: readonly SnapshotEntry[]): Promise<void> {
@@ -55,20 +83,26 @@ function* divide(entries: readonly SnapshotEntry[]): Generator<SnapshotEntry[]> 
   yield batch
 }
 
-async function addEntry(
-  { sql, userId, packer, mtime }: Adding,
-  each: SnapshotEntry,
-  contents: ReadonlyMap<string, Buffer>,
-): Promise<void> {
-  const name = each.path
+async function addEntry(adding: Adding, each: SnapshotEntry, contents: ReadonlyMap<string, Buffer>): Promise<void> {
+  const { sql, userId, packer, shared } = adding
+  const name = join(adding.folder, each.path)
+  await addFolder(adding, dirname(name))
   if (!isFile(each)) {
-    await packer.add({ name, size: 0, type: 'symlink', linkname: each.link, mtime }).close()
+    await packer.add({ ...shared, name, size: 0, type: 'symlink', linkname: each.link }).close()
     return
   }
-  const file = packer.add({ name, size: each.size, mode: each.mode, mtime }).getWriter()
+  const file = packer.add({ ...shared, name, size: each.size, mode: each.mode }).getWriter()
   if (each.size > chunkBytes) for await (const chunk of readBlob(sql, userId, each)) await file.write(chunk)
   else if (each.size > 0) await file.write(contents.get(each.sha256) ?? missing(each.sha256))
   await file.close()
+}
+
+/** A folder that an archive does not name would belong to the one who unpacks it. */
+async function addFolder(adding: Adding, path: string): Promise<void> {
+  if (path === '.' || adding.made.has(path)) return
+  adding.made.add(path)
+  await addFolder(adding, dirname(path))
+  await adding.packer.add({ ...adding.shared, name: `${path}/`, size: 0, type: 'directory', mode: folderMode }).close()
 }
 
 const missing = (sha256: string): never => {

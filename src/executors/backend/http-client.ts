@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { ClientRequest, IncomingMessage, request as openHttp, RequestOptions } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { Clock } from '../../platform/clock.ts'
@@ -20,7 +21,8 @@ export interface HttpRequest {
   path: string
   query?: Query | undefined
   headers?: Readonly<Record<string, string>>
-  body?: string | Uint8Array | undefined
+  /** Pieces are sent as fast as the backend takes them. */
+  body?: string | Uint8Array | AsyncIterable<Uint8Array> | undefined
   /** Aborts the request, also while its response streams. */
   signal?: AbortSignal | undefined
 }
@@ -42,7 +44,8 @@ export class HttpClient {
   /** Sends a request. Resolves with the head of the response. */
   send({ address, open, options }: HttpServer, request: HttpRequest): Promise<IncomingMessage> {
     const { method, headers, body, signal } = request
-    const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
+    const isStreamed = typeof body === 'object' && Symbol.asyncIterator in body
+    const length = body === undefined || isStreamed ? {} : { 'content-length': Buffer.byteLength(body) }
     const signals = AbortSignal.any(signal ? [signal, this.#closing.signal] : [this.#closing.signal])
     return new Promise((resolve, reject) => {
       const all = {
@@ -53,7 +56,12 @@ export class HttpClient {
         signal: signals,
       }
       const sent = open(all)
-      const arrived = this.#limit(sent)
+      const over = new AbortController()
+      let stopLimit = isStreamed ? () => undefined : this.#limit(sent)
+      const arrived = () => {
+        over.abort()
+        stopLimit()
+      }
       sent.on('socket', (socket) => socket.setKeepAlive(true, keepAliveMs))
       sent.on('error', (cause) => {
         arrived()
@@ -68,8 +76,29 @@ export class HttpClient {
         arrived()
         resolve(response)
       })
-      sent.end(body)
+      if (!isStreamed) return void sent.end(body)
+      this.#sendPieces(sent, body, over.signal).then(
+        () => {
+          if (!over.signal.aborted) stopLimit = this.#limit(sent)
+        },
+        (error: unknown) => {
+          if (over.signal.aborted) return
+          reject(error)
+          sent.destroy()
+        },
+      )
     })
+  }
+
+  /** Ends early when the request is over. The time limit applies while the backend takes nothing. */
+  async #sendPieces(sent: ClientRequest, body: AsyncIterable<Uint8Array>, over: AbortSignal): Promise<void> {
+    for await (const piece of body) {
+      if (over.aborted) return
+      if (sent.write(piece)) continue
+      const taken = this.#limit(sent)
+      await once(sent, 'drain', { signal: over }).finally(taken)
+    }
+    sent.end()
   }
 
   async readText(response: IncomingMessage): Promise<string> {

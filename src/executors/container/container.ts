@@ -28,7 +28,8 @@ import { type Inspected, needsEngineTime, observeContainer, parsePhase } from '.
 import { copyPosition } from './output.ts'
 import { OutputReader } from './reading.ts'
 import { sampleContainers } from './samples.ts'
-import { type ContainerOptions, ContainerStarter, engineUnreachable } from './start.ts'
+import { type ContainerOptions, ContainerStarter } from './start.ts'
+import { engineUnreachable } from './start-failure.ts'
 import { ContainerStopper } from './stop.ts'
 
 /**

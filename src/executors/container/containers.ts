@@ -90,16 +90,18 @@ export class Containers {
     return listed
   }
 
-  /** Creates a container; false: the name is taken. */
-  async create({ name, body }: NamedBody): Promise<boolean> {
+  /** Creates a container. Returns its id; null: the name is taken. */
+  async create({ name, body }: NamedBody): Promise<string | null> {
+    const path = '/containers/create'
     try {
-      await this.#engine.post('/containers/create', { name }, body)
-      return true
+      const { Id: id } = (await this.#engine.post<{ Id?: string }>(path, { name }, body)) ?? {}
+      this.#engine.checkAnswer(id !== undefined, path)
+      return id ?? null
     } catch (error) {
-      if (isEngineConflict(error)) return false
+      if (isEngineConflict(error)) return null
       // Podman answers 500 if the name is taken.
       await this.#clock.sleep(shownMs)
-      if (error instanceof BackendRefused && (await this.inspect(name))) return false
+      if (error instanceof BackendRefused && (await this.inspect(name))) return null
       throw error
     }
   }
@@ -126,6 +128,12 @@ export class Containers {
       // A conflict means that the engine is already removing the container.
       if (!isNotFound(error) && !isEngineConflict(error)) throw error
     }
+  }
+
+  /** The bytes of the files that were written into the container, apart from its mounts. */
+  async measure(handle: Handle): Promise<number> {
+    const { SizeRw: bytes } = await this.#engine.get<{ SizeRw?: number }>(`/containers/${handle}/json`, { size: true })
+    return bytes ?? 0
   }
 
   /** Removes a container that was never started; false: it was started meanwhile. */

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { readdir } from 'node:fs/promises'
-import { resolve } from 'node:path/posix'
+import { join, resolve } from 'node:path/posix'
 import { promisify } from 'node:util'
 import { toMachineAmounts } from '../../domain/shape.ts'
 import { countProcesses } from '../../domain/spec.ts'
@@ -18,6 +18,7 @@ import { createMountCheck, type MountCheck } from './mount-check.ts'
 import { networkConfig } from './network.ts'
 import { notePath } from './note-file.ts'
 import type { RunFile } from './run-files.ts'
+import { snapshotFolder } from './snapshot-folder.ts'
 
 export interface RequestParts {
   image: Image
@@ -42,6 +43,8 @@ export interface RequestParts {
 
 export interface ContainerRequest {
   body: unknown
+  /** The user of the command: names or numbers, as `USER:GROUP`, or ''. */
+  user: string
   /** The directory that must exist in the container; null: the job has no workdir, or the mount check enters it. */
   workdir: string | null
   check: MountCheck | null
@@ -60,19 +63,21 @@ export async function makeRequest(run: RunSpec, making: RequestParts): Promise<C
   const { memoryBytes } = toMachineAmounts(spec.resources)
   const display = spec.x11 ? displayName(containerName(run.runId)) : null
   const { command, workdir, check } = entranceOf(run, environment, making)
+  const user = account ? `${account.uid}:${account.gid}` : image.user
   const body = {
     Image: image.id,
     Entrypoint: [],
     Cmd: command,
     // The engine would create the workdir of the image as root.
     ...(check && isInData(image.workdir, mounts) && { WorkingDir: '/' }),
+    ...(run.openSnapshot && { WorkingDir: snapshotFolder }),
     // Disables the health check of the image, which would run beside the job, perhaps before its mounts are checked.
     Healthcheck: { Test: ['NONE'] },
     Env: [
       ...namesToDrop(environment, image),
       ...Object.entries(environment).map(([name, value]) => `${name}=${value}`),
     ],
-    User: account ? `${account.uid}:${account.gid}` : image.user,
+    User: user,
     Labels: {
       ...labels,
       [labelNames.limit]: String(limitOf(spec, making)),
@@ -104,6 +109,7 @@ export async function makeRequest(run: RunSpec, making: RequestParts): Promise<C
   }
   return {
     body,
+    user,
     check,
     workdir,
     needsNoteFile: image.shell !== null && !isRoot(making),
@@ -120,8 +126,9 @@ interface Entrance extends Pick<ContainerRequest, 'workdir' | 'check'> {
 function entranceOf(run: RunSpec, environment: Environment, making: RequestParts): Entrance {
   const { image, mounts } = making
   const { workdir: asked } = run.spec
-  const given = asked === null ? null : expandHome(asked, environment['HOME'] ?? (isRoot(making) ? '/root' : '/'))
-  const workdir = given ?? image.workdir
+  const home = environment['HOME'] ?? (isRoot(making) ? '/root' : '/')
+  const given = asked === null ? null : run.openSnapshot ? join(snapshotFolder, asked) : expandHome(asked, home)
+  const workdir = given ?? (run.openSnapshot ? snapshotFolder : image.workdir)
   const command = commandOf(run, { environment, making, workdir })
   const check = createMountCheck(mounts)
   if (check === null) return { command, workdir: given, check }

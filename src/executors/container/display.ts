@@ -94,7 +94,7 @@ export class Displays {
     const { engine, containers } = this.#options
     try {
       const found = await containers.inspect(named.name)
-      const exists = found !== null || (await containers.create(named))
+      const exists = found !== null || (await containers.create(named)) !== null
       if (exists && (found === null || isUnstarted(found))) await engine.post(`/containers/${named.name}/start`)
       return found ?? (await containers.inspect(named.name))
     } catch (error) {

@@ -54,6 +54,10 @@ function parseAddress(address: string): RequestOptions | null {
   return url?.protocol === 'tcp:' && url.hostname ? { host: url.hostname, port: url.port || 2375 } : null
 }
 
+type ArchiveBody = Uint8Array | AsyncIterable<Uint8Array>
+const isArchive = (body: unknown): body is ArchiveBody =>
+  body instanceof Uint8Array || (typeof body === 'object' && body !== null && Symbol.asyncIterator in body)
+
 type EngineRequest = Omit<HttpRequest, 'body'> & { body?: unknown }
 
 /** How to reach an engine whose address does not say it all. */
@@ -100,8 +104,8 @@ export class Engine {
     return this.#requestJson<T>({ method: 'POST', path, query, body })
   }
 
-  async putArchive(path: string, query: Query, archive: Uint8Array): Promise<void> {
-    await this.#requestJson({ method: 'PUT', path, query, body: archive })
+  async putArchive(path: string, query: Query, archive: ArchiveBody, signal?: AbortSignal): Promise<void> {
+    await this.#requestJson({ method: 'PUT', path, query, body: archive, signal })
   }
 
   async delete(path: string, query?: Query): Promise<void> {
@@ -186,9 +190,8 @@ export class Engine {
     const path = prefix + request.path
     const { length } = pathWithQuery({ ...request, path })
     if (length > requestPathMax) throw new Error(`A request to the container engine is too long: ${length}`)
-    const isArchive = body instanceof Uint8Array
-    const sent = isArchive || body === undefined ? body : JSON.stringify(body)
-    const type = isArchive ? 'application/x-tar' : 'application/json'
+    const sent = isArchive(body) || body === undefined ? body : JSON.stringify(body)
+    const type = isArchive(body) ? 'application/x-tar' : 'application/json'
     const headers = { ...request.headers, ...(sent !== undefined && { 'content-type': type }) }
     const open = this.#connection.tls ? (openHttps as typeof openHttp) : openHttp
     const server = { address: this.address, open, options: { ...this.#target, agent: false } }

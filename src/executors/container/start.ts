@@ -1,7 +1,7 @@
 import { type Account, findAccount } from '../accounts/account.ts'
 import { mountRoots, normaliseTarget, type OpenMounts, openMounts } from '../backend/data-mounts.ts'
 import { type CompleteOptions, type ExecutorOptions, pickVariables } from '../backend/executor-options.ts'
-import { blameMachine, blameSpool } from '../backend/machine-trouble.ts'
+import { blameSpool } from '../backend/machine-trouble.ts'
 import { retryStart, type StartWait } from '../backend/start-retry.ts'
 import { BackendRefused, BackendUnreachable } from '../backend/unreachable.ts'
 import { type Handle, type RunSpec, StartFailed } from '../executor.ts'
@@ -21,6 +21,8 @@ import { noteFile } from './note-file.ts'
 import { type Inspected, isUnstarted } from './observation.ts'
 import { RemoteAccounts } from './remote-accounts.ts'
 import { listRunFiles, type RunFile, runFileMode } from './run-files.ts'
+import { findOwner, refuseMountsInside, snapshotFolder } from './snapshot-folder.ts'
+import { engineUnreachable, explainFailure } from './start-failure.ts'
 
 export interface ContainerOptions extends ExecutorOptions {
   /** Address of the engine; undefined: DOCKER_HOST, or the first socket that exists. */
@@ -67,7 +69,14 @@ interface Order {
   tell(info: string): void
 }
 
-export const engineUnreachable = 'The container engine is unreachable'
+/** A container that this server has created and not yet started. */
+interface Created {
+  /** The id. */
+  container: string
+  request: ContainerRequest
+  files: readonly RunFile[]
+}
+
 const notWanted = 'The start was given up'
 /** Engines mount these files in every container. */
 const ofContainers = ['/run/.containerenv', '/sbin/docker-init']
@@ -76,13 +85,12 @@ const startMsMax = 60_000
 /** Another machine may be able to start the run. */
 const lateMsOfMachine = 10_000
 const pollMs = 100
-const diskFull = 'no space left on device'
 
 /**
  * Starts the container of a run once, whatever number of servers try. The server that creates a container starts it;
- * the others wait. A container that is not started within `startMsMax` is removed and created again, because its
- * creator is gone. (Known race: if the creator starts it between the last check and the removal, the removal ends the
- * command.)
+ * the others wait. A container that is not started within `startMsMax`, and whose files do not grow, is removed and
+ * created again, because its creator is gone; so no run begins with a part of its files. (Known race: if the creator
+ * starts it between the last check and the removal, the removal ends the command.)
  *
  * Before a creation is requested, an order records it (create-orders.ts). So a run without an order has no container, even
  * while the engine is unreachable.
@@ -201,11 +209,17 @@ export class ContainerStarter {
   /** Waits until the creator has started the container; removes the container if its creator is gone. */
   async #isStarted(handle: Handle): Promise<boolean> {
     const { clock } = this.#options
-    for (const sinceMs = clock.monotonicMs(); ; await clock.sleep(pollMs)) {
+    let bytes: number | null = null
+    for (let sinceMs = clock.monotonicMs(); ; await clock.sleep(pollMs)) {
       const found = await this.#containers.find(handle)
       if (!found) return false
       if (!isUnstarted(found)) return true
-      if (clock.monotonicMs() - sinceMs > startMsMax) return !(await this.#containers.removeUnstarted(handle))
+      if (bytes !== null && clock.monotonicMs() - sinceMs <= startMsMax) continue
+      const earlier = bytes
+      bytes = await this.#containers.measure(handle)
+      // A creator that copies a large snapshot may take long.
+      if (earlier === null || bytes > earlier) sinceMs = clock.monotonicMs()
+      else return !(await this.#containers.removeUnstarted(handle))
     }
   }
 
@@ -226,11 +240,12 @@ export class ContainerStarter {
     await blamingSpool(this.#orders.note(handle))
     refuseUnwanted(unwanted)
     if (display !== null && !(await this.#startDisplay(order, display))) return false
-    if (!(await this.#containers.create({ name: handle, body: request.body }))) {
+    const container = await this.#containers.create({ name: handle, body: request.body })
+    if (container === null) {
       await this.#refuseForeignName(handle)
       return false
     }
-    await this.#startCreated(handle, request, files)
+    await this.#startCreated(order, { container, request, files })
     return true
   }
 
@@ -252,11 +267,13 @@ export class ContainerStarter {
   async #openData({ run, account }: Order, image: Image, files: readonly RunFile[]): Promise<OpenMounts> {
     const { data, x11 } = run.spec
     const { dataRoots: roots, accounts } = this.#options
+    if (run.openSnapshot) refuseMountsInside(data)
     const targets = new Set(data.map((entry) => normaliseTarget(entry.split(':')[1] ?? '')))
     const reserved = [
       ...files.map(({ path }) => path),
       ...image.volumes.filter((path) => !targets.has(path)),
       ...(x11 ? [displayFolder] : []),
+      ...(run.openSnapshot ? [snapshotFolder] : []),
       ...ofContainers,
     ]
     const rules = { roots, hasUsers: accounts.hasUsers, account, reserved }
@@ -274,21 +291,30 @@ export class ContainerStarter {
     throw new StartFailed('START_FAILED', `The container ${handle} belongs to another pool; remove it or its pool`)
   }
 
-  async #startCreated(handle: Handle, request: ContainerRequest, files: readonly RunFile[]): Promise<void> {
+  /** Names the container by its id: if another server has removed it, its name may be that of another one by now. */
+  async #startCreated(order: Order, { container, request, files }: Created): Promise<void> {
     try {
-      await this.#checkWorkdir(handle, request)
-      await this.#putFiles(handle, request, files)
-      await this.#engine.post(`/containers/${handle}/start`)
+      await this.#putSnapshot(order, container, request)
+      await this.#checkWorkdir(container, request)
+      await this.#putFiles(container, request, files)
+      await this.#engine.post(`/containers/${container}/start`)
     } catch (error) {
-      const found = await this.#containers.find(handle)
+      const found = await this.#containers.find(order.handle)
       const isStarted = found !== null && !isUnstarted(found)
-      if (!isStarted && (await this.#containers.removeUnstarted(handle))) throw error
+      if (!isStarted && (await this.#containers.removeUnstarted(container))) throw error
     }
+  }
+
+  async #putSnapshot({ run, unwanted, tell }: Order, container: string, { user }: ContainerRequest): Promise<void> {
+    if (run.openSnapshot === null) return
+    tell('The snapshot is being copied into the container')
+    const target = { folder: snapshotFolder.slice(1), ...(await findOwner(this.#engine, container, user)) }
+    await this.#engine.putArchive(`/containers/${container}/archive`, { path: '/' }, run.openSnapshot(target), unwanted)
   }
 
   /** Copies files into the container. If the engine refuses only the note file, the job starts without it. */
   async #putFiles(
-    handle: Handle,
+    container: string,
     { check, needsNoteFile }: ContainerRequest,
     ofRun: readonly RunFile[],
   ): Promise<void> {
@@ -305,7 +331,7 @@ export class ContainerStarter {
     }
     if (files.length === 0) return
     try {
-      await this.#engine.putArchive(`/containers/${handle}/archive`, { path: '/' }, archive(files))
+      await this.#engine.putArchive(`/containers/${container}/archive`, { path: '/' }, archive(files))
     } catch (error) {
       if (check || ofRun.length > 0 || !(error instanceof BackendRefused)) throw error
     }
@@ -335,8 +361,8 @@ export class ContainerStarter {
   }
 
   /** Refuses a missing workdir, because the engine would create it. */
-  async #checkWorkdir(handle: Handle, { workdir }: ContainerRequest): Promise<void> {
-    if (workdir === null || (await isDirectory(this.#engine, handle, workdir))) return
+  async #checkWorkdir(container: string, { workdir }: ContainerRequest): Promise<void> {
+    if (workdir === null || (await isDirectory(this.#engine, container, workdir))) return
     throw new StartFailed('WORKDIR_NOT_FOUND', `workdir: the directory ${workdir} does not exist in the container`)
   }
 
@@ -362,20 +388,6 @@ export class ContainerStarter {
 
 function refuseUnwanted(unwanted: AbortSignal | undefined): void {
   if (unwanted?.aborted) throw new StartFailed('START_FAILED', notWanted)
-}
-
-/**
- * Converts an error of a start. A refused request is a mistake of the job; an unreachable engine or a full disk, for
- * example after a pull, is not.
- */
-function explainFailure(error: unknown): unknown {
-  if (error instanceof BackendUnreachable)
-    return new StartFailed('BACKEND_AWAY', `${engineUnreachable}: ${error.message}`, { cause: error })
-  if (!(error instanceof BackendRefused)) return blameMachine(error)
-  if (error.message.includes(diskFull))
-    return new StartFailed('BACKEND_AWAY', `The container engine has no space: ${error.message}`, { cause: error })
-  const reason = error.status === 400 ? 'BAD_SPEC' : 'START_FAILED'
-  return new StartFailed(reason, `The container engine refused: ${error.message}`, { cause: error })
 }
 
 async function blamingSpool<T>(work: Promise<T>): Promise<T> {

@@ -73,7 +73,7 @@ const unlessKilled = (work: Promise<void>) =>
 
 async function readBytes(id: string): Promise<number> {
   let bytes = 0
-  for await (const part of readArchive(sql, id, new Date())) bytes += part.length
+  for await (const part of readArchive(sql, id, { mtime: new Date() })) bytes += part.length
   return bytes
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { createTarDecoder } from 'modern-tar'
 import { describe, expect, it } from 'vitest'
-import { readArchive } from '../../../src/domain/snapshots/archive.ts'
+import { type ArchiveTarget, readArchive } from '../../../src/domain/snapshots/archive.ts'
 import { storePack } from '../../../src/domain/snapshots/blobs.ts'
 import { sweepSnapshots } from '../../../src/domain/snapshots/removal.ts'
 import { createSnapshot, storeList } from '../../../src/domain/snapshots/snapshots.ts'
@@ -17,21 +17,31 @@ let users = 0
 const newUser = () => world.user(`user-${++users}`, 'RESEARCHER')
 
 interface TarEntry {
-  header: { name: string; type?: string; linkname?: string; mode: number }
+  header: { name: string; type?: string; linkname?: string; mode: number; uid: number; gid: number }
   body: AsyncIterable<Uint8Array>
 }
 
-async function readFiles(id: string): Promise<Record<string, unknown>> {
-  const tar = Readable.toWeb(Readable.from(readArchive(sql, id, new Date()))) as ReadableStream<Uint8Array>
+async function readEntries(id: string, target?: ArchiveTarget): Promise<(TarEntry['header'] & { sha256: string })[]> {
+  const archive = readArchive(sql, id, { mtime: new Date(), target })
+  const tar = Readable.toWeb(Readable.from(archive)) as ReadableStream<Uint8Array>
   const entries = tar.pipeThrough(createTarDecoder() as never) as unknown as AsyncIterable<TarEntry>
-  const found: Record<string, unknown> = {}
+  const found: (TarEntry['header'] & { sha256: string })[] = []
   for await (const { header, body } of entries) {
     const parts: Uint8Array[] = []
     for await (const part of body) parts.push(part)
-    const text = `${header.mode.toString(8)} ${sha256(Buffer.concat(parts))}`
-    found[header.name] = header.type === 'symlink' ? { link: header.linkname } : text
+    found.push({ ...header, sha256: sha256(Buffer.concat(parts)) })
   }
   return found
+}
+
+async function readFiles(id: string): Promise<Record<string, unknown>> {
+  const entries = (await readEntries(id)).filter(({ type }) => type !== 'directory')
+  return Object.fromEntries(
+    entries.map(({ name, type, linkname, mode, sha256: hash }) => [
+      name,
+      type === 'symlink' ? { link: linkname } : `${mode.toString(8)} ${hash}`,
+    ]),
+  )
 }
 
 const countBlobs = async (userId: string) =>
@@ -69,6 +79,26 @@ describe('a snapshot', () => {
     const deep = `${'d/'.repeat(127)}e`
     const { id } = await storeSnapshot(domain, await newUser(), { ...Object.fromEntries(chain), [deep]: 'deep' })
     expect(await readFiles(id)).toMatchObject({ l0: { link: 'l1' }, [deep]: `644 ${sha256('deep')}` })
+  })
+
+  it('is an archive in which each folder comes once, before its files, all with the same owner', async () => {
+    const { id } = await storeSnapshot(domain, await newUser(), {
+      'a/b/one': '1',
+      'a/b/two': '2',
+      'a/link': { link: 'b/one' },
+      top: 'x',
+    })
+    const entries = await readEntries(id, { folder: 'work', uid: 7, gid: 8 })
+    expect(entries.map(({ name }) => name)).toEqual([
+      'work/',
+      'work/a/',
+      'work/a/b/',
+      'work/a/b/one',
+      'work/a/b/two',
+      'work/a/link',
+      'work/top',
+    ])
+    expect(new Set(entries.map(({ uid, gid }) => `${uid}:${gid}`))).toEqual(new Set(['7:8']))
   })
 
   it('is not sent again, and sends only contents that its user has not sent', async () => {

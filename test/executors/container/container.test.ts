@@ -6,17 +6,19 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createContainerExecutor } from '../../../src/executors/container/container.ts'
 import { Engine, isPodman } from '../../../src/executors/container/engine.ts'
 import { hasNames } from '../../../src/executors/container/network.ts'
-import { type Executor, SessionRefused } from '../../../src/executors/executor.ts'
+import { type Executor, SessionRefused, type SnapshotTarget } from '../../../src/executors/executor.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { machineTime } from '../../support/clock.ts'
 import { until } from '../../support/until.ts'
 import { commandOf, contract, startsAt } from '../contract.ts'
 import { observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
+import { openerOf } from '../snapshot-files.ts'
 
 /**
  * Real containers, where the environment names an engine that has the image `localhost/bb:1` (busybox): `npm run
@@ -270,6 +272,43 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
       const command = sh('cat "$BERTH_CLOSURE"; echo >/shared/made', { data: ['data/shared:/shared'] })
       expect(await finish(command, { unixUser: 'nobody', closure: '{"a":1}' })).toMatchObject({ out: '{"a":1}' })
       expect((await stat(join(shared, 'made'))).uid).toBe(65534)
+    })
+
+    it.each(['4242', '4242:7', 'root:7'])('gives its snapshot to the user %s of its image', async (user) => {
+      const engine = asked()
+      const base = await start(sh('true'))
+      await untilEnded(executor, base)
+      const name = { repo: 'localhost/berth-user', tag: user.replace(':', '-') }
+      await engine.post('/commit', { container: base, changes: `USER ${user}`, ...name }, {})
+      const tagged = `${name.repo}:${name.tag}`
+      const spec = sh('stat -c %u:%g . a a/b; id -u; id -g; touch a/c', { image: tagged })
+      const { out, exitCode } = await finish(spec, { openSnapshot: openerOf({ 'a/b': { text: 'x' } }) })
+      const [folder, ...others] = out.trim().split('\n')
+      expect([exitCode, ...others]).toEqual([0, folder, folder, ...(folder ?? '').split(':')])
+      await engine.delete(`/images/${tagged}`, { force: true })
+      engine.close()
+    })
+
+    it('whose server is killed while it copies the snapshot never starts, and the next start has all files', async () => {
+      const openSnapshot = openerOf({ a: { text: 'whole\n' }, b: { text: 'x'.repeat(2 ** 23) } })
+      let sent = 0
+      const slow = async function* (target?: SnapshotTarget) {
+        for await (const part of openSnapshot(target))
+          for (; sent * 512 < part.length; sent++)
+            yield await setTimeout(1, part.subarray(sent * 512, sent * 512 + 512))
+      }
+      const run = runOf({ ...sh('cat a; wc -c b'), resources: small }, { openSnapshot: slow })
+      const killed = await open(directory)
+      const dead = new AbortController()
+      const starting = killed.start(run, dead.signal).catch(() => 'failed')
+      await until(() => sent > 100, { what: 'files are sent' })
+      await killed.close()
+      expect(await executor.find(run.runId)).toBeNull()
+      const handle = await executor.start({ ...run, openSnapshot })
+      expect((await read(executor, handle)).out).toMatch(/^whole\n8388608 b\n$/)
+      await untilEnded(executor, handle)
+      dead.abort()
+      expect(await starting).toBe('failed')
     })
 
     it('runs as the account of its user', async () => {

@@ -1,0 +1,141 @@
+import { once } from 'node:events'
+import { createServer, request as openHttp, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { HttpClient } from '../../../src/executors/backend/http-client.ts'
+import { BackendUnreachable } from '../../../src/executors/backend/unreachable.ts'
+import { createFakeClock, type FakeClock } from '../../support/clock.ts'
+import { until } from '../../support/until.ts'
+
+const piece = Buffer.alloc(256 * 1024)
+/** More than the buffers of both ends of a connection. */
+const piecesMax = 400
+
+let clock: FakeClock
+let client: HttpClient
+let server: Server
+let answer: RequestListener
+/** Pieces that the client took from its source, and whether it closed the source. */
+let taken: number
+let isClosed: boolean
+
+beforeEach(async () => {
+  clock = createFakeClock()
+  client = new HttpClient('backend', clock)
+  taken = 0
+  isClosed = false
+  server = createServer((request, response) => answer(request, response)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+})
+afterEach(() => {
+  client.close()
+  server.closeAllConnections()
+  server.close()
+})
+
+async function* pieces(count: number): AsyncGenerator<Uint8Array> {
+  try {
+    for (; taken < count; taken++) yield piece
+  } finally {
+    isClosed = true
+  }
+}
+
+function put(body: AsyncIterable<Uint8Array>, signal?: AbortSignal) {
+  const { port } = server.address() as AddressInfo
+  const target = { address: 'backend', open: openHttp, options: { host: '127.0.0.1', port, agent: false } }
+  return client.send(target, { method: 'PUT', path: '/', body, signal })
+}
+
+/** The client waits until the backend takes more: it has set a time limit, and takes no more from its source. */
+const untilBlocked = (before = 0) => until(() => taken > before && clock.sleeping === 1, { what: 'the upload waits' })
+
+describe('a request with a streamed body', () => {
+  it('sends all pieces', async () => {
+    let bytes = 0
+    answer = async (request, response) => {
+      for await (const each of request as AsyncIterable<Buffer>) bytes += each.length
+      response.end('taken')
+    }
+    expect(await client.readText(await put(pieces(piecesMax)))).toBe('taken')
+    expect(bytes).toBe(piecesMax * piece.length)
+    expect(clock.sleeping).toBe(0)
+  })
+
+  it('takes from its source only what the backend takes, and goes on as long as bytes move', async () => {
+    let goOn: () => void = () => undefined
+    const waitForTest = () =>
+      new Promise<void>((resolve) => {
+        goOn = resolve
+      })
+    answer = async (request, response) => {
+      let bytes = 0
+      for await (const each of request as AsyncIterable<Buffer>) {
+        const before = Math.floor(bytes / 2 ** 25)
+        bytes += each.length
+        if (Math.floor(bytes / 2 ** 25) > before) await waitForTest()
+      }
+      response.end(String(bytes))
+    }
+    const sent = put(pieces(piecesMax))
+    for (const _ of ['first', 'second']) {
+      await untilBlocked(taken)
+      expect(taken).toBeLessThan(piecesMax)
+      await clock.advance(29_000)
+      goOn()
+    }
+    const isAllSent = () => {
+      goOn()
+      return isClosed
+    }
+    await until(isAllSent, { what: 'all is sent' })
+    expect((await sent).statusCode).toBe(200)
+  })
+
+  it('fails when the backend takes nothing for 30 s, and closes its source', async () => {
+    answer = (request) => void request.pause()
+    const sent = put(pieces(piecesMax)).catch((error: unknown) => error)
+    await untilBlocked()
+    await clock.advance(30_001)
+    expect(await sent).toBeInstanceOf(BackendUnreachable)
+    await until(() => isClosed, { what: 'the source is closed' })
+  })
+
+  it('fails when no answer follows its end within 30 s', async () => {
+    answer = (request) => void request.resume()
+    const sent = put(pieces(1)).catch((error: unknown) => error)
+    await until(() => isClosed && clock.sleeping === 1, { what: 'the body is sent' })
+    await clock.advance(30_001)
+    expect(await sent).toMatchObject({ message: expect.stringContaining('no answer within 30 s') })
+  })
+
+  it('ends early with an answer that comes before its end', async () => {
+    answer = (_, response) => void response.writeHead(507, { connection: 'close' }).end('no space')
+    const response = await put(pieces(piecesMax))
+    expect(response.statusCode).toBe(507)
+    expect(await client.readText(response)).toBe('no space')
+    await until(() => isClosed, { what: 'the source is closed' })
+    expect(taken).toBeLessThan(piecesMax)
+  })
+
+  it('fails with the error of its source, and the backend gets no end of the body', async () => {
+    let cuts = 0
+    answer = (request) => void request.on('error', () => void cuts++).resume()
+    const broken = async function* () {
+      yield* pieces(3)
+      throw new Error('the database is away')
+    }
+    await expect(put(broken())).rejects.toThrow('the database is away')
+    await until(() => cuts > 0, { what: 'the backend sees a broken connection' })
+  })
+
+  it('ends when it is aborted', async () => {
+    answer = (request) => void request.pause()
+    const abort = new AbortController()
+    const sent = put(pieces(piecesMax), abort.signal).catch((error: unknown) => error)
+    await untilBlocked()
+    abort.abort()
+    expect(await sent).toBeInstanceOf(BackendUnreachable)
+    await until(() => isClosed, { what: 'the source is closed' })
+  })
+})

@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest'
+import { findTraits } from '../../src/domain/executors.ts'
+import type { Executor, Handle, RunSpec } from '../../src/executors/executor.ts'
+import type { Backend, Behaviour } from './contract.ts'
+import { read, untilEnded } from './runs.ts'
+import { openerOf } from './snapshot-files.ts'
+
+interface Suite {
+  backend: Backend
+  executor: Executor
+  start(behaviour: Behaviour, run: RunSpec): Promise<Handle>
+}
+
+/** The copy of a snapshot in which a run begins. */
+export function testSnapshot(suite: Suite): void {
+  const files = {
+    'src/run': { mode: 0o750, text: '#!/bin/sh\ncat ../data/in.txt; pwd\n' },
+    'data/in.txt': { mode: 0o640, text: 'as it was\n' },
+    latest: { link: 'src/run' },
+  }
+  async function run(script: string, workdir: string | null = null): Promise<string | null> {
+    const made = suite.backend.run({})
+    const isFit = findTraits(suite.executor.name).honours.includes('snapshot') && made.spec.command?.[0] === '/bin/sh'
+    if (!isFit) return null
+    const spec = { ...made.spec, workdir, command: ['/bin/sh', '-c', script] }
+    const handle = await suite.start({}, { ...made, spec, openSnapshot: openerOf(files) })
+    const { out, err } = await read(suite.executor, handle)
+    await untilEnded(suite.executor, handle)
+    await suite.executor.forget?.(handle)
+    return out + err
+  }
+  const unfit = 'the executor has no snapshots, or its jobs no commands'
+
+  it('is there with its contents, modes and links, and belongs to the job', async (context) => {
+    const foreign = 'find . ! -user "$(id -u)"'
+    const out = await run(
+      `find . | sort; cat data/in.txt; readlink latest; find . -type f -perm 750; find . -perm 640; ${foreign}`,
+    )
+    if (out === null) return context.skip(unfit)
+    const listed = ['.', './data', './data/in.txt', './latest', './src', './src/run']
+    expect(out.trim().split('\n')).toEqual([...listed, 'as it was', 'src/run', './src/run', './data/in.txt'])
+  })
+
+  it('is the folder to which workdir is relative', async (context) => {
+    const out = await run('./run', 'src')
+    if (out === null) return context.skip(unfit)
+    expect(out).toMatch(/^as it was\n\/.*\/src\n$/)
+    await expect(run('true', 'other')).rejects.toMatchObject({ reason: 'WORKDIR_NOT_FOUND' })
+    await expect(run('true', 'src/run')).rejects.toMatchObject({ reason: 'WORKDIR_NOT_FOUND' })
+  })
+
+  it('is a new copy for each run', async (context) => {
+    const change = 'cat data/in.txt; ls new; echo changed >data/in.txt; echo >new; rm -r src; chmod 500 .'
+    const first = await run(change)
+    if (first === null) return context.skip(unfit)
+    expect(first).toMatch(/^as it was\n.*new.*\n$/)
+    expect(await run(change)).toBe(first)
+  })
+}
