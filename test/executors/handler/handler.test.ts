@@ -12,6 +12,7 @@ import { machineTime } from '../../support/clock.ts'
 import { until } from '../../support/until.ts'
 import { contract, startsAt } from '../contract.ts'
 import { read, removeSpool, runOf, untilEnded } from '../runs.ts'
+import { openerOf } from '../snapshot-files.ts'
 
 /** Appends a mark when it begins, and behaves as its input says. */
 const behaving = `
@@ -94,6 +95,22 @@ it('a module reads its input or its closure from files that only its account can
   const modes = `import { statSync } from 'node:fs'
     export default { run: (_, { log }) => log((statSync(process.env.BERTH_CLOSURE).mode & 0o777).toString(8)) }`
   expect(await outcome(modes, { closure: {} })).toMatchObject({ out: '600\n', exitCode: 0 })
+})
+
+it('a module of a snapshot is found in its workdir there, with the modules and files beside it', async () => {
+  const source = `import { readFileSync } from 'node:fs'
+    import { word } from '../words.mjs'
+    export default { run: ({ name }, { log }) => log(word + name + readFileSync('end.txt', 'utf8')) }`
+  const openSnapshot = openerOf({
+    'src/job.mjs': { text: source },
+    'src/end.txt': { text: '!' },
+    'words.mjs': { text: "export const word = 'hello '" },
+  })
+  const run = runOf({ handler: 'job.mjs', workdir: 'src', input: { name: 'world' } }, { openSnapshot })
+  const handle = await executor.start(run)
+  expect(await read(executor, handle)).toMatchObject({ out: 'hello world!\n', err: '' })
+  expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 0 })
+  await executor.forget?.(handle)
 })
 
 it('a handler that throws logs the error; a throw in onResume is RESUME_FAILED', async () => {
