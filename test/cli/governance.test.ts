@@ -77,7 +77,7 @@ test('a configured approval rule blocks jobs; users approve and reject; the audi
   )
   const shown = (await berth('user', 'info', 'ann')).stdout
   expect(shown).toMatch(
-    /permissions +job\.view\.own, view\.write, job\.submit, job\.cancel\.own, token\.own, job\.approve\n/,
+    /permissions +job\.view\.own, view\.write, job\.submit, job\.cancel\.own, job\.exec\.own, token\.own, secret\.own, job\.approve\n/,
   )
   expect(await json('user', 'info')).toMatchObject({
     name: 'local',

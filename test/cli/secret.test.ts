@@ -24,8 +24,8 @@ const valuesMax = 65_536
 const set = (input: string, ...args: string[]) => line.run(['secret', 'set', ...args], { input })
 const list = async (...args: string[]) =>
   JSON.parse((await berth('secret', 'ls', '-o', 'json', ...args)).stdout).map(
-    ({ name, team, user }: { name: string; team: { name: string } | null; user: { name: string } | null }) =>
-      `${team?.name ?? user?.name}/${name}`,
+    ({ name, team, ownedBy }: { name: string; team: { name: string } | null; ownedBy: { name: string } | null }) =>
+      `${team?.name ?? ownedBy?.name}/${name}`,
   )
 
 test('a secret is set from stdin, listed without its value, used by a job and removed', async () => {

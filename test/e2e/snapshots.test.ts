@@ -77,10 +77,16 @@ describe('berth submit --here', () => {
       ),
     )
     const { job } = await api.ask<{ job: { snapshot: object } }>(
-      'query ($id: ID!) { job(id: $id) { snapshot { files bytes commit branch remote dirty diff } } }',
+      'query ($id: ID!) { job(id: $id) { snapshot { files bytes commit branch remote changedFiles diff } } }',
       { id },
     )
-    expect(job.snapshot).toMatchObject({ files: 7, bytes: 18, commit, branch: 'main', dirty: true })
+    expect(job.snapshot).toMatchObject({
+      files: 7,
+      bytes: 18,
+      commit,
+      branch: 'main',
+      changedFiles: expect.any(Number),
+    })
     expect(job.snapshot).toMatchObject({
       remote: 'https://example.org/ann/train.git',
       diff: expect.stringContaining('-one\n\\ No newline at end of file\n+two'),

@@ -3105,7 +3105,7 @@ export type RemoveReservationMutation = { deleteCapacityReservation:
     | { __typename: 'UnavailableProblem', message: string }
    };
 
-export type SecretItemFragment = { id: string, name: string, createdAt: string, updatedAt: string, lastUsedAt: string | null, user: { id: string, name: string } | null, team: { id: string, name: string } | null, setBy: { id: string, name: string } | null };
+export type SecretItemFragment = { id: string, name: string, createdAt: string, updatedAt: string, lastUsedAt: string | null, ownedBy: { id: string, name: string } | null, team: { id: string, name: string } | null, setBy: { id: string, name: string } | null };
 
 export type ListSecretsQueryVariables = Exact<{
   teamId?: string | null | undefined;
@@ -3114,7 +3114,7 @@ export type ListSecretsQueryVariables = Exact<{
 }>;
 
 
-export type ListSecretsQuery = { secrets: { nodes: Array<{ id: string, name: string, createdAt: string, updatedAt: string, lastUsedAt: string | null, user: { id: string, name: string } | null, team: { id: string, name: string } | null, setBy: { id: string, name: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type ListSecretsQuery = { secrets: { nodes: Array<{ id: string, name: string, createdAt: string, updatedAt: string, lastUsedAt: string | null, ownedBy: { id: string, name: string } | null, team: { id: string, name: string } | null, setBy: { id: string, name: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type SecretTeamsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -3130,7 +3130,7 @@ export type SaveSecretMutation = { setSecret:
     | { __typename: 'ForbiddenProblem', message: string }
     | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', message: string }
-    | { __typename: 'SetSecretSuccess', secret: { id: string, name: string, createdAt: string, updatedAt: string, lastUsedAt: string | null, user: { id: string, name: string } | null, team: { id: string, name: string } | null, setBy: { id: string, name: string } | null } }
+    | { __typename: 'SetSecretSuccess', secret: { id: string, name: string, createdAt: string, updatedAt: string, lastUsedAt: string | null, ownedBy: { id: string, name: string } | null, team: { id: string, name: string } | null, setBy: { id: string, name: string } | null } }
     | { __typename: 'UnavailableProblem', message: string }
    };
 
@@ -4065,7 +4065,7 @@ export const SecretItemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment SecretItem on Secret {
   id
   name
-  user {
+  ownedBy {
     id
     name
   }
@@ -8619,7 +8619,7 @@ export const ListSecretsDocument = /*#__PURE__*/ new TypedDocumentString(`
     fragment SecretItem on Secret {
   id
   name
-  user {
+  ownedBy {
     id
     name
   }
@@ -8680,7 +8680,7 @@ export const SaveSecretDocument = /*#__PURE__*/ new TypedDocumentString(`
 fragment SecretItem on Secret {
   id
   name
-  user {
+  ownedBy {
     id
     name
   }

@@ -70,7 +70,7 @@ async function readValue(cli: Cli, name: string): Promise<string> {
 
 const print = rowPrinter<SecretRowFragment>([
   { title: 'NAME', cell: ({ name }) => name },
-  { title: 'OWNER', cell: ({ team, user }) => (team ? `team ${team.name}` : (user?.name ?? '-')) },
+  { title: 'OWNER', cell: ({ team, ownedBy }) => (team ? `team ${team.name}` : (ownedBy?.name ?? '-')) },
   { title: 'SET', cell: ({ updatedAt }) => timeText(updatedAt) ?? '-' },
   { title: 'BY', cell: ({ setBy }) => setBy?.name ?? '-' },
   { title: 'USED', cell: ({ lastUsedAt }) => timeText(lastUsedAt) ?? 'never' },

@@ -32,7 +32,7 @@ export function registerSessionsCommand(program: Command, cli: Cli): void {
 
 const print = rowPrinter<SessionRowFragment>([
   { title: 'ID', cell: ({ id }) => id },
-  { title: 'USER', cell: ({ user }) => user?.name ?? '-' },
+  { title: 'USER', cell: ({ openedBy }) => openedBy?.name ?? '-' },
   {
     title: 'STATE',
     cell: ({ isOpen, exitCode }) => (isOpen ? 'open' : exitCode === null ? 'over' : `exit ${exitCode}`),

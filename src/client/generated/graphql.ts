@@ -2610,7 +2610,7 @@ export type DeleteCapacityReservationMutation = { deleteCapacityReservation:
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
-export type SecretRowFragment = { id: string, name: string, createdAt: string, updatedAt: string, lastUsedAt: string | null, user: { id: string, name: string } | null, team: { id: string, name: string } | null, setBy: { id: string, name: string } | null };
+export type SecretRowFragment = { id: string, name: string, createdAt: string, updatedAt: string, lastUsedAt: string | null, ownedBy: { id: string, name: string } | null, team: { id: string, name: string } | null, setBy: { id: string, name: string } | null };
 
 export type SecretsQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -2619,7 +2619,7 @@ export type SecretsQueryVariables = Exact<{
 }>;
 
 
-export type SecretsQuery = { secrets: { nodes: Array<{ id: string, name: string, createdAt: string, updatedAt: string, lastUsedAt: string | null, user: { id: string, name: string } | null, team: { id: string, name: string } | null, setBy: { id: string, name: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type SecretsQuery = { secrets: { nodes: Array<{ id: string, name: string, createdAt: string, updatedAt: string, lastUsedAt: string | null, ownedBy: { id: string, name: string } | null, team: { id: string, name: string } | null, setBy: { id: string, name: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type SetSecretMutationVariables = Exact<{
   input: SetSecretInput;
@@ -2630,7 +2630,7 @@ export type SetSecretMutation = { setSecret:
     | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'SetSecretSuccess', secret: { id: string, name: string, createdAt: string, updatedAt: string, lastUsedAt: string | null, user: { id: string, name: string } | null, team: { id: string, name: string } | null, setBy: { id: string, name: string } | null } }
+    | { __typename: 'SetSecretSuccess', secret: { id: string, name: string, createdAt: string, updatedAt: string, lastUsedAt: string | null, ownedBy: { id: string, name: string } | null, team: { id: string, name: string } | null, setBy: { id: string, name: string } | null } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
@@ -2786,14 +2786,14 @@ export type SetJobPrioritiesMutation = { setJobPriorities:
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
-export type SessionRowFragment = { id: string, command: Array<string>, port: number | null, tty: boolean, isOpen: boolean, createdAt: string, openedAt: string | null, endedAt: string | null, endReason: string | null, exitCode: number | null, bytesIn: number, bytesOut: number, user: { id: string, name: string } | null, run: { id: string, number: number } };
+export type SessionRowFragment = { id: string, command: Array<string>, port: number | null, tty: boolean, isOpen: boolean, createdAt: string, openedAt: string | null, endedAt: string | null, endReason: string | null, exitCode: number | null, bytesIn: number, bytesOut: number, openedBy: { id: string, name: string } | null, run: { id: string, number: number } };
 
 export type SessionsQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type SessionsQuery = { job: { id: string, sessions: Array<{ id: string, command: Array<string>, port: number | null, tty: boolean, isOpen: boolean, createdAt: string, openedAt: string | null, endedAt: string | null, endReason: string | null, exitCode: number | null, bytesIn: number, bytesOut: number, user: { id: string, name: string } | null, run: { id: string, number: number } }> } | null };
+export type SessionsQuery = { job: { id: string, sessions: Array<{ id: string, command: Array<string>, port: number | null, tty: boolean, isOpen: boolean, createdAt: string, openedAt: string | null, endedAt: string | null, endReason: string | null, exitCode: number | null, bytesIn: number, bytesOut: number, openedBy: { id: string, name: string } | null, run: { id: string, number: number } }> } | null };
 
 export type OpenSessionMutationVariables = Exact<{
   input: OpenSessionInput;
@@ -3799,7 +3799,7 @@ export const SecretRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment SecretRow on Secret {
   id
   name
-  user {
+  ownedBy {
     id
     name
   }
@@ -3860,7 +3860,7 @@ export const SessionRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   exitCode
   bytesIn
   bytesOut
-  user {
+  openedBy {
     id
     name
   }
@@ -7492,7 +7492,7 @@ export const SecretsDocument = /*#__PURE__*/ new TypedDocumentString(`
     fragment SecretRow on Secret {
   id
   name
-  user {
+  ownedBy {
     id
     name
   }
@@ -7540,7 +7540,7 @@ export const SetSecretDocument = /*#__PURE__*/ new TypedDocumentString(`
 fragment SecretRow on Secret {
   id
   name
-  user {
+  ownedBy {
     id
     name
   }
@@ -7802,7 +7802,7 @@ export const SessionsDocument = /*#__PURE__*/ new TypedDocumentString(`
   exitCode
   bytesIn
   bytesOut
-  user {
+  openedBy {
     id
     name
   }

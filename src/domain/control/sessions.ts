@@ -150,8 +150,8 @@ FROM job j JOIN run r ON r.job_id = j.id AND r.number = j.run_number JOIN pool p
 WHERE j.id = $1`
 
 const isOpenSql = `ended_at IS NULL AND CASE WHEN opened_at IS NULL
-  THEN created_at > berth_now() - ${ticketSeconds} * interval '1 second'
-  ELSE seen_at > berth_now() - ${silentSeconds} * interval '1 second' END`
+  THEN created_at > (SELECT berth_now()) - ${ticketSeconds} * interval '1 second'
+  ELSE seen_at > (SELECT berth_now()) - ${silentSeconds} * interval '1 second' END`
 
 async function demandFree(sql: Sql, { userId, userName }: Viewer): Promise<void> {
   const [{ used = 0 } = {}] = await sql.query<{ used: number }>(

@@ -13,6 +13,7 @@ export async function reencryptSecrets(domain: Domain): Promise<number> {
 }
 
 interface Row extends Sealed {
+  data: Buffer
   id: string
   userId: string | null
   teamId: string | null
@@ -23,7 +24,7 @@ const batchMax = 100
 
 const columnsOf = {
   secret: 'id, user_id AS "userId", team_id AS "teamId", name',
-  run_secret: 'run_id AS id',
+  run_secret: `run_id AS id, NULL AS "userId", NULL AS "teamId", '' AS name`,
 }
 
 async function reencrypt(

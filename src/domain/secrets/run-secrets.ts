@@ -62,7 +62,7 @@ export async function takeRunSecrets(
 
 /** The values that the run got; null: none, or the run is over. Throws Unreadable. */
 export async function readRunSecrets(domain: Domain, runId: string): Promise<KeptSecrets | null> {
-  const [row] = await domain.db.sql.query<Sealed>(
+  const [row] = await domain.db.sql.query<StoredValue>(
     'SELECT key_id AS "keyId", data FROM run_secret WHERE run_id = $1',
     [runId],
     'run_secrets',
@@ -99,7 +99,11 @@ export const forgetRunSecrets = (sql: Sql): Promise<unknown> =>
 
 export const runContext = (runId: string) => `run ${runId}`
 
-interface StoredSecret extends Sealed {
+interface StoredValue extends Sealed {
+  data: Buffer
+}
+
+interface StoredSecret extends StoredValue {
   id: string
   name: string
   userId: string | null

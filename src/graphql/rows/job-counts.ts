@@ -31,7 +31,7 @@ export interface JobCounts {
 /** The newest jobs, which are counted. */
 export const countedJobsMax = 100_000
 
-const keys: Readonly<Record<Exclude<JobCountBy, 'LABEL'>, string>> = {
+const keys: Readonly<Record<Exclude<JobCountBy, 'LABEL' | 'LABEL_KEY'>, string>> = {
   STATE: 'j.state::text',
   USER: 'j.user_id',
   TEAM: 'j.team_id',
@@ -41,7 +41,6 @@ const keys: Readonly<Record<Exclude<JobCountBy, 'LABEL'>, string>> = {
   POOL: 'j.pool',
   EXECUTOR: 'upper(j.executor)',
   REASON: 'j.state_reason',
-  LABEL_KEY: 'j.labels',
 }
 
 export interface JobCountQuery {
@@ -55,14 +54,15 @@ export interface JobCountQuery {
 export async function readJobCounts(sql: Sql, { by, labelKey, first, where }: JobCountQuery): Promise<JobCounts> {
   const values: unknown[] = []
   const bind: Bind = (value) => `$${values.push(value)}`
-  const key = by === 'LABEL' ? `j.labels ->> ${bind(labelKey)}::text` : keys[by]
+  const key = by === 'LABEL' ? `j.labels ->> ${bind(labelKey)}::text` : by === 'LABEL_KEY' ? null : keys[by]
+  const listed = key === null ? 'ARRAY(SELECT jsonb_object_keys(j.labels))' : `ARRAY[${key}]`
   const rows = await sql.query<Omit<JobCountRow, 'by'> & { isExact: boolean }>(
     `WITH newest AS MATERIALIZED (
-       SELECT ${key} AS key, j.state FROM job j WHERE ${where(bind)}
+       SELECT ${listed} AS keys, j.state FROM job j WHERE ${where(bind)}
        ORDER BY j.created_at DESC, j.id DESC LIMIT ${countedJobsMax + 1}
      ),
      cell AS (
-       SELECT ${by === 'LABEL_KEY' ? 'jsonb_object_keys(key)' : 'key'} AS key, state, count(*)::int AS count
+       SELECT unnest(keys) AS key, state, count(*)::int AS count
        FROM (SELECT * FROM newest LIMIT ${countedJobsMax}) counted GROUP BY 1, 2
      )
      SELECT key, sum(count)::int AS count,

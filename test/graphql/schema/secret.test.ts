@@ -44,7 +44,7 @@ async function logIn(userId: string, scopes?: readonly string[]): Promise<Person
 const set = (person: Person, name: string, more: object = {}) =>
   mutate(person, 'setSecret', {
     input: { name, value, ...more },
-    wanted: 'secret { id name user { name } team { name } setBy { name } createdAt updatedAt lastUsedAt }',
+    wanted: 'secret { id name ownedBy { name } team { name } setBy { name } createdAt updatedAt lastUsedAt }',
   })
 const remove = (person: Person, name: string, more: object = {}) =>
   mutate(person, 'deleteSecret', { input: { name, ...more }, wanted: 'deletedId' })
@@ -62,7 +62,7 @@ const names = async (person: Person, args = ''): Promise<string[]> =>
 describe('a secret', () => {
   it('of a user is seen, replaced and deleted by the user alone', async () => {
     const { secret } = await set(ann, 'OWN')
-    expect(secret).toMatchObject({ name: 'OWN', user: { name: 'ann' }, team: null, setBy: { name: 'ann' } })
+    expect(secret).toMatchObject({ name: 'OWN', ownedBy: { name: 'ann' }, team: null, setBy: { name: 'ann' } })
     expect(secret.lastUsedAt).toBeNull()
     expect((await set(ann, 'OWN', { value: 'another value' })).secret.id).toBe(secret.id)
     expect(await names(ann)).toEqual(['OWN'])
@@ -78,7 +78,7 @@ describe('a secret', () => {
 
   it('of a team is set by its LEAD and an ADMIN, and seen by its members', async () => {
     const { secret } = await set(lea, 'SHARED', { teamId: team })
-    expect(secret).toMatchObject({ user: null, team: { name: 'ml' }, setBy: { name: 'lea' } })
+    expect(secret).toMatchObject({ ownedBy: null, team: { name: 'ml' }, setBy: { name: 'lea' } })
     expect((await set(admin, 'SHARED', { teamId: team })).secret).toMatchObject({ id: secret.id })
     expect(await set(ann, 'SHARED', { teamId: team })).toMatchObject({ requiredPermission: 'SECRET_TEAM' })
     const foreign = await set(eve, 'SHARED', { teamId: team })

@@ -32,6 +32,8 @@ const unselected: Readonly<Record<string, string>> = {
   ...explain('An edge to the object around it, for a caller who reads the object by `node`.', [
     'JobEvent.job',
     'JobEvent.run',
+    'JobSession.job',
+    'Snapshot.user',
   ]),
   ...explain('The only field of a success without news.', ['ReportProgressSuccess.run', 'SaveClosureSuccess.run']),
   ...explain('Places in a stream, for clients that keep their own position.', [
@@ -48,7 +50,20 @@ const unselected: Readonly<Record<string, string>> = {
     'LogMatch.starts',
   ]),
   ...explain('Nodes as objects, also after the run; our pages show their names.', ['Run.nodes']),
-  ...explain('When a link that somebody else keeps stops to work.', ['CreateDownloadSuccess.expiresAt']),
+  ...explain('When a link that somebody else keeps stops to work.', [
+    'CreateDownloadSuccess.expiresAt',
+    'CreateSnapshotSuccess.expiresAt',
+    'OpenForwardSuccess.expiresAt',
+    'OpenSessionSuccess.expiresAt',
+  ]),
+  ...explain('Facts for programs that audit or reproduce a job.', [
+    'JobSession.ip',
+    'Snapshot.completedAt',
+    'Snapshot.createdAt',
+    'Snapshot.diff',
+    'Snapshot.hash',
+    'Snapshot.remote',
+  ]),
 }
 
 function explain(why: string, fields: readonly string[]): Record<string, string> {

@@ -114,7 +114,7 @@ const Rows = ({ onOpen, ...table }: RowsProps) => (
   <Table label="Secrets" columns={columns} getKey={({ id }) => id} onOpen={({ id }) => onOpen(id)} {...table} />
 )
 
-const ownerText = ({ team, user }: SecretItemFragment) => (team ? `Team ${team.name}` : (user?.name ?? ''))
+const ownerText = ({ team, ownedBy }: SecretItemFragment) => (team ? `Team ${team.name}` : (ownedBy?.name ?? ''))
 const usedText = ({ lastUsedAt }: SecretItemFragment) => (lastUsedAt ? <Time at={lastUsedAt} /> : 'never')
 
 const columns: readonly Column<SecretItemFragment>[] = [

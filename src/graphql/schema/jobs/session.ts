@@ -28,7 +28,7 @@ builder.node(JobSessionRef, {
       description: 'The run that the session entered.',
       resolve: ({ runId }, _args, { load }) => requireRow(load.run.load(runId)),
     }),
-    user: t.field({
+    openedBy: t.field({
       type: UserRef,
       nullable: true,
       description: 'The user who opened the session; null: you may not see that user.',

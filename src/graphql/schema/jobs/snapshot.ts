@@ -46,11 +46,6 @@ builder.node(SnapshotRef, {
       nullable: true,
       description: 'Number of files that differ from `commit`; null: it is of no git tree.',
     }),
-    dirty: t.boolean({
-      nullable: true,
-      description: 'Whether files differ from `commit`; null: it is of no git tree.',
-      resolve: ({ changed }) => (changed === null ? null : changed > 0),
-    }),
     diff: t.string({
       nullable: true,
       description: 'Changes of tracked files since `commit`, as text; null: none, or more than 1 MiB.',

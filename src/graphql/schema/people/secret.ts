@@ -26,7 +26,7 @@ builder.node(SecretRef, {
   },
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Name of the environment variable; unique for its owner.' }),
-    user: t.field({
+    ownedBy: t.field({
       type: UserRef,
       nullable: true,
       description: 'The user who owns the secret; null: a team owns it.',
