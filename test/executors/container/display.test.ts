@@ -105,7 +105,10 @@ async function startEngine() {
     state.asked.push(asked)
     const say = (status: number, body: unknown = {}) => response.writeHead(status).end(JSON.stringify(body))
     if (asked in fixed) return void say(200, fixed[asked])
-    if (asked === 'POST /containers/create') return void say(await create(request, url.searchParams.get('name') ?? ''))
+    if (asked === 'POST /containers/create') {
+      const name = url.searchParams.get('name') ?? ''
+      return void say(await create(request, name), { Id: name })
+    }
     if (asked === 'GET /containers/json') return void say(200, listed(url.searchParams.get('filters') ?? ''))
     await answerOf(asked, url, response)
   }
