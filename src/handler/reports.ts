@@ -73,7 +73,10 @@ type Metrics = NonNullable<ProgressReport['metrics']>
 /** The server takes no more in one report. */
 const metricsMax = 1_000
 
-/** Of a name and step the newer value counts. Of too many, every second one of each name is dropped, never the newest. */
+/**
+ * A newer value replaces an older one of the same name and step. If there are too many values, every second one of each
+ * name is dropped, but not the newest.
+ */
 function mergeMetrics(older: Metrics, newer: Metrics): Metrics {
   const merged = [...new Map([...older, ...newer].map((each) => [`${each.name} ${each.step}`, each])).values()]
   if (merged.length <= metricsMax) return merged

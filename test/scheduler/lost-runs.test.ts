@@ -147,6 +147,8 @@ test('a run that is gone keeps the first cause that the backend reported', async
     handles[0] === `fake ${run?.run.runId}` ? [gone[Math.min(asked++, 1)] ?? gone[1]] : inspect(handles)
   await until(() => asked > 1, { what: 'it is gone twice' })
   await backend.preempt(run?.run.runId ?? '')
-  await jobIs(jobId, 'QUEUED')
-  expect(await one('SELECT state_reason AS reason FROM job WHERE id = $1', [jobId])).toEqual({ reason: 'PREEMPTED' })
+  // The job does not stay QUEUED, but its event stays.
+  const requeued = "SELECT reason FROM event WHERE job_id = $1 AND from_state = 'RUNNING' AND to_state = 'QUEUED'"
+  const event = await until(() => one(requeued, [jobId]), { what: 'the job is queued again' })
+  expect(event).toEqual({ reason: 'PREEMPTED' })
 })

@@ -96,7 +96,8 @@ def create_progress(reports: Reports) -> Newest[Dict[str, Any]]:
 
 def merge_reports(older: Dict[str, Any], newer: Dict[str, Any]) -> Dict[str, Any]:
     """
-    Of a name and step the newer value counts. Of too many, every second one of each name is dropped, never the newest.
+    A newer value replaces an older one of the same name and step. If there are too many values, every second one of each
+    name is dropped, but not the newest.
     """
     both = [*older.get("metrics", []), *newer.get("metrics", [])]
     metrics = list({(each["name"], each.get("step")): each for each in both}.values())
