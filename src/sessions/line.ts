@@ -1,9 +1,6 @@
 import { Channel } from '../client/channel/channel.ts'
-import { encodeJson, type Frame, type Kind, kinds } from '../client/channel/frames.ts'
+import { closeCodes, cutMsMax, encodeJson, type Frame, type Kind, kinds } from '../client/channel/frames.ts'
 import type { Clock } from '../platform/clock.ts'
-
-/** How long a cut may last. */
-export const cutMsMax = 30_000
 
 export interface LineSocket {
   send(bytes: Uint8Array<ArrayBuffer>): void
@@ -18,8 +15,6 @@ interface LineOptions {
   /** The line is over: no connection came in time, the client has everything, or an error. */
   onEnd: (reason: string | null) => void
 }
-
-const closeCodes = { done: 1000, replaced: 4409, broken: 1002 } as const
 
 /** The server's end of a channel, over the WebSockets of one client, one after the other. */
 export class Line {

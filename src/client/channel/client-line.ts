@@ -1,5 +1,5 @@
 import { Channel } from './channel.ts'
-import { decodeText, encodeJson, type Kind, kinds } from './frames.ts'
+import { closeCodes, cutMsMax, decodeText, encodeJson, type Kind, kinds, sessionProtocol } from './frames.ts'
 
 /** The end of a session. `exitCode` null: unknown, for `reason`. */
 export interface LineEnd {
@@ -18,19 +18,16 @@ export interface LineOptions {
   take: (kind: number, payload: Uint8Array) => Promise<void> | void
   onCut?: () => void
   webSocket?: typeof WebSocket
-  /** How long a cut may last. */
-  cutMsMax?: number
   /** Pause before each try to connect again. */
   retryMs?: number
 }
 
-const protocol = 'berth-session'
-const cutMsDefault = 30_000
 const retryMsDefault = 500
 const pingMs = 5_000
 const silentMsMax = 15_000
 /** Close codes after which the server does not let the line continue. */
-const finalCodes = new Set([1000, 1002, 1009, 4409])
+const tooLarge = 1009
+const finalCodes: ReadonlySet<number> = new Set([...Object.values(closeCodes), tooLarge])
 
 /** The client's end of a channel. Connects again after a cut, until the line ends. */
 export class ClientLine {
@@ -93,7 +90,10 @@ export class ClientLine {
   #connect(): void {
     const { url, number = 0, webSocket = WebSocket } = this.#options
     const address = `${url}?line=${number}&received=${this.#channel.received}`
-    const socket = new webSocket(address, this.#secret === undefined ? [protocol] : [protocol, this.#secret])
+    const socket = new webSocket(
+      address,
+      this.#secret === undefined ? [sessionProtocol] : [sessionProtocol, this.#secret],
+    )
     socket.binaryType = 'arraybuffer'
     this.#socket = socket
     socket.onmessage = ({ data }) => {
@@ -120,7 +120,7 @@ export class ClientLine {
     if (this.#isOver) return
     if (this.#secret === undefined) return this.close('The server refused the connection')
     if (finalCodes.has(code)) return this.close(reason || 'The server ended the session')
-    const { cutMsMax = cutMsDefault, retryMs = retryMsDefault, onCut } = this.#options
+    const { retryMs = retryMsDefault, onCut } = this.#options
     if (performance.now() - this.#heardMs > cutMsMax)
       return this.close(`The connection was cut for ${cutMsMax / 1_000} s`)
     onCut?.()

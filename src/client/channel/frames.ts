@@ -21,6 +21,12 @@ export const kinds = {
   /** Answered by the same, so that a silent cut is noticed. */
   ping: 18,
 } as const
+/** Subprotocol of the WebSockets of sessions. */
+export const sessionProtocol = 'berth-session'
+/** How long a cut may last. */
+export const cutMsMax = 30_000
+/** Codes with which the server closes a line that is over. */
+export const closeCodes = { done: 1000, replaced: 4409, broken: 1002 } as const
 export type Kind = (typeof kinds)[keyof typeof kinds]
 
 export interface Frame {

@@ -28,9 +28,6 @@ interface Use {
 const linesMax = 256
 const bytesMax = 131_072
 
-const usableSql = (user: string, team: string) => `(s.user_id = ${user} OR s.team_id = ${team} AND EXISTS
-  (SELECT FROM team_member m WHERE m.team_id = s.team_id AND m.user_id = ${user}))`
-
 /** The values for a run that starts, or why it cannot get them. Throws Unreadable. */
 export async function takeRunSecrets(
   domain: Domain,
@@ -112,7 +109,8 @@ interface StoredSecret extends StoredValue {
 
 const readSql = `
 SELECT DISTINCT ON (s.name) s.id, s.name, s.user_id AS "userId", s.team_id AS "teamId", s.key_id AS "keyId", s.data
-FROM job j JOIN secret s ON ${usableSql('j.user_id', 'j.team_id')}
+FROM job j JOIN secret s ON s.user_id = j.user_id OR s.team_id = j.team_id AND EXISTS
+  (SELECT FROM team_member m WHERE m.team_id = s.team_id AND m.user_id = j.user_id)
 WHERE j.id = $1 AND s.name = ANY($2::text[]) ORDER BY s.name, s.team_id NULLS FIRST`
 
 const storeSql = `

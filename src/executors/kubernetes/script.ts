@@ -1,5 +1,6 @@
 import { type RunSpec, StartFailed } from '../executor.ts'
 import { defaultVariables, type Environment } from '../process/environment.ts'
+import { quoteWord } from '../process/scripts.ts'
 
 /**
  * Makes the script that becomes the command of a run. It is in the Secret, because more people may read pods than
@@ -70,7 +71,7 @@ const quoted = (word: Word): string => word.map(quotedPart).join('') || "''"
 function quotedPart(part: Part): string {
   if ('argument' in part) return `"$${part.argument}"`
   if ('variable' in part) return `"\${${part.variable}-${(part.otherwise ?? '').replaceAll(/[$`"\\}]/g, '\\$&')}}"`
-  return part.text === '' ? '' : `'${part.text.replaceAll("'", "'\\''")}'`
+  return part.text === '' ? '' : quoteWord(part.text)
 }
 
 /** Enters the workdir. The container runtime would create a missing directory. */

@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream'
 import { type AccountRules, findAccount, switchToAccount } from '../accounts/account.ts'
 import { type ExecOrder, type ExecProcess, SessionRefused, StartFailed, type TerminalSize } from '../executor.ts'
 import { carryEnvironment, type Environment, escapeAssignment } from '../process/environment.ts'
-import { loginShell } from '../process/scripts.ts'
+import { loginShell, quoteWord } from '../process/scripts.ts'
 import type { Journal } from './journal.ts'
 import { runIdVariable } from './launch.ts'
 import { findProcess } from './processes.ts'
@@ -25,7 +25,6 @@ stty rows "$1" cols "$2" echo
 shift 2
 exec 3>&-
 exec "$@"`
-const quote = (word: string) => `'${word.replaceAll("'", "'\\''")}'`
 const notHere = () => new SessionRefused('The run has no process on this machine')
 
 interface ExecOptions {
@@ -71,7 +70,7 @@ function inTerminal(command: readonly string[], { columns, rows }: TerminalSize)
   if (!script)
     throw new SessionRefused('This machine has no program script (util-linux), which a terminal needs; use --no-tty')
   const words = [shell, '-c', terminalScript, 'berth', String(rows), String(columns), ...command]
-  return [script, '-q', '-e', '-f', '-c', `exec ${words.map(quote).join(' ')}`, '/dev/null']
+  return [script, '-q', '-e', '-f', '-c', `exec ${words.map(quoteWord).join(' ')}`, '/dev/null']
 }
 
 async function findLeader(journal: Journal | null, bootId: string) {

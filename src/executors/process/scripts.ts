@@ -8,6 +8,9 @@ import { join } from 'node:path'
 export const readScript = (directory: string, name: string) =>
   readFileSync(join(directory, name), 'utf8').replaceAll(/^ *#.*\n|^\n/gm, '')
 
+/** A word of a shell. */
+export const quoteWord = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+
 /** The unit of `ulimit -f`, which limits the output of a run. */
 export const fileBlockBytes = 512
 

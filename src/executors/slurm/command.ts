@@ -11,7 +11,15 @@ import {
   expandHome,
 } from '../process/environment.ts'
 import { buildRootEnvironment } from '../process/launchers.ts'
-import { childFunctions, fileBlockBytes, jobScript, pathCheck, rankLauncher, readScript } from '../process/scripts.ts'
+import {
+  childFunctions,
+  fileBlockBytes,
+  jobScript,
+  pathCheck,
+  quoteWord,
+  rankLauncher,
+  readScript,
+} from '../process/scripts.ts'
 import { type ClusterLimits, countTasks, cpusPerTask, limitMinutes } from './options.ts'
 
 /** The batch script of a run, and the file `job` in the directory of the run, which the script reads. */
@@ -26,8 +34,6 @@ const batchScript = childFunctions + readScript(import.meta.dirname, 'batch.sh')
 /** Sets the environment of the job and Slurm's variables. */
 const enterScript = readScript(import.meta.dirname, 'enter.sh')
 const rankScript = readScript(import.meta.dirname, 'rank.sh')
-
-const quoteWord = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
 export const closureFile = 'closure.json'
 

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { frameBytesMax } from '../../client/channel/frames.ts'
+import { frameBytesMax, sessionProtocol } from '../../client/channel/frames.ts'
 import { parseTicket } from '../../domain/control/sessions.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Line } from '../../sessions/line.ts'
@@ -25,7 +25,6 @@ interface SessionSocketsOptions {
   log: Log
 }
 
-const protocol = 'berth-session'
 const normalClosure = 1000
 /** An option of ws that its types lack. */
 const closing = { closeTimeout: 1_000 }
@@ -44,7 +43,7 @@ export class SessionSockets {
     noServer: true,
     ...closing,
     maxPayload: frameBytesMax,
-    handleProtocols: (protocols) => (protocols.has(protocol) ? protocol : false),
+    handleProtocols: (protocols) => (protocols.has(sessionProtocol) ? sessionProtocol : false),
   })
 
   readonly #beginning = new KeyedLimit(limits.unauthenticatedSocketsPerAddressMax)
@@ -63,8 +62,8 @@ export class SessionSockets {
     const ticket = url.pathname.slice(sessionPath.length)
     const [named, secret] = (request.headers['sec-websocket-protocol'] ?? '').split(/ *, */)
     const [line, received] = ['line', 'received'].map((name) => Number(url.searchParams.get(name) ?? 0))
-    if (named !== protocol || !isCount(line) || !isCount(received))
-      return ['400 Bad Request', `The subprotocol must be ${protocol}, and line and received numbers`]
+    if (named !== sessionProtocol || !isCount(line) || !isCount(received))
+      return ['400 Bad Request', `The subprotocol must be ${sessionProtocol}, and line and received numbers`]
     const live = secret === undefined ? await this.#tryBegin(ticket, request, requestId) : this.#find(ticket, secret)
     if (live === 'BUSY') return ['429 Too Many Requests', 'Too many sessions begin from your address; try again']
     if (live === null) return ['403 Forbidden', 'The ticket is used, late or of another user; open another session']
