@@ -3,13 +3,8 @@ import { findRootAccount, isAtOrBelow, toShareAccount } from '../src/domain/acco
 import { QuotaExceeded } from '../src/domain/errors.ts'
 import { makeLane } from '../src/domain/lanes.ts'
 import type { LimitChange } from '../src/domain/limits/limits.ts'
-import {
-  type Amounts,
-  judgeQuotas,
-  listApplicableQuotas,
-  type Payer,
-  type Subject,
-} from '../src/domain/limits/quota-rules.ts'
+import { judgeQuotas, listApplicableQuotas, type Payer, type Subject } from '../src/domain/limits/quota-rules.ts'
+import type { Amounts } from '../src/domain/limits/quota-types.ts'
 import { noUsage } from '../src/domain/limits/quota-usage.ts'
 import { backOffSeconds } from '../src/domain/machines/node-trouble.ts'
 import type { FreeNode } from '../src/domain/machines/placement.ts'

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
-import { quotaActions, quotaScopes, quotaTypes } from '../domain/limits/quota-rules.ts'
+import { quotaActions, quotaScopes } from '../domain/limits/quota-rules.ts'
+import { quotaTypes } from '../domain/limits/quota-types.ts'
 import { type ConfigProblem, configUserLevels, parseAmount, section, text, word } from './value.ts'
 
 export const quotaSection = section({

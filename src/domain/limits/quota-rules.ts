@@ -1,6 +1,7 @@
 import type { UserLevel } from '../access.ts'
 import { accountsAbove } from '../accounts.ts'
 import { QuotaExceeded } from '../errors.ts'
+import { type Amounts, byQuotaType, findQuotaType, isCost, type QuotaType, quotaTypes } from './quota-types.ts'
 
 /**
  * Quota arithmetic, as pure functions. For each type and action a user has one base quota: the user's own, else that of
@@ -8,16 +9,6 @@ import { QuotaExceeded } from '../errors.ts'
  * accounts above it are additional ceilings on the usage of the whole team or account. Each is checked separately, so
  * the strictest decides.
  */
-
-export const quotaTypes = [
-  'CONCURRENT_JOBS',
-  'JOBS_PER_HOUR',
-  'JOBS_PER_DAY',
-  'COST_PER_DAY',
-  'COST_PER_MONTH',
-  'LOCAL_GPUS',
-] as const
-export type QuotaType = (typeof quotaTypes)[number]
 
 export const quotaActions = ['BLOCK', 'WARN', 'REQUIRE_APPROVAL'] as const
 export type QuotaAction = (typeof quotaActions)[number]
@@ -122,8 +113,6 @@ const baseRule = (rules: readonly QuotaRule[], { userName, level }: Payer): Quot
   rules.find(({ scope, key }) => scope === 'LEVEL' && key === level) ??
   rules.find(({ scope }) => scope === 'GLOBAL')
 
-export type Amounts = Readonly<Record<QuotaType, number>>
-
 interface Verdict {
   warnings: string[]
   approvals: string[]
@@ -172,35 +161,24 @@ export function judgeQuotas(
   return verdict
 }
 
-const words = {
-  CONCURRENT_JOBS: 'concurrent jobs',
-  JOBS_PER_HOUR: 'jobs per hour',
-  JOBS_PER_DAY: 'jobs per day',
-  COST_PER_DAY: 'per day',
-  COST_PER_MONTH: 'per month',
-  LOCAL_GPUS: 'local GPUs',
-} as const satisfies Record<QuotaType, string>
-
-export const isCost = ({ type }: Pick<QuotaRule, 'type'>): boolean =>
-  type === 'COST_PER_DAY' || type === 'COST_PER_MONTH'
 const amountText = (amount: number) => String(Number(amount.toFixed(6)))
 const allowance = (quota: ApplicableQuota) =>
-  `Maximum ${amountText(quota.limit)} ${words[quota.type]} allowed${whose(quota)}`
+  `Maximum ${amountText(quota.limit)} ${findQuotaType(quota.type).words} allowed${whose(quota)}`
 /** Names the subject, except in a message about the user's own usage. */
 const whose = ({ subject }: ApplicableQuota) => (subject.kind === 'user' ? '' : ` for ${scopeText(subject)}`)
 export const scopeText = ({ kind, name }: Subject) => `${kind}:${name}`
 
 const warn = (quota: ApplicableQuota, text: string) => `${isCost(quota) ? 'Cost' : 'Quota'} warning: ${text}`
 const nearWarning = (quota: ApplicableQuota, amount: number) =>
-  warn(quota, `${amountText(amount)} of ${amountText(quota.limit)} ${words[quota.type]} used${whose(quota)}`)
+  warn(
+    quota,
+    `${amountText(amount)} of ${amountText(quota.limit)} ${findQuotaType(quota.type).words} used${whose(quota)}`,
+  )
 const overWarning = (quota: ApplicableQuota, amount: number) =>
   warn(quota, `${allowance(quota)}${Number.isFinite(amount) ? `, ${amountText(amount)} used` : remedy(amount)}`)
 
-export const withUnboundedCost = (takes: Amounts): Amounts => ({
-  ...takes,
-  COST_PER_DAY: Number.POSITIVE_INFINITY,
-  COST_PER_MONTH: Number.POSITIVE_INFINITY,
-})
+export const withUnboundedCost = (takes: Amounts): Amounts =>
+  byQuotaType((row, type) => (row.isCost ? Number.POSITIVE_INFINITY : takes[type]))
 
 export const unboundedText = 'and the cost of a job without maxRunTimeSeconds is unbounded; set maxRunTimeSeconds'
 

@@ -1,7 +1,8 @@
 import type { Sql } from '../../platform/tx.ts'
 import { perDomain } from '../domain.ts'
-import { type Amounts, isNear, type QuotaType, type Subject, subjectKey } from './quota-rules.ts'
-import { type Measured, mergeMeasured, readUsage, type Usage, windowHours } from './quota-usage.ts'
+import { isNear, type Subject, subjectKey } from './quota-rules.ts'
+import { type Amounts, addsOne, byQuotaType, type QuotaType, windowHours } from './quota-types.ts'
+import { type Measured, mergeMeasured, readUsage, type Usage } from './quota-usage.ts'
 
 /**
  * Avoids counting usage for each group of submissions, which takes longer than inserting the group. The last count plus
@@ -95,19 +96,17 @@ function findBound(key: string, compared: readonly Comparison[], asked: Asked): 
   if (!counted || standing.sequence < counted.sequence) return null
   const person = compared[0]?.subject.kind === 'user' ? standing.people.get(compared[0].subject.id) : undefined
   const since = standing.sequence - counted.sequence
-  const atMost: Readonly<Record<string, number>> = {
-    CONCURRENT_JOBS: counted.amounts.CONCURRENT_JOBS + since + (person?.reserved ?? 0),
-    JOBS_PER_HOUR: counted.amounts.JOBS_PER_HOUR + since,
-    JOBS_PER_DAY: counted.amounts.JOBS_PER_DAY + since,
-  }
+  const reserved = person?.reserved ?? 0
+  const atMost = byQuotaType(
+    (_row, type) => counted.amounts[type] + (addsOne(type) ? since : 0) + (type === 'CONCURRENT_JOBS' ? reserved : 0),
+  )
   const isFar = ({ type, limit }: Comparison) => {
     if (type === 'BLOCKED') return standing.blocked !== null
-    const used = atMost[type]
-    return used !== undefined && windowOf(type) <= counted.hours && !isNear(used + coming, limit)
+    return addsOne(type) && windowOf(type) <= counted.hours && !isNear(atMost[type] + coming, limit)
   }
   if (!compared.every(isFar)) return null
   const blocked = (person && standing.blocked?.get(person.id)) ?? 0
-  return { amounts: { ...counted.amounts, ...atMost }, blocked, known: person?.known ?? true }
+  return { amounts: atMost, blocked, known: person?.known ?? true }
 }
 
 function remember(measured: readonly Measured[], usage: ReadonlyMap<string, Usage>, asked: Asked): void {

@@ -1,9 +1,8 @@
 import { removeInBatches } from '../../platform/remove-in-batches.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
-import { executorsWhere, startsProcesses } from '../executors.ts'
-import { holdingSql } from '../state.ts'
-import { type Amounts, addDecimals, type QuotaType, quotaTypes, type Subject, subjectKey } from './quota-rules.ts'
+import { addDecimals, type Subject, subjectKey } from './quota-rules.ts'
+import { type Amounts, byQuotaType, findQuotaType, type QuotaType, quotaTypes, windowHours } from './quota-types.ts'
 
 /**
  * Usage of users, teams and accounts, from alive jobs and from the usage ledger, which keeps usage after jobs are
@@ -16,16 +15,6 @@ export interface Usage {
   /** true: the subject has a job or an entry in the ledger. */
   known: boolean
 }
-
-/** Window of each quota type in the ledger, in hours. */
-export const windowHours = {
-  CONCURRENT_JOBS: 0,
-  JOBS_PER_HOUR: 1,
-  JOBS_PER_DAY: 24,
-  COST_PER_DAY: 24,
-  COST_PER_MONTH: 720,
-  LOCAL_GPUS: 0,
-} as const satisfies Record<QuotaType, number>
 
 export interface Measured {
   subject: Subject
@@ -52,31 +41,30 @@ export function mergeMeasured(wanted: readonly Measured[]): Measured[] {
   return [...longest.values()]
 }
 
-const startingProcesses = `{${executorsWhere((each) => each.startsProcesses)}}`
+const measuresSql = (types: readonly QuotaType[]) =>
+  types.map((type) => `${findQuotaType(type).usage(sinceSql(windowHours[type]))} AS "${type}"`).join(',\n      ')
+const sinceSql = (hours: number) => (hours === 0 ? '' : `FILTER (WHERE t.at > clock.now - interval '${hours} hours')`)
+const [ofAlive, ofLedger] = [
+  quotaTypes.filter((type) => windowHours[type] === 0),
+  quotaTypes.filter((type) => windowHours[type] > 0),
+]
 
-/** For an exclusive job: the most GPUs that it may hold, and once it has started the GPUs that it holds. */
-const gpusSql = `CASE WHEN t.gpu_most IS NULL THEN t.gpu WHEN t.state NOT IN ${holdingSql} THEN t.gpu_most ELSE (
-  SELECT count(*) FROM run r JOIN held_device h ON h.run_id = r.id WHERE r.job_id = t.id AND r.number = t.run_number) END`
-
-/** Adds costs as decimals. The total is limited to what a double can hold. */
-const totalCostSql = (filter: string) => `least(coalesce(sum(t.cost::text::numeric) ${filter}, 0), 1e300)::float8`
+const amountsSql = (reserved: string) =>
+  quotaTypes
+    .map((type) => (type === 'CONCURRENT_JOBS' ? `"${type}" + ${reserved} AS "${type}"` : `"${type}"`))
+    .join(', ')
 
 /** Measures usage of a user, team or account; `owns` is the condition on the table `t`. Only users have slots. */
 const armSql = (kind: Subject['kind'], owns: (table: string) => string, reserved: string) => `
-  SELECT s.kind, s.id, alive.count + ${reserved} AS "CONCURRENT_JOBS", alive.blocked, alive.gpus AS "LOCAL_GPUS",
-    ledger.hour AS "JOBS_PER_HOUR", ledger.day AS "JOBS_PER_DAY", ledger.day_cost AS "COST_PER_DAY",
-    ledger.month_cost AS "COST_PER_MONTH",
+  SELECT s.kind, s.id, blocked, ${amountsSql(reserved)},
     EXISTS (SELECT FROM job t WHERE ${owns('t')}) OR EXISTS (SELECT FROM usage_ledger t WHERE ${owns('t')}) AS known
   FROM subject s, clock,
   LATERAL (
-    SELECT count(*)::int AS count, count(*) FILTER (WHERE t.state = 'BLOCKED')::int AS blocked,
-      coalesce(sum(${gpusSql}) FILTER (WHERE p.executors && '${startingProcesses}'), 0)::bigint AS gpus
+    SELECT count(*) FILTER (WHERE t.state = 'BLOCKED')::int AS blocked,
+      ${measuresSql(ofAlive)}
     FROM job t LEFT JOIN pool p ON p.name = t.pool WHERE ${owns('t')} AND NOT t.log_closed) alive,
   LATERAL (
-    SELECT count(*) FILTER (WHERE t.at > clock.now - interval '1 hour')::int AS hour,
-      count(*) FILTER (WHERE t.at > clock.now - interval '24 hours')::int AS day,
-      ${totalCostSql("FILTER (WHERE t.at > clock.now - interval '24 hours')")} AS day_cost,
-      ${totalCostSql('')} AS month_cost
+    SELECT ${measuresSql(ofLedger)}
     FROM usage_ledger t WHERE ${owns('t')} AND t.at > clock.now - s.hours * interval '1 hour') ledger
   WHERE s.kind = '${kind}'`
 
@@ -106,31 +94,13 @@ DELETE FROM usage_ledger WHERE ctid = ANY(ARRAY(
 RETURNING 1`
 
 export const noUsage: Usage = {
-  amounts: { CONCURRENT_JOBS: 0, JOBS_PER_HOUR: 0, JOBS_PER_DAY: 0, COST_PER_DAY: 0, COST_PER_MONTH: 0, LOCAL_GPUS: 0 },
+  amounts: byQuotaType(() => 0),
   blocked: 0,
   known: false,
 }
 
-export interface Taking {
-  cost: number | null
-  /** The most GPUs that all copies of the job may hold. */
-  gpu: number
-}
-
-export function computeAmounts({ cost: expected, gpu }: Taking, executors: readonly string[]): Amounts {
-  const cost = expected ?? 0
-  return {
-    CONCURRENT_JOBS: 1,
-    JOBS_PER_HOUR: 1,
-    JOBS_PER_DAY: 1,
-    COST_PER_DAY: cost,
-    COST_PER_MONTH: cost,
-    LOCAL_GPUS: startsProcesses(executors) ? gpu : 0,
-  }
-}
-
 export const addJob = ({ amounts, blocked }: Usage, takes: Amounts, isBlocked: boolean): Usage => ({
-  amounts: Object.fromEntries(quotaTypes.map((type) => [type, addDecimals(amounts[type], takes[type])])) as Amounts,
+  amounts: byQuotaType((_row, type) => addDecimals(amounts[type], takes[type])),
   blocked: blocked + (isBlocked ? 1 : 0),
   known: true,
 })

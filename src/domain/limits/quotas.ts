@@ -10,15 +10,8 @@ import { newId } from '../ids.ts'
 import { parseInput, withCapital } from '../parse.ts'
 import { withSubmissionsLocked } from '../submission-lock.ts'
 import { demandUnchanged, type Target, versionInput } from '../versions.ts'
-import {
-  isCost,
-  listSubjects,
-  type Payer,
-  type QuotaRule,
-  quotaActions,
-  quotaScopes,
-  quotaTypes,
-} from './quota-rules.ts'
+import { listSubjects, type Payer, type QuotaRule, quotaActions, quotaScopes } from './quota-rules.ts'
+import { isCost, quotaTypes } from './quota-types.ts'
 
 /** Stored quotas. A change takes the submission lock, so it applies to every submission after its commit. */
 

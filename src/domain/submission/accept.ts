@@ -12,7 +12,6 @@ import { Forbidden, InvalidState, orRefusal, QuotaExceeded, Refusal, Reservation
 import { readNamedJobs } from '../jobs/dependencies.ts'
 import { type Limits, readLimits } from '../limits/limits.ts'
 import {
-  type Amounts,
   type ApplicableQuota,
   addDecimals,
   judgeQuotas,
@@ -26,6 +25,7 @@ import {
   userSubject,
   withUnboundedCost,
 } from '../limits/quota-rules.ts'
+import type { Amounts } from '../limits/quota-types.ts'
 import { addJob, noUsage, type Usage } from '../limits/quota-usage.ts'
 import {
   type Comparison,

@@ -7,11 +7,11 @@ import {
   listApplicableQuotas,
   type Payer,
   type QuotaAction,
-  type QuotaType,
   scopeText,
   subjectKey,
 } from '../limits/quota-rules.ts'
-import { mergeMeasured, noUsage, readUsage, windowHours } from '../limits/quota-usage.ts'
+import { type QuotaType, windowHours } from '../limits/quota-types.ts'
+import { mergeMeasured, noUsage, readUsage } from '../limits/quota-usage.ts'
 import { readQuotasFor } from '../limits/quotas.ts'
 import { type Memberships, noMemberships, readMemberships, resolveAccount } from '../people/teams.ts'
 

@@ -7,11 +7,10 @@ import {
   addDecimals,
   type QuotaAction,
   type QuotaScope,
-  type QuotaType,
   quotaActions,
   quotaScopes,
-  quotaTypes,
 } from '../../../src/domain/limits/quota-rules.ts'
+import { addsOne, isCost, type QuotaType, quotaTypes, windowHours } from '../../../src/domain/limits/quota-types.ts'
 import { sweepUsageLedger } from '../../../src/domain/limits/quota-usage.ts'
 import { applyQuotas, createQuota, deleteQuota, updateQuota } from '../../../src/domain/limits/quotas.ts'
 import { updateTeam } from '../../../src/domain/people/teams.ts'
@@ -91,8 +90,8 @@ const stateOf = async (id: string) =>
 
 /** Submissions that add `amount` to the usage of the type: one job of that size, or that many jobs. */
 function take(type: QuotaType, amount: number, viewer?: Viewer): Promise<SubmitOutcome> {
-  if (type.startsWith('COST')) return submit({ estimatedCost: amount }, viewer)
-  if (type === 'LOCAL_GPUS') return submit({ resources: { gpu: amount } }, viewer)
+  if (isCost({ type })) return submit({ estimatedCost: amount }, viewer)
+  if (!addsOne(type)) return submit({ resources: { gpu: amount } }, viewer)
   return amount > 1 ? submit({}, viewer).then(() => take(type, amount - 1, viewer)) : submit({}, viewer)
 }
 
@@ -193,12 +192,9 @@ test('a renamed team keeps its quota', async () => {
 })
 
 describe('quota windows', () => {
-  test.each([
-    ['JOBS_PER_HOUR', 3_600_000],
-    ['JOBS_PER_DAY', 86_400_000],
-    ['COST_PER_DAY', 86_400_000],
-    ['COST_PER_MONTH', 30 * 86_400_000],
-  ] as const)('of %s look back %i ms', async (type, windowMs) => {
+  const windows = quotaTypes.flatMap((type) => (windowHours[type] > 0 ? [[type, windowHours[type]] as const] : []))
+  test.each(windows)('of %s look back %i hours', async (type, hours) => {
+    const windowMs = hours * 3_600_000
     await create({ type, limit: 1 })
     await take(type, 1)
     await database.moveTime(windowMs - 5_000)

@@ -1,5 +1,6 @@
 import { NotFound, VersionConflict } from '../../../domain/errors.ts'
-import { quotaActions, quotaScopes, quotaTypes } from '../../../domain/limits/quota-rules.ts'
+import { quotaActions, quotaScopes } from '../../../domain/limits/quota-rules.ts'
+import { byQuotaType, quotaTypes } from '../../../domain/limits/quota-types.ts'
 import { createQuota, deleteQuota, type Quota, quotasVisibleTo, updateQuota } from '../../../domain/limits/quotas.ts'
 import { type QuotaUsage, readQuotaUsage } from '../../../domain/submission/own-quotas.ts'
 import { capList } from '../../admission/argument-bounds.ts'
@@ -19,14 +20,7 @@ import { ViewerRef } from '../people/viewer.ts'
 
 export const QuotaTypeRef = builder.enumType('QuotaType', {
   description: 'Quantity that a quota limits.',
-  values: describeValues({
-    CONCURRENT_JOBS: 'Jobs that are not final, and active slot reservations.',
-    JOBS_PER_HOUR: 'Submissions in the last 60 minutes.',
-    JOBS_PER_DAY: 'Submissions in the last 24 hours.',
-    LOCAL_GPUS: 'GPUs requested by jobs that are not final, in pools with the executor `local` or `handler`.',
-    COST_PER_DAY: 'Cost of the jobs submitted in the last 24 hours.',
-    COST_PER_MONTH: 'Cost of the jobs submitted in the last 30 days.',
-  } satisfies Record<(typeof quotaTypes)[number], string>),
+  values: describeValues(byQuotaType(({ description }) => description)),
 })
 
 export const QuotaActionRef = builder.enumType('QuotaAction', {
