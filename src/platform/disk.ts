@@ -24,7 +24,7 @@ export function createDiskWatch({ path, holds, clock, log }: DiskWatchOptions) {
     MISSING: `the directory of ${holds} is missing`,
   }
   const remedies: Record<Problem, string> = {
-    FULL: 'make room there, and what waits goes on by itself',
+    FULL: 'free space there; waiting output is then written by itself',
     MISSING: 'put it back, and what waits goes on by itself',
   }
   const ends: Record<Problem, string> = {

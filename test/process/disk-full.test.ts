@@ -76,7 +76,7 @@ describe.skipIf(disk === null)('a full disk', () => {
     const job = await until(async () => (await submit()).job, { what: 'jobs are accepted again' })
     await until(() => isOver(job.id), { what: 'the job is over' })
     await until(isReady, { what: 'all is well again', seen })
-    expect(server.output().match(/"the disk of the output of jobs is full: make room there/g)).toHaveLength(1)
+    expect(server.output().match(/"the disk of the output of jobs is full: free space there/g)).toHaveLength(1)
     expect(server.output()).not.toContain('"stack"')
   })
 
