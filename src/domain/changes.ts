@@ -12,7 +12,7 @@ export const tellSettings = (sql: Sql, pool: string): Promise<void> => revise(sq
 
 export const tellSettingsAndNodes = (sql: Sql, pool: string): Promise<void> => revise(sql, pool, ['SETTINGS', 'NODES'])
 
-/** After a change of limits, runs that started earlier do not violate them. */
+/** Also records the revision of the limits, so that the self-check accepts runs that started under the old ones. */
 export const tellLimits = (sql: Sql, pool: string): Promise<void> => revise(sql, pool, ['SETTINGS'], true)
 
 export async function tellLimitsOfAllPools(tx: Tx): Promise<void> {

@@ -36,7 +36,7 @@ export type NodeWatch = ReturnType<typeof createPoolNodeWatch>
 
 const gapMs = 500
 const pollMs = 1_000
-/** Nodes in one message, and removed nodes. */
+/** Maximum number of nodes, and of removed nodes, in one message. */
 export const nodesPerMessage = 200
 
 interface PoolState {

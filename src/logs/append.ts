@@ -4,7 +4,7 @@ import { type Chunk, type LogPiece, type NewChunk, packChunks } from './chunk.ts
 import { type LineState, noLines } from './lines.ts'
 
 /**
- * Writes a run's log. A log has no row before its first append, so a run without output stores nothing. An append
+ * Writes a run's log, up to `logBytesPerRunMax`. A log has no row before its first append, so a run without output stores nothing. An append
  * compares and sets the end of the log in one statement: of two pumps that carry the same run, one writes and the
  * other gets LogMoved, so no byte is stored twice. The caller pokes the wake-up topic `log` after the commit.
  */

@@ -77,7 +77,7 @@ class Walk {
   #taken = 0
   /** Bytes of each stream's line whose beginning has not been reached. */
   #open = new Map<number, number>()
-  /** Where the page may begin; null: inside its last line. */
+  /** Earliest possible start of the page; null while its last line is not complete. */
   #start: number | null = null
   #next: number | null = null
 
@@ -89,7 +89,7 @@ class Walk {
     this.#lineBytesMax = Math.min(linesMax * pieceBytes, Math.floor(textBytesMax / jsonGrowth))
   }
 
-  /** Returns where the page begins if it is full. */
+  /** Adds the chunk before the last one. Returns the start of the page when it is full, else null. */
   add(chunk: Stored): number | null {
     const between = Math.min((this.#next ?? chunk.end) - chunk.end, readBytes)
     this.#next = chunk.start

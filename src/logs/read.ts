@@ -3,7 +3,7 @@ import { countJsonBytes, encodeStreams, type LogLine, passageOfLines } from './b
 import { lastLinesStart } from './last-lines.ts'
 import { firstLine, type LogStream } from './lines.ts'
 import { findPageStart } from './page-start.ts'
-import { findLine, findMoment } from './seek.ts'
+import { findFirstLineAt, findLine } from './seek.ts'
 import {
   clipStored,
   type Gap,
@@ -77,7 +77,10 @@ const roomBytesMin = 8_192
 /** Lines of one page at most. */
 export const pageLinesMax = 5_000
 
-export async function toStart(sql: Sql, { jobId, after, lastLines, run, streams }: LogStart): Promise<LogCursor> {
+export async function findStartCursor(
+  sql: Sql,
+  { jobId, after, lastLines, run, streams }: LogStart,
+): Promise<LogCursor> {
   if (after) return after
   if (lastLines !== undefined)
     return lastLinesStart(sql, { jobId, run, codes: encodeStreams(streams), lines: lastLines })
@@ -191,8 +194,8 @@ async function findRange(
 ): Promise<{ start: LogCursor; end?: LogCursor }> {
   const { jobId, run, fromLine, at, before } = options
   if (fromLine !== undefined) return { start: await findLine(sql, { jobId, run: run ?? 1, line: fromLine }) }
-  if (at !== undefined) return { start: await findMoment(sql, { jobId, run, at }) }
-  if (before === undefined) return { start: await toStart(sql, options) }
+  if (at !== undefined) return { start: await findFirstLineAt(sql, { jobId, run, at }) }
+  if (before === undefined) return { start: await findStartCursor(sql, options) }
   await readStateAt(sql, jobId, before)
   const codes = encodeStreams(options.streams)
   // Lines of the other streams may go on in the page, and begin before it.

@@ -12,7 +12,7 @@ export interface HeldOutput {
   readonly bytes: Buffer
   /** Number of the first held bytes that belong to a value whose beginning was masked. */
   readonly covered: number
-  /** The output before it ends with a mask, which stands for the covered bytes as well. */
+  /** true: the output ends with the mask of the covered bytes already, so no second mask is written. */
   readonly isAfterMask: boolean
 }
 

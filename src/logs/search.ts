@@ -95,7 +95,7 @@ class Search {
   /** A line that may go on begins here, and no match behind it: it is searched again with its next bytes. */
   #openFrom: number | null = null
   #pages: StoredPages | null = null
-  /** The chunk behind the present one of a search backwards, in which its last line may go on. */
+  /** In a backward search: the chunk after the current one, in which the last line of the current one may continue. */
   #next: BytesChunk | null = null
 
   constructor(sql: Sql, options: LogSearchOptions) {

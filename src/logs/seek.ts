@@ -28,7 +28,7 @@ export async function findLine(
 }
 
 /** Where the first line begins that was stored at or after a moment; else the end of the newest log. */
-export async function findMoment(
+export async function findFirstLineAt(
   sql: Sql,
   { jobId, run, at }: { jobId: string; run: number | undefined; at: Date },
 ): Promise<LogCursor> {

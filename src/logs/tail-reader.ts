@@ -4,7 +4,7 @@ import { readIfAvailable, readWhenAvailable, retryMs } from '../platform/read-if
 import { countBytes, encodeStreams, type Passage, passage, passageOfLines } from './batch.ts'
 import type { CutOptions } from './cut.ts'
 import type { Hubs, HubsOptions, RunHub } from './hubs.ts'
-import { findContinuation, gapMessage, toStart } from './read.ts'
+import { findContinuation, findStartCursor, gapMessage } from './read.ts'
 import {
   type Gap,
   isElsewhere,
@@ -94,7 +94,7 @@ export class TailReader {
     const { jobId } = this.#options
     return readWhenAvailable(this.#rooms, this.#signal, async () => {
       const end = await logEnd(sql, jobId)
-      const start = await toStart(sql, this.#options)
+      const start = await findStartCursor(sql, this.#options)
       const [state] = await readLogStates(sql, [{ jobId, run: start.run }])
       const beyond = state != null && isElsewhere(start, state)
       return { start: beyond ? this.#cursor : start, end, closed: state?.closed ?? true, beyond }

@@ -2,7 +2,7 @@ import { expireApprovals } from '../domain/control/approvals.ts'
 import type { Domain } from '../domain/domain.ts'
 import { createLoop, type Loop } from '../platform/loop.ts'
 
-/** Fails the jobs whose approval request has expired. Several processes may run this at the same time. */
+/** Runs `expireApprovals` in a loop: jobs whose approval request has expired fail. Several processes may run it. */
 
 const pollMs = 2_000
 

@@ -12,7 +12,7 @@ import { isFinal, type JobState } from '../domain/state.ts'
 import { sealLog } from '../logs/append.ts'
 import { createBatcher } from '../platform/batch.ts'
 import type { Sql } from '../platform/tx.ts'
-import { createNodeTroubles } from './node-troubles.ts'
+import { createNodeTroubles } from './count-start-failures.ts'
 import { planSteps, type RunReport, toFacts } from './outcome.ts'
 import { countMoves, type MovedJob } from './run-metrics.ts'
 

@@ -145,7 +145,7 @@ export class Runner {
     })
   }
 
-  /** First the runs of an earlier leader, later the runs whose carrier failed. */
+  /** The first call takes over the runs of the previous leader, later calls those whose carrier failed. */
   async #inspectAll(): Promise<void> {
     const { domain, leader } = this.#carrying
     await this.#takeFrom(() => readHoldingRuns(domain.db.sql, leader))

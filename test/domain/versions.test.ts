@@ -6,7 +6,7 @@ import {
 } from '../../src/domain/control/approval-rule-changes.ts'
 import { VersionConflict } from '../../src/domain/errors.ts'
 import { readLimitsVersions, setScopeLimit, updateLimits } from '../../src/domain/limits/limits.ts'
-import { createQuota, deleteQuota, updateQuota } from '../../src/domain/limits/quotas.ts'
+import { createQuota, deleteQuota, updateQuota } from '../../src/domain/limits/stored-quotas.ts'
 import { addNode, deleteNode, updateNode } from '../../src/domain/machines/node-changes.ts'
 import { deleteView, saveView } from '../../src/domain/people/saved-views.ts'
 import { createTeam, deleteTeam, updateTeam } from '../../src/domain/people/teams.ts'

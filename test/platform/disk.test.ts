@@ -24,7 +24,10 @@ test.skipIf(disk === null)('a full disk is logged once, and once when space is f
   await disk.free()
   expect(await watch.findProblem()).toBeNull()
   expect(lines).toMatchObject([
-    { path: disk.path, msg: 'the disk of the spool is full: free space there; waiting output is then written by itself' },
+    {
+      path: disk.path,
+      msg: 'the disk of the spool is full: free space there; waiting output is then written by itself',
+    },
     { path: disk.path, msg: 'the disk of the spool has room again' },
   ])
 })

@@ -39,7 +39,7 @@ test('a look is due when requested, also during a look', async () => {
   expect(look.isDue()).toBe(true)
 })
 
-test('a look that fails fast stays due, and one that fails slowly takes its share of the time', async () => {
+test('a read that fails at once is repeated at once; after one that fails slowly there is a pause in proportion', async () => {
   const { look, pass } = begin()
   await expect(look.run(() => Promise.reject(new Error('away')))).rejects.toThrow('away')
   expect(look.isDue()).toBe(true)

@@ -32,7 +32,7 @@ afterAll(async () => {
   await database.close()
 })
 
-test('every statement fits the schema, and its reader names its columns', async () => {
+test('every SQL statement matches the schema, and its TypeScript type names its columns', async () => {
   expect(statements.length).toBeGreaterThan(100)
   expect(await complaints(statements)).toEqual([])
 })

@@ -30,7 +30,7 @@ it('the part due to an account is divided among the accounts below by their weig
   ])
 })
 
-it('an account holds its occupancy times its weight, and lately its decayed use times its weight', () => {
+it('the held share is occupancy × weight; with a half-life it is decayed use × weight', () => {
   const [now] = listShares([share('ml', { weight: 2, occupancy: 0.25 })], true)
   expect(now).toMatchObject({ heldNow: 0.5, heldLately: null })
   const [lately] = listShares([share('ml', { weight: 2, occupancy: 0.25, decayedUse: 0.1 })], true)

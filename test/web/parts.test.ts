@@ -128,7 +128,7 @@ describe('a sentence of the server', () => {
     expect(formatServerText('expires 2026-01-31T12:00Z')).not.toContain('T12')
   })
 
-  it('shows marks of direction of a name', () => {
+  it('shows direction control characters in a name as ⟨U+202E⟩', () => {
     expect(nameJob({ id: 'job_1', name: 'a\u202Eb' })).toBe('a⟨U+202E⟩b')
     expect(nameJob({ id: 'job_1', name: null })).toBe('job_1')
   })

@@ -32,7 +32,7 @@ it('a limit names who exceeds it, the largest first', () => {
   expect(listExceeding(many, 1)).toBe('a is at 2 of 1, b at 2 of 1, c at 2 of 1, d at 2 of 1, 2 more')
 })
 
-it('a new limit says its effect on the jobs of now', () => {
+it('the form shows how a new limit affects current jobs', () => {
   expect(describeLimitEffect('maxConcurrent', 0, use)).toBe(
     'Pauses the pool: 5 running jobs continue, 3 waiting jobs do not start.',
   )

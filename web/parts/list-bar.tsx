@@ -59,7 +59,7 @@ interface ChoiceProps {
   value: string | undefined
   /** Value in the URL, and its text. */
   options: readonly (readonly [value: string, text: string])[]
-  /** The text of no choice. */
+  /** The entry for no choice, such as "All users". */
   any?: string
   onChange: (value: string | undefined) => void
 }

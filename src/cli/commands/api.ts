@@ -16,7 +16,11 @@ export function registerApiCommand(program: Command, cli: Cli): void {
     .argument('<query>', 'a GraphQL document, "@file", or "-" for stdin')
     .summary('send a GraphQL document')
     .description('send a GraphQL document and print its data as JSON; a subscription prints a line for each message')
-    .option('-F, --field <name=value>', 'a variable, its value JSON or a text; may be repeated', readField)
+    .option(
+      '-F, --field <name=value>',
+      'a variable of the document; the value is JSON or plain text; may be repeated',
+      readField,
+    )
     .option('--paginate', 'read all pages: the document has $after: Cursor, and pageInfo { hasNextPage endCursor }')
     .action(async (query: string, { field: variables = {}, paginate }: ApiOptions) => {
       const document = await readDocument(cli, query)

@@ -9,7 +9,7 @@ const print = rowPrinter(changedJobColumns)
 
 export function registerCancelCommand(program: Command, cli: Cli): void {
   const cancel = addOutputOption(program.command('cancel').argument('[job...]'), [ChangedJobFragmentDoc])
-    .description('cancel jobs: these, or all that match filters')
+    .description('cancel the given jobs, or all jobs that match the filters')
     .option('--reason <text>', 'reason, recorded in the history of the job')
   addSelectionFlags(cancel).action(async (ids: string[], options: OutputOptions & { reason?: string }) => {
     const { output, reason } = options

@@ -31,7 +31,11 @@ export function registerUsageCommand(program: Command, cli: Cli): void {
       readChoice(Object.values(UsageBy)),
       'ACCOUNT',
     )
-    .option('--since <time>', 'begin: 24h, 7d (default) or 2030-01-31', readPastTime)
+    .option(
+      '--since <time>',
+      'start of the period: 24h ago, 7d ago (default), or a date such as 2030-01-31',
+      readPastTime,
+    )
     .option('--until <time>', 'end (default: now)', readPastTime)
     .option('--pool <name>', 'pool (default: all pools)')
     .action(async ({ output, by, since, until, pool }: UsageOptions) => {

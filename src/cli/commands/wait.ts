@@ -30,7 +30,9 @@ interface WaitOptions extends OutputOptions {
 export function registerWaitCommand(program: Command, cli: Cli): void {
   addOutputOption(program.command('wait').argument('[job...]'), [JobRowFragmentDoc])
     .summary('wait until jobs end')
-    .description('wait until jobs end; exits with the exit code of the worst: a failed one before others')
+    .description(
+      'wait until jobs end; the exit code is that of the worst job: failed, then interrupted, then cancelled',
+    )
     .option('-l, --label <key[=value]>', `all jobs with this label, up to ${waitedJobsMax}; may be repeated`, readLabel)
     .option('--any', 'wait only until one of the jobs ends')
     .option('--state <state...>', 'wait until the jobs reach one of these states; then exits with 0', readState)

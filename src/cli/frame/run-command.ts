@@ -152,7 +152,7 @@ class CommandRun {
     return exitCodes.unexpected
   }
 
-  /** The help of the command, for a wrong input whose message has no way on. */
+  /** Refers to the help of the command if a usage error names no next step. */
   #findHelp({ exitCode, message }: Stop): string | undefined {
     const isAlone = exitCode === exitCodes.usage && !/Did you mean|; /.test(message)
     return isAlone ? `see "${this.#named()} --help"` : undefined

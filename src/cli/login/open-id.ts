@@ -68,7 +68,7 @@ export const logInWithDevice = (
 /** null: the provider ended the log-in. */
 export const renewLogIn = (logIn: OpenIdLogIn & { refreshToken: string }): Promise<RenewedLogIn | null> =>
   explainFailures(logIn, async () => {
-    const tokens = await client.refreshTokenGrant(await discover(logIn), logIn.refreshToken).catch(convertToEnd)
+    const tokens = await client.refreshTokenGrant(await discover(logIn), logIn.refreshToken).catch(nullIfRefused)
     const token = tokens?.[logIn.accepted]
     if (!tokens || !token) return null
     return planRenewal({ ...logIn, refreshToken: tokens.refresh_token ?? logIn.refreshToken }, token)
@@ -78,7 +78,7 @@ export type RenewedLogIn = { token: string; openId: OpenIdLogIn }
 
 const passingErrors = ['server_error', 'temporarily_unavailable']
 
-function convertToEnd(error: unknown): null {
+function nullIfRefused(error: unknown): null {
   if (error instanceof client.ResponseBodyError && !passingErrors.includes(error.error)) return null
   throw error
 }

@@ -5,7 +5,7 @@ import { countWordsBeforeSeparator } from '../frame/command-path.ts'
 import { usageError } from '../frame/exit.ts'
 import { readFirstNodes } from './pages.ts'
 
-/** Jobs of the caller by name, or by the end of their id, in place of the id. */
+/** Lets commands take the name of one of the caller's jobs, or the end of its id, instead of the whole id. */
 
 /** `other` is the second job of `diff`. */
 const jobArguments = ['job', 'other']

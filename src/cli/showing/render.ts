@@ -95,7 +95,7 @@ interface Fitted<Row> {
   width: number
 }
 
-/** Texts stay at least this wide while columns are left that can be dropped. */
+/** Columns are dropped before a text becomes narrower than this. */
 const readableWidth = 20
 const shrunkMin = 8
 

@@ -85,7 +85,7 @@ interface Gap {
 
 export function gapText({ runNumber: run, startOffset, endOffset, gapReason }: Gap): string {
   const bytes = endOffset - startOffset
-  // A gap of unknown size takes one offset.
+  // A gap of unknown size is stored with a length of 1.
   return bytes > 1
     ? `${bytes} bytes of run ${run} are missing (${gapReason})`
     : `output of run ${run} is missing (${gapReason})`

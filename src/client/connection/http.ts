@@ -32,7 +32,7 @@ const retryAfterMsMax = 600_000
  * Creates the function that sends a document. If the token has expired, it renews the token and sends the document
  * again, which is safe because the server has not executed it. Throws RequestFailed if no GraphQL response arrives.
  */
-export const createAsk = (servers: Servers, tokens: Tokens) =>
+export const createSend = (servers: Servers, tokens: Tokens) =>
   async function ask<Result>(operation: Operation, signal?: AbortSignal): Promise<Answer<Result>> {
     const token = await tokens.current(signal)
     const send = (shown: string | undefined) => post<Result>(servers, operation, { token: shown, signal })

@@ -1,7 +1,7 @@
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core'
 import { makeCancellable } from './cancellable.ts'
 import { createFailure, RequestFailed } from './failure.ts'
-import { type Answer, createAsk, type Operation, type UploadAnswer, upload } from './http.ts'
+import { type Answer, createSend, type Operation, type UploadAnswer, upload } from './http.ts'
 import { hasFewConnections } from './http1-browser.ts'
 import { platformNetwork } from './online.ts'
 import { createOutages } from './outages.ts'
@@ -88,7 +88,7 @@ export function openConnection({ url, token, webSocket, sleep = sleepFor, ...opt
   const servers = createServers(url)
   const first = servers.endpoint()
   const tokens = createTokens(token)
-  const ask = createAsk(servers, tokens)
+  const ask = createSend(servers, tokens)
   const named = checkTransports(options.transports ?? transports)
   const sockets = named.includes('websocket')
     ? new SocketStreams(servers, tokens, webSocket ?? globalThis.WebSocket)

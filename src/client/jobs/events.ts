@@ -119,7 +119,7 @@ async function* polled(
   signal: AbortSignal,
 ): AsyncGenerator<JobStatusSubscription, void, void> {
   for (;;) {
-    const { after } = variables // it moves with the messages
+    const { after } = variables // read again in each round: each message updates it
     const read = await history.read({ signal, after: after ?? undefined }).catch(ignoreInvalidCursor)
     if (!read && after) yield { jobStatus: { __typename: 'StreamReset', resetReason: 'RETENTION', cursor: after } }
     const { job, events, cursor, isFinal, isNews } = read ?? (await history.read({ signal, after: null }))

@@ -52,7 +52,7 @@ export interface LiveJobs {
 
 const firstDefault = 50
 const pageJobsMax = 100
-/** Known jobs beyond the shown ones. With more, the pages are read again. */
+/** Maximum number of jobs that are kept but not shown. Above it, the pages are read again. */
 const spareJobsMax = 1_000
 const frameMs = 16
 const pollMs = 1_000

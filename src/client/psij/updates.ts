@@ -24,7 +24,7 @@ export function toStatuses(update: JobUpdate, current: JobState): JobStatus[] {
   for (const event of transitions)
     if (event.psijState && JobState.of(event.psijState).isGreaterThan(state))
       enter(statusOf(event, JobState.of(event.psijState)))
-  // The event that led here may be deleted.
+  // The event of the final state may be deleted already; the state of the job is kept longer.
   const known = JobState.of(job.psijState)
   if (isFinal && known.isGreaterThan(state)) enter(endOf(job, known))
   return statuses

@@ -45,7 +45,7 @@ export function rebooked(books: readonly Book[], chosenByRun: ReadonlyMap<string
   const targets = new Set<Page>()
   for (const page of all)
     for (const booking of [...page.bookings]) {
-      const chosen = chosenFor(booking, chosenByRun)
+      const chosen = findChosenNode(booking, chosenByRun)
       const target = chosen && pages.get(chosen.node)
       if (!target) continue
       page.remove(booking)
@@ -63,7 +63,10 @@ export function rebooked(books: readonly Book[], chosenByRun: ReadonlyMap<string
 const keyOf = ({ runId, replica }: Booking): string => `${runId}/${replica}`
 
 /** The nodes chosen for the run; a backend may report fewer nodes than there are copies. */
-function chosenFor({ runId, replica }: Booking, chosenByRun: ReadonlyMap<string, readonly Chosen[]>): Chosen | null {
+function findChosenNode(
+  { runId, replica }: Booking,
+  chosenByRun: ReadonlyMap<string, readonly Chosen[]>,
+): Chosen | null {
   const chosen = chosenByRun.get(runId) ?? []
   return chosen[replica % chosen.length] ?? null
 }

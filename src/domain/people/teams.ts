@@ -6,7 +6,7 @@ import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidInput, NotFound } from '../errors.ts'
 import { newId } from '../ids.ts'
-import { renameTeamQuotas } from '../limits/quotas.ts'
+import { renameTeamQuotas } from '../limits/stored-quotas.ts'
 import { parseInput } from '../parse.ts'
 import { demandUnchanged, type Target, versionInput } from '../versions.ts'
 

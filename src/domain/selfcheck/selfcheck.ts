@@ -71,13 +71,13 @@ const jobRules: Readonly<Record<string, string>> = {
     SELECT q.job_id AS id, 'from ' || q.eligible_at AS message FROM queue_entry q
     WHERE q.open AND (q.eligible_at > (SELECT berth_now()) OR EXISTS (
       SELECT FROM dependency d JOIN job o ON o.id = d.on_job_id WHERE d.job_id = q.job_id AND NOT ${dependencyMetSql}))`,
-  'the tally of a queue is its number of entries': `
+  'the stored count of each queue equals its number of entries': `
     SELECT 'pool_' || pool AS id, 'band ' || band || ', chunk ' || chunk || CASE WHEN open THEN ', open: ' ELSE ', gated: ' END
       || coalesce(t.n, 0) || ' for ' || coalesce(q.n, 0) AS message
     FROM (SELECT pool, band, berth_chunk(sequence) AS chunk, open, count(*) AS n FROM queue_entry GROUP BY 1, 2, 3, 4) q
     FULL JOIN (SELECT pool, band, chunk, open, sum(entries) AS n FROM queue_tally GROUP BY 1, 2, 3, 4 HAVING sum(entries) <> 0) t
       USING (pool, band, chunk, open) WHERE q.n IS DISTINCT FROM t.n`,
-  'the tally of accounts is its number of entries': `
+  'the stored count of each account equals its number of entries': `
     SELECT 'pool_' || pool AS id, 'part ' || part || ', bid ' || bid || ', chunk ' || chunk || ': ' || coalesce(t.n, 0) || ' for '
       || coalesce(q.n, 0) AS message
     FROM (SELECT q.pool, berth_part(l.account) AS part, q.bid, berth_chunk(q.sequence) AS chunk, count(*) AS n

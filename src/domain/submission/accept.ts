@@ -34,7 +34,7 @@ import {
   readStanding,
   type UsageCache,
 } from '../limits/quota-usage-bound.ts'
-import { failClosed, readQuotasFor } from '../limits/quotas.ts'
+import { failClosed, readQuotasFor } from '../limits/stored-quotas.ts'
 import { modelsFor } from '../machines/machines.ts'
 import { type PoolHardware, readHardware } from '../machines/nodes.ts'
 import { readReservations } from '../machines/reservations.ts'

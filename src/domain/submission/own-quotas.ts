@@ -12,7 +12,7 @@ import {
 } from '../limits/quota-rules.ts'
 import { type QuotaType, windowHours } from '../limits/quota-types.ts'
 import { mergeMeasured, noUsage, readUsage } from '../limits/quota-usage.ts'
-import { readQuotasFor } from '../limits/quotas.ts'
+import { readQuotasFor } from '../limits/stored-quotas.ts'
 import { type Memberships, noMemberships, readMemberships, resolveAccount } from '../people/teams.ts'
 
 /** A quota as it applies to a person now. */

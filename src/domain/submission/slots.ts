@@ -16,7 +16,7 @@ import {
   userSubject,
 } from '../limits/quota-rules.ts'
 import { noUsage, readUsage } from '../limits/quota-usage.ts'
-import { failClosed, readQuotasFor } from '../limits/quotas.ts'
+import { failClosed, readQuotasFor } from '../limits/stored-quotas.ts'
 import { parseInput } from '../parse.ts'
 import { withSubmissionsLocked } from '../submission-lock.ts'
 import type { Submission } from './submission.ts'

@@ -14,10 +14,10 @@ export const expandHostlist = (list: string): string[] =>
     .toArray()
 
 function* namesIn(list: string): Generator<string> {
-  for (const entry of splitOutside(list)) yield* expand(entry)
+  for (const entry of splitOutsideBrackets(list)) yield* expand(entry)
 }
 
-const splitOutside = (list: string): string[] => list.match(/(?:\[[^\]]*\]?|[^,[])+/g) ?? []
+const splitOutsideBrackets = (list: string): string[] => list.match(/(?:\[[^\]]*\]?|[^,[])+/g) ?? []
 
 function* expand(entry: string): Generator<string> {
   const [, before, ranges, after] = entry.match(/^([^[]*)\[([^\]]*)\](.*)$/) ?? []

@@ -104,7 +104,7 @@ export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<Request
       }
     },
     async onSubscribe({ args, setResultAndStopExecution }) {
-      const refusedFor = demandStream(args.contextValue)
+      const refusedFor = checkStreamRequest(args.contextValue)
       const admitted = refusedFor ? { errors: [presentError(refusedFor, log)] } : await admit(args, rules, present)
       if (!('cost' in admitted)) return setResultAndStopExecution(countSubscription(admitted))
       const priced: StreamCost = args.contextValue
@@ -135,7 +135,7 @@ function demandAllowed({ viewer, params }: RequestContext & YogaInitialContext, 
  * Limits the size of a subscription's request over HTTP to that of a socket's message, because it stays in memory while
  * the stream is open.
  */
-function demandStream(context: object): GraphQLError | null {
+function checkStreamRequest(context: object): GraphQLError | null {
   const { request, bodyBytes = 0 } = context as { request?: Request; bodyBytes?: number }
   if (bodyBytes > limits.subscriptionBytesMax)
     return new GraphQLError(

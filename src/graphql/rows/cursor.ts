@@ -6,7 +6,7 @@ import { refusal } from '../errors.ts'
  * Cursors are opaque to clients: base64url of JSON `{v, k, …}` with `v` the format version and `k` the kind. They are
  * unsigned because they grant no access. Cursors contain no process state, so they survive restarts.
  *
- *   list  l: name and order of the list · f: hash of the filter · key: sort key of the row, as text
+ *   list  l: name and order of the list · f: hash of the filter · key: sort key of the row, as text  (keyset.ts compares them)
  *   seq   j: job · s: number of the last event · m: mark of the event  (jobStatus, Job.events)
  *   pos   p: position in the feed over all jobs · m: mark of the position · t: time of the newest progress  (jobUpdates)
  *   nodes o: pool · h: hash of its nodes  (nodeUpdates)

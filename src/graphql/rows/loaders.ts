@@ -6,7 +6,7 @@ import { readSessions, readSessionsOfJobs } from '../../domain/control/sessions.
 import type { Domain } from '../../domain/domain.ts'
 import { type MetricPoint, readMetricPoints, readMetrics } from '../../domain/inside/metrics.ts'
 import { ledSql } from '../../domain/leadership.ts'
-import { readVisibleQuotas } from '../../domain/limits/quotas.ts'
+import { readVisibleQuotas } from '../../domain/limits/stored-quotas.ts'
 import { maySeeSlot, readSlots } from '../../domain/submission/slots.ts'
 import { type JobRow, readJob } from '../../domain/submission/stored-job.ts'
 import { readSamples, type SamplePoint } from '../../domain/usage/run-samples.ts'

@@ -206,7 +206,8 @@ async function register(place: Place, address: Pick<Session, 'port' | 'password'
 }
 
 /**
- * A copy has the same password and may have the port. If the directory is gone, it was moved together with its server.
+ * Whether this PostgreSQL serves our data directory. The password does not tell: a copy has the same. If the directory
+ * that it reports does not exist, ours was moved while it ran.
  */
 async function serves(client: pg.Client, place: Place): Promise<boolean> {
   const { rows } = await client.query<{ data_directory: string }>('SHOW data_directory')

@@ -16,8 +16,9 @@ export function parkLane(state: PoolState, window: LaneWindow, { lot, reason }: 
 }
 
 /**
- * `alone`: the finding holds only for this lane. So do findings about limits of GPU models and interactive jobs. If the
- * first lane of a kind may evict no runs, neither may those behind it, whose shares are greater.
+ * `alone`: parks only this lane. Lanes with a limit of a GPU model and interactive lanes are always parked alone. The
+ * others of the same kind are parked together: if the first may evict no runs, neither may those behind it, whose shares
+ * are greater.
  */
 export function parkForCapacity(
   state: PoolState,

@@ -1,7 +1,7 @@
 import { Heap } from './heap.ts'
 import type { LaneWindow } from './lane-window.ts'
 import { OrderedLanes } from './ordered-lanes.ts'
-import type { OrderingPolicy } from './policy.ts'
+import type { OrderingPolicy } from './ordering-policies.ts'
 
 /**
  * Lanes in order. Lanes that are blocked by the same cause (a limit, missing capacity) are parked in the *lot*

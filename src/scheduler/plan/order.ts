@@ -6,10 +6,10 @@ import { Heap } from './heap.ts'
 import { LaneQueue } from './lane-queue.ts'
 import type { LaneWindow } from './lane-window.ts'
 import type { PlannedStart, PoolSettings } from './model.ts'
-import { fairShare, interactivePolicy, type OrderingPolicy, priority } from './policy.ts'
+import { fairShare, interactivePolicy, type OrderingPolicy, priority } from './ordering-policies.ts'
 import type { Touched } from './touched.ts'
 
-/** Lanes that wait for resources are parked alone, or together with all lanes that fit exactly where they fit. */
+/** Lanes that wait for resources are parked alone, or in one lot with all lanes that fit on the same nodes. */
 export const lots = {
   unsatisfiable: 'UNSATISFIABLE',
   alone: 'ALONE',

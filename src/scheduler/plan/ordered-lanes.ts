@@ -1,6 +1,6 @@
 import { Heap } from './heap.ts'
 import type { LaneWindow } from './lane-window.ts'
-import type { OrderingPolicy } from './policy.ts'
+import type { OrderingPolicy } from './ordering-policies.ts'
 
 /** Lanes of one node of the tree of shares, sorted by the policy: lanes of the node itself, or the nodes below it. */
 class Branch {

@@ -22,7 +22,7 @@ export function planPass(planned: Planned, { startsMax }: { startsMax: number })
   const { state } = round
   state.age()
   state.order.reopen(state.nowMs)
-  dropOverHolds(round)
+  dropEndedHolds(round)
   for (const job of state.takeOwnersDue()) settle(round, job, considerJob(state, job))
   return run(round, { startsMax, before: null })
 }
@@ -44,7 +44,7 @@ function run(round: Round, { startsMax, before }: { startsMax: number; before: L
   while (decisions.starts.length < startsMax && state.order.dry.size === 0) {
     const window = state.order.next()
     if (!window?.head || (before && state.order.isBefore(before, window))) break
-    if (isKnownToWait(state, window)) continue
+    if (parkIfKnownToWait(state, window)) continue
     decisions.considered++
     const job = { window, entry: window.head }
     settle(round, job, considerJob(state, job))
@@ -58,7 +58,7 @@ function run(round: Round, { startsMax, before }: { startsMax: number; before: L
 }
 
 /** Parks a lane without considering it if a lane like it does not fit, or if nothing changed for it. */
-function isKnownToWait(state: PoolState, window: LaneWindow): boolean {
+function parkIfKnownToWait(state: PoolState, window: LaneWindow): boolean {
   if (state.order.isWoken(window)) {
     if (mayStartNow(state, window)) return false
     state.order.park(window, lots.alike(window))
@@ -115,8 +115,8 @@ function giveUpHold({ state, ledger, decisions }: Round, { entry: { jobId } }: Q
   return true
 }
 
-function dropOverHolds({ state, ledger, decisions }: Round): void {
-  const over = new Set(state.overHolds)
+function dropEndedHolds({ state, ledger, decisions }: Round): void {
+  const over = new Set(state.endedHolds)
   for (const [jobId, hold] of state.holds) if (isVoid(state, hold, state.machines.owners.get(jobId))) over.add(jobId)
   for (const jobId of over) ledger.dropHold(decisions, jobId)
 }

@@ -25,7 +25,7 @@ export interface StatedRun {
   statedMs: number
 }
 
-/** People state round maxima, so jobs take another part of a short one than of a long one. */
+/** Maxima are compared if they differ by at most this factor: users round them, so short and long ones are used unequally. */
 const similarFactor = 2.1
 
 /**

@@ -251,7 +251,7 @@ export class PoolState implements WorldView {
     return hold
   }
 
-  get overHolds(): string[] {
+  get endedHolds(): string[] {
     return [...this.left].filter((jobId) => this.holds.has(jobId))
   }
 

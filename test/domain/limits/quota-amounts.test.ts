@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { newId } from '../../../src/domain/ids.ts'
-import { createQuota } from '../../../src/domain/limits/quotas.ts'
+import { createQuota } from '../../../src/domain/limits/stored-quotas.ts'
 import { readQuotaUsage } from '../../../src/domain/submission/own-quotas.ts'
 import { openTestDomain } from '../../support/domain.ts'
 import { submitJobs } from '../../support/submit-jobs.ts'

@@ -12,7 +12,7 @@ import {
 } from '../../../src/domain/limits/quota-rules.ts'
 import { addsOne, isCost, type QuotaType, quotaTypes, windowHours } from '../../../src/domain/limits/quota-types.ts'
 import { sweepUsageLedger } from '../../../src/domain/limits/quota-usage.ts'
-import { applyQuotas, createQuota, deleteQuota, updateQuota } from '../../../src/domain/limits/quotas.ts'
+import { applyQuotas, createQuota, deleteQuota, updateQuota } from '../../../src/domain/limits/stored-quotas.ts'
 import { updateTeam } from '../../../src/domain/people/teams.ts'
 import { readQuotaUsage } from '../../../src/domain/submission/own-quotas.ts'
 import type { SubmitOutcome } from '../../../src/domain/submission/submit-group.ts'

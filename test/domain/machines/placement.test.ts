@@ -119,7 +119,7 @@ describe('case 66: InfiniBand', () => {
   })
 })
 
-test('copies that are nodes have distinct nodes where the backend chooses them', () => {
+test('with nodeCount each copy gets its own node if the backend chooses the nodes; on one machine they share it', () => {
   const pair = shape({ copies: 2, distinctNodes: true })
   const others = { cpuMillis: 0, memoryBytes: 0, gpus: [] }
   const machines = ['a', 'b'].map((name) => node(name))

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createApprovalRule } from '../../../src/domain/control/approval-rule-changes.ts'
-import { createQuota } from '../../../src/domain/limits/quotas.ts'
+import { createQuota } from '../../../src/domain/limits/stored-quotas.ts'
 import { type Json, transports } from '../../support/client.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 

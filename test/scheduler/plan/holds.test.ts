@@ -67,7 +67,7 @@ describe('a planned start', () => {
     expect(placed(pool, lane('c', { gpu: 3 }))).toBeNull()
   })
 
-  test('is not made on nodes of a kind on which another one stands', () => {
+  test('is not made on a kind of node that already has a planned start', () => {
     const pool = new TestPool([N8('n1'), N8('n2'), node('h', { devices: gpus(h100) })])
     for (const name of ['n1', 'n2', 'h']) pool.run(lane('a', { gpu: 8 }), [[name, range(0, 8)]])
     planned(pool, lane('b', { gpu: 8, shape: { gpuModel: ['v100'] } }))

@@ -3,7 +3,7 @@ import { findFirst, type Rows } from './rows.ts'
 
 /** Rows without those behind the first line of folded groups. A group whose first line is not shown stays open. */
 export function hideGroups(rows: Rows, folded: readonly Group[]): Rows {
-  /** The rows from `begin` to `end` are hidden, without `end`; `before` rows are hidden above them, `sum` with them. */
+  /** Hides rows from `begin` up to, but not including, `end`. `before`: hidden rows above; `sum`: `before` and these. */
   const parts: { begin: number; end: number; before: number; sum: number }[] = []
   for (const { from, to } of folded) {
     const first = rows.indexOf(from)

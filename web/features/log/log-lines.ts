@@ -134,7 +134,7 @@ export class LogLines {
   }
 
   /** Reads lines of some streams that lie far from each other. */
-  async showSparse(numbers: readonly number[], only: readonly LogStream[]): Promise<void> {
+  async readScatteredLines(numbers: readonly number[], only: readonly LogStream[]): Promise<void> {
     const missing = numbers.find((number) => !this.#store.line(number))
     if (missing === undefined || this.#reading.size > 0 || this.#state.failure) return
     this.#reading.add(-1)
@@ -161,7 +161,7 @@ export class LogLines {
   }
 
   /** The first line that was stored at a moment or later. */
-  async findMoment(at: string): Promise<number | null> {
+  async findFirstLineAt(at: string): Promise<number | null> {
     const { client, jobId, run } = this.#options
     const { signal } = this.#leave
     const { job } = await client.request(FindMomentDocument, { id: jobId, run, at, streams }, { ...forever, signal })

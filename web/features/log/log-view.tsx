@@ -85,7 +85,7 @@ function Lines({ lines, jobId, run, isEnded, onDownload }: LogViewProps & { line
     if (!place.isSettled) return
     const numbersAt = (margin: number) => rows.slice(from - margin, to + margin).map(({ number }) => number)
     if (only === null) lines.show(numbersAt(marginRows))
-    else void lines.showSparse(numbersAt(0), filter.streams)
+    else void lines.readScatteredLines(numbersAt(0), filter.streams)
   }, [lines, only, rows, from, to, state.version, place.isSettled])
 
   if (state.isGone) return <Empty title="The log was deleted" />

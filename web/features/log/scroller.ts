@@ -70,15 +70,15 @@ export function measureOffset(place: number, row: number, geometry: Geometry): n
 }
 
 export const barLength = ({ rowCount, rowPx }: Geometry): number => Math.min(rowCount * rowPx, barPxMax)
-const barEnd = (geometry: Geometry) => Math.max(1, barLength(geometry) - geometry.windowPx)
+const getMaxScrollTop = (geometry: Geometry) => Math.max(1, barLength(geometry) - geometry.windowPx)
 
 export const toPlace = (scrollTop: number, geometry: Geometry): number =>
-  Math.min(1, scrollTop / barEnd(geometry)) * findEndPlace(geometry)
+  Math.min(1, scrollTop / getMaxScrollTop(geometry)) * findEndPlace(geometry)
 
 export const toScrollTop = (place: number, geometry: Geometry): number =>
-  (place / Math.max(Number.EPSILON, findEndPlace(geometry))) * barEnd(geometry)
+  (place / Math.max(Number.EPSILON, findEndPlace(geometry))) * getMaxScrollTop(geometry)
 
-const isNative = ({ rowCount, rowPx, tall }: Geometry) => tall.size === 0 && rowCount * rowPx <= barPxMax
+const canScrollNatively = ({ rowCount, rowPx, tall }: Geometry) => tall.size === 0 && rowCount * rowPx <= barPxMax
 
 const atEndPx = 4
 const overscan = 16
@@ -123,8 +123,8 @@ export function useScroller(
     (px: number) => move(movePlace(latest.current.place, px, latest.current.geometry)),
     [move],
   )
-  useWindow(element, { onScroll: readBar, onResize: setWindowPx })
-  useWheel(isNative(geometry) && !wraps ? null : element, { rowPx, windowPx, scrollBy })
+  useScrollAndResize(element, { onScroll: readBar, onResize: setWindowPx })
+  useWheel(canScrollNatively(geometry) && !wraps ? null : element, { rowPx, windowPx, scrollBy })
 
   // More rows make the bar longer: the place stays.
   useLayoutEffect(() => {
@@ -186,7 +186,7 @@ interface WindowListeners {
   onResize: (windowPx: number) => void
 }
 
-function useWindow(element: HTMLElement | null, { onScroll, onResize }: WindowListeners) {
+function useScrollAndResize(element: HTMLElement | null, { onScroll, onResize }: WindowListeners) {
   useEffect(() => {
     if (!element) return undefined
     const scrolled = () => onScroll(element.scrollTop)

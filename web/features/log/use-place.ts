@@ -118,7 +118,7 @@ export function usePlace({ lines, rows, folds, scroller, isReady }: PlaceOptions
   )
   const jump = useCallback(
     async (target: Target) => {
-      const line = 'line' in target ? target.line : await lines.findMoment(target.at)
+      const line = 'line' in target ? target.line : await lines.findFirstLineAt(target.at)
       setSettled(true)
       if (line === null) return showToast('Nothing was printed at that time or later')
       const known = Math.min(line, Math.max(1, lines.state().lineCount))

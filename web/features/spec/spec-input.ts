@@ -20,16 +20,16 @@ const usualResources: Readonly<Record<string, unknown>> = { cpu: 1, gpu: 0, repl
 const isEmpty = (value: unknown) =>
   value === null || value === undefined || value === false || (Array.isArray(value) && value.length === 0)
 
-/** The fields that say something else than the server would fill in. */
-const pickSaid = (fields: object, defaults: Readonly<Record<string, unknown>>) =>
+/** The fields whose value is not the default. */
+const pickNonDefaults = (fields: object, defaults: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(
     Object.entries(fields).filter(([name, value]) =>
       name in defaults ? value !== defaults[name] : name !== '__typename' && !isEmpty(value),
     ),
   )
 
-/** An amount of bytes in the shorter of its two fields. */
-const sayBytes = (name: 'memory' | 'gpuMemory', bytes: number | null) => {
+/** Writes whole GiB as `…Gib`, other amounts as `…Bytes`. */
+const toBytesInput = (name: 'memory' | 'gpuMemory', bytes: number | null) => {
   if (bytes === null) return {}
   return bytes % gibBytes === 0 ? { [`${name}Gib`]: bytes / gibBytes } : { [`${name}Bytes`]: bytes }
 }
@@ -40,17 +40,20 @@ export function toSpecInput(spec: Spec): JobSpecInput {
   const { cpu, memoryBytes, gpu, gpuMemoryBytes, ...more } = resources
   const isUsualTime = maxRunTimeSeconds === usualRunTimeSeconds && !spec.preemptable && !spec.interactive
   const input = {
-    ...pickSaid({ name: others.name }, {}),
-    ...pickSaid({ ...others, name: null, account: ownAccount.test(others.account) ? null : others.account }, usual),
+    ...pickNonDefaults({ name: others.name }, {}),
+    ...pickNonDefaults(
+      { ...others, name: null, account: ownAccount.test(others.account) ? null : others.account },
+      usual,
+    ),
     resources: {
-      ...pickSaid({ cpu }, usualResources),
-      ...sayBytes('memory', memoryBytes),
-      ...pickSaid({ gpu }, usualResources),
-      ...sayBytes('gpuMemory', gpuMemoryBytes),
-      ...pickSaid(more, usualResources),
+      ...pickNonDefaults({ cpu }, usualResources),
+      ...toBytesInput('memory', memoryBytes),
+      ...pickNonDefaults({ gpu }, usualResources),
+      ...toBytesInput('gpuMemory', gpuMemoryBytes),
+      ...pickNonDefaults(more, usualResources),
     },
     ...(!isUsualTime && { maxRunTimeSeconds: maxRunTimeSeconds ?? unlimitedSeconds }),
-    ...(retry && { retry: pickSaid(retry, {}) }),
+    ...(retry && { retry: pickNonDefaults(retry, {}) }),
     ...(x11 && { x11 }),
     ...(internalDns && { internalDns }),
   }

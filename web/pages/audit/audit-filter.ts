@@ -94,16 +94,16 @@ export function toAuditFilter(
 export type DetailLine = readonly [name: string, value: string]
 
 const toText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
-const isGroup = (value: unknown): value is Record<string, unknown> =>
+const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The fields of the details, those of groups as `limits.maxConcurrent`; `from` and `to` as one line. */
 export function listDetails(detail: Record<string, unknown> | null, prefix = ''): readonly DetailLine[] {
   const { from, to, ...rest } = detail ?? {}
-  const fields = from === undefined || to === undefined || isGroup(to) ? (detail ?? {}) : rest
+  const fields = from === undefined || to === undefined || isObject(to) ? (detail ?? {}) : rest
   const change: DetailLine[] = fields === rest && detail ? [[`${prefix}change`, `${toText(from)} → ${toText(to)}`]] : []
   const lines = Object.entries(fields).flatMap(([name, value]): readonly DetailLine[] =>
-    isGroup(value) ? listDetails(value, `${prefix}${name}.`) : [[`${prefix}${name}`, toText(value)]],
+    isObject(value) ? listDetails(value, `${prefix}${name}.`) : [[`${prefix}${name}`, toText(value)]],
   )
   return [...change, ...lines]
 }

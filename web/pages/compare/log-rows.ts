@@ -23,7 +23,7 @@ export interface LogRows {
 
 const shownAround = 3
 const rowsMax = 1_000
-/** The work grows with its square: half a second of a common processor. A bound of time would depend on its load. */
+/** The work grows with the square of this, up to about half a second. A time limit would depend on the load. */
 const editsMax = 3_000
 
 /** The lines that only one of two logs has, between equal ones; null: the logs have too little in common. */

@@ -18,7 +18,7 @@ const reader = {
   },
 }
 
-/** The numbers that a run reports. The newest come with the job, those between them are read again. */
+/** The metrics of a run. The newest value of each arrives with the job; earlier points are read every few seconds. */
 export function MetricsTab({ job, run }: { job: PageJob; run: number }) {
   const { value, failure, isActive, read } = useRunValues({ job, run }, reader)
   const live = isActive ? job.currentRun.metrics : null

@@ -9,11 +9,11 @@ export interface DayBar {
   toMs: number
 }
 
-/** The jobs of a pool or of a user: those of a lane do not overlap. */
+/** The jobs of a pool or a user, in several lines so that bars do not overlap. */
 export interface DayRow {
   key: string
   lanes: readonly (readonly DayBar[])[]
-  /** Jobs that found no lane. */
+  /** Jobs for which no line is free. */
   hidden: number
 }
 

@@ -263,7 +263,7 @@ function LevelEffect({ before, draft }: { before: Draft; draft: Draft }) {
   if (gained.length === 0 && lost.length === 0) return null
   return (
     <p className={styles.effect} role="status">
-      {gained.length > 0 && `May then also: ${gained.join(', ')}. `}
+      {gained.length > 0 && `This level also allows: ${gained.join(', ')}. `}
       {lost.length > 0 && `May no longer: ${lost.join(', ')}. `}
       Waiting jobs keep their priority.
     </p>

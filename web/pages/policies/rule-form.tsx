@@ -70,7 +70,7 @@ const toValues = (rule: RuleItemFragment): Values => ({
   condition: describeCondition(rule.condition),
   priority: String(rule.priority),
   state: rule.enabled ? 'on' : 'off',
-  'deciding level': rule.requiredLevel.toLowerCase(),
+  'level required to approve': rule.requiredLevel.toLowerCase(),
   'exempt levels': rule.exemptLevels.join(', ').toLowerCase(),
   'seconds until expiry': String(rule.expiresAfterSeconds),
 })
@@ -132,7 +132,7 @@ export function RuleForm({ rule = null, onCancel, onDone }: RuleFormProps) {
           </Field>
           <ConditionFields draft={draft.condition} refusal={found} onChange={(next) => set({ condition: next })} />
           <CheckList
-            label="Not for users of the level"
+            label="Does not apply to these levels"
             path="exemptLevels"
             refusal={found}
             options={levels.map((value) => ({ value, text: value.toLowerCase() }))}

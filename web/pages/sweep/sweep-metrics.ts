@@ -25,6 +25,6 @@ export function sortByMetric<Row extends { id: string }>(
 export const findTested = (names: readonly string[]): string | undefined =>
   names.find((name) => /val|test/i.test(name)) ?? names[0]
 
-/** A label may have the name of a metric. */
+/** Adds "(metric)" if a label has the same name as the metric. */
 export const titleMetric = (name: string, keys: readonly string[]): string =>
   keys.includes(name) ? `${name} (metric)` : name

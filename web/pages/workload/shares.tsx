@@ -27,8 +27,8 @@ export function Shares({ pool }: { pool: string }) {
             columns={listColumns(pool, rows, isPast)}
           />
           <p className={styles.faint}>
-            Parts of the pool among the accounts that have jobs here; the line in a bar is what is due by the weights.
-            The account that is first among its neighbours starts next.
+            How this pool is divided among accounts with jobs here. The mark in a bar is the share due by weight. Within
+            a group, the account at the top starts its next job first.
             {rows.length > accountsShown && ` ${formatCount(rows.length - accountsShown)} more accounts are not shown.`}
           </p>
         </>

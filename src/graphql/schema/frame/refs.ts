@@ -1,6 +1,6 @@
 import type { KnownApproval } from '../../../domain/control/approvals.ts'
 import type { JobSession } from '../../../domain/control/sessions.ts'
-import type { Quota } from '../../../domain/limits/quotas.ts'
+import type { Quota } from '../../../domain/limits/stored-quotas.ts'
 import type { Slot } from '../../../domain/submission/slots.ts'
 import type { JobRow } from '../../../domain/submission/stored-job.ts'
 import type { FeedEvent } from '../../../feed/event.ts'

@@ -107,7 +107,7 @@ const detailTypes = {
 }
 
 type Described = keyof typeof detailTypes
-const isDescribed = (type: JobEventType): type is Described => Object.hasOwn(detailTypes, type)
+const hasDetailType = (type: JobEventType): type is Described => Object.hasOwn(detailTypes, type)
 
 export const JobEventDetail = builder.unionType('JobEventDetail', {
   description: 'Details of an event, by its type.',
@@ -117,4 +117,4 @@ export const JobEventDetail = builder.unionType('JobEventDetail', {
 
 /** null: the event has no details. */
 export const readDetail = ({ type, metadata }: FeedEvent) =>
-  metadata === null || !isDescribed(type) ? null : ({ ...metadata, type } as never)
+  metadata === null || !hasDetailType(type) ? null : ({ ...metadata, type } as never)

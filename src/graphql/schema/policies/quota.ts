@@ -1,7 +1,13 @@
 import { NotFound, VersionConflict } from '../../../domain/errors.ts'
 import { quotaActions, quotaScopes } from '../../../domain/limits/quota-rules.ts'
 import { byQuotaType, quotaTypes } from '../../../domain/limits/quota-types.ts'
-import { createQuota, deleteQuota, type Quota, quotasVisibleTo, updateQuota } from '../../../domain/limits/quotas.ts'
+import {
+  createQuota,
+  deleteQuota,
+  type Quota,
+  quotasVisibleTo,
+  updateQuota,
+} from '../../../domain/limits/stored-quotas.ts'
 import { type QuotaUsage, readQuotaUsage } from '../../../domain/submission/own-quotas.ts'
 import { capList } from '../../admission/argument-bounds.ts'
 import { limits, numbersCost } from '../../caller-limits.ts'

@@ -1,6 +1,6 @@
 import { createStore } from '../../../ground/store.ts'
 
-/** Jobs that the reader has opened, kept by the browser: failed ones are no news then. */
+/** Jobs that the user has opened, in localStorage. A failed job that was opened is not listed as new. */
 const storageKey = 'berth-seen-jobs'
 const seenMax = 500
 

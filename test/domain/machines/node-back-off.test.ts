@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { countStartFailure, forgetStartFailures } from '../../../src/domain/machines/node-trouble.ts'
+import { countStartFailure, forgetStartFailures } from '../../../src/domain/machines/node-back-off.ts'
 import { createDatabase } from '../../support/database.ts'
 import { createTestDomain, simNode } from '../../support/domain.ts'
 import { addJob } from '../../support/factories.ts'

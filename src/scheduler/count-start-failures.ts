@@ -1,6 +1,6 @@
 import type { Domain } from '../domain/domain.ts'
 import { asLeader, type Leader } from '../domain/leadership.ts'
-import { countStartFailure, forgetStartFailures, type NodeTrouble } from '../domain/machines/node-trouble.ts'
+import { countStartFailure, forgetStartFailures, type NodeTrouble } from '../domain/machines/node-back-off.ts'
 import type { RunReport } from './outcome.ts'
 
 /**
