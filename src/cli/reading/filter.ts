@@ -43,28 +43,32 @@ export interface FilterFlags {
 
 const flags: readonly (() => Option)[] = [
   () =>
-    new Option('-s, --state <state...>', `in these states, or ${Object.keys(stateGroups).join(', ')}`).argParser(
-      readStates,
-    ),
+    new Option(
+      '-s, --state <state...>',
+      `only jobs in these states, or ${Object.keys(stateGroups).join(', ')}`,
+    ).argParser(readStates),
   () => new Option('-u, --user <name...>', 'only jobs of these users; "me" is you'),
   () => new Option('--team <name...>', 'only jobs of these teams'),
-  () => new Option('--account <name...>', 'charged to these accounts'),
+  () => new Option('--account <name...>', 'only jobs charged to these accounts'),
   () => new Option('--project <name...>', 'only jobs of these projects'),
   () => new Option('--pool <name...>', 'only jobs of these pools'),
   () => new Option('--queue <name...>', 'only jobs of these queues'),
   () => new Option('--executor <name...>', 'only jobs of these executors').argParser(readExecutorChoices),
-  () => new Option('-l, --label <key[=value]>', 'with this label; may be repeated').argParser(readLabel),
+  () => new Option('-l, --label <key[=value]>', 'only jobs with this label; may be repeated').argParser(readLabel),
   () => new Option('--tag <tag...>', 'only jobs with all of these tags'),
-  () => new Option('--node <name>', 'that hold resources on this node'),
+  () => new Option('--node <name>', 'only jobs that hold resources on this node'),
   () =>
-    new Option('--reason <reason...>', 'with these reasons of their state, such as EXIT_CODE').argParser(readReasons),
-  () => new Option('--name <glob>', 'whose name matches this glob, such as "train-*"'),
-  () => new Option('--text <text>', 'with this text in their name or a label, or at the beginning of their id'),
-  () => new Option('--since <time>', 'submitted after this time: 2h, 7d or 2030-01-31').argParser(readPastTime),
-  () => new Option('--until <time>', 'submitted before this time').argParser(readPastTime),
-  () => new Option('--started-since <time>', 'first started after this time').argParser(readPastTime),
-  () => new Option('--finished-since <time>', 'ended after this time').argParser(readPastTime),
-  () => new Option('--finished-until <time>', 'ended before this time').argParser(readPastTime),
+    new Option('--reason <reason...>', 'only jobs with these reasons of their state, such as EXIT_CODE').argParser(
+      readReasons,
+    ),
+  () => new Option('--name <glob>', 'only jobs whose name matches this glob, such as "train-*"'),
+  () =>
+    new Option('--text <text>', 'only jobs with this text in their name or a label, or at the beginning of their id'),
+  () => new Option('--since <time>', 'only jobs submitted after this time: 2h, 7d or 2030-01-31').argParser(readPastTime),
+  () => new Option('--until <time>', 'only jobs submitted before this time').argParser(readPastTime),
+  () => new Option('--started-since <time>', 'only jobs first started after this time').argParser(readPastTime),
+  () => new Option('--finished-since <time>', 'only jobs ended after this time').argParser(readPastTime),
+  () => new Option('--finished-until <time>', 'only jobs ended before this time').argParser(readPastTime),
 ]
 
 /** Adds the flags. One that the command has with another meaning gets the prefix `with-`. */

@@ -99,7 +99,7 @@ const breaks: [string, () => [breaks: string, mends: string, object: string]][] 
     ],
   ],
   [
-    'the tally of a queue is its number of entries',
+    'the stored count of each queue equals its number of entries',
     () => [
       "INSERT INTO queue_tally (pool, band, chunk, open, entries) VALUES ('sim', 7, 0, true, 1)",
       'DELETE FROM queue_tally WHERE band = 7',
