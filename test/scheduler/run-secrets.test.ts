@@ -48,6 +48,14 @@ describe('a run', () => {
     await end(run)
   })
 
+  it('is refused when its secrets are too long together', async () => {
+    const names = ['LONG_A', 'LONG_B', 'LONG_C']
+    for (const name of names) await set(name, 'x'.repeat(50_000))
+    const run = await startNew(names)
+    await expect(inject(run)).rejects.toThrow('have 3 lines and 150000 bytes together, the maximum is 256 and 131072')
+    await end(run)
+  })
+
   it('keeps the values of its first start, and a retry gets new ones', async () => {
     await set('A', 'first value')
     const run = await startNew(['A'], { retry: { maxAttempts: 2 } })

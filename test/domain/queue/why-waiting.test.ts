@@ -148,6 +148,7 @@ test('without a leader, reasons of the last leader are hidden; closed gates, lim
     `INSERT INTO pool_limits (pool, "values") VALUES ('sim', '{"maxConcurrent": 0}') ON CONFLICT (pool) DO UPDATE SET "values" = excluded."values"`,
   )
   expect(await codes(head)).toEqual(['POOL_PAUSED'])
+  expect(await codes(never)).toEqual(['UNSATISFIABLE'])
   await sql('DELETE FROM pool_limits')
   await sql("UPDATE scheduler_lease SET renewed_at = 'infinity'")
   expect(await codes(limited)).toEqual(['WAITING_FOR_PREEMPTION', 'PROJECT_LIMIT'])
