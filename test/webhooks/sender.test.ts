@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { expireDeliveries } from '../../src/domain/webhooks/deliveries.ts'
 import { applyWebhooks } from '../../src/domain/webhooks/endpoints.ts'
 import { lookUpPrivate } from '../../src/webhooks/destination.ts'
@@ -229,6 +229,21 @@ test('two processes share deliveries, and each event has one id', async () => {
   })
   expect(receiver.messages).toHaveLength(50)
   expect(new Set(receiver.messages.map(({ id }) => id)).size).toBe(50)
+})
+
+test('the log names an endpoint whose events were removed before it got them', async () => {
+  await using receiver = await startReceiver(secret)
+  const errors = vi.spyOn(it.domain.log, 'error')
+  await applyWebhooks(it.domain, [target('ci', receiver.url)])
+  await submitted()
+  await sql('UPDATE feed_head SET forgotten = position')
+  await sql('UPDATE webhook_endpoint SET position = 0')
+  await send(target('ci', receiver.url))
+  await until(() => errors.mock.calls.length > 0, { what: 'the log names it' })
+  expect(errors).toHaveBeenCalledWith(
+    expect.objectContaining({ webhook: 'ci', position: 0 }),
+    'events were removed by retention before this webhook got them',
+  )
 })
 
 test('a body stays within 20 kB', async () => {
