@@ -2445,6 +2445,11 @@ export type MakeDownloadMutation = { createDownload:
     | { __typename: 'UnavailableProblem', message: string }
    };
 
+export type JobsMovedSubscriptionVariables = Exact<{ [key: string]: never; }>;
+
+
+export type JobsMovedSubscription = { workloadStatus: { id: string } };
+
 export type LogRowFragment = { number: number, at: string, stream: LogStream, text: string, truncated: boolean };
 
 export type LogGapRowFragment = { startOffset: number, endOffset: number, gapReason: LogGapReason, line: number | null };
@@ -7285,6 +7290,13 @@ export const MakeDownloadDocument = /*#__PURE__*/ new TypedDocumentString(`
     }
   }
 }`) as unknown as TypedDocumentString<MakeDownloadMutation, MakeDownloadMutationVariables>;
+export const JobsMovedDocument = /*#__PURE__*/ new TypedDocumentString(`
+    subscription JobsMoved {
+  workloadStatus {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<JobsMovedSubscription, JobsMovedSubscriptionVariables>;
 export const LogStartDocument = /*#__PURE__*/ new TypedDocumentString(`
     query LogStart($id: ID!, $run: Int!, $lastLines: Int!, $streams: [LogStream!]) {
   job(id: $id) {

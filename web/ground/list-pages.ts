@@ -6,7 +6,14 @@ interface Page<Row> {
   pageInfo: { hasNextPage: boolean; endCursor: string | null }
 }
 
-export interface Pages<Row> extends Resource<{ rows: readonly Row[]; hasMore: boolean }> {
+interface ReadPages<Row> {
+  rows: readonly Row[]
+  hasMore: boolean
+  /** How many pages were read. */
+  pages: number
+}
+
+export interface Pages<Row> extends Resource<ReadPages<Row>> {
   readMore(): void
 }
 
@@ -14,34 +21,38 @@ export interface Pages<Row> extends Resource<{ rows: readonly Row[]; hasMore: bo
 export async function readPages<Row>(
   readPage: (after: string | null) => Promise<Page<Row>>,
   pagesMax = Number.POSITIVE_INFINITY,
-): Promise<{ rows: Row[]; hasMore: boolean }> {
+): Promise<ReadPages<Row>> {
   const rows: Row[] = []
   let after: string | null = null
   let hasMore = true
-  for (let page = 0; hasMore && page < pagesMax; page++) {
+  let pages = 0
+  for (; hasMore && pages < pagesMax; pages++) {
     const { nodes, pageInfo }: Page<Row> = await readPage(after)
     rows.push(...nodes)
     after = pageInfo.endCursor
     hasMore = pageInfo.hasNextPage
   }
-  return { rows, hasMore }
+  return { rows, hasMore, pages }
 }
 
-/** A list, page by page: one page first, one more at each `readMore`. Each read reads all of them again. */
+/** A list, page by page: one page first, one more at each `readMore`. Each read reads all known pages again. */
 export function usePages<Row>(
   key: string,
   readPage: (after: string | null, signal: AbortSignal) => Promise<Page<Row>>,
   options: { everyMs?: number; isOff?: boolean } = {},
 ): Pages<Row> {
-  const wanted = useRef({ key, pages: 1 })
-  if (wanted.current.key !== key) wanted.current = { key, pages: 1 }
-  const resource = useResource(
+  const more = useRef(0)
+  const resource = useResource<ReadPages<Row>>(
     key,
-    (signal) => readPages((after) => readPage(after, signal), wanted.current.pages),
+    (signal, _, before) => {
+      const pages = Math.max(1, (before?.pages ?? 0) + more.current)
+      more.current = 0
+      return readPages((after) => readPage(after, signal), pages)
+    },
     options,
   )
   const readMore = () => {
-    wanted.current.pages++
+    more.current = 1
     resource.read()
   }
   return { ...resource, readMore }

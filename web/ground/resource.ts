@@ -1,79 +1,64 @@
-import type { RequestFailed } from '@berth-jobs/berth/client'
-import { useCallback, useEffect, useRef, useState } from 'react'
-import { noteRepeated } from './connection.ts'
+import type { TypedDocument } from '@berth-jobs/berth/client'
+import { useCallback, useEffect, useRef, useSyncExternalStore } from 'react'
+import { client, noteRepeated } from './connection.ts'
+import { type Load, type Reader, ResourceCache, type ResourceState } from './resource-cache.ts'
 import { onReturn } from './server-return.ts'
-import { toFailure } from './to-failure.ts'
 
-export interface Resource<Value> {
-  /** The last value that was read; it stays when a later read fails. */
-  value: Value | undefined
-  failure: RequestFailed | null
-  isLoading: boolean
+export interface Resource<Value> extends ResourceState<Value> {
   read(): void
 }
 
-const retryMs = [1_000, 2_000, 4_000, 8_000, 15_000]
+interface ResourceOptions {
+  /** Reads again so long after each read, while the page is visible. */
+  everyMs?: number | undefined
+  isOff?: boolean
+  /** Reads again when this changes, as by a message of a stream, at the earliest `pauseMs` after the read before. */
+  version?: unknown
+  pauseMs?: number
+}
+
+const pauseMsUsual = 250
+
+const cache = new ResourceCache({ isHidden: () => document.hidden, noteRepeated })
+onReturn(() => cache.hurry())
+document.addEventListener('visibilitychange', () => !document.hidden && cache.resume())
 
 /**
- * Reads a value, again at each change of `key`, and again by itself after a failure that may pass. `everyMs` reads again
- * while the page is visible. Both read at once when the server is back after an outage.
+ * A value of the cache: views with the same `key` share it. It is read when a view begins to show it, and again after a
+ * failure that may pass. A reader who comes back sees at once what was there.
  */
 export function useResource<Value>(
   key: string,
-  load: (signal: AbortSignal) => Promise<Value>,
-  { everyMs, isOff = false }: { everyMs?: number | undefined; isOff?: boolean } = {},
+  load: Load<Value>,
+  { everyMs, isOff = false, version, pauseMs = pauseMsUsual }: ResourceOptions = {},
 ): Resource<Value> {
-  const [state, setState] = useState<{ key: string; value?: Value; failure: RequestFailed | null; isLoading: boolean }>(
-    {
-      key,
-      failure: null,
-      isLoading: true,
-    },
+  const reader = useRef<Reader<Value>>({ load, everyMs, pauseMs })
+  Object.assign(reader.current, { load, everyMs, pauseMs })
+  const subscribe = useCallback(
+    (listener: () => void) => (isOff ? () => undefined : cache.use(key, reader.current as Reader<unknown>, listener)),
+    [key, isOff],
   )
-  const latest = useRef(load)
-  latest.current = load
-  const [round, setRound] = useState(0)
-  const tries = useRef(0)
+  const state = useSyncExternalStore(subscribe, () => cache.state(key)) as ResourceState<Value>
+  const read = useCallback(() => cache.read(key), [key])
+  const known = useRef('')
   useEffect(() => {
-    if (isOff) return undefined
-    const leave = new AbortController()
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const unsubscribe = onReturn(() => {
-      tries.current = 0
-      if (timer !== undefined) setRound((each) => each + 1)
-    })
-    const again = (ms: number) => {
-      timer = setTimeout(() => (document.hidden ? again(ms) : setRound((each) => each + 1)), ms)
-    }
-    latest.current(leave.signal).then(
-      (value) => {
-        if (leave.signal.aborted) return
-        tries.current = 0
-        noteRepeated(tries, null)
-        setState({ key, value, failure: null, isLoading: false })
-        if (everyMs !== undefined) again(everyMs)
-      },
-      (error: unknown) => {
-        if (leave.signal.aborted) return
-        const failure = toFailure(error)
-        noteRepeated(tries, failure.retryable ? failure : null)
-        setState((before) => ({ ...(before.key === key ? before : { key }), key, failure, isLoading: false }))
-        if (failure.retryable) again(retryMs[Math.min(tries.current++, retryMs.length - 1)] ?? 0)
-      },
-    )
-    return () => {
-      leave.abort()
-      clearTimeout(timer)
-      unsubscribe()
-    }
-  }, [key, round, everyMs, isOff])
-  useEffect(() => () => noteRepeated(tries, null), [key, isOff])
-  const read = useCallback(() => setRound((each) => each + 1), [])
-  const isCurrent = state.key === key
-  return {
-    value: isCurrent ? state.value : undefined,
-    failure: isCurrent ? state.failure : null,
-    isLoading: isCurrent ? state.isLoading : true,
-    read,
-  }
+    if (known.current === key) read()
+    known.current = key
+  }, [key, everyMs, version, read])
+  return { ...state, read }
 }
+
+const keyOf = <Result, Variables>(document: TypedDocument<Result, Variables>, variables: Variables) =>
+  `${document} ${JSON.stringify(variables)}`
+
+/** The answer to a document: a value of the cache by its text and variables. */
+export const useQuery = <Result extends object, Variables>(
+  document: TypedDocument<Result, Variables>,
+  variables: Variables,
+  options?: ResourceOptions,
+): Resource<Result> =>
+  useResource(keyOf(document, variables), (signal) => client.request(document, variables, { signal }), options)
+
+/** Reads a document again for the views that show its answer. */
+export const readQueryAgain = <Result, Variables>(document: TypedDocument<Result, Variables>, variables: Variables) =>
+  cache.read(keyOf(document, variables))

@@ -1,7 +1,6 @@
 import { type Permission, WhoGrantsDocument } from '../generated/graphql.ts'
-import { client } from '../ground/connection.ts'
 import { formatPermission, needs } from '../ground/permissions.ts'
-import { useResource } from '../ground/resource.ts'
+import { useQuery } from '../ground/resource.ts'
 import { Button } from './button.tsx'
 import { Empty } from './page-states.tsx'
 
@@ -9,7 +8,7 @@ const namesMax = 5
 
 /** The page needs a permission: names it, and who gives it. */
 export function Forbidden({ permission }: { permission: Permission }) {
-  const { value } = useResource('who grants', (signal) => client.request(WhoGrantsDocument, {}, { signal }))
+  const { value } = useQuery(WhoGrantsDocument, {})
   const { level, scope, text } = needs[permission]
   const isScope = value?.viewer.user.permissions.includes(permission) ?? false
   const admins = value?.users.nodes.filter(({ id }) => id !== value.viewer.user.id) ?? []

@@ -1,6 +1,5 @@
 import { PoolSharesDocument } from '../../generated/graphql.ts'
-import { client } from '../../ground/connection.ts'
-import { useResource } from '../../ground/resource.ts'
+import { useQuery } from '../../ground/resource.ts'
 import { useMay } from '../../ground/use-may.ts'
 import { formatTenth } from '../../parts/format.ts'
 import { listShares } from './account-shares.ts'
@@ -12,15 +11,8 @@ export const formatShare = (part: number): string => `${formatTenth(100 * part)}
 /** The accounts of a pool as a tree; `rows` is undefined until they are read. */
 export function useFairShares(pool: string) {
   const isWhole = useMay()('JOB_VIEW_ALL')
-  const { value, failure, read } = useResource(
-    `shares ${pool}`,
-    async (signal) => {
-      const { pool: found } = await client.request(PoolSharesDocument, { pool }, { signal })
-      return listShares(found?.accounts ?? [], isWhole)
-    },
-    { everyMs: readMs },
-  )
-  return { rows: value, failure, read }
+  const { value, failure, read } = useQuery(PoolSharesDocument, { pool }, { everyMs: readMs })
+  return { rows: value && listShares(value.pool?.accounts ?? [], isWhole), failure, read }
 }
 
 /** The longest of these bars. */

@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react'
 import { PoolNamesDocument } from '../../generated/graphql.ts'
-import { client } from '../../ground/connection.ts'
-import { useResource } from '../../ground/resource.ts'
+import { useQuery } from '../../ground/resource.ts'
 import { Button } from '../../parts/button.tsx'
 import { Empty, Failed, Loading } from '../../parts/page-states.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
@@ -16,8 +15,8 @@ interface PoolChoice {
 
 /** Pools change at restarts only: they are read once for each page. */
 export function usePool(page: './workload/' | './cluster/' | './usage?pool=', asked: string | undefined): PoolChoice {
-  const { value, failure, read } = useResource('pools', readPools)
-  const all = value ?? []
+  const { value, failure, read } = useQuery(PoolNamesDocument, {})
+  const all = value?.pools.nodes.map((each) => each.name) ?? []
   const name = asked ?? all[0]
   if (!value) return { name, all, state: failure ? <Failed failure={failure} onRetry={read} /> : <Loading /> }
   if (name === undefined)
@@ -38,9 +37,6 @@ const NoPool = ({ page, name, all }: { page: string; name: string; all: readonly
     The server has these pools:
   </Empty>
 )
-
-const readPools = async (signal: AbortSignal) =>
-  (await client.request(PoolNamesDocument, {}, { signal })).pools.nodes.map(({ name }) => name)
 
 interface PoolTabsProps {
   to: '/workload/$pool' | '/cluster/$pool'

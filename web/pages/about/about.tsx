@@ -2,9 +2,9 @@ import { Link } from '@tanstack/react-router'
 import { CircleCheck, TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { AboutServerDocument, type AboutServerQuery } from '../../generated/graphql.ts'
-import { client, useOutage } from '../../ground/connection.ts'
+import { useOutage } from '../../ground/connection.ts'
 import { usePageTitle } from '../../ground/page-title.ts'
-import { useResource } from '../../ground/resource.ts'
+import { useQuery, useResource } from '../../ground/resource.ts'
 import { useMay } from '../../ground/use-may.ts'
 import { Facts } from '../../parts/facts.tsx'
 import { formatClockSeconds, plural } from '../../parts/format.ts'
@@ -24,11 +24,7 @@ const checkMs = 30_000
 export function AboutPage() {
   usePageTitle('About')
   const may = useMay()
-  const { value, failure, read } = useResource(
-    'about',
-    (signal) => client.request(AboutServerDocument, {}, { signal }),
-    { everyMs },
-  )
+  const { value, failure, read } = useQuery(AboutServerDocument, {}, { everyMs })
   if (!value) return failure ? <Failed failure={failure} onRetry={read} /> : <Loading />
   return (
     <div className={styles.page}>

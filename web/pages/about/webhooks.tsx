@@ -1,7 +1,6 @@
 import { useState } from 'react'
 import { ListWebhooksDocument, type WebhookItemFragment } from '../../generated/graphql.ts'
-import { client } from '../../ground/connection.ts'
-import { useResource } from '../../ground/resource.ts'
+import { useQuery } from '../../ground/resource.ts'
 import { Button } from '../../parts/button.tsx'
 import { FailedInline } from '../../parts/page-states.tsx'
 import { Table } from '../../parts/table.tsx'
@@ -14,11 +13,7 @@ const everyMs = 10_000
 
 /** The webhooks of the configuration, for who may test and repair them. */
 export function Webhooks() {
-  const { value, failure, read } = useResource(
-    'webhooks',
-    (signal) => client.request(ListWebhooksDocument, {}, { signal }),
-    { everyMs },
-  )
+  const { value, failure, read } = useQuery(ListWebhooksDocument, {}, { everyMs })
   if (!value) return failure ? <FailedInline failure={failure} onRetry={read} /> : null
   if (value.webhooks.length === 0) return <p className={styles.message}>The configuration has no webhooks.</p>
   return (

@@ -4,9 +4,8 @@ import { useRef, useState } from 'react'
 import { stringify } from 'yaml'
 import { toSpecInput } from '../../features/spec/spec-input.ts'
 import { ApprovalPageDocument, type ApprovalPageQuery } from '../../generated/graphql.ts'
-import { client } from '../../ground/connection.ts'
 import { useKeys } from '../../ground/keys.ts'
-import { useResource } from '../../ground/resource.ts'
+import { useQuery } from '../../ground/resource.ts'
 import { useStart } from '../../ground/server-facts.ts'
 import { Button, Key } from '../../parts/button.tsx'
 import { Facts } from '../../parts/facts.tsx'
@@ -35,14 +34,8 @@ const readAgainMs = 15_000
 
 /** A request with everything that a decision needs. */
 export function ApprovalPanel({ id, version, onClose, onDecided }: PanelProps) {
-  const { value, failure, read } = useResource(
-    `${id} ${version}`,
-    async (signal) => (await client.request(ApprovalPageDocument, { id }, { signal })).node,
-    { everyMs: readAgainMs },
-  )
-  const last = useRef<WholeApproval | null>(null)
-  if (value?.__typename === 'Approval') last.current = value
-  const approval = last.current
+  const { value, failure, read } = useQuery(ApprovalPageDocument, { id }, { everyMs: readAgainMs, version })
+  const approval = value?.node?.__typename === 'Approval' ? value.node : null
   const title = approval ? nameJob(approval.job) : 'Request'
   return (
     <SidePanel title={title} onClose={onClose}>

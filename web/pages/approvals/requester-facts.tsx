@@ -15,7 +15,7 @@ const weekMs = 604_800_000
 /** The jobs of the requester, and the decisions about earlier requests. */
 export function RequesterFacts({ approval }: { approval: ApprovalRow }) {
   const { id: user, name } = approval.requestedBy
-  const { value } = useResource(user, (signal) => {
+  const { value } = useResource(`requester ${user}`, (signal) => {
     const since = new Date(serverNowMs() - weekMs).toISOString()
     return client.request(RequesterFactsDocument, { user, since }, { signal })
   })

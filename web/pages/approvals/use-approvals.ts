@@ -24,8 +24,6 @@ export interface Approvals {
 
 const rowsPerPage = 100
 const pagesMax = 5
-const readAgainMs = 30_000
-const gatherMs = 300
 const shownMs = 6_000
 const forever = { attempts: Number.POSITIVE_INFINITY }
 const none: readonly ApprovalRow[] = []
@@ -44,7 +42,7 @@ async function readAll(filter: ApprovalFilter, signal: AbortSignal) {
 /** The requests of a filter, live by the events of their jobs. Oldest first if they wait for a decision. */
 export function useApprovals(filter: ApprovalFilter): Approvals {
   const isPending = filter.statuses?.includes('PENDING') === true
-  const resource = useResource(JSON.stringify(filter), (signal) => readAll(filter, signal), { everyMs: readAgainMs })
+  const resource = useResource(`approvals ${JSON.stringify(filter)}`, (signal) => readAll(filter, signal))
   const { departures, depart, hold } = useDepartures()
   const { read, value } = resource
   const onChange = useRef<(row: ApprovalRow) => void>(() => undefined)
@@ -53,21 +51,14 @@ export function useApprovals(filter: ApprovalFilter): Approvals {
   }
   useEffect(() => {
     const leave = new AbortController()
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const readSoon = () => {
-      clearTimeout(timer)
-      timer = setTimeout(() => {
-        read()
-        refreshPendingDecisions()
-      }, gatherMs)
+    const readAgain = () => {
+      read()
+      refreshPendingDecisions()
     }
-    follow((row) => onChange.current(row), readSoon, leave.signal).catch((error: unknown) => {
+    follow((row) => onChange.current(row), readAgain, leave.signal).catch((error: unknown) => {
       if (!leave.signal.aborted) console.warn(error)
     })
-    return () => {
-      leave.abort()
-      clearTimeout(timer)
-    }
+    return () => leave.abort()
   }, [read])
   const rows = value?.rows ?? none
   return {
@@ -81,13 +72,13 @@ export function useApprovals(filter: ApprovalFilter): Approvals {
 }
 
 /** Each step of an approval is an event of its BLOCKED job. */
-async function follow(onRow: (row: ApprovalRow) => void, readSoon: () => void, signal: AbortSignal) {
+async function follow(onRow: (row: ApprovalRow) => void, readAgain: () => void, signal: AbortSignal) {
   const { jobs } = await client.request(ApprovalsNowDocument, {}, { ...forever, signal })
-  readSoon()
+  readAgain()
   for await (const { jobUpdates } of client.subscribe(ApprovalUpdatesDocument, { after: jobs.asOf }, { signal })) {
     if (jobUpdates.__typename === 'StreamHeartbeat') continue
     if (jobUpdates.__typename === 'JobTransitions' && jobUpdates.job.approval) onRow(jobUpdates.job.approval)
-    readSoon()
+    readAgain()
   }
 }
 

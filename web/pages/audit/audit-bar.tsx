@@ -1,7 +1,6 @@
 import { useId } from 'react'
 import { FindUsersDocument } from '../../generated/graphql.ts'
-import { client } from '../../ground/connection.ts'
-import { useResource } from '../../ground/resource.ts'
+import { useQuery } from '../../ground/resource.ts'
 import { Button } from '../../parts/button.tsx'
 import { Choice, ListBar, SearchField } from '../../parts/list-bar.tsx'
 import { type AuditSearch, operations } from './audit-filter.ts'
@@ -20,7 +19,7 @@ interface AuditBarProps {
 
 export function AuditBar({ search, onChange }: AuditBarProps) {
   const id = useId()
-  const users = useResource('actors', (signal) => client.request(FindUsersDocument, { first: 100 }, { signal }))
+  const users = useQuery(FindUsersDocument, { first: 100 })
   return (
     <ListBar actions={<Button onClick={() => onChange({ entry: 'verify' })}>Verify</Button>}>
       <SearchField

@@ -1,6 +1,5 @@
 import { type AuditItemFragment, OneAuditEntryDocument } from '../../generated/graphql.ts'
-import { client } from '../../ground/connection.ts'
-import { useResource } from '../../ground/resource.ts'
+import { useQuery } from '../../ground/resource.ts'
 import { Button } from '../../parts/button.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { formatExact } from '../../parts/format.ts'
@@ -12,11 +11,6 @@ import styles from './audit.module.css'
 import { type AuditSearch, listDetails, nameObject } from './audit-filter.ts'
 import { useObjectNames } from './object-names.ts'
 
-async function readEntry(id: string, signal: AbortSignal): Promise<AuditItemFragment | null> {
-  const { node } = await client.request(OneAuditEntryDocument, { id }, { signal })
-  return node?.__typename === 'AuditEntry' ? node : null
-}
-
 interface EntryPanelProps {
   id: string
   onClose: () => void
@@ -24,7 +18,8 @@ interface EntryPanelProps {
 }
 
 export function EntryPanel({ id, onClose, onFilter }: EntryPanelProps) {
-  const { value: entry, failure, read } = useResource(`entry ${id}`, (signal) => readEntry(id, signal))
+  const { value, failure, read } = useQuery(OneAuditEntryDocument, { id })
+  const entry = value && (value.node?.__typename === 'AuditEntry' ? value.node : null)
   return (
     <SidePanel title={entry?.operation ?? 'Entry'} onClose={onClose}>
       {entry === undefined && (failure ? <Failed failure={failure} onRetry={read} /> : <Loading />)}

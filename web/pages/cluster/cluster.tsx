@@ -39,11 +39,12 @@ export function ClusterPage() {
 }
 
 function PoolCluster({ name }: { name: string }) {
-  const { nodes, pool, failure } = useNodes(name)
-  if (!nodes || !pool) return failure ? <Failed failure={failure} onRetry={() => location.reload()} /> : <Loading />
+  const { value, failure, read } = useNodes(name)
+  if (!value) return failure ? <Failed failure={failure} onRetry={read} /> : <Loading />
+  const { nodes, pool } = value
   return (
     <>
-      {failure && <FailedInline failure={failure} />}
+      {failure && <FailedInline failure={failure} onRetry={read} />}
       {nodes.length === 0 ? (
         <Empty title="The pool has no nodes" actions={<AddButton pool={pool} />}>
           Jobs of this pool wait until a node is added, in berth.yaml or with berth node add.

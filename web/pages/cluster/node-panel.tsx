@@ -1,7 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { NodeDetailsDocument, type NodeDetailsQuery } from '../../generated/graphql.ts'
-import { client } from '../../ground/connection.ts'
-import { useResource } from '../../ground/resource.ts'
+import { useQuery } from '../../ground/resource.ts'
 import { useNow } from '../../ground/server-clock.ts'
 import { type Fact, Facts } from '../../parts/facts.tsx'
 import { formatBytes, formatClock, formatDuration, formatTenth, plural } from '../../parts/format.ts'
@@ -19,7 +18,8 @@ import { type Claims, findCondition, isClosed } from './node-condition.ts'
 type Details = Extract<NonNullable<NodeDetailsQuery['node']>, { runs: unknown }>
 type Run = Details['runs']['nodes'][number]
 
-const readMs = 3_000
+/** How far the runs are; a change of the node is read at once. */
+const readMs = 10_000
 const runsShown = 50
 
 interface NodePanelProps {
@@ -31,7 +31,9 @@ interface NodePanelProps {
 
 /** Who holds the node, since when and until when; and what can be done with it. */
 export function NodePanel({ node, claims, pool, onClose }: NodePanelProps) {
-  const { value, failure, read } = useResource(node.id, (signal) => readDetails(node.id, signal), { everyMs: readMs })
+  const variables = { id: node.id, first: runsShown }
+  const { value: found, failure, read } = useQuery(NodeDetailsDocument, variables, { everyMs: readMs, version: node })
+  const value = found?.node && 'runs' in found.node ? found.node : undefined
   const hold = pool.holds.find(({ nodes }) => nodes.some(({ id }) => id === node.id))
   return (
     <SidePanel title={node.name} onClose={onClose}>
@@ -41,11 +43,6 @@ export function NodePanel({ node, claims, pool, onClose }: NodePanelProps) {
       <Runs details={value ?? null} node={node} />
     </SidePanel>
   )
-}
-
-async function readDetails(id: string, signal: AbortSignal): Promise<Details | null> {
-  const { node } = await client.request(NodeDetailsDocument, { id, first: runsShown }, { signal })
-  return node && 'runs' in node ? node : null
 }
 
 interface NodeFactsProps {

@@ -1,7 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { ListJobsDocument } from '../../generated/graphql.ts'
-import { client } from '../../ground/connection.ts'
-import { useResource } from '../../ground/resource.ts'
+import { useQuery } from '../../ground/resource.ts'
 import { useStart } from '../../ground/server-facts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Empty, Failed, Loading } from '../../parts/page-states.tsx'
@@ -16,13 +15,10 @@ const jobsShown = 50
 /** The newest jobs of the reader, to compare one of them with the first. */
 export function Choice({ ids }: { ids: readonly string[] }) {
   const { viewer } = useStart()
-  const { value, failure, read } = useResource('jobs to compare', async (signal) => {
-    const filter = { users: [viewer.user.id] }
-    const { jobs } = await client.request(ListJobsDocument, { first: jobsShown, filter }, { attempts: 4, signal })
-    return jobs.nodes
-  })
+  const filter = { users: [viewer.user.id] }
+  const { value, failure, read } = useQuery(ListJobsDocument, { first: jobsShown, filter })
   if (!value) return failure ? <Failed failure={failure} onRetry={read} /> : <Loading />
-  const others = value.filter(({ id }) => !ids.includes(id))
+  const others = value.jobs.nodes.filter(({ id }) => !ids.includes(id))
   if (others.length === 0)
     return (
       <Empty title="No other job to compare with" actions={<Button href="./jobs">All jobs</Button>}>

@@ -1,8 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { CompareJobsDocument } from '../../generated/graphql.ts'
-import { client } from '../../ground/connection.ts'
 import { usePageTitle } from '../../ground/page-title.ts'
-import { useResource } from '../../ground/resource.ts'
+import { useQuery } from '../../ground/resource.ts'
 import { Button } from '../../parts/button.tsx'
 import { Empty, Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
 import { Choice } from './choice.tsx'
@@ -34,15 +33,13 @@ export function ComparePage() {
 
 function Compared({ ids }: { ids: readonly string[] }) {
   const navigate = useNavigate()
-  const { value, failure, read } = useResource(
-    `compare ${ids.join()}`,
-    async (signal) => {
-      const { nodes } = await client.request(CompareJobsDocument, { ids: [...ids], points }, { attempts: 4, signal })
-      return nodes.filter((node) => node !== null && 'spec' in node)
-    },
-    { everyMs: readAgainMs },
-  )
-  if (!value) return failure ? <Failed failure={failure} onRetry={read} /> : <Loading />
+  const {
+    value: found,
+    failure,
+    read,
+  } = useQuery(CompareJobsDocument, { ids: [...ids], points }, { everyMs: readAgainMs })
+  if (!found) return failure ? <Failed failure={failure} onRetry={read} /> : <Loading />
+  const value = found.nodes.filter((node) => node !== null && 'spec' in node)
   const missing = ids.filter((id) => !value.some((job) => job.id === id))
   const keep = (kept: readonly string[]) => void navigate({ to: '/jobs/compare', search: { ids: kept.join(',') } })
   return (

@@ -1,9 +1,8 @@
 import { useMemo } from 'react'
 import { MetricCharts } from '../../features/jobs/metric-charts.tsx'
 import { readMetric } from '../../features/jobs/metric-series.ts'
-import { CompareMetricsDocument } from '../../generated/graphql.ts'
-import { client } from '../../ground/connection.ts'
-import { useResource } from '../../ground/resource.ts'
+import { CompareMetricsDocument, type CompareMetricsQuery } from '../../generated/graphql.ts'
+import { useQuery } from '../../ground/resource.ts'
 import { FailedInline } from '../../parts/page-states.tsx'
 import styles from './compare.module.css'
 import { type ComparedJob, seriesOf } from './compared-job.ts'
@@ -15,19 +14,13 @@ const readAgainMs = 5_000
 export function MetricsTogether({ jobs }: { jobs: readonly ComparedJob[] }) {
   const ids = jobs.map(({ id }) => id)
   const isActive = jobs.some(({ stateCategory }) => stateCategory !== 'FINAL')
-  const { value, failure, read } = useResource(
-    `compare metrics ${ids.join()}`,
-    async (signal) => {
-      const { nodes } = await client.request(CompareMetricsDocument, { ids, points }, { attempts: 4, signal })
-      return nodes.map((node) => (node && 'currentRun' in node ? (node.currentRun.metrics ?? []) : []))
-    },
-    { everyMs: isActive ? readAgainMs : undefined },
-  )
+  const everyMs = isActive ? readAgainMs : undefined
+  const { value, failure, read } = useQuery(CompareMetricsDocument, { ids, points }, { everyMs })
   const sources = useMemo(
     () =>
       jobs.map((job, i) => ({
         ...seriesOf(job, i),
-        metrics: (value?.[i] ?? []).map((metric) => readMetric(metric)),
+        metrics: metricsOf(value?.nodes[i]).map((metric) => readMetric(metric)),
       })),
     [value, ids.join()],
   )
@@ -42,3 +35,6 @@ export function MetricsTogether({ jobs }: { jobs: readonly ComparedJob[] }) {
     </section>
   )
 }
+
+const metricsOf = (node: CompareMetricsQuery['nodes'][number] | undefined) =>
+  node && 'currentRun' in node ? (node.currentRun.metrics ?? []) : []

@@ -26,13 +26,12 @@ type TabName = (typeof tabNames)[number]
 
 export function JobPage() {
   const { id = '', tab } = useParams({ strict: false }) as { id?: string; tab?: string }
-  const state = useJob(id)
-  const { job, failure, isGone, isLoading } = state
+  const { value: state, failure, read } = useJob(id)
+  const job = state?.job
   usePageTitle(job ? nameJob(job) : id, { isJob: true, state: job ? stateWords[job.state] : '' })
   useStateIcon(job?.state)
-  if (isGone && !job) return <Missing what={`Job ${id}`} />
-  if (failure && !job) return <Failed failure={failure} onRetry={() => location.reload()} />
-  if (isLoading || !job) return <Loading />
+  if (state === null) return <Missing what={`Job ${id}`} />
+  if (!state || !job) return failure ? <Failed failure={failure} onRetry={read} /> : <Loading />
   const shown = tab === undefined ? 'log' : tabNames.find((name) => name === tab)
   if (!shown) return <Missing what={`The part ${tab} of a job`} />
   return <JobView key={id} state={state} job={job} tab={shown} />
@@ -76,7 +75,7 @@ function Part({ state: { spec, events, eventsStart }, job, tab, run }: PartProps
     case 'log':
       return <LogPart job={job} spec={spec} run={run} />
     case 'events':
-      return <EventsTab jobId={job.id} events={events} start={eventsStart} />
+      return <EventsTab key={eventsStart} jobId={job.id} events={events} start={eventsStart} />
     case 'spec':
       return spec && <SpecTab job={job} spec={spec} />
     case 'metrics':

@@ -16,5 +16,5 @@ export function useRunValues<Value>(
   const runId = job.runs.nodes.find(({ number }) => number === run)?.id ?? job.currentRun.id
   const isActive = job.stateCategory === 'ACTIVE' && runId === job.currentRun.id
   const everyMs = isActive ? readAgainMs : undefined
-  return { isActive, ...useResource(`${name} ${runId}`, (signal) => load(runId, signal), { everyMs }) }
+  return { isActive, ...useResource(`run ${name} ${runId}`, (signal) => load(runId, signal), { everyMs }) }
 }

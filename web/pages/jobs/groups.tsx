@@ -3,6 +3,7 @@ import { ChevronRight } from 'lucide-react'
 import { useState } from 'react'
 import type { FilterSearch, JobsSearch } from '../../features/jobs/filter/filter-text.ts'
 import { describePlace } from '../../features/jobs/rows/place.ts'
+import { useJobChanges } from '../../features/jobs/rows/use-job-changes.ts'
 import {
   CountKeysDocument,
   type CountKeysQuery,
@@ -11,7 +12,7 @@ import {
   ListJobsDocument,
 } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
-import { useResource } from '../../ground/resource.ts'
+import { useQuery, useResource } from '../../ground/resource.ts'
 import { formatCount } from '../../parts/format.ts'
 import { Empty, Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
 import { nameJob } from '../../parts/server-text.ts'
@@ -57,9 +58,11 @@ interface GroupTableProps extends Omit<GroupsProps, 'group'> {
 
 function GroupTable({ name, labelKey, filter, search }: GroupTableProps) {
   const key = JSON.stringify([name, labelKey, filter])
-  const { value, failure, read } = useResource(key, (signal) => readGroups({ name, labelKey, filter }, signal), {
-    everyMs: readMs,
-  })
+  const { value, failure, read } = useResource(
+    `groups ${key}`,
+    (signal) => readGroups({ name, labelKey, filter }, signal),
+    { version: useJobChanges(), pauseMs: readMs },
+  )
   if (!value) return failure ? <Failed failure={failure} onRetry={read} /> : <Loading />
   const { rows, isExact } = value
   if (rows.length === 0) return <Empty title="No job matches">Groups appear here as jobs are submitted.</Empty>
@@ -182,15 +185,15 @@ function Group({ row, title, terms, filter, search, most }: GroupProps) {
 }
 
 function GroupJobs({ filter }: { filter: JobFilter }) {
-  const { value, failure, read } = useResource(
-    JSON.stringify(filter),
-    async (signal) => (await client.request(ListJobsDocument, { first: shownJobs, filter }, { signal })).jobs,
-    { everyMs: readMs },
+  const { value, failure, read } = useQuery(
+    ListJobsDocument,
+    { first: shownJobs, filter },
+    { version: useJobChanges(), pauseMs: readMs },
   )
   if (!value) return failure ? <FailedInline failure={failure} onRetry={read} /> : <Loading />
   return (
     <ul className={styles.jobs}>
-      {value.nodes.map((job) => (
+      {value.jobs.nodes.map((job) => (
         <li key={job.id}>
           <Link to="/jobs/$id" params={{ id: job.id }} className={styles.job}>
             <StateChip state={job.state} fraction={job.progress?.fraction} detail={describeEnd(job)} />
@@ -208,16 +211,14 @@ function GroupJobs({ filter }: { filter: JobFilter }) {
 
 /** Groups by label need its key: those of the newest jobs are offered. */
 function LabelKeys({ filter, search }: { filter: JobFilter; search: JobsSearch }) {
-  const { value, failure, read } = useResource(`label keys ${JSON.stringify(filter)}`, async (signal) => {
-    const { jobs } = await client.request(ListJobsDocument, { first: groupsMax, filter }, { signal })
-    return [...new Set(jobs.nodes.flatMap(({ labels }) => labels.map(({ key }) => key)))].toSorted()
-  })
+  const { value, failure, read } = useQuery(ListJobsDocument, { first: groupsMax, filter })
   if (!value) return failure ? <Failed failure={failure} onRetry={read} /> : <Loading />
-  if (value.length === 0)
+  const keys = [...new Set(value.jobs.nodes.flatMap(({ labels }) => labels.map(({ key }) => key)))].toSorted()
+  if (keys.length === 0)
     return <Empty title="No labels">None of the newest jobs that match has a label to group by.</Empty>
   return (
     <Empty title="Group by which label?">
-      {value.map((key) => (
+      {keys.map((key) => (
         <Link key={key} to="/jobs" search={{ ...search, group: `label:${key}` }} className={styles.key}>
           {key}
         </Link>

@@ -31,10 +31,12 @@ interface JobRowsProps {
   onPeek: (id: string | undefined) => void
 }
 
+const listName = 'jobs'
+
 /** The live list. While another filter is read, the rows of the one before stay. */
 export function JobRows(props: JobRowsProps) {
   const { filter, order, hasFilter } = props
-  const [fromEnd, setFromEnd] = useState(() => findKeptList()?.isFromEnd ?? false)
+  const [fromEnd, setFromEnd] = useState(() => findKeptList(listName)?.isFromEnd ?? false)
   const [attempt, setAttempt] = useState(0)
   const wanted = JSON.stringify([filter, order])
   // Another filter begins at its start.
@@ -48,7 +50,7 @@ export function JobRows(props: JobRowsProps) {
     key: shownKey,
     list,
     view,
-  } = useJobList(key, {
+  } = useJobList(listName, key, {
     client,
     store: jobStore,
     filter,

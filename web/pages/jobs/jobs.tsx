@@ -1,21 +1,23 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useMemo } from 'react'
+import { lazy, Suspense, useMemo } from 'react'
 import { formatFilter, toJobFilter } from '../../features/jobs/filter/filter-text.ts'
 import { useTeamNames, useUserNames } from '../../features/jobs/filter/use-names.ts'
 import { readOrder } from '../../features/jobs/rows/order.ts'
+import { loadPart } from '../../ground/load-part.ts'
 import { usePageTitle } from '../../ground/page-title.ts'
 import { serverNowMs } from '../../ground/server-clock.ts'
 import { useStart } from '../../ground/server-facts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Empty, Loading } from '../../parts/page-states.tsx'
 import { WithPanel } from '../../parts/side-panel.tsx'
-import { Groups } from './groups.tsx'
 import { JobRows } from './job-rows.tsx'
 import styles from './jobs.module.css'
 import { ListBar, ListOptions } from './list-bar.tsx'
-import { Peek } from './peek.tsx'
 import { StateTabs } from './state-tabs.tsx'
 import { useStateCounts } from './use-state-counts.ts'
+
+const Groups = lazy(async () => ({ default: (await loadPart(() => import('./groups.tsx'))).Groups }))
+const Peek = lazy(async () => ({ default: (await loadPart(() => import('./peek.tsx'))).Peek }))
 
 export function JobsPage() {
   usePageTitle('Jobs')
@@ -52,9 +54,19 @@ export function JobsPage() {
       {!isKnown && <Loading />}
       {isKnown && problems.length > 0 && <WrongFilter />}
       {isReady && (
-        <WithPanel panel={peek && <Peek key={peek} id={peek} onClose={() => showPeek(undefined)} />}>
+        <WithPanel
+          panel={
+            peek && (
+              <Suspense>
+                <Peek key={peek} id={peek} onClose={() => showPeek(undefined)} />
+              </Suspense>
+            )
+          }
+        >
           {group ? (
-            <Groups group={group} filter={filter} search={search} />
+            <Suspense fallback={<Loading />}>
+              <Groups group={group} filter={filter} search={search} />
+            </Suspense>
           ) : (
             <JobRows
               filter={filter}

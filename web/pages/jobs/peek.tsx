@@ -1,5 +1,5 @@
 import { Link, useNavigate } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect } from 'react'
 import { confirmBulk } from '../../features/jobs/actions/confirm-bulk.tsx'
 import { retryJob } from '../../features/jobs/actions/retry-job.ts'
 import { StartEstimate, TimeLeft } from '../../features/jobs/rows/estimates.tsx'
@@ -8,8 +8,7 @@ import { describePlace, describeRequest } from '../../features/jobs/rows/place.t
 import { useJobRow } from '../../features/jobs/rows/use-job-row.ts'
 import { toPlainText } from '../../features/log/ansi.ts'
 import { PeekJobDocument, type PeekJobQuery } from '../../generated/graphql.ts'
-import { client } from '../../ground/connection.ts'
-import { useResource } from '../../ground/resource.ts'
+import { useQuery } from '../../ground/resource.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { formatMoney, plural } from '../../parts/format.ts'
@@ -25,16 +24,15 @@ type PeekedJob = NonNullable<PeekJobQuery['job']>
 
 const readMs = 3_000
 
-async function readJob(id: string, signal: AbortSignal): Promise<PeekedJob | null> {
-  const { job } = await client.request(PeekJobDocument, { id }, { signal })
-  if (job) jobStore.put(job)
-  return job
-}
-
 /** One job beside the list: facts, why it waits or how it ended, the end of its log, and what may be done. */
 export function Peek({ id, onClose }: { id: string; onClose: () => void }) {
-  const { value, failure, read } = useResource(`peek ${id}`, (signal) => readJob(id, signal), { everyMs: readMs })
   const row = useJobRow(id)
+  const everyMs = row?.stateCategory === 'FINAL' ? undefined : readMs
+  const { value: found, failure, read } = useQuery(PeekJobDocument, { id }, { everyMs, version: row?.version })
+  const value = found?.job
+  useEffect(() => {
+    if (value) jobStore.put(value)
+  }, [value])
   return (
     <SidePanel title={row ? nameJob(row) : id} actions={<OpenLink id={id} />} onClose={onClose}>
       {failure && <FailedInline failure={failure} onRetry={read} />}

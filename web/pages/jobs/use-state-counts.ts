@@ -1,8 +1,7 @@
-import { useEffect, useRef } from 'react'
+import { useEffect, useMemo, useRef } from 'react'
 import { jobStore } from '../../features/jobs/rows/job-store.ts'
 import { CountStatesDocument, type JobFilter, type JobState } from '../../generated/graphql.ts'
-import { client } from '../../ground/connection.ts'
-import { useResource } from '../../ground/resource.ts'
+import { useQuery } from '../../ground/resource.ts'
 
 export interface StateCounts {
   byState: ReadonlyMap<JobState, number>
@@ -11,44 +10,23 @@ export interface StateCounts {
 }
 
 const readMs = 4_000
-/** After a change of a job that this page has heard of. */
-const changedMs = 1_000
+/** Between two reads after changes of jobs that this page has heard of. */
+const pauseMs = 1_000
 
 /** Numbers of jobs by state; the states of the filter do not count, its other terms do. */
-export function useStateCounts({ states: _, ...rest }: JobFilter): StateCounts | null {
-  const isReading = useRef(false)
-  const read = async (signal: AbortSignal): Promise<StateCounts> => {
-    isReading.current = true
-    const counted = client.request(CountStatesDocument, { filter: rest }, { signal })
-    const { jobCounts } = await counted.finally(() => {
-      isReading.current = false
-    })
-    const byState = new Map(jobCounts.rows.map(({ key, count }) => [key as JobState, count]))
-    return { byState, isExact: jobCounts.isExact }
-  }
-  const { value, read: readAgain } = useResource(JSON.stringify(rest), read, { everyMs: readMs })
-  useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined
-    // A second read would end one that is in flight.
-    const readSoon = () => {
-      if (document.hidden) return
-      timer ??= setTimeout(() => {
-        timer = undefined
-        if (isReading.current) readSoon()
-        else readAgain()
-      }, changedMs)
-    }
-    const unsubscribe = jobStore.onStateChange(readSoon)
-    return () => {
-      clearTimeout(timer)
-      unsubscribe()
-    }
-  }, [readAgain])
+export function useStateCounts({ states: _, ...filter }: JobFilter): StateCounts | null {
+  const { value, read } = useQuery(CountStatesDocument, { filter }, { everyMs: readMs, pauseMs })
+  useEffect(() => jobStore.onStateChange(read), [read])
   const last = useRef(value)
-  useEffect(() => {
-    if (value) last.current = value
-  }, [value])
-  return value ?? last.current ?? null
+  if (value) last.current = value
+  const counted = last.current?.jobCounts
+  return useMemo(
+    () =>
+      counted
+        ? { byState: new Map(counted.rows.map((row) => [row.key as JobState, row.count])), isExact: counted.isExact }
+        : null,
+    [counted],
+  )
 }
 
 export function countStates({ byState }: StateCounts, states: readonly JobState[] | null | undefined): number {

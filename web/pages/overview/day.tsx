@@ -1,5 +1,6 @@
 import { Link, useSearch } from '@tanstack/react-router'
 import { type SyntheticEvent, useMemo, useState } from 'react'
+import { useJobChanges } from '../../features/jobs/rows/use-job-changes.ts'
 import {
   DayJobsDocument,
   type DayJobsQueryVariables,
@@ -60,7 +61,7 @@ export function Day({ ended, running }: { ended: OverviewQuery['ended']; running
   const { rows: asked } = useSearch({ strict: false })
   const by: RowsBy = asked === 'user' && !isOwn ? 'user' : 'pool'
   const nowMs = useNow(stepMs)
-  const { value, failure, read } = useResource('day', readDay, { everyMs: readMs })
+  const { value, failure, read } = useResource('day', readDay, { version: useJobChanges(), pauseMs: readMs })
   const rows = useMemo(() => listDayRows(value?.jobs ?? [], { by, nowMs }), [value, by, nowMs])
   const [pointed, setPointed] = useState<string | null>(null)
   const point = ({ target }: SyntheticEvent) =>

@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
-import { ListJobsDocument } from '../../generated/graphql.ts'
-import { client } from '../../ground/connection.ts'
-import { useResource } from '../../ground/resource.ts'
+import { useJobChanges } from '../../features/jobs/rows/use-job-changes.ts'
+import { ListJobsDocument, type ListJobsQueryVariables } from '../../generated/graphql.ts'
+import { useQuery } from '../../ground/resource.ts'
 import { useNow } from '../../ground/server-clock.ts'
 import { useStart } from '../../ground/server-facts.ts'
 import { formatClock, formatCount } from '../../parts/format.ts'
@@ -84,22 +84,13 @@ const looked = 20
 /** "next starts ~14:20": the first of my oldest waiting jobs. */
 function NextStart({ userId }: { userId: string }) {
   const nowMs = useNow()
-  const { value } = useResource(
-    'next start',
-    async (signal) => {
-      const variables = {
-        first: looked,
-        filter: { users: [userId], states: ['QUEUED' as const] },
-        orderBy: { field: 'CREATED_AT' as const, direction: 'ASC' as const },
-      }
-      const { jobs } = await client.request(ListJobsDocument, variables, { signal })
-      return jobs.nodes.flatMap(({ scheduling }) => {
-        const at = scheduling?.estimatedStart?.p50
-        return at ? [Date.parse(at)] : []
-      })
-    },
-    { everyMs: readMs },
-  )
-  if (!value || value.length === 0) return null
-  return <small>next starts ~{formatClock(Math.max(nowMs, Math.min(...value)), nowMs)}</small>
+  const variables: ListJobsQueryVariables = {
+    first: looked,
+    filter: { users: [userId], states: ['QUEUED'] },
+    orderBy: { field: 'CREATED_AT', direction: 'ASC' },
+  }
+  const { value } = useQuery(ListJobsDocument, variables, { version: useJobChanges(), pauseMs: readMs })
+  const starts = value?.jobs.nodes.flatMap(({ scheduling }) => scheduling?.estimatedStart?.p50 ?? []) ?? []
+  if (starts.length === 0) return null
+  return <small>next starts ~{formatClock(Math.max(nowMs, Math.min(...starts.map(Date.parse))), nowMs)}</small>
 }

@@ -47,7 +47,7 @@ interface JobBoxProps {
 }
 
 function JobBox({ title, category, userId, count, empty }: JobBoxProps) {
-  const { list, view } = useJobList(`${category} ${userId}`, {
+  const { list, view } = useJobList(category, `${category} ${userId}`, {
     client,
     store: jobStore,
     filter: { users: [userId], stateCategories: [category] },

@@ -3,9 +3,9 @@ import { Hand, ServerCrash } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { JobRow } from '../../features/jobs/rows/job-store.ts'
 import { markSeen, useSeenJobs } from '../../features/jobs/rows/seen-jobs.ts'
+import { useJobChanges } from '../../features/jobs/rows/use-job-changes.ts'
 import { OpenApprovalsDocument, TroubledNodesDocument, type TroubledNodesQuery } from '../../generated/graphql.ts'
-import { client } from '../../ground/connection.ts'
-import { useResource } from '../../ground/resource.ts'
+import { useQuery } from '../../ground/resource.ts'
 import { useNow } from '../../ground/server-clock.ts'
 import { useMay } from '../../ground/use-may.ts'
 import { Button } from '../../parts/button.tsx'
@@ -102,11 +102,8 @@ const Item = ({ icon, to, search = {}, when, children }: ItemProps) => (
 /** "3 approvals: oldest 2 h, 1 ends in 40 min". */
 function Approvals({ count }: { count: number }) {
   const nowMs = useNow()
-  const { value } = useResource(
-    'open approvals',
-    async (signal) => (await client.request(OpenApprovalsDocument, {}, { signal })).approvals.nodes,
-    { everyMs: readMs },
-  )
+  const value = useQuery(OpenApprovalsDocument, {}, { version: useJobChanges(), pauseMs: readMs }).value?.approvals
+    .nodes
   const oldestMs = Math.min(...(value ?? []).map(({ requestedAt }) => Date.parse(requestedAt)))
   const ends = (value ?? []).map(({ expiresAt }) => Date.parse(expiresAt)).filter((ms) => ms - nowMs < hourMs)
   return (
@@ -132,20 +129,14 @@ interface TroubledNode {
 /** Nodes that accept no runs by themselves, for those who may mend it; undefined: not read yet. */
 function useTroubledNodes(): readonly TroubledNode[] | undefined {
   const isOff = !useMay()('NODE_WRITE')
-  const { value } = useResource(
-    'troubled nodes',
-    async (signal) => {
-      const { pools } = await client.request(TroubledNodesDocument, {}, { signal })
-      return pools.nodes.flatMap(({ name: pool, nodes }) =>
-        nodes.nodes.flatMap(({ id, name, backsOffUntil, ...node }): TroubledNode[] => {
-          const trouble = describeTrouble({ backsOffUntil, ...node })
-          return trouble === null ? [] : [{ id, pool, name, backsOffUntil, trouble }]
-        }),
-      )
-    },
-    { everyMs: readMs, isOff },
+  const { value } = useQuery(TroubledNodesDocument, {}, { everyMs: readMs, isOff })
+  if (isOff) return []
+  return value?.pools.nodes.flatMap(({ name: pool, nodes }) =>
+    nodes.nodes.flatMap(({ id, name, backsOffUntil, ...node }): TroubledNode[] => {
+      const trouble = describeTrouble({ backsOffUntil, ...node })
+      return trouble === null ? [] : [{ id, pool, name, backsOffUntil, trouble }]
+    }),
   )
-  return isOff ? [] : value
 }
 
 type NodeFacts = TroubledNodesQuery['pools']['nodes'][number]['nodes']['nodes'][number]

@@ -1,8 +1,9 @@
 import { readTime } from '../../features/jobs/filter/filter-text.ts'
+import { useJobChanges } from '../../features/jobs/rows/use-job-changes.ts'
 import { AnyJobDocument, type CountsFragment, OverviewDocument, type OverviewQuery } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
 import { usePageTitle } from '../../ground/page-title.ts'
-import { useResource } from '../../ground/resource.ts'
+import { useQuery, useResource } from '../../ground/resource.ts'
 import { serverNowMs } from '../../ground/server-clock.ts'
 import { useStart } from '../../ground/server-facts.ts'
 import { useMay } from '../../ground/use-may.ts'
@@ -15,7 +16,7 @@ import { NeedsYou } from './needs-you.tsx'
 import styles from './overview.module.css'
 import { Pools } from './pools.tsx'
 
-const readMs = 5_000
+const pauseMs = 5_000
 
 async function readOverview(userId: string, signal: AbortSignal) {
   const ended = { finishedAfter: readTime('24h', serverNowMs()) }
@@ -29,7 +30,8 @@ export function OverviewPage() {
   const { viewer } = useStart()
   const userId = viewer.user.id
   const { value, failure, read } = useResource('overview', (signal) => readOverview(userId, signal), {
-    everyMs: readMs,
+    version: useJobChanges(),
+    pauseMs,
   })
   const isEmpty = useIsEmpty()
   if (!value) return failure ? <Failed failure={failure} onRetry={read} /> : <Loading />
@@ -107,13 +109,5 @@ function sumUp(pools: OverviewQuery['pools']['nodes'], failed: Counted): Numbers
 
 /** true: the viewer sees no job at all. */
 function useIsEmpty(): boolean {
-  const { value } = useResource(
-    'any job',
-    async (signal) => {
-      const { jobs } = await client.request(AnyJobDocument, {}, { signal })
-      return jobs.nodes.length > 0
-    },
-    { everyMs: readMs * 2 },
-  )
-  return value === false
+  return useQuery(AnyJobDocument, {}, { version: useJobChanges(), pauseMs: 2 * pauseMs }).value?.jobs.nodes.length === 0
 }

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { FindUsersDocument, MakeTokenDocument, type TokenScope } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
 import { scopes } from '../../ground/permissions.ts'
-import { useResource } from '../../ground/resource.ts'
+import { useQuery } from '../../ground/resource.ts'
 import { serverNowMs } from '../../ground/server-clock.ts'
 import { useStart } from '../../ground/server-facts.ts'
 import { useMay } from '../../ground/use-may.ts'
@@ -41,11 +41,8 @@ export function TokenForm({ userName, userId, onCreate, onClose }: TokenFormProp
   const [chosen, setChosen] = useState<readonly TokenScope[]>(viewer.scopes)
   const [days, setDays] = useState('')
   const [created, setCreated] = useState<{ name: string; secret: string } | null>(null)
-  const users = useResource(
-    'users for tokens',
-    (signal) => client.request(FindUsersDocument, { filter: { disabled: false }, first: usersMax }, { signal }),
-    { isOff: !may('TOKEN_ANY') },
-  )
+  const variables = { filter: { disabled: false }, first: usersMax }
+  const users = useQuery(FindUsersDocument, variables, { isOff: !may('TOKEN_ANY') })
   const names = users.value?.users.nodes.map((each) => each.name) ?? []
   const create = async (): Promise<Refusal | null> => {
     const known = users.value?.users.nodes.find((each) => each.name === owner)?.id

@@ -32,7 +32,7 @@ export function Tokens() {
   const may = useMay()
   const name = search.user ?? (may('TOKEN_ANY') ? undefined : viewer.user.name)
   const isSelf = name === viewer.user.name
-  const user = useResource(`user ${name}`, (signal) => findUser(name ?? '', signal), {
+  const user = useResource(`user named ${name}`, (signal) => findUser(name ?? '', signal), {
     isOff: name === undefined || isSelf,
   })
   if (viewer.user.level === 'VIEWER' && !may('TOKEN_OWN', 'TOKEN_ANY')) return <Forbidden permission="TOKEN_OWN" />

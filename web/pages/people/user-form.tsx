@@ -9,7 +9,7 @@ import {
 } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
 import { formatPermission, includesLevel, levels, listPermissions } from '../../ground/permissions.ts'
-import { useResource } from '../../ground/resource.ts'
+import { useQuery } from '../../ground/resource.ts'
 import { useStart } from '../../ground/server-facts.ts'
 import { isSame, mergeDraft, type Values } from '../../parts/changed-values.ts'
 import { CheckList } from '../../parts/check-list.tsx'
@@ -217,7 +217,7 @@ function AdminFields({ draft, isNew, refusal, set }: FieldsProps & { isNew: bool
 /** Only an administrator adds members: they may charge the account of the team. */
 function TeamFields({ draft, refusal, set }: FieldsProps) {
   const { viewer } = useStart()
-  const { value } = useResource('teams', (signal) => client.request(TeamNamesDocument, {}, { signal }))
+  const { value } = useQuery(TeamNamesDocument, {})
   const names = [...new Set([...(value?.teams.nodes.map(({ name }) => name) ?? []), ...draft.teams])]
   const isAdmin = viewer.user.level === 'ADMIN'
   if (names.length === 0) return null

@@ -11,7 +11,7 @@ import {
 import { client } from '../../ground/connection.ts'
 import { usePages } from '../../ground/list-pages.ts'
 import { levels } from '../../ground/permissions.ts'
-import { useResource } from '../../ground/resource.ts'
+import { useQuery } from '../../ground/resource.ts'
 import { useStart } from '../../ground/server-facts.ts'
 import { useMay } from '../../ground/use-may.ts'
 import { Button } from '../../parts/button.tsx'
@@ -57,7 +57,7 @@ export function Users() {
   const search: UsersSearch = useSearch({ from: '/people/$part' })
   const navigate = useNavigate({ from: '/people/$part' })
   const { server } = useStart()
-  const teams = useResource('teams', (signal) => client.request(TeamNamesDocument, {}, { signal })).value
+  const teams = useQuery(TeamNamesDocument, {}).value
   const filter = toUserFilter(search, teams)
   const orderBy = search.order === 'created' ? 'CREATED_AT' : 'NAME'
   const users = usePages(

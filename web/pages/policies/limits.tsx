@@ -1,8 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { describeUse, type LimitName, limitNames, limitTexts } from '../../features/policies/limit-effects.ts'
 import { PoolNamesDocument } from '../../generated/graphql.ts'
-import { client } from '../../ground/connection.ts'
-import { useResource } from '../../ground/resource.ts'
+import { useQuery } from '../../ground/resource.ts'
 import { useMay } from '../../ground/use-may.ts'
 import { Button } from '../../parts/button.tsx'
 import { formatCount } from '../../parts/format.ts'
@@ -17,8 +16,6 @@ import { ScopeLimitForm } from './scope-limit-form.tsx'
 import { type PoolLimitsNow, useLimits } from './use-limits.ts'
 import { usePoliciesSearch } from './use-policies-search.ts'
 
-const everyMs = 5_000
-
 type LimitsNow = NonNullable<ReturnType<typeof useLimits>['value']>
 type ScopeLimit = PoolLimitsNow['scopes'][number]
 
@@ -29,10 +26,10 @@ const keyOf = ({ scope: { kind, name }, gpuModel }: ScopeLimit) =>
 export function Limits() {
   const { search, change } = usePoliciesSearch()
   const may = useMay()
-  const pools = useResource('pools', (signal) => client.request(PoolNamesDocument, {}, { signal }))
+  const pools = useQuery(PoolNamesDocument, {})
   const names = pools.value?.pools.nodes.map(({ name }) => name) ?? []
   const pool = search.pool ?? names[0]
-  const { value, failure, read } = useLimits(pool, everyMs)
+  const { value, failure, read } = useLimits(pool)
   const close = () => change({ open: undefined })
   const saved = () => {
     read()

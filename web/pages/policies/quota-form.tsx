@@ -170,7 +170,7 @@ function LimitFields({ draft, refusal, set }: FieldsProps) {
   const name = draft.scope === 'GLOBAL' ? null : draft.key.trim()
   const scope = { kind: draft.scope, name }
   const { value: use } = useResource(
-    `use ${draft.type} ${draft.scope} ${name}`,
+    `use by ${draft.type} ${draft.scope} ${name}`,
     (signal) => readQuotaUse({ type: draft.type, scope }, signal),
     { isOff: name === '' },
   )

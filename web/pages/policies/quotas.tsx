@@ -7,7 +7,7 @@ import {
 } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
 import { usePages } from '../../ground/list-pages.ts'
-import { useResource } from '../../ground/resource.ts'
+import { useQuery } from '../../ground/resource.ts'
 import { useMay } from '../../ground/use-may.ts'
 import { Button } from '../../parts/button.tsx'
 import { Facts } from '../../parts/facts.tsx'
@@ -141,9 +141,7 @@ const columns: readonly Column<QuotaItemFragment>[] = [
 
 /** The viewer's own use of the quotas that apply, nearest to the limit first. */
 function OwnQuotas() {
-  const { value } = useResource('own quotas', (signal) => client.request(OwnQuotasDocument, {}, { signal }), {
-    everyMs,
-  })
+  const { value } = useQuery(OwnQuotasDocument, {}, { everyMs })
   const quotas = value?.viewer.quotas ?? []
   if (quotas.length === 0) return null
   const share = ({ used, limit }: { used: number; limit: number }) => (limit === 0 ? 1 : used / limit)

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { MakeReservationDocument, NodesOfPoolsDocument } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
-import { useResource } from '../../ground/resource.ts'
+import { useQuery } from '../../ground/resource.ts'
 import { serverNowMs } from '../../ground/server-clock.ts'
 import { CheckList } from '../../parts/check-list.tsx'
 import { Field, Form, type Refusal } from '../../parts/form.tsx'
@@ -40,7 +40,7 @@ interface ReservationFormProps {
 export function ReservationForm({ onCancel, onDone }: ReservationFormProps) {
   const [draft, setDraft] = useState(startDraft)
   const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }))
-  const { value } = useResource('nodes', (signal) => client.request(NodesOfPoolsDocument, {}, { signal }))
+  const { value } = useQuery(NodesOfPoolsDocument, {})
   const pool = value?.pools.nodes.find(({ name }) => name === draft.pool) ?? value?.pools.nodes[0]
   const create = async (): Promise<Refusal | null> => {
     const { name, project, nodeIds, from, until, hard, nativeId } = draft

@@ -1,4 +1,5 @@
 import { countJobs, type JobNumbers } from '../../features/jobs/rows/count-jobs.ts'
+import { useJobChanges } from '../../features/jobs/rows/use-job-changes.ts'
 import type { LimitUse } from '../../features/policies/limit-effects.ts'
 import {
   FindUsersDocument,
@@ -8,6 +9,8 @@ import {
 } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
 import { useResource } from '../../ground/resource.ts'
+
+const pauseMs = 5_000
 
 type Pool = NonNullable<PoolLimitsNowQuery['pool']>
 
@@ -42,13 +45,13 @@ async function readUse({ name, workload, used }: Pool, signal: AbortSignal): Pro
 }
 
 /** The limits of a pool, and the use of each now. */
-export function useLimits(pool: string | undefined, everyMs: number) {
+export function useLimits(pool: string | undefined) {
   return useResource(
     `limits ${pool}`,
     async (signal): Promise<{ limits: PoolLimitsNow; use: LimitUse } | null> => {
       const limits = await readLimits(pool ?? '', signal)
       return limits && { limits, use: await readUse(limits.pool, signal) }
     },
-    { everyMs, isOff: pool === undefined },
+    { version: useJobChanges(), pauseMs, isOff: pool === undefined },
   )
 }

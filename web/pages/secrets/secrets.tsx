@@ -10,7 +10,7 @@ import { client } from '../../ground/connection.ts'
 import { openLayer } from '../../ground/layer-store.ts'
 import { usePages } from '../../ground/list-pages.ts'
 import { usePageTitle } from '../../ground/page-title.ts'
-import { useResource } from '../../ground/resource.ts'
+import { useQuery } from '../../ground/resource.ts'
 import { useStart } from '../../ground/server-facts.ts'
 import { useMay } from '../../ground/use-may.ts'
 import { Button } from '../../parts/button.tsx'
@@ -33,7 +33,7 @@ const everyMs = 10_000
 /** Teams whose secrets the viewer sees; an ADMIN sees those of all. */
 function useTeams(): readonly SecretTeam[] {
   const { viewer } = useStart()
-  const { value } = useResource('teams of secrets', (signal) => client.request(SecretTeamsDocument, {}, { signal }))
+  const { value } = useQuery(SecretTeamsDocument, {})
   return (viewer.user.level === 'ADMIN' ? value?.teams.nodes : value?.viewer.user.teams) ?? []
 }
 

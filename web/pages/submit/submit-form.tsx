@@ -2,10 +2,9 @@ import { createIdempotencyKey } from '@berth-jobs/berth/client'
 import { Link, useSearch } from '@tanstack/react-router'
 import { lazy, type RefObject, Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import { SubmitChoicesDocument } from '../../generated/graphql.ts'
-import { client } from '../../ground/connection.ts'
 import { useKeys } from '../../ground/keys.ts'
 import { loadPart } from '../../ground/load-part.ts'
-import { useResource } from '../../ground/resource.ts'
+import { useQuery } from '../../ground/resource.ts'
 import { Button, buttonClasses, Key } from '../../parts/button.tsx'
 import { formatCount, plural } from '../../parts/format.ts'
 import { Empty, Loading } from '../../parts/page-states.tsx'
@@ -115,9 +114,7 @@ function useKeptFocus(isDisabled: boolean): RefObject<HTMLFieldSetElement | null
 }
 
 function useChoices(spec: DraftSpec) {
-  const { value } = useResource('submit choices', (signal) => client.request(SubmitChoicesDocument, {}, { signal }), {
-    everyMs: choicesMs,
-  })
+  const { value } = useQuery(SubmitChoicesDocument, {}, { everyMs: choicesMs })
   return readChoices(value, spec)
 }
 

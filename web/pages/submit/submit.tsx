@@ -3,9 +3,8 @@ import { useRouterState, useSearch } from '@tanstack/react-router'
 import { toCopyInput } from '../../features/spec/spec-input.ts'
 import { hasSpecHash, readSpecHash } from '../../features/spec/spec-link.ts'
 import { SpecToEditDocument } from '../../generated/graphql.ts'
-import { client } from '../../ground/connection.ts'
 import { usePageTitle } from '../../ground/page-title.ts'
-import { useResource } from '../../ground/resource.ts'
+import { useQuery } from '../../ground/resource.ts'
 import { useStart } from '../../ground/server-facts.ts'
 import { useMay } from '../../ground/use-may.ts'
 import { Button } from '../../parts/button.tsx'
@@ -49,13 +48,10 @@ function LinkedSpec({ hash }: { hash: string }) {
 function SpecFrom({ id }: { id: string }) {
   const { viewer } = useStart()
   const kept = loadDraft(id)
-  const { value, failure, read } = useResource(
-    id,
-    async (signal) => (await client.request(SpecToEditDocument, { id }, { signal })).job,
-    { isOff: kept !== null },
-  )
+  const { value: found, failure, read } = useQuery(SpecToEditDocument, { id }, { isOff: kept !== null })
+  const value = found?.job
   if (kept) return <SubmitForm source={id} first={kept} />
-  if (failure) return <Failed failure={failure} onRetry={read} />
+  if (!found && failure) return <Failed failure={failure} onRetry={read} />
   if (value === undefined) return <Loading />
   if (value === null) return <Missing what="The job to change and submit" />
   const spec = toCopyInput(requireField(value.spec), value.user.id === viewer.user.id)

@@ -30,7 +30,7 @@ export function useDryRun(input: SubmitJobInput | null): DryRun {
   const last = useRef<DryRun>(nothing)
   const isCurrent = wanted === settled
   const { value, failure } = useResource(
-    settled,
+    `dry run ${settled}`,
     async (signal) => {
       const submit = JSON.parse(settled) as SubmitJobInput
       return (await client.request(DryRunDocument, { input: { submit } }, { signal })).previewJob

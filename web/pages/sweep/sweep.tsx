@@ -31,9 +31,9 @@ interface SweepSearch {
 export function SweepPage() {
   const { key = '', value = '' } = useParams({ strict: false }) as { key?: string; value?: string }
   usePageTitle(`${key}=${value}`, { isJob: true })
-  const { jobs, isCut, isLoading, failure } = useLabelJobs(key, value)
-  if (failure && jobs.length === 0) return <Failed failure={failure} onRetry={() => location.reload()} />
-  if (isLoading) return <Loading />
+  const { value: found, failure, read } = useLabelJobs(key, value)
+  if (!found) return failure ? <Failed failure={failure} onRetry={read} /> : <Loading />
+  const { jobs, isCut } = found
   if (jobs.length === 0)
     return (
       <Empty

@@ -1,5 +1,3 @@
-import type { RequestFailed } from '@berth-jobs/berth/client'
-import { useEffect, useState } from 'react'
 import { type JobRow, jobStore } from '../../features/jobs/rows/job-store.ts'
 import {
   type JobFilter,
@@ -8,54 +6,35 @@ import {
   type ListUpdatesSubscription,
 } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
-import { toFailure } from '../../ground/to-failure.ts'
+import { type Resource, useResource } from '../../ground/resource.ts'
 
 interface LabelJobs {
   jobs: readonly JobRow[]
   /** More jobs have the label than are read. */
   isCut: boolean
-  isLoading: boolean
-  failure: RequestFailed | null
 }
 
 const jobsMax = 1_000
 const jobsPerRead = 100
 const forever = { attempts: Number.POSITIVE_INFINITY }
-const nothing: LabelJobs = { jobs: [], isCut: false, isLoading: true, failure: null }
 
 /** All jobs of a label, live. */
-export function useLabelJobs(key: string, value: string): LabelJobs {
-  const [state, setState] = useState(nothing)
-  useEffect(() => {
-    const leave = new AbortController()
-    const { signal } = leave
-    const change = (next: Partial<LabelJobs>) => {
-      if (!signal.aborted) setState((before) => ({ ...before, ...next }))
+export const useLabelJobs = (key: string, value: string): Resource<LabelJobs> =>
+  useResource<LabelJobs>(`jobs of label ${JSON.stringify([key, value])}`, async (signal, put) => {
+    const filter = { labels: [{ key, value }] }
+    while (!signal.aborted) {
+      const jobs = new Map<string, JobRow>()
+      const { asOf, isCut } = await readAll(filter, jobs, signal)
+      const show = () => put({ jobs: [...jobs.values()], isCut })
+      show()
+      for await (const { jobUpdates } of client.subscribe(ListUpdatesDocument, { filter, after: asOf }, { signal })) {
+        if (!applyUpdate(jobs, jobUpdates)) break
+        show()
+      }
     }
-    setState(nothing)
-    follow({ labels: [{ key, value }] }, change, signal).catch((error: unknown) => {
-      const failure = toFailure(error)
-      change({ failure, isLoading: false })
-    })
-    return () => leave.abort()
-  }, [key, value])
-  return state
-}
+  })
 
 type Update = ListUpdatesSubscription['jobUpdates']
-
-async function follow(filter: JobFilter, change: (next: Partial<LabelJobs>) => void, signal: AbortSignal) {
-  while (!signal.aborted) {
-    const jobs = new Map<string, JobRow>()
-    const { asOf, isCut } = await readAll(filter, jobs, signal)
-    const show = () => change({ jobs: [...jobs.values()], isCut, isLoading: false, failure: null })
-    show()
-    for await (const { jobUpdates } of client.subscribe(ListUpdatesDocument, { filter, after: asOf }, { signal })) {
-      if (!applyUpdate(jobs, jobUpdates)) break
-      show()
-    }
-  }
-}
 
 /** An older version never replaces a newer one. */
 function putNewer(jobs: Map<string, JobRow>, job: JobRow): void {

@@ -57,7 +57,7 @@ function UsageOf({ search, by, pools }: { search: UsageSearch; by: UsageBy; pool
     return { usage: await readUsage({ range, by, pool }, signal), range }
   }
   const key = JSON.stringify([from, to, by, pool])
-  const { value, failure, read } = useResource(key, load, { everyMs: to ? undefined : readMs })
+  const { value, failure, read } = useResource(`usage ${key}`, load, { everyMs: to ? undefined : readMs })
   const zoom = (fromMs: number, toMs: number) =>
     void navigate({
       search: (before) => ({ ...before, from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() }),

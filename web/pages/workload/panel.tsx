@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { useJobChanges } from '../../features/jobs/rows/use-job-changes.ts'
 import { describeCode } from '../../features/machines/pending-reasons.ts'
 import { MyWorkloadDocument } from '../../generated/graphql.ts'
-import { client } from '../../ground/connection.ts'
-import { useResource } from '../../ground/resource.ts'
+import { useQuery } from '../../ground/resource.ts'
 import { useStart } from '../../ground/server-facts.ts'
 import { useMay } from '../../ground/use-may.ts'
 import { formatCount, formatDuration } from '../../parts/format.ts'
@@ -111,9 +111,9 @@ const Figure = ({ to, pool, word, value }: FigureProps) => (
 function MyWorkload() {
   const { user } = useStart().viewer
   const may = useMay()
-  const { value } = useResource('my workload', readMyWorkload, { everyMs: readMs })
+  const { value } = useQuery(MyWorkloadDocument, {}, { version: useJobChanges(), pauseMs: readMs })
   if (!value) return <p className={styles.mine}> </p>
-  const { pendingCount, runningCount, blockedCount, bestPosition } = value
+  const { pendingCount, runningCount, blockedCount, bestPosition } = value.viewer.workload
   if (may('JOB_VIEW_ALL') && pendingCount + runningCount + blockedCount === 0) return null
   const link = (state: string, text: string) => (
     <Link to="/jobs" search={{ user: 'me', state }}>
@@ -130,9 +130,6 @@ function MyWorkload() {
     </p>
   )
 }
-
-const readMyWorkload = async (signal: AbortSignal) =>
-  (await client.request(MyWorkloadDocument, {}, { signal })).viewer.workload
 
 function Breakdown({ title, more = 0, children }: { title: string; more?: number; children: readonly ReactNode[] }) {
   return (

@@ -25,7 +25,7 @@ export function WorkloadPage() {
   return (
     <>
       <PoolTabs to="/workload/$pool" pools={pool.all} shown={pool.name} />
-      <PoolWorkload key={pool.name} pool={pool.name} />
+      <PoolWorkload key={pool.name} pool={pool.name ?? ''} />
     </>
   )
 }
@@ -36,12 +36,12 @@ type ViewName = keyof typeof views
 const readView = (name: string, { pool }: WorkloadPanel): ViewName =>
   name === 'limits' || (name === 'shares' && pool.policy === 'FAIR_SHARE') ? name : 'line'
 
-function PoolWorkload({ pool }: { pool: string | undefined }) {
-  const { panel, rows, hasMore, failure } = useWorkload(pool)
+function PoolWorkload({ pool }: { pool: string }) {
+  const { panel, rows, hasMore, failure, read } = useWorkload(pool)
   const { view: asked = 'line' } = useSearch({ strict: false })
   const navigate = useNavigate()
   const [editing, setEditing] = useState<LimitName | null>(null)
-  if (!panel) return failure ? <Failed failure={failure} onRetry={() => location.reload()} /> : <Loading />
+  if (!panel) return failure ? <Failed failure={failure} onRetry={read} /> : <Loading />
   const view = readView(asked, panel)
   const resume = () => {
     setEditing('maxConcurrent')

@@ -30,7 +30,7 @@ function useNames(kind: 'user' | 'team', wanted: string, find: FindId): Readonly
     return id === undefined ? [] : [[name, id] as const]
   }
   const { value, failure } = useResource(
-    `${kind} names ${names.join()}`,
+    `ids of the ${kind} ${names.join()}`,
     async (signal) => new Map((await Promise.all(names.map((name) => readId(name, signal)))).flat()),
     { isOff },
   )

@@ -1,6 +1,7 @@
 import { CountJobsDocument, type JobCountBy, type JobFilter, type JobState } from '../../../generated/graphql.ts'
 import { client } from '../../../ground/connection.ts'
 import { useResource } from '../../../ground/resource.ts'
+import { useJobChanges } from './use-job-changes.ts'
 
 export interface JobNumbers {
   /** All that were counted. */
@@ -52,5 +53,9 @@ export function useJobNumbers(
     )
     return new Map(counts.flatMap((each) => [...each]))
   }
-  return useResource(`jobs by ${by} ${keys.join()}`, count, { everyMs: readMs, isOff: keys.length === 0 }).value
+  return useResource(`jobs by ${by} ${keys.join()}`, count, {
+    version: useJobChanges(),
+    pauseMs: readMs,
+    isOff: keys.length === 0,
+  }).value
 }

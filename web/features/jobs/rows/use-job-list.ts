@@ -14,10 +14,10 @@ interface ShownList {
 
 /**
  * A live list. With another key the old list stays until the first page of the next one was read. A reader who comes back
- * to a list finds it as it was.
+ * to the page finds its list of this name as it was.
  */
-export function useJobList(key: string, options: JobListOptions): ShownList {
-  const [kept] = useState(findKeptList)
+export function useJobList(name: string, key: string, options: JobListOptions): ShownList {
+  const [kept] = useState(() => findKeptList(name))
   const [shown, setShown] = useState(kept && { key, list: kept })
   const current = useRef<JobList | null>(null)
   // Other options come with another key.
@@ -44,7 +44,7 @@ export function useJobList(key: string, options: JobListOptions): ShownList {
   }, [key])
   useEffect(
     () => () => {
-      if (current.current) keepList(current.current)
+      if (current.current) keepList(name, current.current)
       current.current = null
     },
     [],

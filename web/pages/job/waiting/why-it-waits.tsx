@@ -4,8 +4,7 @@ import type { ReactNode } from 'react'
 import { describeEstimate } from '../../../features/jobs/rows/describe-estimate.ts'
 import type { Spec } from '../../../features/spec/spec-input.ts'
 import { type GateCode, PoolNodesDocument } from '../../../generated/graphql.ts'
-import { client } from '../../../ground/connection.ts'
-import { useResource } from '../../../ground/resource.ts'
+import { useQuery } from '../../../ground/resource.ts'
 import { useNow } from '../../../ground/server-clock.ts'
 import { formatBytes, formatClock, formatCount, plural } from '../../../parts/format.ts'
 import { formatServerText } from '../../../parts/server-text.ts'
@@ -25,11 +24,7 @@ const readAgainMs = 10_000
 /** Why a job waits, with numbers and a time. */
 export function WhyItWaits({ job, spec }: { job: PageJob; spec: Spec | null }) {
   const { scheduling, pool } = job
-  const { value } = useResource(
-    `nodes of ${pool.name}`,
-    (signal) => client.request(PoolNodesDocument, { name: pool.name }, { attempts: 4, signal }),
-    { everyMs: readAgainMs },
-  )
+  const { value } = useQuery(PoolNodesDocument, { name: pool.name }, { everyMs: readAgainMs })
   if (!scheduling) return <p className={styles.panel}>The scheduler has not looked at this job yet.</p>
   const [decisive] = scheduling.reasons
   return (
