@@ -141,7 +141,7 @@ const table: Readonly<Record<ExecutorName, ExecutorTraits>> = {
     takesUnixUser: true,
     version: 'BACKEND',
     launchers,
-    honours: [...scripts, ...files],
+    honours: [...scripts, ...files, 'snapshot'],
   },
   kubernetes: {
     ...base,

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Account } from '../accounts/account.ts'
 import type { CompleteOptions } from '../backend/executor-options.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
@@ -36,6 +36,7 @@ const enterScript = readScript(import.meta.dirname, 'enter.sh')
 const rankScript = readScript(import.meta.dirname, 'rank.sh')
 
 export const closureFile = 'closure.json'
+export const copyFolder = 'snapshot'
 
 /** The batch script contains no secret, because Slurm may show it to other users. */
 export function makeBatchScript(directory: string, logBytesMax: number): string {
@@ -49,7 +50,9 @@ export function makeJobFile(run: RunSpec, commanding: Commanding): string {
   const { spec } = run
   const environment = environmentFor(run, commanding)
   const home = commanding.account?.environment['HOME'] ?? commanding.environment['HOME'] ?? '/'
-  const workdir = expandHome(spec.workdir ?? '~', home)
+  const workdir = run.openSnapshot
+    ? join(commanding.directory, copyFolder, spec.workdir ?? '')
+    : expandHome(spec.workdir ?? '~', home)
   const path = (given: string | null) => (given === null ? '' : resolve(workdir, given))
   const streams = [path(spec.stdinPath), path(spec.stdoutPath), path(spec.stderrPath)]
   const { total, perNode } = countTasks(spec.resources)

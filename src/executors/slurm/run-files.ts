@@ -1,11 +1,9 @@
-import { execFile } from 'node:child_process'
 import { constants, type Stats } from 'node:fs'
-import { type FileHandle, lstat, open, opendir, readdir, readlink, rm, rmdir, symlink, unlink } from 'node:fs/promises'
+import { type FileHandle, lstat, open, opendir, readdir, readlink, rm, symlink, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { switchToOwner } from '../accounts/account.ts'
 import { unlessCode, unlessMissing } from '../backend/file-errors.ts'
 import { isStopFile } from '../backend/requested-stops.ts'
+import { removeFolder } from '../backend/snapshot-files.ts'
 import type { Loss, Spool } from '../backend/spool-reader.ts'
 import type { Handle, RunUsage, StartFailed } from '../executor.ts'
 import { forgottenSuffix } from './forgotten.ts'
@@ -183,22 +181,7 @@ export async function isRemoved(layout: Layout, { directory }: RunDirectory): Pr
   }
 }
 
-/**
- * Removes a run. A process of the job's account removes the content: if the job replaces a directory by a link
- * meanwhile, files of others are safe.
- */
-export async function removeRun({ directory }: RunDirectory): Promise<void> {
-  const owner = await unlessMissing(lstat(directory))
-  if (!owner) return
-  if (owner.uid === process.getuid?.()) return rm(directory, { recursive: true, force: true })
-  const [file = '', ...args] = [...switchToOwner(owner), '/bin/sh', '-c', emptyScript, 'berth', directory]
-  await run(file, args, { cwd: '/' })
-  await unlessMissing(rmdir(directory))
-}
-
-/** Changes permissions if necessary, because the job may have left directories that its account may not change. */
-const emptyScript = 'find "$1" -mindepth 1 -delete || { chmod -R u+rwX "$1"; find "$1" -mindepth 1 -delete; }'
-const run = promisify(execFile)
+export const removeRun = ({ directory }: RunDirectory): Promise<void> => removeFolder(directory)
 
 const draftMsMax = 3_600_000
 

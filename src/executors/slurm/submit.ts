@@ -1,12 +1,13 @@
-import { chown, lchown, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { chown, lchown, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Account, findAccount, switchToAccount } from '../accounts/account.ts'
 import type { CompleteOptions } from '../backend/executor-options.ts'
-import { readErrorCode } from '../backend/file-errors.ts'
+import { readErrorCode, unlessMissing } from '../backend/file-errors.ts'
+import { unpackSnapshot } from '../backend/snapshot-files.ts'
 import { retryStart, type StartWait } from '../backend/start-retry.ts'
 import { BackendRefused, BackendUnreachable, isBackendError, shorten } from '../backend/unreachable.ts'
 import { type Executor, type Handle, type RunSpec, StartFailed } from '../executor.ts'
-import { closureFile, makeBatchScript, makeJobFile } from './command.ts'
+import { closureFile, copyFolder, makeBatchScript, makeJobFile } from './command.ts'
 import type { Slurm, SlurmCommand } from './commands.ts'
 import { type Layout, SharedDirTrouble } from './layout.ts'
 import { type ClusterLimits, choosePartition, makeOptions } from './options.ts'
@@ -44,6 +45,8 @@ interface Waiting {
 interface Prepared {
   texts: Readonly<Record<string, string>>
   account: Account | null
+  /** Makes a folder with the files of the snapshot; null: the run has no snapshot. */
+  unpack: ((folder: string) => Promise<void>) | null
 }
 
 interface Submission extends Prepared {
@@ -80,6 +83,7 @@ export class Submitter {
 
   async #start(run: RunSpec, waiting: Waiting): Promise<Handle> {
     const { unwanted: signal, tell } = waiting
+    if (run.openSnapshot) tell?.('The snapshot is being unpacked')
     const attempt = () => this.#submitOnce(run, waiting)
     const judge = (error: unknown) => this.#judgeTrouble(error, run, signal)
     await retryStart({ clock: this.#options.clock, signal, tell, attempt, judge })
@@ -131,11 +135,23 @@ export class Submitter {
         timeoutMs: answerMsMax,
       }
       const texts = { job, stdout: '', stderr: '', ...closure }
-      return { files, texts, account, sbatch, partition: choosePartition(run) }
+      const unpack = this.#findUnpack(run, account, unwanted)
+      return { files, texts, account, unpack, sbatch, partition: choosePartition(run) }
     } catch (error) {
       unwanted?.throwIfAborted()
       if (!(error instanceof StartFailed) || (await giveUpRun(layout, files))) throw error
       return null
+    }
+  }
+
+  #findUnpack({ openSnapshot, spec }: RunSpec, account: Account | null, signal: AbortSignal | undefined) {
+    const { environment } = this.#options
+    if (!openSnapshot) return null
+    return async (folder: string) => {
+      await unpackSnapshot(openSnapshot, folder, { account, environment, signal })
+      const workdir = await unlessMissing(stat(join(folder, spec.workdir ?? '')))
+      if (workdir?.isDirectory()) return
+      throw new StartFailed('WORKDIR_NOT_FOUND', `workdir: the snapshot has no folder ${spec.workdir}`)
     }
   }
 
@@ -252,12 +268,13 @@ async function makeDirectory(layout: Layout, { files, ...prepared }: Submission)
   }
 }
 
-async function fill(directory: string, { texts, account }: Prepared): Promise<void> {
+async function fill(directory: string, { texts, account, unpack }: Prepared): Promise<void> {
   for (const [name, text] of Object.entries(texts)) {
     const path = join(directory, name)
     await writeFile(path, text, { flag: 'wx', mode: 0o600 })
     if (account) await lchown(path, account.uid, account.gid)
   }
+  await unpack?.(join(directory, copyFolder))
   if (account) await chown(directory, account.uid, account.gid)
 }
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { until } from '../../support/until.ts'
 import { commandOf, contract, startsAt } from '../contract.ts'
 import { observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
+import { openerOf } from '../snapshot-files.ts'
 import { conf, hasCgroups, onMain, openSlurm, type Run, type Spec, sh, small, tasks, useSlurm } from './cluster.ts'
 
 describe.skipIf(conf === undefined)(`with ${conf}`, () => {
@@ -205,6 +206,36 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       })
       await own.executor.forget?.(handle)
       expect(await own.executor.find(handle)).toBeNull()
+    })
+
+    it('on two nodes has one copy of its snapshot, of its account, that is removed with the run', async () => {
+      const openSnapshot = openerOf({ 'src/in': { text: 'as it was\n' }, latest: { link: 'src/in' } })
+      const resources = tasks({ nodeCount: 2 })
+      const { handle, out } = await own.finish(
+        sh('stat -c %u ../latest .; cat in; mkdir "made.$SLURM_PROCID"; chmod 0 made*; sleep 1; ls', {
+          ...{ resources, launcher: 'srun', workdir: 'src', stdoutPath: 'out' },
+        }),
+        { unixUser: 'nobody', openSnapshot },
+      )
+      expect(lines(out)).toEqual(
+        ['65534', '65534', 'as it was', 'in', 'made.0', 'made.1', 'out'].flatMap((line) => [line, line]).toSorted(),
+      )
+      await own.executor.forget?.(handle)
+      expect(await readdir(join(own.directory, 'shared', 'cluster', 'runs'))).not.toContain(handle)
+    })
+
+    it('leaves nothing of a snapshot that cannot be unpacked', async () => {
+      const openSnapshot = async function* () {
+        yield Buffer.alloc(1_024, 'x')
+      }
+      const shared = join(own.directory, 'shared', 'cluster')
+      expect(await refusalOf(sh('true'), { openSnapshot, runId: 'run_broken' })).toMatchObject({
+        reason: 'START_FAILED',
+        message: expect.stringContaining('The snapshot could not be unpacked: tar: This does not look'),
+      })
+      expect([...(await readdir(join(shared, 'server'))), ...(await readdir(join(shared, 'runs')))]).not.toContainEqual(
+        expect.stringContaining('run_broken'),
+      )
     })
 
     it('enters its workdir with its account’s rights, without revealing unreachable directories', async () => {
