@@ -153,6 +153,7 @@ const table: Readonly<Record<ExecutorName, ExecutorTraits>> = {
     mapsPorts: true,
     namesIsolated: true,
     honours: [...containers, 'replicas'],
+    sessions: ['exec', 'connect'],
   },
   handler: {
     ...base,

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { Clock } from '../../src/platform/clock.ts'
@@ -12,6 +12,8 @@ import type { Clock } from '../../src/platform/clock.ts'
  */
 export interface ClusterServer {
   kubeconfig: string
+  /** For WebSockets. */
+  readonly http: Server
   /** By the last word of the path: `pods`, `nodes`, `secrets`, `events`. */
   readonly items: Record<string, readonly object[]>
   version: number
@@ -29,8 +31,8 @@ export interface ClusterServer {
 }
 
 export async function startClusterServer(directory: string): Promise<ClusterServer> {
-  const it = { items: {}, version: 1, watches: [], watchedFrom: [], listed: [], patches: [] }
   const server = createServer((request, response) => void answer(request, response))
+  const it = { http: server, items: {}, version: 1, watches: [], watchedFrom: [], listed: [], patches: [] }
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const kubeconfig = `${directory}/kubeconfig`

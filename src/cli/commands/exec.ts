@@ -70,11 +70,6 @@ export function toExecCommand(executor: Executor, nativeId: string, words: reado
   const run = words.length > 0 ? words : ['sh']
   const isShell = words.length === 0
   switch (executor) {
-    case 'KUBERNETES': {
-      // The pods of a run with several copies.
-      const [pod = nativeId] = nativeId.split(' ')
-      return ['kubectl', 'exec', ...(isShell ? ['-it'] : []), pod, '-c', 'job', '--', ...run]
-    }
     case 'SLURM':
       return ['srun', `--jobid=${nativeId}`, '--overlap', ...(isShell ? ['--pty'] : []), ...run]
     default:

@@ -5,7 +5,7 @@ import { type Duplex, PassThrough } from 'node:stream'
 import type { Clock } from '../../platform/clock.ts'
 import { BackendRefused } from '../backend/unreachable.ts'
 import { type ExecOrder, type ExecProcess, type Handle, SessionRefused, type TerminalSize } from '../executor.ts'
-import { loginShell, readScript } from '../process/scripts.ts'
+import { killScript, loginShell, sessionVariable } from '../process/scripts.ts'
 import type { Containers } from './containers.ts'
 import type { Engine } from './engine.ts'
 import { findContainerAddress, parsePhase } from './observation.ts'
@@ -16,9 +16,6 @@ import { Frames } from './output.ts'
  * engine cannot end a command, so it carries a variable by which a second command finds and kills it.
  */
 
-const marker = 'BERTH_SESSION'
-/** Sends the signal $1 to all processes that have the variable $0. */
-const killScript = readScript(import.meta.dirname, 'kill.sh')
 const connectMsMax = 10_000
 const endedMs = 100
 const endedLooks = 20
@@ -38,7 +35,7 @@ export async function execInContainer(handle: Handle, order: ExecOrder, parts: E
   const { engine } = parts
   const { command, size } = order
   await findRunning(handle, parts.containers)
-  const session = `${marker}=${randomUUID()}`
+  const session = `${sessionVariable}=${randomUUID()}`
   const id = await createExec(engine, handle, {
     Cmd: command.length > 0 ? command : loginShell,
     Tty: size !== null,

@@ -1,5 +1,7 @@
 import { Agent as HttpAgent, type IncomingMessage, request as openHttp } from 'node:http'
 import { Agent as HttpsAgent, request as openHttps } from 'node:https'
+import type { Duplex } from 'node:stream'
+import { createWebSocketStream, WebSocket } from 'ws'
 import type { Clock, Time } from '../../platform/clock.ts'
 import { HttpClient, type HttpRequest, type HttpServer, parseJson, type Query } from '../backend/http-client.ts'
 import { BackendRefused, BackendUnreachable, shorten } from '../backend/unreachable.ts'
@@ -22,6 +24,11 @@ interface DeleteOptions {
 export const clusterUnreachable = 'The cluster is unreachable'
 
 const json = 'application/json'
+/** Messages of a WebSocket begin with the number of a channel. */
+const channelProtocol = 'v4.channel.k8s.io'
+const openMsMax = 30_000
+/** Interval at which a WebSocket is probed, so that nothing between closes it, and a lost peer is noticed. */
+const probeMs = 15_000
 const pageItems = 500
 /** Clock differences below this are ignored: the `date` header has whole seconds, and a response takes time. */
 const clockToleranceMs = 5_000
@@ -115,6 +122,31 @@ export class ClusterApi {
     return this.#request({ method: 'GET', path, query, signal })
   }
 
+  /** Opens a WebSocket as a stream: each read and each write is a message. */
+  async openSocket(path: Path, query: URLSearchParams): Promise<Duplex> {
+    const { access } = await this.#connect()
+    const url = new URL(expandPath(path, access.namespace), access.server.replace(/^http/, 'ws'))
+    url.search = query.toString()
+    const { authorization, tls } = access
+    const socket = new WebSocket(url, channelProtocol, {
+      ...tls,
+      handshakeTimeout: openMsMax,
+      perMessageDeflate: false,
+      headers: authorization === null ? {} : { authorization },
+    })
+    const stream = createWebSocketStream(socket, { readableObjectMode: true })
+    stream.on('error', () => undefined)
+    socket.on('upgrade', ({ socket: line }) => line.setKeepAlive(true, probeMs))
+    return new Promise((resolve, reject) => {
+      socket.on('open', () => resolve(stream))
+      socket.on('error', (cause) => reject(new BackendUnreachable(`${access.server}: ${cause.message}`, { cause })))
+      socket.on('unexpected-response', (_request, response) => {
+        const refused = this.#readRefusal(response, `GET ${path}`)
+        void refused.then(reject, reject).finally(() => socket.terminate())
+      })
+    })
+  }
+
   close(): void {
     this.#http.close()
     void this.#connection?.then(({ agent }) => agent.destroy()).catch(() => undefined)
@@ -154,13 +186,16 @@ export class ClusterApi {
 
   async #request(request: ClusterRequest): Promise<IncomingMessage> {
     const response = await this.#send(request)
-    const status = response.statusCode ?? 0
     // The API server does not redirect.
-    if (status < 300) return response
+    if ((response.statusCode ?? 0) < 300) return response
+    throw await this.#readRefusal(response, `${request.method} ${request.path}`)
+  }
+
+  async #readRefusal(response: IncomingMessage, what: string): Promise<Error> {
+    const status = response.statusCode ?? 0
     if (status === 401) this.#connection = null
-    const body = await this.#http.readText(response)
-    const refused = parseRefusal(status, body, `${request.method} ${request.path}`)
-    throw isInconclusive(refused) ? new BackendUnreachable(refused.message, { cause: refused }) : refused
+    const refused = parseRefusal(status, await this.#http.readText(response), what)
+    return isInconclusive(refused) ? new BackendUnreachable(refused.message, { cause: refused }) : refused
   }
 
   async #requestJson<T>(request: ClusterRequest): Promise<T> {

@@ -13,6 +13,7 @@ import type {
 } from '../executor.ts'
 import { listNodes } from './capacity.ts'
 import { ClusterApi, versionPath } from './cluster.ts'
+import { connectToPod, execInPod } from './exec.ts'
 import { Inspector } from './inspect.ts'
 import { includeRemovedPods, type Positions, readLogs } from './logs.ts'
 import { isPodHandle, podLabels } from './names.ts'
@@ -129,6 +130,10 @@ export class KubernetesExecutor implements Executor {
     const samples = await samplePods(this.#cluster, handles.filter(isPodHandle))
     return handles.map((handle) => samples.get(handle) ?? {})
   }
+
+  exec: NonNullable<Executor['exec']> = (handle, order) => execInPod(handle, order, this.#cluster)
+
+  connect: NonNullable<Executor['connect']> = (handle, port) => connectToPod(handle, port, this.#cluster)
 
   async describe(): Promise<ExecutorDescription> {
     return { ...(await this.#describeCluster()), displays: this.#options.x11Image !== undefined }

@@ -4,16 +4,20 @@ import { quoteWord } from '../process/scripts.ts'
 
 /**
  * Makes the script that becomes the command of a run. It is in the Secret, because more people may read pods than
- * Secrets. Its arguments are the number of the replica and the address of the first replica.
+ * Secrets. Its arguments are the number of the replica, the address of the first replica, and, in a session, the command
+ * that runs in place of that of the run.
  *
  * Only the pod knows the variables of the image, so `${NAME}` is replaced by an earlier value of the job, or else by a
  * reference. `env` sets the variables in the last step: a shell would drop names that are invalid in a shell, and
  * LD_PRELOAD or IFS would change its behaviour.
  */
 
-type Part = { text: string } | { variable: string; otherwise?: string } | { argument: number }
+type Part = { text: string } | { variable: string; otherwise?: string }
 type Word = readonly Part[]
 
+/** The first line. Scripts of earlier servers do not take the command of a session (session.sh). */
+const firstLine = '# takes commands'
+const [replicaVariable, firstVariable] = ['berth_replica', 'berth_first']
 const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
 
 /** `passed`: variables of the server that jobs get unless their image sets them. */
@@ -27,8 +31,12 @@ export function makeCommandScript(run: RunSpec, passed: Environment): string {
   const env = spec.inheritEnvironment ? 'env' : 'env -i'
   const home = variables.get('HOME') ?? (spec.inheritEnvironment ? [{ variable: 'HOME' }] : [])
   return [
+    firstLine,
     ...(spec.workdir === null ? [] : [enter(spec.workdir, quoted(home))]),
-    `exec ${[env, ...assigned, ...argv.map(quoted)].join(' ')}`,
+    `${replicaVariable}=$1 ${firstVariable}=$2`,
+    'shift 2',
+    `[ "$#" -gt 0 ] || set -- ${argv.map(quoted).join(' ')}`,
+    `exec ${[env, ...assigned].join(' ')} "$@"`,
     '',
   ].join('\n')
 }
@@ -41,8 +49,8 @@ function variablesOf({ spec, injected }: RunSpec, passed: Environment): Map<stri
   if (spec.inheritEnvironment)
     for (const [name, value] of Object.entries(passed)) variables.set(name, [{ variable: name, otherwise: value }])
   const fixed = new Map<string, Word>(Object.entries(injected).map(([name, text]) => [name, [{ text }]]))
-  fixed.set('BERTH_REPLICA', [{ argument: 1 }])
-  fixed.set('MASTER_ADDR', [{ argument: 2 }])
+  fixed.set('BERTH_REPLICA', [{ variable: replicaVariable }])
+  fixed.set('MASTER_ADDR', [{ variable: firstVariable }])
   const lookUp = (name: string) =>
     fixed.get(name) ?? variables.get(name) ?? (spec.inheritEnvironment ? [{ variable: name }] : [])
   for (const { name, value } of spec.environment) variables.set(name, expand(value, lookUp))
@@ -69,7 +77,6 @@ function expand(text: string, lookUp: (name: string) => Word): Word {
 const quoted = (word: Word): string => word.map(quotedPart).join('') || "''"
 
 function quotedPart(part: Part): string {
-  if ('argument' in part) return `"$${part.argument}"`
   if ('variable' in part) return `"\${${part.variable}-${(part.otherwise ?? '').replaceAll(/[$`"\\}]/g, '\\$&')}}"`
   return part.text === '' ? '' : quoteWord(part.text)
 }
@@ -82,5 +89,5 @@ function enter(workdir: string, home: string): string {
       : workdir.startsWith('~/')
         ? `${home}${quoted([{ text: workdir.slice(1) }])}`
         : quoted([{ text: workdir }])
-  return `cd -- ${path} || { echo WORKDIR_NOT_FOUND >>/dev/termination-log; exit 126; }`
+  return `cd -- ${path} || { [ "$#" -gt 2 ] || echo WORKDIR_NOT_FOUND >>/dev/termination-log; exit 126; }`
 }

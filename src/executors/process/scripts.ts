@@ -18,6 +18,10 @@ export const fileBlockBytes = 512
 export const rankLauncher = readScript(import.meta.dirname, 'launch.sh')
 /** The shell of the account in which a session begins. */
 export const loginShell = ['/bin/sh', '-c', '[ "$SHELL" ] || SHELL=/bin/sh; exec "$SHELL" -l']
+/** Sends the signal $1 to all processes that have the variable $0, such as `BERTH_SESSION=…`. */
+export const killScript = readScript(import.meta.dirname, 'kill.sh')
+/** Marks the processes of a session in a backend that cannot end a command. */
+export const sessionVariable = 'BERTH_SESSION'
 /** Opens stdinPath, stdoutPath and stderrPath. */
 export const jobScript = readScript(import.meta.dirname, 'job.sh')
 /** Checks stdinPath, stdoutPath and stderrPath. */

@@ -1,4 +1,4 @@
-# Sends the signal $1 to all processes of the container that began with the variable $0.
+# Sends the signal $1 to all processes that began with the variable $0.
 for each in /proc/[0-9]*; do
   grep -qs "$0" "$each/environ" && kill "-$1" "${each#/proc/}"
 done
