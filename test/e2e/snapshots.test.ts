@@ -21,7 +21,11 @@ let line: CommandLine
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'berth-here-'))
-  line = new CommandLine(folder, { BERTH_URL: server.url, XDG_STATE_HOME: join(dataDir, 'state') })
+  line = new CommandLine(folder, {
+    BERTH_URL: server.url,
+    XDG_STATE_HOME: join(dataDir, 'state'),
+    XDG_CACHE_HOME: join(dataDir, 'cache'),
+  })
 })
 afterEach(() => rm(folder, { recursive: true }))
 

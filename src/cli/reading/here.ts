@@ -1,5 +1,7 @@
+import { join } from 'node:path'
 import { FolderRefused, type UploadedSnapshot, type UploadProgress, uploadSnapshot } from '../../client/files/index.ts'
 import type { Cli } from '../frame/cli.ts'
+import type { Env } from '../frame/env.ts'
 import { exitCodes, Stop, usageError } from '../frame/exit.ts'
 
 export interface HereOptions {
@@ -15,8 +17,9 @@ export async function sendHere(cli: Cli, { here, include, exclude, dryRun }: Her
   if (!here || dryRun) return undefined
   const { terminal, cwd } = cli
   const onProgress = (progress: UploadProgress) => terminal.progress(progressText(progress))
+  const options = { include, exclude, onProgress, signal: cli.ended, cacheFolder: findCacheFolder(cli.env) }
   try {
-    const snapshot = await uploadSnapshot(cli.connection(), cwd, { include, exclude, onProgress, signal: cli.ended })
+    const snapshot = await uploadSnapshot(cli.connection(), cwd, options)
     terminal.progress(null)
     terminal.say(snapshotText(snapshot))
     return snapshot.id
@@ -26,6 +29,12 @@ export async function sendHere(cli: Cli, { here, include, exclude, dryRun }: Her
     for (const detail of error.details) terminal.say(`  ${detail}`)
     throw new Stop(exitCodes.refused, error.message, error.remedy)
   }
+}
+
+/** undefined: the user has no home. */
+function findCacheFolder({ XDG_CACHE_HOME, HOME }: Env): string | undefined {
+  const caches = XDG_CACHE_HOME || (HOME && join(HOME, '.cache'))
+  return caches ? join(caches, 'berth') : undefined
 }
 
 const progressText = ({ step, bytes, totalBytes }: UploadProgress) =>

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type FolderEntry, FolderRefused, isLink } from './folder.ts'
+import { type FolderEntry, type FolderFile, FolderRefused, isLink } from './folder.ts'
+import type { HashCache } from './hash-cache.ts'
 import { inParallel } from './in-parallel.ts'
 
 /** Reads and hashes the files of a folder, in pieces. */
@@ -41,26 +42,29 @@ async function* readPieces(folder: string, { path, size }: { path: string; size:
   }
 }
 
-/** Hashes the files, in their order. `onRead` gets the bytes of each piece. */
+/** Hashes the files, in their order, and reads those that the cache does not know. `onRead` gets the bytes of each piece. */
 export const hashFiles = (
   folder: string,
   entries: readonly FolderEntry[],
-  onRead: (bytes: number) => void,
+  { cache, onRead }: { cache: HashCache | null; onRead: (bytes: number) => void },
 ): Promise<HashedEntry[]> =>
-  inParallel(entries, async (entry) => (isLink(entry) ? entry : hashFile(folder, entry, onRead)))
+  inParallel(entries, async (entry) => {
+    if (isLink(entry)) return entry
+    const { path, mode, size } = entry
+    const known = cache?.find(entry)
+    if (known !== undefined) onRead(size)
+    const sha256 = known ?? (await hashFile(folder, entry, onRead))
+    if (known === undefined) cache?.add(entry, sha256)
+    return { path, mode, size, sha256 }
+  })
 
-async function hashFile(
-  folder: string,
-  file: Exclude<FolderEntry, { link: string }>,
-  onRead: (bytes: number) => void,
-): Promise<HashedFile> {
-  const { path, mode, size } = file
+async function hashFile(folder: string, file: FolderFile, onRead: (bytes: number) => void): Promise<string> {
   const hash = createHash('sha256')
   for await (const piece of readPieces(folder, file)) {
     hash.update(piece)
     onRead(piece.length)
   }
-  return { path, mode, size, sha256: hash.digest('hex') }
+  return hash.digest('hex')
 }
 
 /** The blobs of these files, each after a line with its hash and size. Throws FolderRefused if a file has changed. */

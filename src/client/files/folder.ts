@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import type { Stats } from 'node:fs'
+import type { BigIntStats } from 'node:fs'
 import { lstat, readdir, readFile, readlink } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import { promisify } from 'node:util'
@@ -18,7 +18,17 @@ export interface FolderOptions {
   exclude?: readonly string[] | undefined
 }
 
-export type FolderEntry = { path: string; link: string } | { path: string; mode: number; size: number }
+export interface FolderFile {
+  path: string
+  mode: number
+  size: number
+  /** Changes whenever the content does, unless within a step of the file system's clock. */
+  stamp: string
+  /** When the file was changed last. */
+  changedMs: number
+}
+
+export type FolderEntry = { path: string; link: string } | FolderFile
 
 export const isLink = (entry: FolderEntry): entry is Extract<FolderEntry, { link: string }> => 'link' in entry
 
@@ -136,14 +146,16 @@ async function walk(folder: string, rules: Rules, below = ''): Promise<string[]>
 
 /** The entry; a text with the reason if it cannot be part of a snapshot; null: it was deleted. */
 async function readEntry(folder: string, path: string): Promise<FolderEntry | string | null> {
-  const stats = await lstat(join(folder, path)).catch(() => null)
+  const stats = await lstat(join(folder, path), { bigint: true }).catch(() => null)
   if (stats === null) return path.includes('\ufffd') ? `${path}: its name is not in UTF-8` : null
   if (stats.isDirectory()) return 'FOLDER'
   if (/\p{Cc}/u.test(path)) return `${path}: it has a control character in its name`
   if (stats.isSymbolicLink()) return readTarget(path, await readlink(join(folder, path)))
   if (!stats.isFile()) return `${path}: it is ${kindOf(stats)}`
-  const { mode, size } = stats
-  return { path, mode: mode & 0o777, size }
+  const { mode, size, mtimeNs, ctimeNs, ino, mtimeMs, ctimeMs } = stats
+  const stamp = `${size} ${mtimeNs} ${ctimeNs} ${ino}`
+  const changedMs = Math.max(Number(mtimeMs), Number(ctimeMs))
+  return { path, mode: Number(mode) & 0o777, size: Number(size), stamp, changedMs }
 }
 
 function readTarget(path: string, link: string): FolderEntry | string {
@@ -151,7 +163,7 @@ function readTarget(path: string, link: string): FolderEntry | string {
   return leaves ? `${path}: it is a link that leads outside of the folder, to ${link}` : { path, link }
 }
 
-function kindOf(stats: Stats): string {
+function kindOf(stats: BigIntStats): string {
   if (stats.isSocket()) return 'a socket'
   if (stats.isFIFO()) return 'a named pipe'
   return 'a device'

@@ -15,10 +15,13 @@ import {
   listFolder,
   readGitFacts,
 } from './folder.ts'
+import { HashCache } from './hash-cache.ts'
 
 /** Sends a folder as a snapshot, in the form that docs/files.md describes. */
 
 export interface UploadOptions extends FolderOptions {
+  /** A folder for hashes, so that unchanged files are not read again; default: all files are read. */
+  cacheFolder?: string | undefined
   /** Called while files are read and sent. */
   onProgress?: ((progress: UploadProgress) => void) | undefined
   signal?: AbortSignal | undefined
@@ -56,7 +59,8 @@ export async function uploadSnapshot(
   folder: string,
   options: UploadOptions = {},
 ): Promise<UploadedSnapshot> {
-  const { signal, onProgress = () => undefined } = options
+  const { signal, cacheFolder, onProgress = () => undefined } = options
+  const cache = cacheFolder === undefined ? null : await HashCache.open(cacheFolder, folder)
   const [{ serverInfo }, found] = await Promise.all([
     connection.request(SnapshotLimitsDocument, {}, { attempts, signal }),
     listFolder(folder, options),
@@ -64,7 +68,8 @@ export async function uploadSnapshot(
   checkLimits(found, serverInfo)
   const totalBytes = sumSizes(found)
   const onRead = countProgress('READING', totalBytes, onProgress)
-  const [entries, git] = await Promise.all([hashFiles(folder, found, onRead), readGitFacts(folder)])
+  const [entries, git] = await Promise.all([hashFiles(folder, found, { cache, onRead }), readGitFacts(folder)])
+  await cache?.save()
   const text = [{ git }, ...entries].map((line) => `${JSON.stringify(line)}\n`).join('')
   const hash = createHash('sha256').update(text).digest('hex')
   const list = { hash, text, entries, totalBytes }
@@ -74,7 +79,10 @@ export async function uploadSnapshot(
     'error' in outcome && outcome.error instanceof RequestFailed && outcome.error.retryable
       ? outcome.error.retryAfterMs
       : null
-  const id = await withAttempts(send, { attempts, again, sleep: sleepFor, signal })
+  const id = await withAttempts(send, { attempts, again, sleep: sleepFor, signal }).catch(async (error) => {
+    if (error instanceof FolderRefused) await cache?.remove()
+    throw error
+  })
   return { id, hash, files: entries.length, bytes: totalBytes, git, ...sent }
 }
 
