@@ -15,6 +15,10 @@ const benches: Readonly<Record<string, { file: string; about: string }>> = {
   lists: { file: 'lists.ts', about: 'every filter and order of the list of jobs' },
   logs: { file: 'logs.ts', about: 'pages, searches and downloads of a log of 1 GiB' },
   console: { file: 'console/main.ts', about: 'the console in Chromium: 100,000 jobs, huge logs' },
+  files: {
+    file: 'files.ts',
+    about: 'snapshots: 50,000 files sent again, and 1 GiB up and down beside curl and a bare server',
+  },
   fairness: { file: 'fairness.ts', about: 'how long one user waits while another sends expensive requests' },
   backup: { file: 'long-transaction.ts', about: 'latency while a long transaction holds dead rows' },
 }
