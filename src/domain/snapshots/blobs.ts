@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { zstdCompress, zstdDecompress } from 'node:zlib'
-import { brokenConstraint, type Sql } from '../../platform/tx.ts'
+import type { Db } from '../../platform/db.ts'
+import { brokenConstraint, relaxed, type Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidInput } from '../errors.ts'
 import { ByteReader } from './byte-reader.ts'
@@ -48,7 +49,7 @@ export async function storePack(domain: Domain, owner: SnapshotOwner, body: Asyn
   const writer = new BlobWriter(domain, owner)
   for (let line = await reader.line(headingBytesMax); line !== null; line = await reader.line(headingBytesMax)) {
     const heading = readHeading(line, wanted)
-    if (heading.size > chunkBytes) await storeLarge(domain.db.sql, owner, reader, heading)
+    if (heading.size > chunkBytes) await storeLarge(domain, owner, reader, heading)
     else await writer.add(heading, await takeVerified(reader, heading))
   }
   await writer.flush()
@@ -132,13 +133,20 @@ INSERT INTO blob_chunk (blob_id, start_offset, data)
 SELECT stored.id, 0, substring($3::bytea FROM piece.start::int + 1 FOR piece.length) FROM stored JOIN piece USING (hash)`
 
 /** Stores a blob of several chunks: it is complete, and can be found, once the last is stored and its hash is right. */
-async function storeLarge(sql: Sql, { snapshotId }: SnapshotOwner, reader: ByteReader, file: Heading): Promise<void> {
-  const [row] = await sql.query<{ id: number }>(
+async function storeLarge(
+  { db }: Domain,
+  { snapshotId }: SnapshotOwner,
+  reader: ByteReader,
+  file: Heading,
+): Promise<void> {
+  const [row] = await db.sql.query<{ id: number }>(
     `WITH place AS MATERIALIZED (${placeSql})
      INSERT INTO blob (user_id, hash, bytes, complete, snapshot_id)
      SELECT user_id, $2, $3, false, id FROM place RETURNING id`,
     [snapshotId, Buffer.from(file.sha256, 'hex'), file.size],
   )
+  const id = row?.id ?? 0
+  const writer = new ChunkWriter(db, id)
   try {
     const hash = createHash('sha256')
     for (let start = 0; start < file.size; start += chunkBytes) {
@@ -146,22 +154,74 @@ async function storeLarge(sql: Sql, { snapshotId }: SnapshotOwner, reader: ByteR
       const chunk = await reader.take(bytes)
       if (chunk.length < bytes) throw cutOff(file)
       hash.update(chunk)
-      if (row)
-        await sql.query(
-          'INSERT INTO blob_chunk (blob_id, start_offset, data) VALUES ($1, $2, $3)',
-          [row.id, start, await pack(chunk)],
-          'store_chunk',
-        )
+      if (row) await writer.add(chunk)
     }
+    await writer.end()
     if (hash.digest('hex') !== file.sha256) throw changed(file)
-    await sql.query('UPDATE blob SET complete = true WHERE id = $1 AND snapshot_id IS NOT NULL', [row?.id ?? 0])
+    await db.sql.query('UPDATE blob SET complete = true WHERE id = $1 AND snapshot_id IS NOT NULL', [id])
   } catch (error) {
-    await sql
-      .query('UPDATE blob SET snapshot_id = NULL, complete = false WHERE id = $1', [row?.id ?? 0])
+    await writer.end().catch(() => undefined)
+    await db.sql
+      .query('UPDATE blob SET snapshot_id = NULL, complete = false WHERE id = $1', [id])
       .catch(() => undefined)
     if (brokenConstraint(error) !== 'blob_user_hash_key') throw error // another upload sent the same file
   }
 }
+
+/**
+ * Stores the chunks of one blob, several with one statement, while the next ones arrive. These statements do not wait for
+ * the disk: the one that makes the blob complete does, and the disk has the earlier ones by then.
+ */
+class ChunkWriter {
+  readonly #db: Db
+  readonly #blobId: number
+  #start = 0
+  #batch: Buffer[] = []
+  #bytes = 0
+  #written: Promise<unknown> = Promise.resolve()
+  /** Chunks that are stored as they are, because one before did not become shorter. */
+  #unpacked = 0
+
+  constructor(db: Db, blobId: number) {
+    this.#db = db
+    this.#blobId = blobId
+  }
+
+  async add(chunk: Buffer): Promise<void> {
+    const data = this.#unpacked > 0 ? chunk : await pack(chunk)
+    this.#unpacked = data === chunk ? (this.#unpacked + 1) % packedOnce : 0
+    this.#batch.push(data)
+    this.#bytes += data.length
+    if (this.#bytes >= batchBytesMax || this.#batch.length >= batchBlobsMax) await this.#flush()
+  }
+
+  async end(): Promise<void> {
+    await this.#flush()
+    await this.#written
+  }
+
+  /** Waits for the batch before. */
+  async #flush(): Promise<void> {
+    const batch = this.#batch
+    this.#batch = []
+    this.#bytes = 0
+    await this.#written
+    if (batch.length === 0) return
+    const values = [this.#blobId, this.#start, Buffer.concat(batch), batch.map(({ length }) => length)]
+    this.#start += batch.length * chunkBytes
+    this.#written = this.#db.transaction((sql) => sql.query(storeChunksSql, values, 'store_chunks'), relaxed)
+    this.#written.catch(() => undefined) // the next flush throws it
+  }
+}
+
+/** Of chunks that cannot be compressed one in so many is tried. */
+const packedOnce = 8
+
+const storeChunksSql = `
+INSERT INTO blob_chunk (blob_id, start_offset, data)
+SELECT $1, $2::bigint + (n - 1) * ${chunkBytes},
+  substring($3::bytea FROM (sum(length) OVER (ORDER BY n) - length)::int + 1 FOR length)
+FROM unnest($4::int[]) WITH ORDINALITY AS p(length, n)`
 
 /** The entries of a list that has arrived. */
 export async function readSnapshotEntries(sql: Sql, { snapshotId, userId }: SnapshotOwner): Promise<SnapshotEntry[]> {

@@ -47,7 +47,7 @@ export class ByteReader {
   async #readMore(): Promise<boolean> {
     const { done, value } = await this.#pieces.next()
     if (done) return false
-    this.#rest = Buffer.from(value)
+    this.#rest = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
     return true
   }
 }

@@ -122,13 +122,17 @@ export async function storeList(
   body: AsyncIterable<Uint8Array>,
 ): Promise<string[]> {
   const announced = await readAnnounced(domain.db.sql, owner)
-  const list = await readFileList(body, announced)
+  const list = await readFileList(body, announced).catch(async (error) => {
+    if (error instanceof InvalidInput) await domain.db.sql.query(removeRefusedSql, [owner.snapshotId])
+    throw error
+  })
   const text = await compress(list.text)
   const hashes = listHashes(list.entries)
   return domain.db.transaction(async (sql) => {
     await lockOwner(sql, owner)
     const { blobs, missing } = await findBlobs(sql, owner, hashes)
-    await sql.query(storeListSql, [owner.snapshotId, text, ...listFacts(list), blobs])
+    const stored = await sql.query(storeListSql, [owner.snapshotId, text, ...listFacts(list), blobs])
+    if (stored.length === 0) await readAnnounced(sql, owner) // throws if it was removed
     if (missing.length === 0) await complete(sql, owner, blobs)
     return missing
   })
@@ -144,7 +148,10 @@ const listFacts = ({ git }: FileList) => [
 
 const storeListSql = `
 UPDATE snapshot SET list = $2, commit = $3, branch = $4, remote = $5, changed = $6, diff = $7, blobs = $8::bigint[]
-WHERE id = $1 AND completed_at IS NULL`
+WHERE id = $1 AND completed_at IS NULL RETURNING 1`
+
+/** Its next try is announced again; without a list it has no blobs. */
+const removeRefusedSql = 'DELETE FROM snapshot WHERE id = $1 AND completed_at IS NULL AND list IS NULL'
 
 async function readAnnounced(sql: Sql, { snapshotId, userId }: SnapshotOwner): Promise<Announced> {
   const [row] = await sql.query<Announced>(

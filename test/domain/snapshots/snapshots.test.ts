@@ -230,6 +230,18 @@ describe('a snapshot', () => {
     expect(await create(again)).toMatchObject({ isComplete: false })
   })
 
+  it('does not count as incomplete after its list was refused', async () => {
+    const ann = await newUser()
+    for (let n = 0; n < 21; n++) {
+      const { announced } = listOf({ a: String(n) })
+      const { id } = await createSnapshot(domain, ann, announced, limits)
+      const owner = { snapshotId: id, userId: ann.userId }
+      await expect(storeList(domain, owner, bodyOf('{}\n'))).rejects.toThrow('another SHA-256')
+      await expect(storeList(domain, owner, bodyOf('{}\n'))).rejects.toThrow('not found')
+    }
+    expect((await storeSnapshot(domain, ann, { a: '0' })).sent).toHaveLength(1)
+  })
+
   it.each<[string, (large: Buffer) => Buffer, string]>([
     [
       'a wrong hash',
