@@ -16,7 +16,11 @@ export async function sendHere(cli: Cli, { here, include, exclude, dryRun }: Her
   if (!here && (include || exclude)) throw usageError('--include and --exclude need --here')
   if (!here || dryRun) return undefined
   const { terminal, cwd } = cli
-  const onProgress = (progress: UploadProgress) => terminal.progress(progressText(progress))
+  const describe = describeProgress()
+  const onProgress = (progress: UploadProgress) => {
+    const text = describe(progress, performance.now())
+    if (text !== null) terminal.progress(text)
+  }
   const options = { include, exclude, onProgress, signal: cli.ended, cacheFolder: findCacheFolder(cli.env) }
   try {
     const snapshot = await uploadSnapshot(cli.connection(), cwd, options)
@@ -37,8 +41,28 @@ function findCacheFolder({ XDG_CACHE_HOME, HOME }: Env): string | undefined {
   return caches ? join(caches, 'berth') : undefined
 }
 
-const progressText = ({ step, bytes, totalBytes }: UploadProgress) =>
-  `${step === 'READING' ? 'reading' : 'sending'} files: ${formatBytes(bytes)} of ${formatBytes(totalBytes)}`
+const shownEveryMs = 100
+/** Before, a rate says nothing. */
+const rateAfterMs = 1_000
+
+/** Returns null while the last text is fresh. Each step, and each try of it, has a rate of its own. */
+export function describeProgress(): (progress: UploadProgress, nowMs: number) => string | null {
+  let began = { step: '', bytes: 0, atMs: 0 }
+  let last = { bytes: 0, atMs: Number.NEGATIVE_INFINITY }
+  return ({ step, bytes, totalBytes }, nowMs) => {
+    const isNew = step !== began.step || bytes < last.bytes
+    if (isNew) began = { step, bytes, atMs: nowMs }
+    if (!isNew && bytes < totalBytes && nowMs - last.atMs < shownEveryMs) return null
+    last = { bytes, atMs: nowMs }
+    const what = `${step === 'READING' ? 'reading' : 'sending'} files: ${formatBytes(bytes)} of ${formatBytes(totalBytes)}`
+    const passedMs = nowMs - began.atMs
+    const perSecond = ((bytes - began.bytes) / passedMs) * 1_000
+    if (passedMs < rateAfterMs || perSecond < 1) return what
+    return `${what}, ${formatBytes(perSecond)}/s, ${formatLeft((totalBytes - bytes) / perSecond)} left`
+  }
+}
+
+const formatLeft = (seconds: number) => (seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`)
 
 function snapshotText(snapshot: UploadedSnapshot): string {
   const { hash, files, bytes, newFiles, sentBytes, git } = snapshot
@@ -50,7 +74,7 @@ function snapshotText(snapshot: UploadedSnapshot): string {
 const countFiles = (count: number, noun = 'file') => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 function formatBytes(bytes: number): string {
-  if (bytes < 1_000) return `${bytes} B`
+  if (bytes < 1_000) return `${Math.round(bytes)} B`
   const [unit, size] = bytes < 1e6 ? ['kB', 1e3] : bytes < 1e9 ? ['MB', 1e6] : ['GB', 1e9]
   return `${(bytes / Number(size)).toFixed(bytes < 10 * Number(size) ? 1 : 0)} ${unit}`
 }

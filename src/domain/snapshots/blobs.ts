@@ -47,12 +47,15 @@ export async function storePack(domain: Domain, owner: SnapshotOwner, body: Asyn
   const wanted = new Map(entries.filter(isFile).map((file) => [file.sha256, file]))
   const reader = new ByteReader(body)
   const writer = new BlobWriter(domain, owner)
-  for (let line = await reader.line(headingBytesMax); line !== null; line = await reader.line(headingBytesMax)) {
-    const heading = readHeading(line, wanted)
-    if (heading.size > chunkBytes) await storeLarge(domain, owner, reader, heading)
-    else await writer.add(heading, await takeVerified(reader, heading))
+  try {
+    for (let line = await reader.line(headingBytesMax); line !== null; line = await reader.line(headingBytesMax)) {
+      const heading = readHeading(line, wanted)
+      if (heading.size > chunkBytes) await storeLarge(domain, owner, reader, heading)
+      else await writer.add(heading, await takeVerified(reader, heading))
+    }
+  } finally {
+    await writer.flush() // also what arrived before a cut
   }
-  await writer.flush()
   await completeSnapshot(domain, owner, entries)
 }
 
