@@ -15,6 +15,7 @@ import { type ConfigFile, configFile, gibBytes, type logLevels, type NodeEntry, 
 import { checkPool, checkPublicUrl, poolExecutors } from './config/pools.ts'
 import { checkQuotas, type QuotaConfig, toQuotaConfig } from './config/quotas.ts'
 import { readText } from './config/read-text.ts'
+import { type S3Config, toS3Config } from './config/s3.ts'
 import { type PlanningConfig, toPlanningConfig } from './config/scheduling.ts'
 import type { SecretKeyFiles } from './config/secret-keys.ts'
 import { type ServerSettings, toServerSettings } from './config/server.ts'
@@ -52,7 +53,7 @@ export interface Config {
   /** The cluster of pools with the executor of that name. */
   readonly kubernetes: Readonly<ConfigFile['kubernetes']>
   /** Limits of snapshots. */
-  readonly files: Readonly<ConfigFile['files']>
+  readonly files: Readonly<Omit<ConfigFile['files'], 's3'>> & { readonly s3: S3Config | null }
   readonly logBytesPerRunMax: number
   readonly logLevel: LogLevel
   readonly pools: readonly [PoolConfig, ...PoolConfig[]]
@@ -306,7 +307,7 @@ function build(
     console: file.console,
     container: file.container,
     kubernetes: file.kubernetes,
-    files: file.files,
+    files: { ...file.files, s3: file.files.s3 ? toS3Config(file.files.s3, folder) : null },
     logBytesPerRunMax: file.logBytesPerRunMax,
     logLevel: file.logLevel,
     pools: [firstPool, ...morePools],

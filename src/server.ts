@@ -51,6 +51,7 @@ import { createDiskWatch } from './platform/disk.ts'
 import type { Log } from './platform/log.ts'
 import { createLoop } from './platform/loop.ts'
 import { createMigrationWatch, MigrationRefused, migrate } from './platform/migrate.ts'
+import { S3Objects } from './platform/object-store.ts'
 import { openFilesMax } from './platform/open-files.ts'
 import type { TextOutput } from './platform/output.ts'
 import { endAll, type Parts, startLoop } from './platform/parts.ts'
@@ -144,7 +145,9 @@ async function build(start: Start): Promise<string> {
   const singleUser = await decide({ db, time, log }, config)
   const secretKeys = createSecretKeys(readSecretKeyFiles(config.secrets, config.dataDir))
   const auditHeadFile = config.audit.headFile
-  const domain: Domain = { db, wakeups, clock, time, log, singleUser, auditHeadFile, secretKeys }
+  const { s3 } = config.files
+  const objects = s3 ? { objects: new S3Objects(s3) } : {}
+  const domain: Domain = { db, wakeups, clock, time, log, singleUser, auditHeadFile, secretKeys, ...objects }
   if (singleUser) startLoop(watchSingleUser(domain, running.startAgain), down)
   const machine = await detectMachine(log)
   await applyPools(domain, { pools: config.pools.map((pool) => declarePool(pool, machine)), queues: config.queues })

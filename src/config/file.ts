@@ -5,6 +5,7 @@ import { approvalRuleSection } from './approval-rules.ts'
 import { consoleSection } from './console.ts'
 import { isEngineAddress } from './engine-address.ts'
 import { quotaSection } from './quotas.ts'
+import { s3Section } from './s3.ts'
 import { schedulingSection } from './scheduling.ts'
 import { serverSection } from './server.ts'
 import {
@@ -174,6 +175,7 @@ export const configFile = section({
     snapshotBytesMax: wholeNumber(1, 2 ** 40, '1073741824').default(gibBytes),
     snapshotFilesMax: wholeNumber(1, 1_000_000, '50000').default(50_000),
     userBytesMax: wholeNumber(1, 2 ** 50, '21474836480').default(20 * gibBytes),
+    s3: s3Section.optional(),
   }).prefault({}),
   kubernetes: section({
     kubeconfig: text('/etc/berth/kubeconfig').optional(),

@@ -1,6 +1,7 @@
 import type { Clock, Time } from '../platform/clock.ts'
 import type { Db } from '../platform/db.ts'
 import type { Log } from '../platform/log.ts'
+import type { ObjectStore } from '../platform/object-store.ts'
 import type { Wakeups } from '../platform/wakeup.ts'
 import type { SecretKeys } from './secret-keys.ts'
 
@@ -20,6 +21,8 @@ export interface Domain {
   readonly auditHeadFile?: string | null
   /** Absent: the process neither stores nor reads secrets. */
   readonly secretKeys?: SecretKeys
+  /** Where contents of large files are stored; absent: in the database. */
+  readonly objects?: ObjectStore
   /** The domain whose connections this one uses within the limit of a user; absent: it has no limit. */
   readonly whole?: Domain
 }

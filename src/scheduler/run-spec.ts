@@ -22,8 +22,9 @@ export async function readRunAids(domain: Domain, run: HoldingRun, url: string):
   const token = await deriveRunToken(domain, run.runId)
   const closure = run.number > 1 ? await readClosure(domain.db.sql, run.jobId) : null
   const { snapshot } = run.spec
+  const { objects } = domain
   const openSnapshot: RunSpec['openSnapshot'] = snapshot
-    ? (target) => readArchive(domain.db.sql, snapshot, { mtime: new Date(domain.time.nowMs()), target })
+    ? (target) => readArchive(domain.db.sql, snapshot, { mtime: new Date(domain.time.nowMs()), target, objects })
     : null
   return { url, token, closure, openSnapshot, secrets: await takeSecrets(domain, run) }
 }

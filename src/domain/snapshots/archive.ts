@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path/posix'
 import type { ReadableStream } from 'node:stream/web'
 import { createTarPacker } from 'modern-tar'
+import type { ObjectStore } from '../../platform/object-store.ts'
 import type { Sql } from '../../platform/tx.ts'
 import { chunkBytes, readBlob, readSmallBlobs, readSnapshotEntries } from './blobs.ts'
 import { isFile, type SnapshotEntry } from './file-list.ts'
@@ -25,7 +26,7 @@ export interface ArchiveTarget {
 export async function* readArchive(
   sql: Sql,
   snapshotId: string,
-  { mtime, target }: { mtime: Date; target?: ArchiveTarget | undefined },
+  { mtime, target, objects }: { mtime: Date; target?: ArchiveTarget | undefined; objects?: ObjectStore | undefined },
 ): AsyncGenerator<Uint8Array> {
   const [row] = await sql.query<{ userId: string }>(
     'SELECT user_id AS "userId" FROM snapshot WHERE id = $1 AND completed_at IS NOT NULL',
@@ -36,7 +37,7 @@ export async function* readArchive(
   const { readable, controller } = createTarPacker()
   const { folder = '', ...owner } = target ?? {}
   const adding = {
-    sql,
+    ...{ sql, objects },
     userId: row.userId,
     packer: controller,
     folder,
@@ -49,6 +50,7 @@ export async function* readArchive(
 
 interface Adding {
   sql: Sql
+  objects: ObjectStore | undefined
   userId: string
   packer: Packer
   /** '': the paths begin with the first names of the snapshot. */
@@ -84,7 +86,7 @@ function* divide(entries: readonly SnapshotEntry[]): Generator<SnapshotEntry[]> 
 }
 
 async function addEntry(adding: Adding, each: SnapshotEntry, contents: ReadonlyMap<string, Buffer>): Promise<void> {
-  const { sql, userId, packer, shared } = adding
+  const { sql, objects, userId, packer, shared } = adding
   const name = join(adding.folder, each.path)
   await addFolder(adding, dirname(name))
   if (!isFile(each)) {
@@ -92,7 +94,7 @@ async function addEntry(adding: Adding, each: SnapshotEntry, contents: ReadonlyM
     return
   }
   const file = packer.add({ ...shared, name, size: each.size, mode: each.mode }).getWriter()
-  if (each.size > chunkBytes) for await (const chunk of readBlob(sql, userId, each)) await file.write(chunk)
+  if (each.size > chunkBytes) for await (const chunk of readBlob(sql, userId, each, objects)) await file.write(chunk)
   else if (each.size > 0) await file.write(contents.get(each.sha256) ?? missing(each.sha256))
   await file.close()
 }

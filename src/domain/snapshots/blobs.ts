@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { promisify } from 'node:util'
 import { zstdCompress, zstdDecompress } from 'node:zlib'
 import type { Db } from '../../platform/db.ts'
+import type { ObjectStore } from '../../platform/object-store.ts'
 import { brokenConstraint, relaxed, type Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidInput } from '../errors.ts'
@@ -11,7 +12,8 @@ import { completeSnapshot, type SnapshotOwner, snapshotNotFound } from './snapsh
 
 /**
  * Blobs in rows of `chunkBytes`. Each is stored in transactions of its own while the pack arrives, so an upload that breaks
- * keeps what was sent, and no transaction lasts as long as an upload. A blob counts once it is complete.
+ * keeps what was sent, and no transaction lasts as long as an upload. A blob counts once it is complete. With `files.s3`
+ * the content of a blob of several chunks is an object there, whose key is stored before it.
  */
 
 export const chunkBytes = 256 * 1024
@@ -137,37 +139,52 @@ SELECT stored.id, 0, substring($3::bytea FROM piece.start::int + 1 FOR piece.len
 
 /** Stores a blob of several chunks: it is complete, and can be found, once the last is stored and its hash is right. */
 async function storeLarge(
-  { db }: Domain,
+  { db, objects }: Domain,
   { snapshotId }: SnapshotOwner,
   reader: ByteReader,
   file: Heading,
 ): Promise<void> {
+  const objectKey = objects ? `blobs/${randomUUID()}` : null
   const [row] = await db.sql.query<{ id: number }>(
     `WITH place AS MATERIALIZED (${placeSql})
-     INSERT INTO blob (user_id, hash, bytes, complete, snapshot_id)
-     SELECT user_id, $2, $3, false, id FROM place RETURNING id`,
-    [snapshotId, Buffer.from(file.sha256, 'hex'), file.size],
+     INSERT INTO blob (user_id, hash, bytes, complete, snapshot_id, object_key)
+     SELECT user_id, $2, $3, false, id, $4 FROM place RETURNING id`,
+    [snapshotId, Buffer.from(file.sha256, 'hex'), file.size, objectKey],
   )
   const id = row?.id ?? 0
-  const writer = new ChunkWriter(db, id)
+  const chunks = takeChunks(reader, file)
   try {
-    const hash = createHash('sha256')
-    for (let start = 0; start < file.size; start += chunkBytes) {
-      const bytes = Math.min(chunkBytes, file.size - start)
-      const chunk = await reader.take(bytes)
-      if (chunk.length < bytes) throw cutOff(file)
-      hash.update(chunk)
-      if (row) await writer.add(chunk)
-    }
-    await writer.end()
-    if (hash.digest('hex') !== file.sha256) throw changed(file)
+    if (!row) for await (const _chunk of chunks);
+    else if (objects && objectKey !== null) await objects.put(objectKey, chunks)
+    else await writeChunks(db, id, chunks)
     await db.sql.query('UPDATE blob SET complete = true WHERE id = $1 AND snapshot_id IS NOT NULL', [id])
   } catch (error) {
-    await writer.end().catch(() => undefined)
     await db.sql
       .query('UPDATE blob SET snapshot_id = NULL, complete = false WHERE id = $1', [id])
       .catch(() => undefined)
     if (brokenConstraint(error) !== 'blob_user_hash_key') throw error // another upload sent the same file
+  }
+}
+
+/** The content of a file in chunks. Throws InvalidInput at its end if it is not as listed. */
+async function* takeChunks(reader: ByteReader, file: Heading): AsyncGenerator<Buffer> {
+  const hash = createHash('sha256')
+  for (let start = 0; start < file.size; start += chunkBytes) {
+    const bytes = Math.min(chunkBytes, file.size - start)
+    const chunk = await reader.take(bytes)
+    if (chunk.length < bytes) throw cutOff(file)
+    hash.update(chunk)
+    yield chunk
+  }
+  if (hash.digest('hex') !== file.sha256) throw changed(file)
+}
+
+async function writeChunks(db: Db, blobId: number, chunks: AsyncIterable<Buffer>): Promise<void> {
+  const writer = new ChunkWriter(db, blobId)
+  try {
+    for await (const chunk of chunks) await writer.add(chunk)
+  } finally {
+    await writer.end()
   }
 }
 
@@ -245,7 +262,17 @@ interface ChunkRow {
 const fileChunksPerRead = 8
 
 /** The content of a file, in pieces. */
-export async function* readBlob(sql: Sql, userId: string, { sha256, size }: ListedFile): AsyncGenerator<Buffer> {
+export async function* readBlob(
+  sql: Sql,
+  userId: string,
+  { sha256, size }: Pick<ListedFile, 'sha256' | 'size'>,
+  objects?: ObjectStore,
+): AsyncGenerator<Uint8Array> {
+  const objectKey = size > chunkBytes ? await readObjectKey(sql, userId, sha256) : null
+  if (objectKey !== null) {
+    if (!objects) throw new Error(`The blob ${sha256} is in an object store, and files.s3 is not set`)
+    return yield* objects.get(objectKey)
+  }
   for (let from = 0; from < size; ) {
     const rows = await readChunks(sql, userId, { hashes: [sha256], from, chunks: fileChunksPerRead })
     if (rows[0]?.start !== from) throw new Error(`The blob ${sha256} has no bytes at ${from}`)
@@ -255,6 +282,14 @@ export async function* readBlob(sql: Sql, userId: string, { sha256, size }: List
       from += chunk.length
     }
   }
+}
+
+async function readObjectKey(sql: Sql, userId: string, sha256: string): Promise<string | null> {
+  const [row] = await sql.query<{ key: string | null }>(
+    'SELECT object_key AS key FROM blob WHERE user_id = $1 AND complete AND hash = $2',
+    [userId, Buffer.from(sha256, 'hex')],
+  )
+  return row?.key ?? null
 }
 
 /** The contents of files of one chunk, by their hash. */

@@ -9,6 +9,7 @@ import { lockOwner } from './snapshots.ts'
  */
 
 const removalsPerPass = 100
+const objectsPerPass = 1_000
 
 export async function sweepSnapshots(domain: Domain): Promise<void> {
   const { sql } = domain.db
@@ -17,6 +18,7 @@ export async function sweepSnapshots(domain: Domain): Promise<void> {
   for (const one of due) await removeSnapshot(domain, one)
   await removeInBatches(sql, removeChunksSql)
   await removeInBatches(sql, removeBlobsSql)
+  await removeObjects(domain)
   await sql.query(`DELETE FROM used_upload WHERE used_at < berth_now() - interval '1 hour'`)
 }
 
@@ -70,10 +72,26 @@ DELETE FROM blob_chunk WHERE ctid = ANY(ARRAY(
 RETURNING 1`
 
 const removeBlobsSql = `
-DELETE FROM blob WHERE ctid = ANY(ARRAY(
-  SELECT b.ctid FROM blob b
-  WHERE b.snapshot_id IS NULL AND NOT EXISTS (SELECT FROM blob_chunk c WHERE c.blob_id = b.id) LIMIT $1))
-RETURNING 1`
+WITH removed AS (
+  DELETE FROM blob WHERE ctid = ANY(ARRAY(
+    SELECT b.ctid FROM blob b
+    WHERE b.snapshot_id IS NULL AND NOT EXISTS (SELECT FROM blob_chunk c WHERE c.blob_id = b.id) LIMIT $1))
+  RETURNING object_key
+),
+objects AS (
+  INSERT INTO removed_object (key) SELECT object_key FROM removed WHERE object_key IS NOT NULL ON CONFLICT DO NOTHING
+)
+SELECT 1 FROM removed`
+
+/** After the blobs: no row names the object any more. A key is forgotten once its object is gone. */
+async function removeObjects({ db: { sql }, objects }: Domain): Promise<void> {
+  if (!objects) return
+  const due = await sql.query<{ key: string }>('SELECT key FROM removed_object ORDER BY key LIMIT $1', [objectsPerPass])
+  for (const { key } of due) {
+    await objects.delete(key)
+    await sql.query('DELETE FROM removed_object WHERE key = $1', [key])
+  }
+}
 
 /** Snapshots of the same user, the newest first. */
 async function readHeirs(sql: Sql, { snapshotId, userId }: Due): Promise<string[]> {

@@ -1,0 +1,114 @@
+import { AwsClient } from 'aws4fetch'
+import { Unavailable } from './tx.ts'
+
+/** Objects in a bucket of S3 or of a server that speaks its protocol. */
+export interface ObjectStore {
+  /** The key has the whole content afterwards, or the promise is rejected. */
+  put(key: string, content: AsyncIterable<Uint8Array>): Promise<void>
+  /** The bytes from `start` on. */
+  get(key: string, start?: number): AsyncGenerator<Uint8Array>
+  /** An object that does not exist is no error. */
+  delete(key: string): Promise<void>
+}
+
+export interface S3Settings {
+  bucket: string
+  endpoint: string
+  region: string
+  accessKeyId: string
+  secretAccessKey: string
+}
+
+/** A content of more than a part is sent in several; S3 takes at most 10,000 of them. */
+const partBytes = 16 * 1024 * 1024
+type Part = Buffer<ArrayBuffer>
+const requestMsMax = 120_000
+const tries = 4
+
+export class S3Objects implements ObjectStore {
+  readonly #client: AwsClient
+  readonly #bucket: string
+
+  constructor({ bucket, endpoint, region, accessKeyId, secretAccessKey }: S3Settings) {
+    this.#client = new AwsClient({ accessKeyId, secretAccessKey, region, service: 's3', retries: tries - 1 })
+    this.#bucket = `${endpoint.replace(/\/+$/, '')}/${bucket}`
+  }
+
+  async put(key: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+    const parts = splitParts(content)
+    const first = await parts.next()
+    const second = first.done ? first : await parts.next()
+    if (second.done) await this.#ask('PUT', key, { body: first.value ?? Buffer.alloc(0) })
+    else await this.#putParts(key, [first.value as Part, second.value], parts)
+  }
+
+  async #putParts(key: string, begun: Part[], rest: AsyncIterable<Part>): Promise<void> {
+    const started = await (await this.#ask('POST', `${key}?uploads=`)).text()
+    const [, id = ''] = /<UploadId>([^<]+)<\/UploadId>/.exec(started) ?? []
+    const upload = `uploadId=${encodeURIComponent(unescapeXml(id))}`
+    const tags: string[] = []
+    const send = async (body: Part) => {
+      const answer = await this.#ask('PUT', `${key}?partNumber=${tags.length + 1}&${upload}`, { body })
+      await answer.arrayBuffer()
+      tags.push(answer.headers.get('etag') ?? '')
+    }
+    try {
+      for (let part = begun.shift(); part; part = begun.shift()) await send(part)
+      for await (const part of rest) await send(part)
+      const list = tags.map((tag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${tag}</ETag></Part>`)
+      const body = `<CompleteMultipartUpload>${list.join('')}</CompleteMultipartUpload>`
+      const done = await (await this.#ask('POST', `${key}?${upload}`, { body })).text()
+      // S3 answers 200 before it knows.
+      if (done.includes('<Error>') || !done.includes('<ETag>'))
+        throw new Unavailable('The object store did not join the parts')
+    } catch (error) {
+      await this.#ask('DELETE', `${key}?${upload}`).catch(() => undefined)
+      throw error
+    }
+  }
+
+  async *get(key: string, start = 0): AsyncGenerator<Uint8Array> {
+    const { body } = await this.#ask('GET', key, start > 0 ? { headers: { range: `bytes=${start}-` } } : {}, null)
+    if (body) yield* body
+  }
+
+  async delete(key: string): Promise<void> {
+    await this.#ask('DELETE', key)
+  }
+
+  /** `msMax`: until the answer has arrived; null: until it begins, because it is read as slowly as its reader likes. */
+  async #ask(
+    method: string,
+    path: string,
+    init: RequestInit = {},
+    msMax: number | null = requestMsMax,
+  ): Promise<Response> {
+    const signal = msMax === null ? {} : { signal: AbortSignal.timeout(msMax) }
+    const answer = await this.#client
+      .fetch(`${this.#bucket}/${path}`, { ...init, method, ...signal })
+      .catch((cause: unknown) => {
+        throw new Unavailable('The object store is not available', { cause })
+      })
+    if (answer.ok || (method === 'DELETE' && answer.status === 404)) return answer
+    const text = await answer.text()
+    const [, code = ''] = /<Code>(\w+)<\/Code>/.exec(text) ?? []
+    throw new Unavailable(`The object store answers ${answer.status} ${code}`.trimEnd())
+  }
+}
+
+const unescapeXml = (text: string) => text.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&amp;', '&')
+
+/** Parts of `partBytes`, and a shorter last one. */
+async function* splitParts(content: AsyncIterable<Uint8Array>): AsyncGenerator<Part> {
+  let pieces: Uint8Array[] = []
+  let bytes = 0
+  for await (const piece of content) {
+    pieces.push(piece)
+    bytes += piece.length
+    if (bytes < partBytes) continue
+    yield Buffer.concat(pieces)
+    pieces = []
+    bytes = 0
+  }
+  if (bytes > 0) yield Buffer.concat(pieces)
+}
