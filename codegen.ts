@@ -13,6 +13,7 @@ const pythonOperations = [
   ...['PythonSubmitJob', 'PythonSubmitJobs', 'PythonRetryJob', 'PythonCancelJob', 'PreviewJob'],
   ...['PythonJob', 'PythonKey', 'PythonExplanation', 'PythonJobEvents', 'LiveJobs', 'JobSpec', 'Artifacts', 'Artifact'],
   ...['PythonJobStatus', 'JobUpdates', 'Tail', 'JobLogs', 'ReportProgress', 'PublishArtifact', 'SaveClosure'],
+  ...['SnapshotLimits', 'CreateSnapshot'],
 ]
 
 const config: CodegenConfig = {

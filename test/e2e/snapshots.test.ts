@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { packFiles } from '../../src/client/files/contents.ts'
-import { uploadSnapshot } from '../../src/client/files/index.ts'
+import { submit as submitHere } from '../../src/client/files/index.ts'
 import { createClient } from '../../src/client/jobs/client.ts'
 import { openServer } from '../support/api.ts'
 import { CommandLine } from '../support/command-line.ts'
@@ -178,8 +178,7 @@ describe('the client', () => {
   it('submits a folder', async () => {
     await write({ a: 'by the client' })
     const client = createClient({ url: server.url })
-    const snapshot = await uploadSnapshot(client, folder)
-    const answer = await client.submit({ spec: { command: ['cat', 'a'], snapshot: snapshot.id } })
+    const answer = await submitHere(client, { here: folder, spec: { command: ['cat', 'a'] } })
     await client.close()
     expect(answer).toMatchObject({ __typename: 'SubmitJobSuccess' })
     if (answer.__typename === 'SubmitJobSuccess') expect(await outputOf(answer.job.id)).toBe('by the client')

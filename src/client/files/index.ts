@@ -2,3 +2,4 @@
 
 export { type FolderOptions, FolderRefused, type GitFacts } from './folder.ts'
 export { type UploadedSnapshot, type UploadOptions, type UploadProgress, uploadSnapshot } from './snapshot.ts'
+export { type HereInput, submit } from './submit.ts'

@@ -70,8 +70,7 @@ export async function uploadSnapshot(
   const onRead = countProgress('READING', totalBytes, onProgress)
   const [entries, git] = await Promise.all([hashFiles(folder, found, { cache, onRead }), readGitFacts(folder)])
   await cache?.save()
-  const text = [{ git }, ...entries].map((line) => `${JSON.stringify(line)}\n`).join('')
-  const hash = createHash('sha256').update(text).digest('hex')
+  const { text, hash } = formatList(git, entries)
   const list = { hash, text, entries, totalBytes }
   const sent = { newFiles: 0, sentBytes: 0 }
   const send = () => sendSnapshot(connection, { folder, list, sent, onProgress, signal })
@@ -84,6 +83,11 @@ export async function uploadSnapshot(
     throw error
   })
   return { id, hash, files: entries.length, bytes: totalBytes, git, ...sent }
+}
+
+export function formatList(git: GitFacts | null, entries: readonly HashedEntry[]): { text: string; hash: string } {
+  const text = [{ git }, ...entries].map((line) => `${JSON.stringify(line)}\n`).join('')
+  return { text, hash: createHash('sha256').update(text).digest('hex') }
 }
 
 function countProgress(

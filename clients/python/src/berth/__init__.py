@@ -10,6 +10,7 @@ Submit jobs to Berth, follow them live, and report from inside a job.
     print(client.wait(job).state)
 """
 
+from ._files import FolderRefusedError, Snapshot
 from ._follow import Following, LogGap
 from ._spec import JobOptions
 from .aio import AsyncClient, AsyncFollowing
@@ -70,6 +71,7 @@ __all__ = [
     "EnvironmentVariable",
     "Explanation",
     "Following",
+    "FolderRefusedError",
     "ForbiddenError",
     "Function",
     "Handler",
@@ -98,6 +100,7 @@ __all__ = [
     "ReservationExpiredError",
     "Resources",
     "Retry",
+    "Snapshot",
     "SubmittedJob",
     "Terminated",
     "UnauthenticatedError",

@@ -8,7 +8,7 @@ import re
 import socket
 import ssl
 import threading
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 from urllib.parse import urlsplit
 
 from .errors import BerthError, create_error, create_error_of
@@ -129,7 +129,7 @@ class Http:
         method: str,
         path: str,
         headers: Mapping[str, str],
-        body: Optional[bytes],
+        body: Union[bytes, Iterable[bytes], None],
         timeout: float,
     ) -> Response:
         """A response over a connection of its own, which `Response.close` ends."""
@@ -161,7 +161,7 @@ class Http:
         method: str,
         path: str,
         headers: Mapping[str, str],
-        body: Optional[bytes],
+        body: Union[bytes, Iterable[bytes], None],
         timeout: float,
     ) -> Response:
         if connection.sock is None:

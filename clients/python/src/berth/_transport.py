@@ -9,7 +9,7 @@ import random
 import socket
 import threading
 import time
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from ._http import Endpoint, Http, Response, Servers, create_response_error, create_unreachable, read_json
 from .errors import BerthError, UnauthenticatedError, create_error, create_error_of
@@ -90,7 +90,7 @@ class Transport:
         method: str,
         path: str,
         *,
-        body: Optional[bytes] = None,
+        body: Union[bytes, Iterable[bytes], None] = None,
         headers: Optional[Mapping[str, str]] = None,
         timeout: float = _REQUEST_SECONDS_MAX,
     ) -> Tuple[Endpoint, Response]:

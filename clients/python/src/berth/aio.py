@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import (
     TYPE_CHECKING,
@@ -25,6 +26,7 @@ from typing import (
 )
 
 from . import _follow
+from ._files import Snapshot
 from ._follow import Following, LineSplitter
 from ._spec import Command, id_of
 from ._transport import TokenSource
@@ -113,6 +115,9 @@ class AsyncClient:
         requires_approval: Optional[bool] = None,
         no_wait: Optional[bool] = None,
         slot: Optional[str] = None,
+        here: bool = False,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
         **options: Unpack[JobOptions],
     ) -> SubmittedJob:
         return await self._run(
@@ -123,8 +128,20 @@ class AsyncClient:
             requires_approval=requires_approval,
             no_wait=no_wait,
             slot=slot,
+            here=here,
+            include=include,
+            exclude=exclude,
             **options,
         )
+
+    async def upload(
+        self,
+        folder: Union[str, "os.PathLike[str]"] = ".",
+        *,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+    ) -> Snapshot:
+        return await self._run(self._client.upload, folder, include=include, exclude=exclude)
 
     async def submit_many(
         self, commands: Iterable[Command], *, idempotency_key: Optional[str] = None, **options: Unpack[JobOptions]

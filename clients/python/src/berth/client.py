@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Optional,
 
 from . import _follow
 from ._config import choose_server
+from ._files import Snapshot, upload_folder
 from ._follow import Following, LogGap
 from ._spec import Command, build_filter, build_spec, id_of
 from ._transport import TokenSource, Transport, retry_wait
@@ -87,12 +88,20 @@ class Client:
         requires_approval: Optional[bool] = None,
         no_wait: Optional[bool] = None,
         slot: Optional[str] = None,
+        here: bool = False,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
         **options: Unpack[JobOptions],
     ) -> SubmittedJob:
         """
         Submits a job exactly once: retries use one idempotency key, which is random unless you give one. By default the job
-        runs in the current directory, where the executor shares files with this machine.
+        runs in the current directory, where the executor shares files with this machine. With `here` it runs in a copy of the
+        current directory as it is now; `include` takes ignored files, and `exclude` leaves files out, by patterns of git.
         """
+        if here:
+            options["snapshot"] = self.upload(include=include, exclude=exclude).id
+        elif include or exclude:
+            raise TypeError("include and exclude need here=True")
         submission = {
             "spec": build_spec(command, options),
             "defaultWorkdir": os.getcwd(),
@@ -103,6 +112,16 @@ class Client:
             "slotReservationId": slot,
         }
         return _read_submission(self._mutate(documents.PYTHON_SUBMIT_JOB, submission))
+
+    def upload(
+        self,
+        folder: Union[str, "os.PathLike[str]"] = ".",
+        *,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+    ) -> Snapshot:
+        """Sends what the server lacks of a folder; its `id` is for the keyword `snapshot`. docs/files.md has the rules."""
+        return upload_folder(self._transport, os.fspath(folder), include, exclude)
 
     def submit_many(
         self, commands: Iterable[Command], *, idempotency_key: Optional[str] = None, **options: Unpack[JobOptions]

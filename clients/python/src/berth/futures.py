@@ -14,7 +14,7 @@ import threading
 import time
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Dict, Generic, Iterable, List, Optional, Tuple, TypeVar, Union, cast
+from typing import TYPE_CHECKING, Any, Callable, Dict, Generic, Iterable, List, Optional, Sequence, Tuple, TypeVar, Union, cast
 
 from ._call import INLINE, RESULT_NAME, Outcome
 from ._spec import id_of
@@ -85,7 +85,8 @@ class BerthFuture(Future[Result]):
 class BerthExecutor(Executor):
     """
     Runs calls as jobs. With `folder`, which the jobs and this process share, arguments and results are files in it. Without it
-    they go through the API: at most 90 KiB for a call, 48 KiB for a result. Keywords are those of `Client.submit`.
+    they go through the API: at most 90 KiB for a call, 48 KiB for a result. Keywords are those of `Client.submit`; with `here`
+    the current directory is sent at the first call, and all calls run in copies of it.
     """
 
     def __init__(
@@ -94,9 +95,13 @@ class BerthExecutor(Executor):
         *,
         folder: Union[str, "os.PathLike[str]", None] = None,
         python: Optional[str] = None,
+        here: bool = False,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
         **options: Unpack[JobOptions],
     ) -> None:
         self._client = client or Client()
+        self._here = (include, exclude) if here else None
         self._folder = Path(folder).absolute() if folder is not None else None
         self._options = dict(options)
         self._python = python or ("python3" if options.get("image") else sys.executable)
@@ -111,12 +116,13 @@ class BerthExecutor(Executor):
         self, fn: Callable[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> BerthFuture[Result]:
         """Submits the call as a job. Raises a BerthError if the server refuses it."""
+        self._send_here()
         key = create_key()
         where = self._store_call(key, _unwrap(fn), args, kwargs)
         options: Dict[str, Any] = {"name": getattr(fn, "__name__", None), **self._options}
         options["labels"] = {**dict(options.get("labels") or {}), _LABEL: key}
         if not options.get("image"):
-            paths = os.pathsep.join(path for path in sys.path if path)
+            paths = os.pathsep.join(map(self._place_of, filter(None, sys.path)))
             options["env"] = {"PYTHONPATH": paths, **(options.get("env") or {})}
         with self._lock:
             if self._is_shut:
@@ -125,6 +131,17 @@ class BerthExecutor(Executor):
         command = [self._python, "-m", "berth._call", where]
         job = self._client.submit(command, idempotency_key=key, **options)
         return self._expect(job.id)
+
+    def _send_here(self) -> None:
+        with self._lock:
+            if self._here and not self._options.get("snapshot"):
+                include, exclude = self._here
+                self._options["snapshot"] = self._client.upload(include=include, exclude=exclude).id
+
+    def _place_of(self, path: str) -> str:
+        """Modules below the current directory come from the copy of it."""
+        relative = os.path.relpath(path)
+        return relative if self._here and not relative.startswith("..") else path
 
     def attach(self, job: JobOrId) -> BerthFuture[Any]:
         """The future of a call that this process or another one submitted. Results are pickles: attach only to jobs that you trust."""
@@ -297,13 +314,20 @@ def job(
     client: Optional[Client] = None,
     folder: Union[str, "os.PathLike[str]", None] = None,
     python: Optional[str] = None,
+    here: bool = False,
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
     **options: Unpack[JobOptions],
 ) -> Callable[[Callable[..., Result]], Function[Result]]:
-    """Decorates a function whose calls can be jobs: `train.submit(0.1).result()`."""
+    """
+    Decorates a function whose calls can be jobs: `train.submit(0.1).result()`. With `here` its module and all other files of
+    the current directory come along as they are at the first call.
+    """
 
     def decorate(function: Callable[..., Result]) -> Function[Result]:
         def create() -> BerthExecutor:
-            return BerthExecutor(client, folder=folder, python=python, **options)
+            sent: Dict[str, Any] = {"here": here, "include": include, "exclude": exclude}
+            return BerthExecutor(client, folder=folder, python=python, **sent, **options)
 
         return Function(function, create)
 

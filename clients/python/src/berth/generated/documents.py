@@ -1156,3 +1156,44 @@ SAVE_CLOSURE = """
     requiredLevel
   }
 }"""
+
+SNAPSHOT_LIMITS = """
+    query SnapshotLimits {
+  serverInfo {
+    id
+    maxSnapshotBytes
+    maxSnapshotFiles
+  }
+}
+    """
+
+CREATE_SNAPSHOT = """
+    mutation CreateSnapshot($input: CreateSnapshotInput!) {
+  createSnapshot(input: $input) {
+    __typename
+    ... on CreateSnapshotSuccess {
+      snapshot {
+        id
+      }
+      uploadUrl
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}"""
