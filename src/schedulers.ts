@@ -80,6 +80,11 @@ export async function startSchedulers(scheduling: Scheduling, down: Parts) {
       nodeLostAfterMs: pool.scheduling.nodeLostAfterMs,
       startAttemptsMax: pool.scheduling.startAttemptsMax,
       logBytesPerRunMax: config.logBytesPerRunMax,
+      outputLimits: {
+        bytesMax: config.files.outputsBytesMax,
+        filesMax: config.files.snapshotFilesMax,
+        userBytesMax: config.files.userBytesMax,
+      },
       fresh,
       jobUrl,
     })

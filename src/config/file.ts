@@ -174,6 +174,7 @@ export const configFile = section({
   files: section({
     snapshotBytesMax: wholeNumber(1, 2 ** 40, '1073741824').default(gibBytes),
     snapshotFilesMax: wholeNumber(1, 1_000_000, '50000').default(50_000),
+    outputsBytesMax: wholeNumber(1, 2 ** 44, '10737418240').default(10 * gibBytes),
     userBytesMax: wholeNumber(1, 2 ** 50, '21474836480').default(20 * gibBytes),
     s3: s3Section.optional(),
   }).prefault({}),

@@ -79,6 +79,7 @@ export const specialFields = [
   'stdoutPath',
   'stderrPath',
   'snapshot',
+  'outputs',
 ] as const
 export type SpecialField = (typeof specialFields)[number]
 
@@ -118,7 +119,7 @@ const table: Readonly<Record<ExecutorName, ExecutorTraits>> = {
     takesUnixUser: true,
     version: 'KERNEL',
     launchers: ['single', 'multiple', 'mpirun'],
-    honours: [...scripts, ...files, 'snapshot'],
+    honours: [...scripts, ...files, 'snapshot', 'outputs'],
     sessions: ['exec', 'connect'],
   },
   container: {
@@ -163,7 +164,7 @@ const table: Readonly<Record<ExecutorName, ExecutorTraits>> = {
     takesUnixUser: true,
     preferredFor: { field: 'handler', when: 'ALWAYS' },
     version: 'KERNEL',
-    honours: ['handler', 'input', ...files, 'snapshot'],
+    honours: ['handler', 'input', ...files, 'snapshot', 'outputs'],
     sessions: ['exec', 'connect'],
   },
   simulated: {

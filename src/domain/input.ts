@@ -9,6 +9,10 @@ const text = (max: number) => z.string().min(1, 'must not be empty').max(max, `m
 const path = text(4096)
 const anchored = /^(\/|~\/|~$)/
 export const isAnchored = (workdir: string): boolean => anchored.test(workdir)
+/** A pattern of `.gitignore`; # would begin a comment. */
+const outputPattern = path
+  .regex(/^(?!#)\P{Cc}+$/u, 'must not have control characters or begin with #')
+  .refine((pattern) => !pattern.split('/').includes('..'), 'must be below the working directory')
 const directory = path.regex(anchored, 'must be an absolute path or start with ~/')
 const positive = z.int().min(1, 'must be at least 1')
 const natural = z.int().min(0, 'must not be negative')
@@ -29,6 +33,7 @@ const listOf = <Item extends z.ZodType>(item: Item, itemsMax: number) =>
   z.array(item).max(itemsMax, `must have at most ${itemsMax.toLocaleString('en-US')} entries`)
 
 export const secretsMax = 32
+export const outputsMax = 64
 
 /** Variables that Berth, the launcher of a job or its shell sets. */
 const setByBerth =
@@ -83,6 +88,7 @@ const spec = z.strictObject({
   image: text(1024).nullish(),
   pull: z.enum(['MISSING', 'ALWAYS']).nullish(),
   snapshot: text(64).nullish(),
+  outputs: listOf(outputPattern, outputsMax).nullish(),
   workdir: path.nullish(),
   environment: listOf(
     z.strictObject({

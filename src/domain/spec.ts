@@ -10,6 +10,8 @@ export interface JobSpec {
   image: string | null
   /** Id of the snapshot that each run begins with a copy of; null: none. Absent in jobs of older versions. */
   snapshot?: string | null | undefined
+  /** Patterns of the files that are kept when a run ends, as of `.gitignore`. Absent in jobs of older versions. */
+  outputs?: string[]
   workdir: string | null
   environment: { name: string; value: string }[]
   /** Names of secrets; the values are read at the start of each run. Absent in old jobs. */

@@ -1,4 +1,5 @@
 import type { Duplex, Readable, Writable } from 'node:stream'
+import type { FoundOutput, OutputFile, Unread } from '../domain/outputs/found.ts'
 import type { JobSpec } from '../domain/spec.ts'
 
 /**
@@ -41,7 +42,16 @@ export interface Executor {
    * anyway.
    */
   watch?(signal: AbortSignal): AsyncIterable<Handle>
-  /** Called when the run and its log are completely stored: the backend deletes its spool or container. */
+  /**
+   * Reads regular files below the working directory of a run that is over, as its account or in its container, without
+   * following links. `pick` is asked once for each thing found, and chooses the files. Yields what it could not read, too.
+   */
+  outputs?(
+    handle: Handle,
+    pick: (found: FoundOutput) => boolean,
+    signal: AbortSignal,
+  ): AsyncIterable<OutputFile | Unread>
+  /** Called when the run, its log and its outputs are completely stored: the backend deletes its spool or container. */
   forget?(handle: Handle): Promise<void>
   /** All runs of which the backend still has any data, whether they are over or not. */
   list?(): Promise<readonly { runId: string; handle: Handle }[]>

@@ -1,13 +1,15 @@
 import type { Domain } from '../domain/domain.ts'
 import { readRunStates } from '../domain/jobs/runs.ts'
+import { readRunsWithOutputs } from '../domain/outputs/attach.ts'
 import { isFinal } from '../domain/state.ts'
 import { type Executor, isOver } from '../executors/executor.ts'
 import { createLoop, type Loop } from '../platform/loop.ts'
+import type { EndedRun } from './output-collector.ts'
 import type { Carrying } from './run-carrier.ts'
 
 /**
  * Removes data of finished runs that executors still have because a server died between storing the end and calling
- * `forget`: when a leader starts, and then every hour. Logs living runs that are missing from the database. Then each
+ * `forget`: when a leader starts, and then every hour. Collects their output files before. Logs living runs that are missing from the database. Then each
  * executor cleans up its own directories.
  */
 
@@ -15,15 +17,18 @@ const pollMs = 3_600_000
 const runsPerQuestion = 500
 const namedMax = 20
 
-export const createLeftovers = ({ domain, leader }: Carrying, executors: ReadonlyMap<string, Executor>): Loop =>
+export const createLeftovers = (
+  { domain, leader, outputs }: Carrying,
+  executors: ReadonlyMap<string, Executor>,
+): Loop =>
   createLoop({
     name: `leftovers ${leader.pool}`,
     pollMs,
     clock: domain.clock,
     log: domain.log,
-    async runOnce() {
+    async runOnce(signal) {
       for (const [name, executor] of executors) {
-        const strangers = await forgetOver(executor, domain)
+        const strangers = await forgetOver(executor, { ...domain, outputs, signal })
         if (strangers.length > 0)
           domain.log.warn(
             { pool: leader.pool, executor: name, runs: strangers.slice(0, namedMax), count: strangers.length },
@@ -34,7 +39,12 @@ export const createLeftovers = ({ domain, leader }: Carrying, executors: Readonl
     },
   })
 
-async function forgetOver(executor: Executor, { db, log }: Pick<Domain, 'db' | 'log'>): Promise<string[]> {
+interface Forgetting extends Pick<Domain, 'db' | 'log'>, Pick<Carrying, 'outputs'> {
+  signal: AbortSignal
+}
+
+async function forgetOver(executor: Executor, forgetting: Forgetting): Promise<string[]> {
+  const { db } = forgetting
   const strangers: string[] = []
   const kept = (await executor.list?.()) ?? []
   for (let from = 0; from < kept.length; from += runsPerQuestion) {
@@ -44,14 +54,24 @@ async function forgetOver(executor: Executor, { db, log }: Pick<Domain, 'db' | '
       some.map(({ runId }) => runId),
     )
     const unneeded = some.filter(({ runId }) => isFinal(states.get(runId)?.state ?? 'CANCELLED'))
+    const withOutputs = await readRunsWithOutputs(
+      db.sql,
+      unneeded.map(({ runId }) => runId),
+    )
     const seen = await executor.inspect(unneeded.map(({ handle }) => handle))
     for (const [index, { runId, handle }] of unneeded.entries()) {
-      if (isOver(seen[index]))
-        await executor
-          .forget?.(handle)
-          .catch((err: unknown) => log.warn({ err, run: runId }, 'data of a run that is over cannot be removed now'))
+      if (isOver(seen[index])) await forgetRun({ runId, executor, handle }, withOutputs.has(runId), forgetting)
       else if (seen[index]?.state === 'running' && !states.has(runId)) strangers.push(runId)
     }
   }
   return strangers
+}
+
+async function forgetRun(run: EndedRun, hasOutputs: boolean, { log, outputs, signal }: Forgetting): Promise<void> {
+  const { runId, executor, handle } = run
+  if (hasOutputs) await outputs.collect(run, signal)
+  if (signal.aborted) return
+  await executor
+    .forget?.(handle)
+    .catch((err: unknown) => log.warn({ err, run: runId }, 'data of a run that is over cannot be removed now'))
 }

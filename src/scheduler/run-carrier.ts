@@ -12,6 +12,7 @@ import { type Deadline, listDeadlines, untilDue } from './deadlines.ts'
 import { pumpLog } from './log-pump.ts'
 import { openRedaction } from './log-redaction.ts'
 import { type Report, toFacts } from './outcome.ts'
+import type { OutputCollector } from './output-collector.ts'
 import type { Reporter } from './reports.ts'
 import type { RunToSample } from './run-sampler.ts'
 import { makeRunSpec, readRunAids } from './run-spec.ts'
@@ -31,6 +32,7 @@ export interface Carrying {
   graceMs: number
   nodeLostAfterMs: number
   logBytesPerRunMax: number
+  outputs: OutputCollector
   append: Appender
   fresh?: FreshOutput | undefined
   jobUrl: string
@@ -271,8 +273,17 @@ export class Carrier {
     const observation = this.#gone ?? (await this.#retrying('end', () => this.#lastObservation(handle)))
     if (this.#dropped.aborted || !observation) return
     const told = await this.#report({ kind: 'seen', observation })
-    // If the end was not stored, the executor must keep the run for the next carrier.
-    if (told !== undefined) await this.executor.forget?.(handle)
+    // If the end or the outputs were not stored, the executor must keep the run for the next carrier.
+    if (told === undefined) return
+    this.#running = false
+    await this.#collectOutputs(handle)
+    if (!this.#dropped.aborted) await this.executor.forget?.(handle)
+  }
+
+  async #collectOutputs(handle: Handle): Promise<void> {
+    const { runId, spec } = this.#run
+    if (!spec.outputs?.length) return
+    await this.#carrying.outputs.collect({ runId, executor: this.executor, handle }, this.#dropped)
   }
 
   async #lose(): Promise<void> {

@@ -1,11 +1,13 @@
 import type { Domain } from '../domain/domain.ts'
 import { type Leader, Leadership } from '../domain/leadership.ts'
+import type { OutputLimits } from '../domain/outputs/selection.ts'
 import type { Executor } from '../executors/executor.ts'
 import { createAppender } from '../logs/append.ts'
 import type { FreshOutput } from '../logs/fresh-output.ts'
 import { createLoop } from '../platform/loop.ts'
 import { createReachability, type Reach } from './capacity-watch.ts'
 import { createForecaster } from './forecaster.ts'
+import { createOutputCollector } from './output-collector.ts'
 import { createReporter } from './reports.ts'
 import { Runner } from './runner.ts'
 import { createWithdrawals, type Withdrawals } from './stale-starts.ts'
@@ -32,6 +34,7 @@ export interface SchedulerOptions {
   nodeLostAfterMs: number
   startAttemptsMax: number
   logBytesPerRunMax: number
+  outputLimits: OutputLimits
   fresh?: FreshOutput | undefined
   jobUrl: string
 }
@@ -96,13 +99,14 @@ type TermOptions = SchedulerOptions & { reach: Reach; giveWay(): void }
 
 function createTerm(
   leader: Leader,
-  { domain, executors, startAttemptsMax, reach, giveWay, ...options }: TermOptions,
+  { domain, executors, startAttemptsMax, outputLimits, reach, giveWay, ...options }: TermOptions,
   { withdraw }: Withdrawals,
 ) {
   const { clock, log } = domain
   const report = createReporter(domain, leader, startAttemptsMax)
   const append = createAppender(domain.db.sql)
-  const runner = new Runner({ domain, leader, report, append, withdraw, ...options }, executors)
+  const outputs = createOutputCollector(domain, outputLimits)
+  const runner = new Runner({ domain, leader, report, append, withdraw, outputs, ...options }, executors)
   const ticker = createTicker({
     domain,
     leader,

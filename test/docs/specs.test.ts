@@ -62,6 +62,7 @@ describe('the table of fields and executors', () => {
     stdoutPath: { stdoutPath: 'a' },
     stderrPath: { stderrPath: 'a' },
     snapshot: { snapshot: 'snapshot_1' },
+    outputs: { outputs: ['*.csv'] },
     handler: { handler: 'a.ts' },
     input: { handler: 'a.ts', input: { a: 1 } },
     command: { command: ['true'] },

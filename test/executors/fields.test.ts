@@ -33,6 +33,7 @@ const samples: Record<string, { field: object; beside?: object }> = {
   input: { field: { command: null, handler: 'a.ts', input: { a: 1 } } },
   image: { field: { image: 'other' } },
   snapshot: { field: { snapshot: 'snapshot_1' } },
+  outputs: { field: { outputs: ['*.csv'] } },
   workdir: { field: { workdir: '/w' } },
   environment: { field: { environment: [{ name: 'A', value: 'b' }] } },
   secrets: { field: { secrets: ['A'] } },
@@ -99,7 +100,7 @@ const samples: Record<string, { field: object; beside?: object }> = {
 
 /** Fields that Berth handles with every executor. */
 const ofBerth = new Set(
-  `labels secrets executor queue team project account capacityReservationId bid interactive preemptable restartable resumable notBefore
+  `labels secrets outputs executor queue team project account capacityReservationId bid interactive preemptable restartable resumable notBefore
    estimatedCost dependsOn onDependencyFailure retry customAttributes resources.replicaMasterPort`.split(/\s+/),
 )
 /** Fields by which Berth chooses the GPUs of a run, if the backend does not. */

@@ -15,7 +15,7 @@ import { Carrier } from '../../src/scheduler/run-carrier.ts'
 import { createDatabase } from '../support/database.ts'
 import { createTestDomain } from '../support/domain.ts'
 import { bindVerbs } from '../support/executor-verbs.ts'
-import { createLeader } from '../support/leader.ts'
+import { createLeader, noOutputs as outputs } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
 test('output that a run wrote before its machine rebooted is read before the log is closed', async () => {
@@ -45,7 +45,17 @@ test('output that a run wrote before its machine rebooted is read before the log
   const carry = async (executor: Executor, signal: AbortSignal) => {
     const report = createReporter(it.domain, leader, 1)
     const append = createAppender(it.domain.db.sql)
-    const carrying = { domain: it.domain, leader, report, append, withdraw() {}, ...limits, signal, inherited: false }
+    const carrying = {
+      domain: it.domain,
+      leader,
+      report,
+      append,
+      withdraw() {},
+      outputs,
+      ...limits,
+      signal,
+      inherited: false,
+    }
     return new Carrier(await due(), executor, carrying)
   }
 

@@ -16,7 +16,7 @@ import { Runner } from '../../src/scheduler/runner.ts'
 import { createDatabase } from '../support/database.ts'
 import { createTestDomain } from '../support/domain.ts'
 import { bindVerbs } from '../support/executor-verbs.ts'
-import { createLeader } from '../support/leader.ts'
+import { createLeader, noOutputs as outputs } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
 test.each(['runs_due', 'holding_runs'])(
@@ -64,7 +64,15 @@ test.each(['runs_due', 'holding_runs'])(
     await leader.tick()
     const limits = { graceMs: 1_000, nodeLostAfterMs: 60_000, logBytesPerRunMax: 2 ** 20, jobUrl: 'http://127.0.0.1' }
     const report = createReporter(it.domain, leader, 1)
-    const carrying = { domain, leader, report, append: createAppender(database.db.sql), withdraw() {}, ...limits }
+    const carrying = {
+      domain,
+      leader,
+      report,
+      append: createAppender(database.db.sql),
+      withdraw() {},
+      outputs,
+      ...limits,
+    }
     const runner = new Runner(carrying, new Map([['simulated', executor]]))
     runner.start()
     await returned.promise
@@ -98,7 +106,15 @@ test('a start ordered by an earlier leader is marked as inherited', async () => 
   const before = await startNext()
   const limits = { graceMs: 1_000, nodeLostAfterMs: 60_000, logBytesPerRunMax: 2 ** 20, jobUrl: 'http://127.0.0.1' }
   const report = createReporter(domain, leader, 1)
-  const carrying = { domain, leader, report, append: createAppender(database.db.sql), withdraw() {}, ...limits }
+  const carrying = {
+    domain,
+    leader,
+    report,
+    append: createAppender(database.db.sql),
+    withdraw() {},
+    outputs,
+    ...limits,
+  }
   const runner = new Runner(carrying, new Map([['simulated', executor as unknown as Executor]]))
   runner.start()
   opened.defer(() => runner.stop())
@@ -144,7 +160,15 @@ test('an unavailable executor does not delay the inspection of runs of other exe
   await leader.tick()
   const limits = { graceMs: 1_000, nodeLostAfterMs: 1, logBytesPerRunMax: 2 ** 20, jobUrl: 'http://127.0.0.1' }
   const report = createReporter(domain, leader, 1)
-  const carrying = { domain, leader, report, append: createAppender(database.db.sql), withdraw() {}, ...limits }
+  const carrying = {
+    domain,
+    leader,
+    report,
+    append: createAppender(database.db.sql),
+    withdraw() {},
+    outputs,
+    ...limits,
+  }
   const executors = new Map([
     ['local', fake('local', () => isAway)],
     ['simulated', fake('simulated', () => false)],

@@ -19,7 +19,7 @@ import { createWithdrawals, type Withdrawals } from '../../src/scheduler/stale-s
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
 import { bindVerbs } from '../support/executor-verbs.ts'
-import { createLeader } from '../support/leader.ts'
+import { createLeader, noOutputs as outputs } from '../support/leader.ts'
 import { createDoor } from '../support/outage.ts'
 import { recordLines } from '../support/recorded-lines.ts'
 import { until } from '../support/until.ts'
@@ -96,7 +96,17 @@ function carry(run: HoldingRun, epoch: number, by: By = {}): Carrier {
   const limits = { graceMs, nodeLostAfterMs: 60_000, logBytesPerRunMax: 1_000_000, jobUrl: 'http://127.0.0.1' }
   const report = createReporter(domain, leader, 1)
   const append = createAppender(domain.db.sql)
-  const carrying = { domain, leader, report, append, withdraw, ...limits, signal: dropped.signal, inherited: false }
+  const carrying = {
+    domain,
+    leader,
+    report,
+    append,
+    withdraw,
+    outputs,
+    ...limits,
+    signal: dropped.signal,
+    inherited: false,
+  }
   const carrier = new Carrier(run, by.executor ?? executor, carrying)
   carriers.push(carrier)
   return carrier

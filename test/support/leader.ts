@@ -3,6 +3,7 @@ import type { Leader } from '../../src/domain/leadership.ts'
 import type { Processed } from '../../src/domain/queue/plan-pools.ts'
 import type { Executor } from '../../src/executors/executor.ts'
 import { createForecaster } from '../../src/scheduler/forecaster.ts'
+import type { OutputCollector } from '../../src/scheduler/output-collector.ts'
 import { createScheduler, type Scheduler, type SchedulerOptions } from '../../src/scheduler/scheduler.ts'
 import { createStored } from '../../src/scheduler/stored-pool.ts'
 import { createTicker } from '../../src/scheduler/ticker.ts'
@@ -18,6 +19,9 @@ export interface TestLeader extends Leader {
   /** Until the next forecast. */
   forecastPauseMs(): number
 }
+
+/** For runs without output files. */
+export const noOutputs: OutputCollector = { collect: async () => undefined }
 
 /** The scheduler of the pool `sim`, which has begun; the test stops it. */
 export function startScheduler(
@@ -37,6 +41,7 @@ export function startScheduler(
     nodeLostAfterMs: 60_000,
     startAttemptsMax: 3,
     logBytesPerRunMax: 1024 ** 2,
+    outputLimits: { bytesMax: 1024 ** 3, filesMax: 1_000, userBytesMax: 1024 ** 3 },
     jobUrl: 'http://127.0.0.1',
     ...more,
   })

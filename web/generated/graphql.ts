@@ -160,9 +160,11 @@ export type CreateCapacityReservationInput = {
 
 /** The file to download; set exactly one field. */
 export type CreateDownloadInput =
-  {   /** The artifact whose body is downloaded: artifact_… */
-  artifactId: string; log?: never; }
-  |  { artifactId?: never;   /** The log of a job. */
+  {   /** The text or file that is downloaded: artifact_… */
+  artifactId: string; filesOfJob?: never; log?: never; }
+  |  { artifactId?: never;   /** The job whose files are downloaded as a tar, the newest of each name: job_… */
+  filesOfJob: string; log?: never; }
+  |  { artifactId?: never; filesOfJob?: never;   /** The log of a job. */
   log: LogDownload; };
 
 /** A new quota. The combination of type, action and scope is unique. */
@@ -579,6 +581,8 @@ export type JobSpecInput = {
   notBefore?: string | null | undefined;
   /** Action when a dependency fails. */
   onDependencyFailure?: OnDependencyFailure | null | undefined;
+  /** Patterns, as of `.gitignore`, of files below the working directory that become artifacts when a run ends. At most 64. */
+  outputs?: Array<string> | null | undefined;
   /** Path of a script that is sourced after the command ended. */
   postLaunch?: string | null | undefined;
   /** Path of a script that is sourced before the command starts. */

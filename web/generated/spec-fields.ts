@@ -135,6 +135,10 @@ export const inputTypes: Readonly<Record<string, Readonly<Record<string, InputFi
         "WAIT"
       ]
     },
+    "outputs": {
+      "type": "[String!]",
+      "help": "Patterns, as of `.gitignore`, of files below the working directory that become artifacts when a run ends. At most 64."
+    },
     "postLaunch": {
       "type": "String",
       "help": "Path of a script that is sourced after the command ended."

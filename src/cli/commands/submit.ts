@@ -116,6 +116,7 @@ export function addSpecFlags(submit: Command): Command {
     .option('--secret <name>', 'secret to put into the environment of the job; may be repeated', append)
     .option('--no-inherit-env', 'do not inherit the environment variables of the server')
     .option('--workdir <dir>', 'working directory (default: the current directory; in a container: that of the image)')
+    .option('--out <glob>', 'keep these files as artifacts when a run ends; may be repeated', append)
     .option('--image <name>', 'run in a container of this image')
     .option('--data <source:path>', 'mount this folder at this path of the container; may be repeated', append)
     .addOption(

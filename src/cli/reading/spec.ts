@@ -9,6 +9,7 @@ export interface SpecFlags {
   label?: string[]
   env?: string[]
   secret?: string[]
+  out?: string[]
   inheritEnv: boolean
   workdir?: string
   image?: string
@@ -63,6 +64,8 @@ export function buildSpec({ yaml, flags, command, env, warn }: SpecSources): Job
   if (environment.length > 0) spec.environment = environment
   const secrets = [...(file.secrets ?? []), ...(flags.secret ?? [])]
   if (secrets.length > 0) spec.secrets = secrets
+  const outputs = [...(file.outputs ?? []), ...(flags.out ?? [])]
+  if (outputs.length > 0) spec.outputs = outputs
   if (command.length > 0) {
     delete spec.executable
     delete spec.arguments
@@ -104,13 +107,15 @@ function translate(file: Record<string, unknown>) {
 }
 
 /** Checks the fields to which flags add something; the server checks the others. */
-function demandForms({ resources, labels, environment, secrets }: JobSpecInput): void {
+function demandForms({ resources, labels, environment, secrets, outputs }: JobSpecInput): void {
   if (resources != null && (typeof resources !== 'object' || Array.isArray(resources)))
     throw usageError('the job file: resources is not a YAML mapping', 'write resources: { cpu: 2, memoryGib: 4 }')
   if (labels != null && !Array.isArray(labels))
     throw usageError('the job file: labels is not a list', 'write labels: [{ key: team, value: ml }]')
   if (secrets != null && !Array.isArray(secrets))
     throw usageError('the job file: secrets is not a list', 'write secrets: [WANDB_API_KEY]')
+  if (outputs != null && !Array.isArray(outputs))
+    throw usageError('the job file: outputs is not a list', "write outputs: ['runs/**']")
   if (environment != null && !Array.isArray(environment))
     throw usageError('the job file: environment is not a list', 'write environment: [{ name: A, value: b }]')
 }

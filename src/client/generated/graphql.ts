@@ -581,6 +581,8 @@ export type JobSpecInput = {
   notBefore?: string | null | undefined;
   /** Action when a dependency fails. */
   onDependencyFailure?: OnDependencyFailure | null | undefined;
+  /** Patterns, as of `.gitignore`, of files below the working directory that become artifacts when a run ends. At most 64. */
+  outputs?: Array<string> | null | undefined;
   /** Path of a script that is sourced after the command ended. */
   postLaunch?: string | null | undefined;
   /** Path of a script that is sourced before the command starts. */

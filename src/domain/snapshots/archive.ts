@@ -33,12 +33,25 @@ export async function* readArchive(
     [snapshotId],
   )
   if (!row) throw snapshotNotFound(snapshotId)
-  const entries = await readSnapshotEntries(sql, { snapshotId, userId: row.userId })
+  yield* packEntries(sql, row.userId, await readSnapshotEntries(sql, { snapshotId, userId: row.userId }), {
+    mtime,
+    target,
+    objects,
+  })
+}
+
+/** Files of one user as a tar, read while it is sent. */
+export async function* packEntries(
+  sql: Sql,
+  userId: string,
+  entries: readonly SnapshotEntry[],
+  { mtime, target, objects }: { mtime: Date; target?: ArchiveTarget | undefined; objects?: ObjectStore | undefined },
+): AsyncGenerator<Uint8Array> {
   const { readable, controller } = createTarPacker()
   const { folder = '', ...owner } = target ?? {}
   const adding = {
     ...{ sql, objects },
-    userId: row.userId,
+    userId,
     packer: controller,
     folder,
     shared: { mtime, ...owner },
@@ -94,7 +107,8 @@ async function addEntry(adding: Adding, each: SnapshotEntry, contents: ReadonlyM
     return
   }
   const file = packer.add({ ...shared, name, size: each.size, mode: each.mode }).getWriter()
-  if (each.size > chunkBytes) for await (const chunk of readBlob(sql, userId, each, objects)) await file.write(chunk)
+  if (each.size > chunkBytes)
+    for await (const chunk of readBlob(sql, userId, each, { objects })) await file.write(chunk)
   else if (each.size > 0) await file.write(contents.get(each.sha256) ?? missing(each.sha256))
   await file.close()
 }

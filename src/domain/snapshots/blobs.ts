@@ -261,19 +261,19 @@ interface ChunkRow {
 
 const fileChunksPerRead = 8
 
-/** The content of a file, in pieces. */
+/** The content of a file, in pieces, from `first` on: the beginning of a chunk. */
 export async function* readBlob(
   sql: Sql,
   userId: string,
   { sha256, size }: Pick<ListedFile, 'sha256' | 'size'>,
-  objects?: ObjectStore,
+  { objects, first = 0 }: { objects: ObjectStore | undefined; first?: number },
 ): AsyncGenerator<Uint8Array> {
   const objectKey = size > chunkBytes ? await readObjectKey(sql, userId, sha256) : null
   if (objectKey !== null) {
     if (!objects) throw new Error(`The blob ${sha256} is in an object store, and files.s3 is not set`)
-    return yield* objects.get(objectKey)
+    return yield* objects.get(objectKey, first)
   }
-  for (let from = 0; from < size; ) {
+  for (let from = first; from < size; ) {
     const rows = await readChunks(sql, userId, { hashes: [sha256], from, chunks: fileChunksPerRead })
     if (rows[0]?.start !== from) throw new Error(`The blob ${sha256} has no bytes at ${from}`)
     for (const { start, data } of rows) {

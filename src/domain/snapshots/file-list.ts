@@ -100,6 +100,10 @@ export async function readFileList(body: AsyncIterable<Uint8Array>, announced: A
   return { git, entries, text }
 }
 
+/** The list of files that are in no git tree. */
+export const formatList = (files: readonly ListedFile[]): string =>
+  [{ git: null }, ...files].map((line) => `${JSON.stringify(line)}\n`).join('')
+
 /** Reads a list that was checked before. */
 export function parseList(text: Buffer): SnapshotEntry[] {
   const [, ...lines] = text.toString().split('\n')
@@ -148,7 +152,7 @@ function checkEntry(each: SnapshotEntry): SnapshotEntry {
 const controlCharacters = /\p{Cc}/u
 
 /** Why a path cannot be in a snapshot; null: it can. */
-function findPathTrouble(name: string): string | null {
+export function findPathTrouble(name: string): string | null {
   if (name.startsWith('/')) return 'is an absolute path'
   if (controlCharacters.test(name)) return 'has a control character in its name'
   if (!name.isWellFormed()) return 'is not well-formed Unicode'

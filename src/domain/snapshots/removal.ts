@@ -4,8 +4,8 @@ import type { Domain } from '../domain.ts'
 import { lockOwner } from './snapshots.ts'
 
 /**
- * Removes snapshots that no job has named for seven days, and those whose upload did not end within a day. The foreign
- * key of `job` keeps a snapshot that a submission names meanwhile.
+ * Removes snapshots that no job or artifact has named for seven days, and those whose upload did not end within a day. The
+ * foreign keys keep a snapshot that is named meanwhile.
  */
 
 const removalsPerPass = 100
@@ -27,7 +27,8 @@ interface Due {
   userId: string
 }
 
-const isNamed = 'EXISTS (SELECT FROM job j WHERE j.snapshot_id = s.id)'
+const isNamed = `(EXISTS (SELECT FROM job j WHERE j.snapshot_id = s.id)
+  OR EXISTS (SELECT FROM artifact a WHERE a.snapshot_id = s.id))`
 
 const markSql = `
 UPDATE snapshot s SET unused_since = CASE WHEN ${isNamed} THEN NULL ELSE berth_now() END

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { zstdCompress } from 'node:zlib'
 import { z } from 'zod'
@@ -8,7 +9,16 @@ import type { Domain } from '../domain.ts'
 import { InvalidInput, NotFound } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { parseInput } from '../parse.ts'
-import { type Announced, type FileList, isFile, readFileList, type SnapshotEntry, sha256Form } from './file-list.ts'
+import {
+  type Announced,
+  type FileList,
+  formatList,
+  isFile,
+  type ListedFile,
+  readFileList,
+  type SnapshotEntry,
+  sha256Form,
+} from './file-list.ts'
 
 /**
  * A snapshot arrives in three steps: it is announced, its list is sent, and then the blobs that its user has not sent
@@ -97,8 +107,10 @@ async function checkUse(
     )
 }
 
+const storedSql = '(SELECT coalesce(sum(bytes), 0)::bigint FROM blob WHERE user_id = $1 AND complete)'
+
 const useSql = `
-SELECT (SELECT coalesce(sum(bytes), 0)::bigint FROM blob WHERE user_id = $1 AND complete) AS "storedBytes",
+SELECT ${storedSql} AS "storedBytes",
   count(*) FILTER (WHERE completed_at IS NULL AND hash <> $2) AS incomplete,
   coalesce(bool_or(completed_at IS NOT NULL AND hash = $2), false) AS "isComplete"
 FROM snapshot WHERE user_id = $1`
@@ -109,6 +121,54 @@ ON CONFLICT (user_id, hash) DO UPDATE SET unused_since = berth_now(),
   files = CASE WHEN snapshot.completed_at IS NULL THEN excluded.files ELSE snapshot.files END,
   bytes = CASE WHEN snapshot.completed_at IS NULL THEN excluded.bytes ELSE snapshot.bytes END
 RETURNING id, completed_at IS NOT NULL AS "isComplete"`
+
+export interface AnnouncedFiles {
+  /** null: no file fits. */
+  snapshot: AnnouncedSnapshot | null
+  files: readonly ListedFile[]
+  /** The list of these files, for storeList. */
+  text: string
+  /** Files that do not fit into the stored bytes of the user. */
+  tooMany: readonly ListedFile[]
+}
+
+/** Begins a snapshot of files that the server itself found, with as many of them as the user may store. */
+export async function announceFiles(
+  { db, time }: Domain,
+  { userId, files, userBytesMax }: { userId: string; files: readonly ListedFile[]; userBytesMax: number },
+): Promise<AnnouncedFiles> {
+  const id = newId('snapshot', time.nowMs())
+  return db.transaction(async (sql) => {
+    await lockOwner(sql, { userId })
+    const { missing } = await findBlobs(sql, { userId }, listHashes(files))
+    const [use] = await sql.query<{ storedBytes: number }>(`SELECT ${storedSql} AS "storedBytes"`, [userId])
+    const fitting = fitFiles(files, { missing, bytesLeft: userBytesMax - (use?.storedBytes ?? 0) })
+    const kept = new Set(fitting)
+    const tooMany = files.filter((file) => !kept.has(file))
+    const text = formatList(fitting)
+    if (fitting.length === 0) return { snapshot: null, files: [], text, tooMany }
+    const bytes = fitting.reduce((sum, { size }) => sum + size, 0)
+    const hash = createHash('sha256').update(text).digest()
+    const [snapshot] = await sql.query<AnnouncedSnapshot>(announceSql, [id, userId, hash, fitting.length, bytes])
+    return { snapshot: snapshot ?? null, files: fitting, text, tooMany }
+  })
+}
+
+/** Files with known contents need no bytes. */
+function fitFiles(
+  files: readonly ListedFile[],
+  { missing, bytesLeft }: { missing: readonly string[]; bytesLeft: number },
+): ListedFile[] {
+  const unstored = new Set(missing)
+  let left = bytesLeft
+  return files.filter(({ sha256, size }) => {
+    if (!unstored.has(sha256)) return true
+    if (size > left) return false
+    left -= size
+    unstored.delete(sha256)
+    return true
+  })
+}
 
 export interface SnapshotOwner {
   snapshotId: string

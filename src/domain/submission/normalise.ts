@@ -61,6 +61,7 @@ const plainDefaults: Omit<JobSpec, Settled> = {
   image: null,
   pull: null,
   snapshot: null,
+  outputs: [],
   workdir: null,
   environment: [],
   secrets: [],

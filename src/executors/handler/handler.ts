@@ -17,7 +17,7 @@ const resumeFailedCode = 119
  * command.
  */
 export const createHandlerExecutor = (
-  processes: Executor & Required<Pick<Executor, 'forget' | 'list' | 'sample' | 'exec' | 'connect'>>,
+  processes: Executor & Required<Pick<Executor, 'outputs' | 'forget' | 'list' | 'sample' | 'exec' | 'connect'>>,
 ): Executor => ({
   name: 'handler',
   start: (run, unwanted, tell) => processes.start(toCommandRun(run), unwanted, tell),
@@ -25,6 +25,7 @@ export const createHandlerExecutor = (
   inspect: async (handles) => (await processes.inspect(handles)).map(addCause),
   logs: (handle, from, signal) => processes.logs(handle, from, signal),
   stop: (handle, graceMs) => processes.stop(handle, graceMs),
+  outputs: (handle, pick, signal) => processes.outputs(handle, pick, signal),
   forget: (handle) => processes.forget(handle),
   list: () => processes.list(),
   sample: (runs) => processes.sample(runs),

@@ -7,6 +7,7 @@ import { buildLauncherEnvironment, buildNodeFile } from '../process/launchers.ts
 import { jobScript } from '../process/scripts.ts'
 import { commandFolder } from '../process/search-path.ts'
 import { buildCommand, rankEnvironment } from './command.ts'
+import { recordWorkdir } from './outputs.ts'
 import { writeNodeFile, writeSecretFile } from './run-files.ts'
 import { newSession, shell, workdirScript } from './shell.ts'
 import { copySnapshot } from './snapshot-copy.ts'
@@ -39,6 +40,7 @@ export const runIdVariable = 'BERTH_RUN_ID'
 
 export async function buildLaunch(run: RunSpec, options: LaunchOptions): Promise<Launch> {
   const { spec } = run
+  const { files } = options
   const account = await findAccount(run.unixUser, options.accounts)
   const environment = buildEnvironment(await injectVariables(run, account, options), {
     environment: addCommandFolder(options.environment),
@@ -50,6 +52,7 @@ export async function buildLaunch(run: RunSpec, options: LaunchOptions): Promise
   const cwd = run.openSnapshot
     ? join(await copySnapshot(run.openSnapshot, { ...options, ...options.files, account }), spec.workdir ?? '')
     : expandHome(spec.workdir ?? '~', home)
+  if (spec.outputs?.length) await recordWorkdir(files, { cwd, account })
   const path = (given: string | null) => (given === null ? '' : resolve(cwd, given))
   const paths = [path(spec.stdinPath), path(spec.stdoutPath), path(spec.stderrPath)]
   const command = await buildCommand(run, environment, path)

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { release, uptime } from 'node:os'
 import type { Duplex } from 'node:stream'
+import type { FoundOutput, OutputFile, Unread } from '../../domain/outputs/found.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { createLoop } from '../../platform/loop.ts'
 import { inSlices } from '../../platform/slices.ts'
@@ -31,6 +32,7 @@ import { buildLaunch } from './launch.ts'
 import { connectToRun } from './listening-ports.ts'
 import { findAddress } from './machine.ts'
 import { readOutput } from './output.ts'
+import { readOutputs } from './outputs.ts'
 import { type IdentifiedDirectory, Presence, spoolMissingMessage } from './presence.ts'
 import { readBootId } from './processes.ts'
 import { type SampledJournal, Samples } from './samples.ts'
@@ -191,6 +193,16 @@ export class LocalExecutor implements Executor {
     if (!recordStop(files.journal, { graceSeconds: graceMs / 1000, up })) this.#presence.assertHere()
     if (graceMs > 0) this.#watchdog.ensure()
     if (shim) await this.#endJob(files, graceMs)
+  }
+
+  async *outputs(
+    runId: Handle,
+    pick: (found: FoundOutput) => boolean,
+    signal: AbortSignal,
+  ): AsyncGenerator<OutputFile | Unread> {
+    const files = this.#locate(runId)
+    this.#presence.assertHere()
+    if (files) yield* readOutputs(files, pick, AbortSignal.any([signal, this.#closing.signal]))
   }
 
   async forget(runId: Handle): Promise<void> {

@@ -18,7 +18,13 @@ export interface ArtifactTarget {
   artifactId: string
 }
 
-export type DownloadTarget = LogTarget | ArtifactTarget
+/** The files among the artifacts of a job, as a tar. */
+export interface FilesTarget {
+  kind: 'files'
+  jobId: string
+}
+
+export type DownloadTarget = LogTarget | ArtifactTarget | FilesTarget
 
 export const downloadPath = '/download/'
 const runMax = 2 ** 31 - 1
@@ -27,6 +33,7 @@ const defaultStreams: readonly LogStream[] = ['STDOUT', 'STDERR']
 /** The path without a ticket, for which a ticket is made. Equal targets have equal paths. */
 export function formatTarget(target: DownloadTarget): string {
   if (target.kind === 'artifact') return `${downloadPath}artifacts/${target.artifactId}`
+  if (target.kind === 'files') return `${downloadPath}jobs/${target.jobId}/files`
   const { jobId, run, streams, format } = target
   const given = new URLSearchParams()
   if (run !== null) given.set('run', String(run))
@@ -50,9 +57,14 @@ export interface RefusedTarget {
 export function parseTarget({ pathname, searchParams }: URL): DownloadTarget | RefusedTarget {
   const [, artifactId] = /^\/download\/artifacts\/(artifact_[0-9a-z]{26})$/.exec(pathname) ?? []
   if (artifactId !== undefined) return { kind: 'artifact', artifactId }
+  const [, jobOfFiles] = /^\/download\/jobs\/(job_[0-9a-z]{26})\/files$/.exec(pathname) ?? []
+  if (jobOfFiles !== undefined) return { kind: 'files', jobId: jobOfFiles }
   const [, jobId] = /^\/download\/jobs\/(job_[0-9a-z]{26})\/log$/.exec(pathname) ?? []
   if (jobId === undefined)
-    return { status: 404, message: 'Downloads are at /download/jobs/{id}/log and /download/artifacts/{id}' }
+    return {
+      status: 404,
+      message: 'Downloads are at /download/jobs/{id}/log, /download/jobs/{id}/files and /download/artifacts/{id}',
+    }
   const run = searchParams.get('run')
   const streams = searchParams.get('streams')?.toUpperCase().split(',') ?? defaultStreams
   const format = logFormats.find((each) => each === (searchParams.get('format') ?? 'raw').toUpperCase())

@@ -74,7 +74,10 @@ export const artifactsListing: Listing = {
   name: 'artifacts',
   from: '(SELECT * FROM artifact WHERE artifact.job_id = parent.id) a',
   id: 'a.id',
-  keys: [{ sql: 'a.seq', type: 'bigint' }],
+  keys: [
+    { sql: 'a.seq', type: 'bigint' },
+    { sql: 'a.name', type: 'text' },
+  ],
 }
 
 export const dependentsListing = listById(

@@ -1,8 +1,17 @@
+import { basename } from 'node:path/posix'
+import type { Domain } from '../../domain/domain.ts'
+import {
+  packStoredFiles,
+  readFileContent,
+  readFilesOfJob,
+  readStoredFile,
+  type StoredFile,
+} from '../../domain/outputs/stored-files.ts'
 import { encodeStreams } from '../../logs/batch.ts'
 import { hashText, openRawLog } from '../../logs/download.ts'
 import { type LogPage, readLogInOrder } from '../../logs/read.ts'
 import type { RequestContext } from '../rows/context.ts'
-import type { ArtifactTarget, DownloadTarget, LogTarget } from '../rows/download-target.ts'
+import type { ArtifactTarget, DownloadTarget, FilesTarget, LogTarget } from '../rows/download-target.ts'
 
 /** A file that is generated from stored objects while it is sent. */
 export interface DownloadFile {
@@ -17,7 +26,11 @@ export interface DownloadFile {
 
 /** null: the object does not exist, the viewer may not see it, or its content is stored elsewhere. */
 export const openFile = (context: RequestContext, target: DownloadTarget): Promise<DownloadFile | null> =>
-  target.kind === 'log' ? openLogFile(context, target) : openArtifactFile(context, target)
+  target.kind === 'log'
+    ? openLogFile(context, target)
+    : target.kind === 'files'
+      ? openFilesOfJob(context, target)
+      : openArtifactFile(context, target)
 
 async function openLogFile({ load, domain }: RequestContext, target: LogTarget): Promise<DownloadFile | null> {
   const { jobId, run, streams, format } = target
@@ -88,11 +101,13 @@ function toHarmlessType(mediaType: string): string {
 }
 
 async function openArtifactFile(
-  { load }: RequestContext,
+  { load, domain }: RequestContext,
   { artifactId }: ArtifactTarget,
 ): Promise<DownloadFile | null> {
   const artifact = await load.artifact.load(artifactId)
-  if (artifact?.body == null || !(await load.job.load(artifact.jobId))) return null
+  if (!artifact || !(await load.job.load(artifact.jobId))) return null
+  if (artifact.snapshotId !== null) return openStoredFile(await readStoredFile(domain.db.sql, artifact.id), domain)
+  if (artifact.body === null) return null
   const body = Buffer.from(artifact.body)
   return {
     name: artifact.name,
@@ -103,4 +118,21 @@ async function openArtifactFile(
       yield body.subarray(from)
     },
   }
+}
+
+const openStoredFile = (file: StoredFile, domain: Domain): DownloadFile => ({
+  name: basename(file.path),
+  type: toHarmlessType(file.mediaType),
+  bytes: file.size,
+  tag: file.sha256,
+  read: (from) => readFileContent(domain, file, from),
+})
+
+async function openFilesOfJob({ load, domain }: RequestContext, { jobId }: FilesTarget): Promise<DownloadFile | null> {
+  const { sql } = domain.db
+  if (!(await load.job.load(jobId))) return null
+  const files = await readFilesOfJob(sql, jobId)
+  if (files.length === 0) return null
+  const read = () => packStoredFiles(domain, files)
+  return { name: `${jobId}.tar`, type: 'application/x-tar', bytes: null, tag: null, read }
 }

@@ -28,7 +28,7 @@ const exposedHeaders = 'retry-after, accept-ranges, content-disposition, content
 /**
  * Serves logs and artifacts as files, by GET and HEAD, with a token or a ticket (domain/tickets.ts). Files are
  * generated while they are sent, as fast as the reader takes them. Byte ranges, by which an interrupted download
- * continues, need a known size; raw logs and artifacts have one.
+ * continues, need a known size; raw logs and artifacts have one, a tar of files has none.
  */
 export class Downloads {
   readonly #options: DownloadsOptions
@@ -94,7 +94,8 @@ export class Downloads {
 
 const notFoundText = {
   log: 'The job does not exist',
-  artifact: 'The artifact does not exist, or has no body; read its `uri` instead',
+  artifact: 'The artifact does not exist, or is a link; read its `uri` instead',
+  files: 'The job does not exist, or has no files',
 } as const
 
 function refuseMethod(response: ServerResponse): void {

@@ -35,7 +35,8 @@ const CreateDownloadInput = builder.inputType('CreateDownloadInput', {
   isOneOf: true,
   fields: (t) => ({
     log: t.field({ type: LogDownload, description: 'The log of a job.' }),
-    artifactId: t.id({ description: 'The artifact whose body is downloaded: artifact_…' }),
+    artifactId: t.id({ description: 'The text or file that is downloaded: artifact_…' }),
+    filesOfJob: t.id({ description: 'The job whose files are downloaded as a tar, the newest of each name: job_…' }),
   }),
 })
 
@@ -59,10 +60,11 @@ const CreateDownloadResult = declareResult('CreateDownload', CreateDownloadSucce
 
 type Given = typeof CreateDownloadInput.$inferInput
 
-const noArtifact = (id: string) => new NotFound(`Artifact ${id} does not exist, or has no body`)
+const noArtifact = (id: string) => new NotFound(`Artifact ${id} does not exist, or is a link`)
 const refuseInput = (field: string, message: string) => new InvalidInput([{ path: ['log', field], message }])
 
-function readTarget({ log, artifactId }: Given): DownloadTarget {
+function readTarget({ log, artifactId, filesOfJob }: Given): DownloadTarget {
+  if (filesOfJob != null) return { kind: 'files', jobId: filesOfJob }
   if (!log) return { kind: 'artifact', artifactId: artifactId ?? '' }
   const { jobId, run = null, streams, format } = log
   if (run !== null && run < 1) throw refuseInput('run', 'must be 1 or more')
@@ -79,10 +81,10 @@ builder.mutationField('createDownload', (t) =>
     async resolve(_root, { input }, { domain, viewer, load }) {
       const target = readTarget(input)
       const artifact = target.kind === 'artifact' ? await load.artifact.load(target.artifactId) : null
-      if (target.kind === 'artifact' && artifact?.body == null) throw noArtifact(target.artifactId)
-      const jobId = target.kind === 'log' ? target.jobId : (artifact?.jobId ?? '')
+      if (target.kind === 'artifact' && (!artifact || artifact.uri !== null)) throw noArtifact(target.artifactId)
+      const jobId = target.kind === 'artifact' ? (artifact?.jobId ?? '') : target.jobId
       if (!(await load.job.load(jobId)))
-        throw target.kind === 'log' ? jobNotFound(jobId) : noArtifact(target.artifactId)
+        throw target.kind === 'artifact' ? noArtifact(target.artifactId) : jobNotFound(jobId)
       const path = formatTarget(target)
       return { target: path, ...(await createTicket(domain, viewer, path)) }
     },

@@ -6,6 +6,7 @@ import {
   gpuIdsMax,
   labelsMax,
   modelsMax,
+  outputsMax,
   portsMax,
   secretsMax,
   variablesMax,
@@ -151,6 +152,12 @@ export const JobSpecInput = builder.inputType('JobSpecInput', {
     snapshot: t.id({
       description: 'The snapshot of which each run gets a fresh copy as its working directory: snapshot_…',
     }),
+    outputs: t.stringList(
+      capList(
+        outputsMax,
+        'Patterns, as of `.gitignore`, of files below the working directory that become artifacts when a run ends',
+      ),
+    ),
     workdir: t.string({
       description: 'Working directory: an absolute path or ~/…; with `snapshot`, a folder of the snapshot.',
     }),

@@ -164,6 +164,10 @@ JobSpecRef.implement({
       description: 'Id of the snapshot of which each run gets a copy; null: none.',
       resolve: ({ snapshot }) => snapshot ?? null,
     }),
+    outputs: t.stringList({
+      description: 'Patterns of files that become artifacts when a run ends.',
+      resolve: ({ outputs }) => outputs ?? [],
+    }),
     workdir: t.exposeString('workdir', {
       nullable: true,
       description:

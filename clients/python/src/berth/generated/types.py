@@ -240,6 +240,8 @@ class JobSpec:
     """Earliest start; a time in the past means now."""
     on_dependency_failure: Optional[OnDependencyFailure] = None
     """Action when a dependency fails."""
+    outputs: Optional[Sequence[str]] = None
+    """Patterns, as of `.gitignore`, of files below the working directory that become artifacts when a run ends. At most 64."""
     post_launch: Optional[str] = None
     """Path of a script that is sourced after the command ended."""
     pre_launch: Optional[str] = None
@@ -507,6 +509,8 @@ class JobSpecFields(TypedDict, total=False):
     """Earliest start; a time in the past means now."""
     on_dependency_failure: Optional[OnDependencyFailure]
     """Action when a dependency fails."""
+    outputs: Optional[Sequence[str]]
+    """Patterns, as of `.gitignore`, of files below the working directory that become artifacts when a run ends. At most 64."""
     post_launch: Optional[str]
     """Path of a script that is sourced after the command ended."""
     pre_launch: Optional[str]
@@ -1246,18 +1250,18 @@ class Preview:
 
 @dataclass(frozen=True)
 class Artifact:
-    """A result that a run published: a link or a small text. Deleting the job deletes its artifacts."""
+    """A result of a run: a link, a small text or a file. Deleting the job deletes its artifacts."""
 
     id: str
     """Global id, for `node`: artifact_…"""
     name: str
-    """Name chosen by the job. Several artifacts may have the same name; the last one is the newest."""
+    """Name chosen by the job, or path of a file. Several artifacts may have the same name; the last one is the newest."""
     media_type: str
     """Media type, such as text/plain."""
     size_bytes: Optional[int]
-    """Bytes of `body`; null: unknown."""
+    """Bytes of `body` or of the file; null: unknown."""
     uri: Optional[str]
-    """Address of the result; null: `body` contains the result."""
+    """Address of the result; null: it is a text or a file."""
     created_at: datetime
     """When the artifact was published."""
 

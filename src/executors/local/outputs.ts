@@ -1,0 +1,120 @@
+import { spawn } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import type { FoundOutput, OutputFile, Unread } from '../../domain/outputs/found.ts'
+import { type Account, switchToAccount } from '../accounts/account.ts'
+import { readErrorCode, unlessMissing } from '../backend/file-errors.ts'
+import { readTarFiles } from '../backend/tar-files.ts'
+import { systemPath } from '../process/search-path.ts'
+import type { RunFiles } from './spool.ts'
+
+/**
+ * Reads the output files of a run that is over, with `find` and `tar` under the account of the job: the server follows no
+ * path that a process of that account may have replaced, and reads nothing that the job could not read.
+ */
+
+/** Where a run worked, and as whom. */
+export interface Workdir {
+  cwd: string
+  account: Pick<Account, 'uid' | 'gid'> | null
+}
+
+const thingsMax = 1_000_000
+const printedCharactersMax = 16_384
+const namedMax = 10
+
+const workdirFile = ({ directory }: RunFiles) => join(directory, 'workdir.json')
+
+/** Each start writes it again, because it may make another copy of the snapshot. */
+export const recordWorkdir = (files: RunFiles, { cwd, account }: Workdir): Promise<void> =>
+  writeFile(workdirFile(files), JSON.stringify({ cwd, account: account && { uid: account.uid, gid: account.gid } }), {
+    mode: 0o600,
+  })
+
+export async function* readOutputs(
+  files: RunFiles,
+  pick: (found: FoundOutput) => boolean,
+  signal: AbortSignal,
+): AsyncGenerator<OutputFile | Unread> {
+  const text = await unlessMissing(readFile(workdirFile(files), 'utf8'))
+  if (text === null) return
+  const workdir = JSON.parse(text) as Workdir
+  const listing = new Tool(
+    workdir,
+    ['find', workdir.cwd, '-mindepth', '1', '!', '-type', 'd', '-printf', '%y %s %P\\0'],
+    signal,
+  )
+  const picked: string[] = []
+  let things = 0
+  for await (const found of listing.lines()) {
+    things += 1
+    if (things > thingsMax) break
+    if (pick(found)) picked.push(found.path)
+  }
+  if (things > thingsMax) yield { unread: `the working directory has more than ${thingsMax} files` }
+  yield* listing.end()
+  if (picked.length === 0) return
+  const names = Readable.from(inPieces(picked))
+  const tar = ['tar', '-C', workdir.cwd, '--no-recursion', '--null', '-c', '-f', '-', '-T', '-']
+  const packing = new Tool(workdir, tar, signal, names)
+  for await (const { path, type, content } of readTarFiles(packing.stdout)) {
+    const own = path.replace(/^\.\//, '')
+    if (type === 'FILE') yield { path: own, content }
+    else yield { unread: `${JSON.stringify(own)} changed while it was read` }
+  }
+  yield* packing.end()
+}
+
+function* inPieces(paths: readonly string[]): Generator<Buffer> {
+  for (const path of paths) yield Buffer.from(`./${path}\0`)
+}
+
+/** A program under the account of the job, without the environment of the server. */
+class Tool {
+  readonly stdout: Readable
+  readonly #ended: Promise<Error | null>
+  #printed = ''
+
+  constructor({ account }: Workdir, command: readonly string[], signal: AbortSignal, input?: Readable) {
+    const [file = '', ...args] = [...switchToAccount(account as Account | null), ...command]
+    const child = spawn(file, args, {
+      cwd: '/',
+      env: { PATH: systemPath, LC_ALL: 'C' },
+      stdio: [input ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+      signal,
+    })
+    const { stdin, stdout, stderr } = child
+    this.#ended = new Promise((resolve) => child.once('error', resolve).once('close', () => resolve(null)))
+    this.stdout = stdout ?? Readable.from([])
+    stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#printed = (this.#printed + text).slice(0, printedCharactersMax)
+    })
+    // The program may end before it has read all names.
+    stdin?.on('error', () => undefined)
+    if (stdin) input?.pipe(stdin)
+  }
+
+  /** What `find` lists, `TYPE SIZE PATH`, each with NUL at its end. */
+  async *lines(): AsyncGenerator<FoundOutput> {
+    let rest: Buffer = Buffer.alloc(0)
+    for await (const piece of this.stdout as AsyncIterable<Buffer>) {
+      rest = rest.length === 0 ? piece : Buffer.concat([rest, piece])
+      for (let end = rest.indexOf(0); end >= 0; end = rest.indexOf(0)) {
+        const [, type = '', size = '', path = ''] = /^(.) (\d+) (.*)$/s.exec(rest.toString('utf8', 0, end)) ?? []
+        rest = rest.subarray(end + 1)
+        yield { path, size: Number(size), type: type === 'f' ? 'FILE' : type === 'l' ? 'LINK' : 'OTHER' }
+      }
+    }
+  }
+
+  /** Waits for the end of the program, and yields what it complained about. */
+  async *end(): AsyncGenerator<OutputFile | Unread> {
+    const error = await this.#ended
+    if (error && readErrorCode(error) !== 'ENOENT') throw error
+    if (error) yield { unread: 'the machine has no GNU find, GNU tar or setpriv' }
+    for (const line of this.#printed.split('\n').filter(isComplaint).slice(0, namedMax)) yield { unread: line }
+  }
+}
+
+const isComplaint = (line: string) => line !== '' && !line.includes('Exiting with failure status')

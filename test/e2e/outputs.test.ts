@@ -1,0 +1,89 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openServer } from '../support/api.ts'
+import { CommandLine } from '../support/command-line.ts'
+import { until } from '../support/until.ts'
+
+/** Files that come back from a job, from the process that writes them to the folder of a person. */
+
+const { server, dataDir, api } = await openServer('files: { outputsBytesMax: 100000 }')
+
+let folder: string
+let line: CommandLine
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'berth-out-'))
+  line = new CommandLine(folder, { BERTH_URL: server.url, XDG_STATE_HOME: join(dataDir, 'state') })
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+interface Artifact {
+  id: string
+  name: string
+  kind: string
+  mediaType: string
+  sizeBytes: number
+}
+
+const collectedQuery = `query ($id: ID!) { job(id: $id) { state
+  artifacts(first: 100) { nodes { id name kind mediaType sizeBytes } }
+  events(first: 100) { nodes { type message } } } }`
+
+/** Runs a script, and waits until its files are stored. */
+async function run(script: string, ...args: string[]) {
+  const submitted = await line.berth('submit', '--mem', '0.1', '--workdir', folder, ...args, '--', 'sh', '-c', script)
+  const id = submitted.stdout.trim()
+  const job = await until(
+    async () => {
+      const found = await api.ask<{ job: Job }>(collectedQuery, { id })
+      return found.job.events.nodes.some(({ type }) => type === 'ARTIFACT_PUBLISHED') ? found.job : null
+    },
+    { what: 'the outputs are stored' },
+  )
+  const told = job.events.nodes.find(({ type }) => type === 'ARTIFACT_PUBLISHED')?.message
+  return { id, state: job.state, files: job.artifacts.nodes, told }
+}
+
+interface Job {
+  state: string
+  artifacts: { nodes: Artifact[] }
+  events: { nodes: { type: string; message: string }[] }
+}
+
+describe('spec.outputs', () => {
+  it('keeps matching files of a run that failed, and no others', async () => {
+    const script = 'mkdir -p runs/a; echo 1,2 >m.csv; echo x >runs/a/w.txt; echo y >other; exit 3'
+    const { state, files, told } = await run(script, '--out', 'runs/**', '--out', '*.csv')
+    expect(state).toBe('FAILED')
+    expect(files.map(({ name, kind, mediaType, sizeBytes }) => [name, kind, mediaType, sizeBytes])).toEqual([
+      ['m.csv', 'FILE', 'text/csv', 4],
+      ['runs/a/w.txt', 'FILE', 'text/plain', 2],
+    ])
+    expect(told).toBe('Stored 2 output files')
+  })
+
+  it('names links, hostile names and files that do not fit, and keeps the rest', async () => {
+    const script = `ln -s /etc/passwd link; ln -s /etc folder; touch "$(printf 'a\\nb')"; mkfifo pipe
+      truncate -s 10G sparse; echo good >good; truncate -s 100001 big`
+    const { files, told } = await run(script, '--out', '*')
+    expect(files.map(({ name }) => name)).toEqual(['good'])
+    for (const named of [
+      '"link" is a link',
+      '"folder" is a link',
+      '"a\\nb" has a control character',
+      '"pipe" is not a regular',
+    ])
+      expect(told).toContain(named)
+    expect(told).toContain(
+      '"sparse" has 10737418240 bytes and does not fit into files.outputsBytesMax, which is 100000',
+    )
+    expect(told).toContain('"big" has 100001 bytes')
+  })
+
+  it('says that no file matched', async () => {
+    const { files, told, state } = await run('true', '--out', 'none/**')
+    expect([state, files, told]).toEqual(['SUCCEEDED', [], 'No output files'])
+  })
+})
