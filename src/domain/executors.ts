@@ -130,7 +130,7 @@ const table: Readonly<Record<ExecutorName, ExecutorTraits>> = {
     preferredFor: { field: 'image', when: 'PRESENT' },
     version: 'BACKEND',
     launchers: ['single', 'multiple', 'mpirun'],
-    honours: [...containers, ...scripts, ...files, 'snapshot'],
+    honours: [...containers, ...scripts, ...files, 'snapshot', 'outputs'],
     sessions: ['exec', 'connect'],
   },
   slurm: {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -29,7 +29,7 @@ interface Artifact {
 
 const collectedQuery = `query ($id: ID!) { job(id: $id) { state
   artifacts(first: 100) { nodes { id name kind mediaType sizeBytes } }
-  events(first: 100) { nodes { type message } } } }`
+  events(first: 100) { nodes { message } } } }`
 
 /** Runs a script, and waits until its files are stored. */
 async function run(script: string, ...args: string[]) {
@@ -38,18 +38,21 @@ async function run(script: string, ...args: string[]) {
   const job = await until(
     async () => {
       const found = await api.ask<{ job: Job }>(collectedQuery, { id })
-      return found.job.events.nodes.some(({ type }) => type === 'ARTIFACT_PUBLISHED') ? found.job : null
+      return found.job.events.nodes.some(isCollection) ? found.job : null
     },
     { what: 'the outputs are stored' },
   )
-  const told = job.events.nodes.find(({ type }) => type === 'ARTIFACT_PUBLISHED')?.message
+  const told = job.events.nodes.find(isCollection)?.message
   return { id, state: job.state, files: job.artifacts.nodes, told }
 }
+
+/** The event of the files that were stored when the run ended. */
+const isCollection = ({ message }: { message: string | null }) => /^(Stored|No) /.test(message ?? '')
 
 interface Job {
   state: string
   artifacts: { nodes: Artifact[] }
-  events: { nodes: { type: string; message: string }[] }
+  events: { nodes: { message: string | null }[] }
 }
 
 describe('spec.outputs', () => {
@@ -85,5 +88,32 @@ describe('spec.outputs', () => {
   it('says that no file matched', async () => {
     const { files, told, state } = await run('true', '--out', 'none/**')
     expect([state, files, told]).toEqual(['SUCCEEDED', [], 'No output files'])
+  })
+})
+
+describe('berth artifact', () => {
+  it('puts a file from inside, lists, prints and copies the files of a job', async () => {
+    const script =
+      'mkdir d; printf "a,b\\n" >d/m.csv; head -c 40000 /dev/urandom >d/big; cp d/big d/same; berth artifact put d/m.csv --name put.csv'
+    const { id, files } = await run(script, '--out', 'd/')
+    expect(files.map(({ name, sizeBytes }) => [name, sizeBytes])).toEqual([
+      ['put.csv', 4],
+      ['d/big', 40_000],
+      ['d/m.csv', 4],
+      ['d/same', 40_000],
+    ])
+    expect((await line.berth('artifact', 'ls', '@last')).stdout).toMatch(/put.csv +text\/csv +4/)
+    expect((await line.berth('artifact', 'cat', '@last', 'd/m.csv')).stdout).toBe('a,b\n')
+    const into = join(folder, 'got')
+    expect(await line.berth('artifact', 'get', id, '-o', into)).toMatchObject({ code: 0, stderr: '4 files, 80 kB\n' })
+    for (const name of ['d/big', 'd/same', 'd/m.csv'])
+      expect(await readFile(join(into, name))).toEqual(await readFile(join(folder, name)))
+    expect(await readFile(join(into, 'put.csv'), 'utf8')).toBe('a,b\n')
+    await rm(join(into, 'd'), { recursive: true })
+    await symlink(folder, join(into, 'd'))
+    const refused = await line.berth('artifact', 'get', id, 'd/big', '-o', into)
+    expect(refused.code).not.toBe(0)
+    expect(refused.stderr).toContain('"d/big" is below a link')
+    expect((await line.berth('artifact', 'cat', id, 'none')).stderr).toContain('none is not a file of')
   })
 })

@@ -4,6 +4,7 @@ import { findTraits } from '../../src/domain/executors.ts'
 import { type Executor, type Handle, isOver, type RunSpec } from '../../src/executors/executor.ts'
 import { until } from '../support/until.ts'
 import { testExec } from './exec-contract.ts'
+import { testOutputs } from './outputs-contract.ts'
 import { confirmedMsMax, observe, read, untilEnded, untilState } from './runs.ts'
 import { testSnapshot } from './snapshot-contract.ts'
 
@@ -61,6 +62,7 @@ export function contract(name: string, createBackend: () => Promise<Backend>): v
     describe('sample', () => testSample(suite))
     describe('exec', () => testExec(suite))
     describe('a snapshot', () => testSnapshot(suite))
+    describe('outputs', () => testOutputs(suite))
     testForgetAndDescribe(suite)
   })
 }

@@ -100,7 +100,7 @@ const samples: Record<string, { field: object; beside?: object }> = {
 
 /** Fields that Berth handles with every executor. */
 const ofBerth = new Set(
-  `labels secrets outputs executor queue team project account capacityReservationId bid interactive preemptable restartable resumable notBefore
+  `labels secrets executor queue team project account capacityReservationId bid interactive preemptable restartable resumable notBefore
    estimatedCost dependsOn onDependencyFailure retry customAttributes resources.replicaMasterPort`.split(/\s+/),
 )
 /** Fields by which Berth chooses the GPUs of a run, if the backend does not. */

@@ -1,4 +1,6 @@
+import { basename, dirname, relative, resolve } from 'node:path'
 import type { Command } from 'commander'
+import { uploadFile } from '../../client/files/index.ts'
 import {
   ArtifactDocument,
   type ArtifactRowFragment,
@@ -10,11 +12,13 @@ import { exitCodes, Stop, unknownJob, usageError } from '../frame/exit.ts'
 import {
   addRetryTimeoutOption,
   callAsRun,
+  findMediaType,
   guessMediaType,
   parseObject,
   type RetryTimeoutOptions,
   readTextFile,
 } from '../reading/inside.ts'
+import { getFile, getFiles, printFile } from '../reading/job-files.ts'
 import { readEveryNode } from '../reading/pages.ts'
 import { addOutputOption, type OutputOptions, rowPrinter } from '../showing/output.ts'
 
@@ -28,6 +32,7 @@ interface Options extends RetryTimeoutOptions {
 export function registerArtifactCommand(program: Command, cli: Cli): void {
   const artifact = program.command('artifact').description('list and read results of jobs; inside a job publish them')
   registerReaders(artifact, cli)
+  registerPut(artifact, cli)
   addRetryTimeoutOption(artifact.command('publish', { isDefault: true }))
     .description('publish a result of this job')
     .argument('<name>')
@@ -47,6 +52,30 @@ export function registerArtifactCommand(program: Command, cli: Cli): void {
     })
 }
 
+function registerPut(artifact: Command, cli: Cli): void {
+  addRetryTimeoutOption(artifact.command('put'))
+    .description('keep a file of this job as an artifact')
+    .argument('<file>')
+    .option('--name <path>', 'path of the artifact (default: that of the file)')
+    .option('--media-type <type>', 'media type, such as text/csv (default: by the ending of the name)')
+    .action(async (file: string, options: PutOptions) => {
+      const path = resolve(cli.cwd, file)
+      const given = relative(cli.cwd, path)
+      const name = options.name ?? (given.startsWith('..') ? basename(path) : given)
+      const id = await callAsRun(cli, options, async (inside) => {
+        const snapshotId = await uploadFile(cli.connection(), dirname(path), basename(path), { signal: cli.ended })
+        const mediaType = options.mediaType ?? findMediaType([name]) ?? 'application/octet-stream'
+        return inside.publishArtifact({ name, mediaType, snapshotId })
+      })
+      await cli.terminal.write(`${id}\n`)
+    })
+}
+
+interface PutOptions extends RetryTimeoutOptions {
+  name?: string
+  mediaType?: string
+}
+
 const print = rowPrinter<ArtifactRowFragment>([
   { title: 'ID', cell: ({ id }) => id },
   { title: 'NAME', cell: ({ name }) => name, shrinks: true },
@@ -59,27 +88,50 @@ function registerReaders(artifact: Command, cli: Cli): void {
   addOutputOption(artifact.command('ls').argument('<job>'), [ArtifactRowFragmentDoc])
     .description('list the artifacts of a job')
     .action(async (id: string, { output }: OutputOptions) => {
-      const read = async (page: { first: number; after: string | null }) => {
-        const { job } = await cli.connection().request(ArtifactsDocument, { id, ...page })
-        if (!job) throw unknownJob(id)
-        return job.artifacts
-      }
-      await print(cli, await readEveryNode(read), output)
+      await print(cli, await readArtifacts(cli, id), output)
     })
   artifact
     .command('get')
-    .argument('<artifact>')
-    .description('print the text of an artifact')
-    .action(async (id: string) => {
-      const { node } = await cli.connection().request(ArtifactDocument, { id })
-      if (node?.__typename !== 'Artifact')
-        throw new Stop(
-          exitCodes.notFound,
-          `Artifact ${id} not found`,
-          '"berth artifact ls JOB" lists the artifacts of a job',
-        )
-      if (node.body === null)
-        throw new Stop(exitCodes.refused, `${node.name} is stored elsewhere`, `it is at ${node.uri}`)
-      await cli.terminal.write(node.body)
+    .argument('<job>', 'a job, or an artifact whose content is printed')
+    .argument('[path]', 'one file; default: all')
+    .description('copy the files of a job into a folder')
+    .option('-o, --into <dir>', 'the folder; default: the current directory')
+    .action(async (id: string, path: string | undefined, { into = '.' }: { into?: string }) => {
+      if (id.startsWith('artifact_')) return printArtifact(cli, id)
+      const folder = resolve(cli.cwd, into)
+      await (path === undefined ? getFiles(cli, id, folder) : getFile(cli, await findFile(cli, id, path), folder))
     })
+  artifact
+    .command('cat')
+    .argument('<job>')
+    .argument('<path>')
+    .description('print a file of a job')
+    .action(async (id: string, path: string) => printFile(cli, await findFile(cli, id, path)))
+}
+
+async function readArtifacts(cli: Cli, id: string): Promise<readonly ArtifactRowFragment[]> {
+  return readEveryNode(async (page: { first: number; after: string | null }) => {
+    const { job } = await cli.connection().request(ArtifactsDocument, { id, ...page })
+    if (!job) throw unknownJob(id)
+    return job.artifacts
+  })
+}
+
+/** The newest artifact with the name. */
+async function findFile(cli: Cli, id: string, path: string): Promise<ArtifactRowFragment> {
+  const found = (await readArtifacts(cli, id)).findLast(({ name, kind }) => name === path && kind !== 'LINK')
+  if (found) return found
+  throw new Stop(exitCodes.notFound, `${path} is not a file of ${id}`, `"berth artifact ls ${id}" lists them`)
+}
+
+async function printArtifact(cli: Cli, id: string): Promise<void> {
+  const { node } = await cli.connection().request(ArtifactDocument, { id })
+  if (node?.__typename !== 'Artifact')
+    throw new Stop(
+      exitCodes.notFound,
+      `Artifact ${id} not found`,
+      '"berth artifact ls JOB" lists the artifacts of a job',
+    )
+  if (node.uri !== null) throw new Stop(exitCodes.refused, `${node.name} is stored elsewhere`, `it is at ${node.uri}`)
+  await printFile(cli, node)
 }

@@ -112,7 +112,9 @@ export const examples: Readonly<Record<string, readonly [string, string]>> = {
     'berth progress --metric loss=0.3 --metric val/accuracy=0.9 --step 120',
   ],
   'artifact ls': ['berth artifact ls @last', 'berth artifact ls JOB -o json'],
-  'artifact get': ['berth artifact get ID', 'berth artifact get ID > report.txt'],
+  'artifact get': ['berth artifact get @last --into results', 'berth artifact get JOB runs/best.pt'],
+  'artifact cat': ['berth artifact cat @last metrics.csv', 'berth artifact cat JOB runs/log.txt | tail'],
+  'artifact put': ['berth artifact put best.pt', 'berth artifact put /tmp/plot.png --name plots/loss.png'],
   'artifact publish': [
     'berth artifact report --media-type text/plain --file report.txt',
     'berth artifact model --media-type application/x-onnx --uri s3://models/1',

@@ -5,7 +5,7 @@ import { Screen, type ScreenStream } from './screen.ts'
 /** Results on stdout, messages to people on stderr. */
 export interface Terminal {
   /** Resolves when the reader can take more. */
-  write(text: string): Promise<void>
+  write(text: string | Uint8Array): Promise<void>
   /** Control characters are replaced, because the line may contain texts of other people. */
   say(line: string): void
   /** Replaces the line of progress on stderr, if that is a terminal; null removes it. */
@@ -38,7 +38,7 @@ export function createTerminal({
   colour = Boolean(stdout.isTTY),
   onExit = () => undefined,
 }: Streams): Terminal {
-  const write = (text: string) =>
+  const write = (text: string | Uint8Array) =>
     new Promise<void>((resolve) => {
       if (text === '' || stdout.write(text)) resolve()
       else stdout.once('drain', resolve)

@@ -64,7 +64,8 @@ const flags: readonly (() => Option)[] = [
   () => new Option('--name <glob>', 'only jobs whose name matches this glob, such as "train-*"'),
   () =>
     new Option('--text <text>', 'only jobs with this text in their name or a label, or at the beginning of their id'),
-  () => new Option('--since <time>', 'only jobs submitted after this time: 2h, 7d or 2030-01-31').argParser(readPastTime),
+  () =>
+    new Option('--since <time>', 'only jobs submitted after this time: 2h, 7d or 2030-01-31').argParser(readPastTime),
   () => new Option('--until <time>', 'only jobs submitted before this time').argParser(readPastTime),
   () => new Option('--started-since <time>', 'only jobs first started after this time').argParser(readPastTime),
   () => new Option('--finished-since <time>', 'only jobs ended after this time').argParser(readPastTime),

@@ -54,11 +54,11 @@ export function describeProgress(): (progress: UploadProgress, nowMs: number) =>
     if (isNew) began = { step, bytes, atMs: nowMs }
     if (!isNew && bytes < totalBytes && nowMs - last.atMs < shownEveryMs) return null
     last = { bytes, atMs: nowMs }
-    const what = `${step === 'READING' ? 'reading' : 'sending'} files: ${formatBytes(bytes)} of ${formatBytes(totalBytes)}`
+    const what = `${step === 'READING' ? 'reading' : 'sending'} files: ${formatDecimalBytes(bytes)} of ${formatDecimalBytes(totalBytes)}`
     const passedMs = nowMs - began.atMs
     const perSecond = ((bytes - began.bytes) / passedMs) * 1_000
     if (passedMs < rateAfterMs || perSecond < 1) return what
-    return `${what}, ${formatBytes(perSecond)}/s, ${formatLeft((totalBytes - bytes) / perSecond)} left`
+    return `${what}, ${formatDecimalBytes(perSecond)}/s, ${formatLeft((totalBytes - bytes) / perSecond)} left`
   }
 }
 
@@ -66,14 +66,14 @@ const formatLeft = (seconds: number) => (seconds < 90 ? `${Math.ceil(seconds)} s
 
 function snapshotText(snapshot: UploadedSnapshot): string {
   const { hash, files, bytes, newFiles, sentBytes, git } = snapshot
-  const size = `${countFiles(files)}, ${formatBytes(bytes)} (${newFiles} new, ${formatBytes(sentBytes)} sent)`
+  const size = `${countFiles(files)}, ${formatDecimalBytes(bytes)} (${newFiles} new, ${formatDecimalBytes(sentBytes)} sent)`
   const changes = git?.changed ? ` + ${countFiles(git.changed, 'changed file')}` : ''
   return `snapshot ${hash.slice(0, 6)}…: ${size}${git?.commit ? `, commit ${git.commit.slice(0, 7)}${changes}` : ''}`
 }
 
-const countFiles = (count: number, noun = 'file') => `${count} ${noun}${count === 1 ? '' : 's'}`
+export const countFiles = (count: number, noun = 'file') => `${count} ${noun}${count === 1 ? '' : 's'}`
 
-function formatBytes(bytes: number): string {
+export function formatDecimalBytes(bytes: number): string {
   if (bytes < 1_000) return `${Math.round(bytes)} B`
   const [unit, size] = bytes < 1e6 ? ['kB', 1e3] : bytes < 1e9 ? ['MB', 1e6] : ['GB', 1e9]
   return `${(bytes / Number(size)).toFixed(bytes < 10 * Number(size) ? 1 : 0)} ${unit}`

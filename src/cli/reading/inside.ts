@@ -76,10 +76,12 @@ const mediaTypes: Readonly<Record<string, string>> = {
 }
 
 /** The media type of the first of these names whose ending is known. */
+export function findMediaType(names: readonly (string | undefined)[]): string | undefined {
+  return names.map((name) => mediaTypes[/\.(\w+)$/.exec(name ?? '')?.[1]?.toLowerCase() ?? '']).find(Boolean)
+}
+
 export function guessMediaType(names: readonly (string | undefined)[]): string {
-  for (const name of names) {
-    const known = mediaTypes[/\.(\w+)$/.exec(name ?? '')?.[1]?.toLowerCase() ?? '']
-    if (known) return known
-  }
+  const known = findMediaType(names)
+  if (known) return known
   throw usageError('the media type is missing', 'pass --media-type, such as application/octet-stream')
 }

@@ -128,6 +128,25 @@ export async function upload(
   }
 }
 
+/** Reads a file from an address that the server gave for it. Throws RequestFailed. */
+export async function* download(
+  servers: Servers,
+  address: string,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array, void, void> {
+  const endpoint = servers.endpoint()
+  try {
+    const response = await fetch(`${endpoint.href.replace(/\/graphql$/, '')}${address}`, { ...(signal && { signal }) })
+    if (!response.ok) throw createResponseFailure(endpoint, response, await response.text())
+    for await (const piece of response.body ?? []) yield piece
+  } catch (error) {
+    signal?.throwIfAborted()
+    if (error instanceof RequestFailed) throw error
+    servers.failed(endpoint)
+    throw createUnreachable(endpoint, error)
+  }
+}
+
 const scarcityOf = (endpoint: URL) =>
   hasFewConnections(endpoint)
     ? '; streams of other pages may have all six connections of this browser to it: let WebSockets pass, or serve HTTP/2'

@@ -152,6 +152,10 @@ async function readEntry(folder: string, path: string): Promise<FolderEntry | st
   if (/\p{Cc}/u.test(path)) return `${path}: it has a control character in its name`
   if (stats.isSymbolicLink()) return readTarget(path, await readlink(join(folder, path)))
   if (!stats.isFile()) return `${path}: it is ${kindOf(stats)}`
+  return toFile(path, stats)
+}
+
+export function toFile(path: string, stats: BigIntStats): FolderFile {
   const { mode, size, mtimeNs, ctimeNs, ino, mtimeMs, ctimeMs } = stats
   const stamp = `${size} ${mtimeNs} ${ctimeNs} ${ino}`
   const changedMs = Math.max(Number(mtimeMs), Number(ctimeMs))

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { RequestFailed } from '../connection/failure.ts'
 import { withAttempts } from '../connection/retry.ts'
 import { sleepFor } from '../connection/sleep.ts'
@@ -14,6 +16,7 @@ import {
   isLink,
   listFolder,
   readGitFacts,
+  toFile,
 } from './folder.ts'
 import { HashCache } from './hash-cache.ts'
 
@@ -70,6 +73,39 @@ export async function uploadSnapshot(
   const onRead = countProgress('READING', totalBytes, onProgress)
   const [entries, git] = await Promise.all([hashFiles(folder, found, { cache, onRead }), readGitFacts(folder)])
   await cache?.save()
+  const sending = sendEntries(connection, { folder, entries, git, totalBytes, onProgress, signal })
+  const sent = await sending.catch(async (error) => {
+    if (error instanceof FolderRefused) await cache?.remove()
+    throw error
+  })
+  return { files: entries.length, bytes: totalBytes, git, ...sent }
+}
+
+/** Sends one file from within a run; returns the snapshot, for `publishArtifact`. */
+export async function uploadFile(
+  connection: Connection,
+  folder: string,
+  path: string,
+  { onProgress = () => undefined, signal }: Pick<UploadOptions, 'onProgress' | 'signal'> = {},
+): Promise<string> {
+  const file = toFile(path, await stat(join(folder, path), { bigint: true }))
+  const { size } = file
+  const onRead = countProgress('READING', size, onProgress)
+  const entries = await hashFiles(folder, [file], { cache: null, onRead })
+  const sent = await sendEntries(connection, { folder, entries, git: null, totalBytes: size, onProgress, signal })
+  return sent.id
+}
+
+interface Sendable extends Pick<Sending, 'folder' | 'onProgress' | 'signal'> {
+  entries: readonly HashedEntry[]
+  git: GitFacts | null
+  totalBytes: number
+}
+
+async function sendEntries(
+  connection: Connection,
+  { folder, entries, git, totalBytes, onProgress, signal }: Sendable,
+): Promise<Pick<UploadedSnapshot, 'id' | 'hash' | 'newFiles' | 'sentBytes'>> {
   const { text, hash } = formatList(git, entries)
   const list = { hash, text, entries, totalBytes }
   const sent = { newFiles: 0, sentBytes: 0 }
@@ -78,11 +114,8 @@ export async function uploadSnapshot(
     'error' in outcome && outcome.error instanceof RequestFailed && outcome.error.retryable
       ? outcome.error.retryAfterMs
       : null
-  const id = await withAttempts(send, { attempts, again, sleep: sleepFor, signal }).catch(async (error) => {
-    if (error instanceof FolderRefused) await cache?.remove()
-    throw error
-  })
-  return { id, hash, files: entries.length, bytes: totalBytes, git, ...sent }
+  const id = await withAttempts(send, { attempts, again, sleep: sleepFor, signal })
+  return { id, hash, ...sent }
 }
 
 export function formatList(git: GitFacts | null, entries: readonly HashedEntry[]): { text: string; hash: string } {

@@ -63,6 +63,17 @@ export type ApproveJobInput = {
   jobId: string;
 };
 
+/** Where the content of an artifact is. */
+export const ArtifactKind = {
+  /** In a stored file, which `createDownload` gives. */
+  File: 'FILE',
+  /** At `uri`. */
+  Link: 'LINK',
+  /** In `body`. */
+  Text: 'TEXT'
+} as const;
+
+export type ArtifactKind = typeof ArtifactKind[keyof typeof ArtifactKind];
 /** Filter for audit entries. All fields must match. */
 export type AuditFilter = {
   /** Entries of one of these users. At most 1,000. */
@@ -143,6 +154,15 @@ export type CreateCapacityReservationInput = {
   /** Start of the window. */
   startsAt: string;
 };
+
+/** The file to download; set exactly one field. */
+export type CreateDownloadInput =
+  {   /** The text or file that is downloaded: artifact_… */
+  artifactId: string; filesOfJob?: never; log?: never; }
+  |  { artifactId?: never;   /** The job whose files are downloaded as a tar, the newest of each name: job_… */
+  filesOfJob: string; log?: never; }
+  |  { artifactId?: never; filesOfJob?: never;   /** The log of a job. */
+  log: LogDownload; };
 
 /** A new quota. The combination of type, action and scope is unique. */
 export type CreateQuotaInput = {
@@ -293,6 +313,17 @@ export type DisableUserInput = {
   userId: string;
 };
 
+/** How a log is written into a file. */
+export const DownloadFormat = {
+  /** A JSON object per line: run, line, at, stream and text; or run, gap, startOffset and endOffset. */
+  Jsonl: 'JSONL',
+  /** Text without colours and other escape sequences of terminals. */
+  Plain: 'PLAIN',
+  /** The bytes of the streams as the job wrote them, without gaps. A download that broke can go on. */
+  Raw: 'RAW'
+} as const;
+
+export type DownloadFormat = typeof DownloadFormat[keyof typeof DownloadFormat];
 /** The webhook to enable. */
 export type EnableWebhookInput = {
   /** Name of the webhook. */
@@ -660,6 +691,18 @@ export type LabelInput = {
   value: string;
 };
 
+/** The log of a job as a file. */
+export type LogDownload = {
+  /** How the log is written. */
+  format?: DownloadFormat | null | undefined;
+  /** The job whose output is downloaded: job_… */
+  jobId: string;
+  /** Number of the run whose log is downloaded (default: all runs). */
+  run?: number | null | undefined;
+  /** Streams to include (default: STDOUT and STDERR). At most 3. */
+  streams?: Array<LogStream> | null | undefined;
+};
+
 /** Why output is not available. */
 export const LogGapReason = {
   /** The machine had no space to store it. */
@@ -968,7 +1011,7 @@ export const PsijState = {
 } as const;
 
 export type PsijState = typeof PsijState[keyof typeof PsijState];
-/** A result to publish, with either `uri` or `body`. */
+/** A result to publish, with either `uri`, `body` or `snapshotId`. */
 export type PublishArtifactInput = {
   /** The text itself, at most 64 KiB. */
   body?: string | null | undefined;
@@ -978,6 +1021,8 @@ export type PublishArtifactInput = {
   metadata?: Record<string, unknown> | null | undefined;
   /** Name, 1 … 255 characters. */
   name: string;
+  /** A snapshot of one file, which the run sent by createSnapshot: snapshot_…; `name` is its path. */
+  snapshotId?: string | null | undefined;
   /** Address of the result: an absolute URI of at most 2,048 characters. */
   uri?: string | null | undefined;
 };
@@ -1602,7 +1647,7 @@ export type UsageQueryVariables = Exact<{
 
 export type UsageQuery = { usage: Array<{ at: string, key: string | null, averageRunning: number, averageQueued: number, averageCpu: number, averageGpu: number, averageMemoryBytes: number, memoryCapacityBytes: number, cpuSeconds: number, gpuSeconds: number, memoryByteSeconds: number, started: number, finished: number, failed: number, waitP50Seconds: number | null, waitP95Seconds: number | null, user: { id: string, name: string } | null, team: { id: string, name: string } | null, cost: { amount: number, currency: string | null } | null }> | null };
 
-export type ArtifactRowFragment = { id: string, name: string, mediaType: string, sizeBytes: number | null, uri: string | null, createdAt: string };
+export type ArtifactRowFragment = { id: string, name: string, kind: ArtifactKind, mediaType: string, sizeBytes: number | null, uri: string | null, createdAt: string };
 
 export type ArtifactsQueryVariables = Exact<{
   id: string;
@@ -1611,7 +1656,7 @@ export type ArtifactsQueryVariables = Exact<{
 }>;
 
 
-export type ArtifactsQuery = { job: { id: string, artifacts: { nodes: Array<{ id: string, name: string, mediaType: string, sizeBytes: number | null, uri: string | null, createdAt: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
+export type ArtifactsQuery = { job: { id: string, artifacts: { nodes: Array<{ id: string, name: string, kind: ArtifactKind, mediaType: string, sizeBytes: number | null, uri: string | null, createdAt: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
 
 export type ArtifactQueryVariables = Exact<{
   id: string;
@@ -1622,7 +1667,7 @@ export type ArtifactQuery = { node:
     | { __typename: 'ApiToken', id: string }
     | { __typename: 'Approval', id: string }
     | { __typename: 'ApprovalRule', id: string }
-    | { __typename: 'Artifact', body: string | null, id: string, name: string, mediaType: string, sizeBytes: number | null, uri: string | null, createdAt: string, job: { id: string } }
+    | { __typename: 'Artifact', body: string | null, id: string, name: string, kind: ArtifactKind, mediaType: string, sizeBytes: number | null, uri: string | null, createdAt: string, job: { id: string } }
     | { __typename: 'AuditEntry', id: string }
     | { __typename: 'CapacityReservation', id: string }
     | { __typename: 'Gpu', id: string }
@@ -2913,6 +2958,19 @@ export type CreateSnapshotMutation = { createSnapshot:
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
+export type CreateDownloadMutationVariables = Exact<{
+  input: CreateDownloadInput;
+}>;
+
+
+export type CreateDownloadMutation = { createDownload:
+    | { __typename: 'CreateDownloadSuccess', url: string }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
 export type WebhookRowFragment = { id: string, name: string, target: string, eventTypes: Array<WebhookEventType>, filter: Record<string, unknown>, disabledAt: string | null, disabledReason: string | null, createdAt: string, unread: number, pending: number, pendingSince: string | null, dead: number };
 
 export type WebhookDeliveryRowFragment = { id: string, eventType: WebhookEventType, state: WebhookDeliveryState, tries: number, httpStatus: number | null, error: string | null, createdAt: string, nextTryAt: string | null, finishedAt: string | null, job: { id: string } | null };
@@ -3147,6 +3205,7 @@ export const ArtifactRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment ArtifactRow on Artifact {
   id
   name
+  kind
   mediaType
   sizeBytes
   uri
@@ -4188,6 +4247,7 @@ export const ArtifactsDocument = /*#__PURE__*/ new TypedDocumentString(`
     fragment ArtifactRow on Artifact {
   id
   name
+  kind
   mediaType
   sizeBytes
   uri
@@ -4210,6 +4270,7 @@ export const ArtifactDocument = /*#__PURE__*/ new TypedDocumentString(`
     fragment ArtifactRow on Artifact {
   id
   name
+  kind
   mediaType
   sizeBytes
   uri
@@ -8096,6 +8157,33 @@ export const CreateSnapshotDocument = /*#__PURE__*/ new TypedDocumentString(`
     requiredLevel
   }
 }`) as unknown as TypedDocumentString<CreateSnapshotMutation, CreateSnapshotMutationVariables>;
+export const CreateDownloadDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation CreateDownload($input: CreateDownloadInput!) {
+  createDownload(input: $input) {
+    __typename
+    ... on CreateDownloadSuccess {
+      url
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+    requiredScope
+    requiredLevel
+  }
+}`) as unknown as TypedDocumentString<CreateDownloadMutation, CreateDownloadMutationVariables>;
 export const WebhooksDocument = /*#__PURE__*/ new TypedDocumentString(`
     query Webhooks($name: String) {
   webhooks(name: $name) {

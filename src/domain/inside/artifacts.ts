@@ -8,11 +8,13 @@ import { InvalidInput } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { jobChangeSql } from '../jobs/job-change.ts'
 import { parseInput } from '../parse.ts'
+import { readSnapshotEntries } from '../snapshots/blobs.ts'
+import { findPathTrouble, isFile, type ListedFile } from '../snapshots/file-list.ts'
 import { aliveRunSql, runIsOver } from './alive-run.ts'
 import { demandRun } from './run-tokens.ts'
 
 /**
- * Artifacts: links and small texts that a run publishes. Artifacts are immutable: publishing the same content again
+ * Artifacts: links, small texts and files that a run publishes. A file is sent as a snapshot before. Artifacts are immutable: publishing the same content again
  * returns the same artifact, and other content under the same name creates another one. Each publication locks the row
  * of its run, so a run publishes one after the other; otherwise a thousand publications would occupy all database
  * connections.
@@ -54,6 +56,7 @@ const publication = z
           `must have at most ${number(artifactBodyBytesMax)} bytes, not ${number(bytes(String(input)))}; publish a uri instead`,
       })
       .nullish(),
+    snapshotId: z.string().max(64, 'must have at most 64 characters').nullish(),
     metadata: z
       .record(z.string(), z.unknown())
       .refine((value) => bytes(JSON.stringify(value)) <= artifactMetadataBytesMax, {
@@ -62,7 +65,10 @@ const publication = z
       })
       .nullish(),
   })
-  .refine(({ uri, body }) => (uri == null) !== (body == null), { path: ['uri'], error: 'give either uri or body' })
+  .refine(({ uri, body, snapshotId }) => [uri, body, snapshotId].filter((each) => each != null).length === 1, {
+    path: ['uri'],
+    error: 'give either uri, body or snapshotId',
+  })
 
 type Publication = z.infer<typeof publication>
 
@@ -81,12 +87,13 @@ export async function publishArtifact(domain: Domain, viewer: Viewer, raw: unkno
 async function keepArtifact(tx: Tx, id: string, run: RunIdentity, given: Publication): Promise<string> {
   const { artifact } = tx.prisma
   const { runId, jobId, number: runNumber } = run
-  const { name, mediaType, uri = null, body = null, metadata = null } = given
+  const { name, mediaType, uri = null, body = null, metadata = null, snapshotId = null } = given
+  const file = snapshotId === null ? null : await readPublishedFile(tx, jobId, { name, snapshotId })
   const alive = await tx.query(aliveRunSql('= $1'), [runId], 'lock_alive_run')
   if (alive.length === 0) throw runIsOver()
   const hash = Uint8Array.from(
     createHash('sha256')
-      .update(JSON.stringify([name, mediaType, uri, body, metadata]))
+      .update(JSON.stringify([name, mediaType, uri, body, metadata, ...(file ? [file.sha256] : [])]))
       .digest(),
   )
   const known = await artifact.findUnique({ where: { runId_hash: { runId, hash } }, select: { id: true } })
@@ -98,10 +105,46 @@ async function keepArtifact(tx: Tx, id: string, run: RunIdentity, given: Publica
     'artifact_published',
   )
   if (!told) throw runIsOver()
-  const sizeBytes = body === null ? null : bytes(body)
-  const data = { id, jobId, seq: told.version, runId, run: runNumber, name, mediaType, uri, body, sizeBytes, hash }
+  const sizeBytes = file?.size ?? (body === null ? null : bytes(body))
+  const sha256 = file && Uint8Array.from(Buffer.from(file.sha256, 'hex'))
+  const data = {
+    snapshotId,
+    sha256,
+    id,
+    jobId,
+    seq: told.version,
+    runId,
+    run: runNumber,
+    name,
+    mediaType,
+    uri,
+    body,
+    sizeBytes,
+    hash,
+  }
   await artifact.create({ data: { ...data, ...(metadata && { metadata: metadata as object }) } })
   return id
+}
+
+/** The only file of a snapshot of the job's user; its artifact keeps the snapshot. */
+async function readPublishedFile(
+  tx: Tx,
+  jobId: string,
+  { name, snapshotId }: { name: string; snapshotId: string },
+): Promise<ListedFile> {
+  const refuse = (field: string, message: string) => InvalidInput.at(field, message)
+  const trouble = findPathTrouble(name)
+  if (trouble !== null) throw refuse('name', `${JSON.stringify(name)} ${trouble}`)
+  const [owner] = await tx.query<{ userId: string }>(
+    `SELECT s.user_id AS "userId" FROM snapshot s JOIN job j ON j.user_id = s.user_id
+     WHERE s.id = $1 AND j.id = $2 AND s.completed_at IS NOT NULL FOR KEY SHARE OF s`,
+    [snapshotId, jobId],
+    'published_snapshot',
+  )
+  if (!owner) throw refuse('snapshotId', `Snapshot ${snapshotId} not found, or incomplete`)
+  const [file, ...others] = await readSnapshotEntries(tx, { snapshotId, ...owner })
+  if (!file || !isFile(file) || others.length > 0) throw refuse('snapshotId', 'The snapshot must have one file alone')
+  return file
 }
 
 const publishedSql = jobChangeSql({

@@ -5,7 +5,7 @@ import { newId } from '../ids.ts'
 import { jobChangeSql } from '../jobs/job-change.ts'
 import type { ListedFile } from '../snapshots/file-list.ts'
 import { finalSql } from '../state.ts'
-import { findMediaType } from './media-types.ts'
+import { chooseMediaType } from './media-types.ts'
 
 /** The output files of a run become artifacts, once, with one event. */
 
@@ -55,7 +55,7 @@ export async function attachOutputs(domain: Domain, order: OutputOrder, collecte
   const rows = files.map((file) => ({
     ...file,
     id: newId('artifact', domain.time.nowMs()),
-    type: findMediaType(file.path),
+    type: chooseMediaType(file.path),
   }))
   const bytes = files.reduce((sum, { size }) => sum + size, 0)
   await domain.db.locking(async (tx) => {

@@ -18,5 +18,5 @@ const types: Readonly<Record<string, readonly string[]>> = {
 const byEnding = new Map(Object.entries(types).flatMap(([type, endings]) => endings.map((each) => [`.${each}`, type])))
 
 /** The media type by the ending of the name. */
-export const findMediaType = (path: string): string =>
+export const chooseMediaType = (path: string): string =>
   byEnding.get(extname(path).toLowerCase()) ?? 'application/octet-stream'

@@ -6,7 +6,7 @@ import type { Sql } from '../../platform/tx.ts'
 import { demand, type Viewer } from '../access.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
-import { InvalidInput, NotFound } from '../errors.ts'
+import { Forbidden, InvalidInput, NotFound } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { parseInput } from '../parse.ts'
 import {
@@ -55,7 +55,7 @@ export async function createSnapshot(
   raw: unknown,
   limits: SnapshotLimits,
 ): Promise<AnnouncedSnapshot> {
-  demand(viewer, 'job.submit')
+  const userId = await findOwner(domain, viewer)
   const { hash, files, bytes } = parseInput(announcement, raw)
   if (files > limits.filesMax)
     throw InvalidInput.at('files', `${files} is above files.snapshotFilesMax, which is ${limits.filesMax}`)
@@ -64,20 +64,27 @@ export async function createSnapshot(
   const nowMs = domain.time.nowMs()
   const id = newId('snapshot', nowMs)
   return domain.db.transaction(async (sql) => {
-    await lockOwner(sql, viewer)
-    await checkUse(sql, viewer, { hash, bytes }, limits)
-    const [row] = await sql.query<AnnouncedSnapshot>(announceSql, [
-      id,
-      viewer.userId,
-      Buffer.from(hash, 'hex'),
-      files,
-      bytes,
-    ])
+    await lockOwner(sql, { userId })
+    await checkUse(sql, { userId }, { hash, bytes }, limits)
+    const [row] = await sql.query<AnnouncedSnapshot>(announceSql, [id, userId, Buffer.from(hash, 'hex'), files, bytes])
     if (!row) throw new Error('A snapshot was not stored')
-    if (row.id === id)
+    if (row.id === id && viewer.run === null)
       await audit(sql, viewer, [{ action: 'snapshot.create', objectId: id, detail: { hash, files, bytes } }], nowMs)
     return row
   })
+}
+
+/** The user who owns what the viewer sends: that of its job, if the viewer is a run. */
+export async function findOwner({ db }: Domain, viewer: Viewer): Promise<string> {
+  if (viewer.run === null) {
+    demand(viewer, 'job.submit')
+    return viewer.userId
+  }
+  const [job] = await db.sql.query<{ userId: string }>('SELECT user_id AS "userId" FROM job WHERE id = $1', [
+    viewer.run.jobId,
+  ])
+  if (!job) throw new Forbidden('run')
+  return job.userId
 }
 
 interface Use {
@@ -89,7 +96,7 @@ interface Use {
 /** Refuses what would exceed the limits of a user; a complete snapshot needs nothing more. */
 async function checkUse(
   sql: Sql,
-  { userId }: Viewer,
+  { userId }: Pick<SnapshotOwner, 'userId'>,
   { hash, bytes }: Pick<Announced, 'hash' | 'bytes'>,
   { userBytesMax }: SnapshotLimits,
 ): Promise<void> {

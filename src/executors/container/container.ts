@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
+import type { FoundOutput } from '../../domain/outputs/found.ts'
 import { createDescriber } from '../backend/description.ts'
 import { optionDefaults } from '../backend/executor-options.ts'
 import { readGpuUse, sampleGpus } from '../backend/gpus.ts'
@@ -26,6 +27,7 @@ import { labels } from './labels.ts'
 import { readRefusal } from './mount-check.ts'
 import { type Inspected, needsEngineTime, observeContainer, parsePhase } from './observation.ts'
 import { copyPosition } from './output.ts'
+import { readContainerOutputs } from './outputs.ts'
 import { OutputReader } from './reading.ts'
 import { sampleContainers } from './samples.ts'
 import { type ContainerOptions, ContainerStarter } from './start.ts'
@@ -122,6 +124,11 @@ class ContainerExecutor implements Executor {
   exec: NonNullable<Executor['exec']> = (handle, order) => execInContainer(handle, order, this.#parts())
 
   connect: NonNullable<Executor['connect']> = (handle, port) => connectToContainer(handle, port, this.#parts())
+
+  async *outputs(handle: Handle, pick: (found: FoundOutput) => boolean, signal: AbortSignal) {
+    const found = isHandle(handle) ? await this.#containers.find(handle) : null
+    if (found) yield* readContainerOutputs(this.#engine, found, pick, AbortSignal.any([signal, this.#closing.signal]))
+  }
 
   async *watch(given: AbortSignal): AsyncGenerator<Handle> {
     const signal = AbortSignal.any([given, this.#closing.signal])

@@ -62,7 +62,7 @@ export async function makeRequest(run: RunSpec, making: RequestParts): Promise<C
   const environment = environmentFor(run, making)
   const { memoryBytes } = toMachineAmounts(spec.resources)
   const display = spec.x11 ? displayName(containerName(run.runId)) : null
-  const { command, workdir, check } = entranceOf(run, environment, making)
+  const { command, workdir, check, folder } = entranceOf(run, environment, making)
   const user = account ? `${account.uid}:${account.gid}` : image.user
   const body = {
     Image: image.id,
@@ -83,6 +83,7 @@ export async function makeRequest(run: RunSpec, making: RequestParts): Promise<C
       [labelNames.limit]: String(limitOf(spec, making)),
       ...(display !== null && { [labelNames.display]: display }),
       ...(check && { [labelNames.refusal]: check.refusalPath }),
+      ...(spec.outputs?.length && { [labelNames.workdir]: resolve(folder) }),
       ...(image.digest !== null && { [labelNames.imageDigest]: image.digest }),
     },
     HostConfig: {
@@ -117,6 +118,8 @@ export async function makeRequest(run: RunSpec, making: RequestParts): Promise<C
 }
 
 interface Entrance extends Pick<ContainerRequest, 'workdir' | 'check'> {
+  /** The working directory, wherever it is named. */
+  folder: string
   command: readonly string[]
 }
 
@@ -131,9 +134,14 @@ function entranceOf(run: RunSpec, environment: Environment, making: RequestParts
   const workdir = given ?? (run.openSnapshot ? snapshotFolder : image.workdir)
   const command = commandOf(run, { environment, making, workdir })
   const check = createMountCheck(mounts)
-  if (check === null) return { command, workdir: given, check }
+  if (check === null) return { command, workdir: given, check, folder: workdir }
   const isEntered = isInData(workdir, mounts)
-  return { command: check.argv(command, isEntered ? workdir : null), workdir: isEntered ? null : given, check }
+  return {
+    command: check.argv(command, isEntered ? workdir : null),
+    workdir: isEntered ? null : given,
+    check,
+    folder: workdir,
+  }
 }
 
 const isInData = (path: string, mounts: readonly Mount[]) =>

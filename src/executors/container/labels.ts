@@ -6,6 +6,8 @@ export const labels = {
   limit: 'berth.limit',
   display: 'berth.display',
   imageDigest: 'berth.image-digest',
+  /** Of runs with outputs. */
+  workdir: 'berth.workdir',
   /** The file for a refusal of the mount check. */
   refusal: 'berth.refusal',
 } as const

@@ -94,6 +94,10 @@ export class MachinesExecutor implements Executor {
     return machine.connect(toOwn(handle), port)
   }
 
+  async *outputs(...[handle, pick, signal]: Parameters<NonNullable<Executor['outputs']>>) {
+    if (isHandle(handle)) yield* this.#machineOf(handle).outputs?.(toOwn(handle), pick, signal) ?? []
+  }
+
   async forget(handle: Handle): Promise<void> {
     if (isHandle(handle)) await this.#machineOf(handle).forget?.(toOwn(handle))
   }

@@ -16,6 +16,7 @@ export interface Inspected {
     FinishedAt: string
   }
   Config: { Labels: Readonly<Record<string, string>> | null }
+  Mounts?: readonly { Destination?: string }[] | null
   NetworkSettings: { Networks?: Readonly<Record<string, { IPAddress?: string } | undefined>> | null }
 }
 

@@ -264,9 +264,9 @@ function demandLogInPage(document: DocumentNode): void {
     throw refusal('UNAUTHENTICATED', 'Authentication required; log in and send a token')
 }
 
-const jobVerbs = ['reportProgress', 'publishArtifact', 'saveClosure'] as const
+const jobVerbs = ['reportProgress', 'publishArtifact', 'saveClosure', 'createSnapshot'] as const
 
-/** Lets a caller with the token of a run use three mutations, without introspection. */
+/** Lets a caller with the token of a run use four mutations, without introspection. */
 function demandJobVerbs(document: DocumentNode): void {
   const denied = findDenied(document, jobVerbs)
   if (denied !== undefined)

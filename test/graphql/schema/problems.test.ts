@@ -298,7 +298,7 @@ const elsewhere = ['previewJob Rejected', 'openSession QuotaExceeded', 'openForw
 const forViewers = ['saveView']
 
 /** Mutations of a job, with the token of its run. */
-const jobVerbs = ['reportProgress', 'publishArtifact', 'saveClosure']
+const jobVerbs = ['reportProgress', 'publishArtifact', 'saveClosure', 'createSnapshot']
 
 describe('a problem type of a mutation', () => {
   let server: TestServer

@@ -69,12 +69,15 @@ builder.mutationField('reportProgress', (t) =>
 )
 
 const PublishArtifactInput = builder.inputType('PublishArtifactInput', {
-  description: 'A result to publish, with either `uri` or `body`.',
+  description: 'A result to publish, with either `uri`, `body` or `snapshotId`.',
   fields: (t) => ({
     name: t.string({ required: true, description: 'Name, 1 … 255 characters.' }),
     mediaType: t.string({ required: true, description: 'Media type, such as text/plain.' }),
     uri: t.string({ description: 'Address of the result: an absolute URI of at most 2,048 characters.' }),
     body: t.string({ description: `The text itself, at most ${artifactBodyBytesMax / 1024} KiB.` }),
+    snapshotId: t.id({
+      description: 'A snapshot of one file, which the run sent by createSnapshot: snapshot_…; `name` is its path.',
+    }),
     metadata: t.field({
       type: 'JSONObject',
       description: `Further details, at most ${artifactMetadataBytesMax / 1024} KiB.`,

@@ -1,5 +1,6 @@
-import { maySee } from '../../../domain/access.ts'
-import { type AnnouncedSnapshot, createSnapshot } from '../../../domain/snapshots/snapshots.ts'
+import { maySee, type Viewer } from '../../../domain/access.ts'
+import type { Domain } from '../../../domain/domain.ts'
+import { type AnnouncedSnapshot, createSnapshot, findOwner } from '../../../domain/snapshots/snapshots.ts'
 import { createTicket, ticketSecondsMax } from '../../../domain/tickets.ts'
 import { diffCost } from '../../caller-limits.ts'
 import { formatUploadTarget, newUploadTarget } from '../../rows/upload-target.ts'
@@ -115,6 +116,10 @@ const CreateSnapshotInput = builder.inputType('CreateSnapshotInput', {
   }),
 })
 
+/** The token of a run is not one of its user, so the ticket does not depend on it. */
+const asOwner = async (domain: Domain, viewer: Viewer): Promise<Viewer> =>
+  viewer.run === null ? viewer : { ...viewer, userId: await findOwner(domain, viewer), token: null }
+
 builder.mutationField('createSnapshot', (t) =>
   t.field({
     type: declareResult('CreateSnapshot', CreateSnapshotSuccess),
@@ -124,7 +129,7 @@ builder.mutationField('createSnapshot', (t) =>
       const created = await createSnapshot(domain, viewer, input, facts.snapshotLimits)
       if (created.isComplete) return { ...created, upload: null }
       const path = formatUploadTarget(newUploadTarget(created.id, 'list'))
-      const { ticket, expiresAt } = await createTicket(domain, viewer, path)
+      const { ticket, expiresAt } = await createTicket(domain, await asOwner(domain, viewer), path)
       return { ...created, upload: { url: `${path}?ticket=${ticket}`, expiresAt } }
     },
   }),

@@ -830,6 +830,7 @@ ARTIFACTS = """
     fragment ArtifactRow on Artifact {
   id
   name
+  kind
   mediaType
   sizeBytes
   uri
@@ -853,6 +854,7 @@ ARTIFACT = """
     fragment ArtifactRow on Artifact {
   id
   name
+  kind
   mediaType
   sizeBytes
   uri

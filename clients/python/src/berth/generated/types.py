@@ -10,6 +10,12 @@ from .._times import parse_time
 from .._views import ExplanationView, JobView
 
 
+ArtifactKind = Literal[
+    "FILE",
+    "LINK",
+    "TEXT",
+]
+
 DependencyOn = Literal[
     "FAILED",
     "FINISHED",
@@ -1256,6 +1262,8 @@ class Artifact:
     """Global id, for `node`: artifact_…"""
     name: str
     """Name chosen by the job, or path of a file. Several artifacts may have the same name; the last one is the newest."""
+    kind: ArtifactKind
+    """Where the content is."""
     media_type: str
     """Media type, such as text/plain."""
     size_bytes: Optional[int]
@@ -1270,6 +1278,7 @@ class Artifact:
         return cls(
             id=data["id"],
             name=data["name"],
+            kind=data["kind"],
             media_type=data["mediaType"],
             size_bytes=data["sizeBytes"],
             uri=data["uri"],
