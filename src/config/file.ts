@@ -184,6 +184,7 @@ export const configFile = section({
     namespace: dnsLabel('berth-jobs').optional(),
     image: text('ubuntu:22.04').default('ubuntu:22.04'),
     x11Image: text('xvfb:1').optional(),
+    snapshotImage: text('curlimages/curl:8.15.0').optional(),
     imagePullSecrets: list(dnsLabel('registry')).default([]),
   }).prefault({}),
   logBytesPerRunMax: wholeNumber(1, Number.MAX_SAFE_INTEGER, '17179869184').default(16 * gibBytes),

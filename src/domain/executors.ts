@@ -153,7 +153,7 @@ const table: Readonly<Record<ExecutorName, ExecutorTraits>> = {
     needsCommand: true,
     mapsPorts: true,
     namesIsolated: true,
-    honours: [...containers, 'replicas'],
+    honours: [...containers, 'replicas', 'snapshot'],
     sessions: ['exec', 'connect'],
   },
   handler: {

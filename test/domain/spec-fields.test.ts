@@ -9,7 +9,6 @@ test('executors support all fields but those that they refuse', () => {
   expect(missing('kubernetes')).toEqual([
     'handler',
     'input',
-    'snapshot',
     'stdinPath',
     'stdoutPath',
     'stderrPath',

@@ -25,7 +25,7 @@ finish() {
 }
 trap finish EXIT
 
-# The root of an image, as a tar file: busybox, and an X server with one client if this machine has them.
+# The root of an image, as a tar file: busybox, curl, and an X server with one client if this machine has them.
 rootfs() {
   local root="$directory/rootfs"
   mkdir -p "$root"/{bin,sbin,usr/bin,usr/sbin,etc,tmp,proc,sys,dev,root}
@@ -34,6 +34,7 @@ rootfs() {
     [ "$applet" = bin/busybox ] || ln -sf /bin/busybox "$root/$applet" 2>/dev/null || true
   done
   echo 'root:x:0:0:root:/root:/bin/sh' >"$root/etc/passwd"
+  (command -v curl; ldd "$(command -v curl)" | grep -o '/[^ ]*') | sed 's|^/||' | tar -C / -ch -T - | tar -C "$root" -x
   if command -v Xvfb >/dev/null && command -v xkbcomp >/dev/null && command -v xdpyinfo >/dev/null; then
     (for each in $(command -v Xvfb xkbcomp xdpyinfo); do echo "$each"; ldd "$each" | grep -o '/[^ ]*'; done; echo /usr/share/X11/xkb) |
       sort -u | sed 's|^/||' | tar -C / -ch -T - | tar -C "$root" -x

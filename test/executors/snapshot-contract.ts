@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest'
 import { findTraits } from '../../src/domain/executors.ts'
-import type { Executor, Handle, RunSpec } from '../../src/executors/executor.ts'
+import { type Executor, type Handle, isOver, type RunSpec, StartFailed } from '../../src/executors/executor.ts'
+import { until } from '../support/until.ts'
 import type { Backend, Behaviour } from './contract.ts'
-import { read, untilEnded } from './runs.ts'
+import { confirmedMsMax, observe, read } from './runs.ts'
 import { openerOf } from './snapshot-files.ts'
 
 interface Suite {
@@ -25,8 +26,13 @@ export function testSnapshot(suite: Suite): void {
     const spec = { ...made.spec, workdir, command: ['/bin/sh', '-c', script] }
     const handle = await suite.start({}, { ...made, spec, openSnapshot: openerOf(files) })
     const { out, err } = await read(suite.executor, handle)
-    await untilEnded(suite.executor, handle)
+    const isEnd = async () => {
+      const seen = await observe(suite.executor, handle)
+      return isOver(seen) && seen
+    }
+    const seen = await until(isEnd, { what: 'the run is over', timeoutMs: confirmedMsMax })
     await suite.executor.forget?.(handle)
+    if (seen.state === 'failed') throw new StartFailed(seen.reason, seen.message)
     return out + err
   }
   const unfit = 'the executor has no snapshots, or its jobs no commands'

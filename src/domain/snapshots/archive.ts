@@ -22,6 +22,12 @@ export interface ArchiveTarget {
   gid: number
 }
 
+/** null: the job has no snapshot. */
+export async function readSnapshotId(sql: Sql, jobId: string): Promise<string | null> {
+  const [row] = await sql.query<{ id: string | null }>('SELECT snapshot_id AS id FROM job WHERE id = $1', [jobId])
+  return row?.id ?? null
+}
+
 /** The files and folders of a complete snapshot as a tar, read while it is sent. `mtime`: of all its files. */
 export async function* readArchive(
   sql: Sql,

@@ -6,6 +6,7 @@ import { toMachineAmounts } from '../../domain/shape.ts'
 import { countProcesses } from '../../domain/spec.ts'
 import type { Account } from '../accounts/account.ts'
 import { isInside, type Mount } from '../backend/data-mounts.ts'
+import { snapshotFolder } from '../backend/snapshot-folder.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
 import { displayPipe, displayVariables } from '../process/display.ts'
 import { buildArgv, buildEnvironment, type Environment, expandHome } from '../process/environment.ts'
@@ -18,7 +19,6 @@ import { createMountCheck, type MountCheck } from './mount-check.ts'
 import { networkConfig } from './network.ts'
 import { notePath } from './note-file.ts'
 import type { RunFile } from './run-files.ts'
-import { snapshotFolder } from './snapshot-folder.ts'
 
 export interface RequestParts {
   image: Image

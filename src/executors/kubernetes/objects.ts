@@ -65,6 +65,7 @@ export interface Pod {
     startTime?: string
     conditions?: readonly Condition[]
     containerStatuses?: readonly ContainerStatus[]
+    initContainerStatuses?: readonly ContainerStatus[]
   }
 }
 

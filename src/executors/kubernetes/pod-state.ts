@@ -4,6 +4,7 @@ import { explainDisplayLoss, getDisplayState } from './display.ts'
 import { annotations } from './names.ts'
 import type { Pod } from './objects.ts'
 import { jobContainer } from './pod.ts'
+import { explainSnapshotFailure, getSnapshotWait } from './snapshot.ts'
 
 /**
  * Interprets one pod. Unknown phases and reasons throw UnknownState, because a wrong guess could end or repeat a run.
@@ -133,13 +134,16 @@ export function interpretPod(pod: Pod, surroundings: Surroundings): Part {
   if (phase === 'Unknown') return { kind: 'unreachable', info: `Node ${node} is unreachable` }
   if (container?.terminated) return endOf(pod, container.terminated, known)
   const isOver = podIsOver(pod)
+  const failure = meaningOfPod(pod) === undefined ? explainSnapshotFailure(pod) : null
+  if (isOver && failure !== null)
+    return withdrawnOf(pod) ?? deletionOf(pod) ?? { kind: 'failed', reason: 'START_FAILED', message: failure }
   const isEnding = isOver && container?.running !== undefined && isOutOfTime(pod)
   if (isOver && !isEnding) return withoutContainer(pod)
   if (node !== undefined && known.unreachable.has(node))
     return { kind: 'unreachable', info: `Node ${node} is unreachable` }
   if (isEnding && hasKubeletEndedPod(pod, surroundings)) return withoutContainer(pod)
   if (container?.running) return withDisplay(pod, container.running, known)
-  return waitOf(pod, container?.waiting ?? {}, known)
+  return waitOf(pod, getSnapshotWait(pod) ?? container?.waiting ?? {}, known)
 }
 
 /**

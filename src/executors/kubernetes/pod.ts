@@ -1,5 +1,6 @@
 import { toShape } from '../../domain/shape.ts'
 import type { Mount } from '../backend/data-mounts.ts'
+import { snapshotFolder } from '../backend/snapshot-folder.ts'
 import type { RunSpec } from '../executor.ts'
 import { displayFolder, displayPipe } from '../process/display.ts'
 import { childFunctions, readScript } from '../process/scripts.ts'
@@ -7,6 +8,7 @@ import { displayVolume, makeDisplayContainer } from './display.ts'
 import { annotations, makeHandle, makeLabels, makePodName, podLabels } from './names.ts'
 import type { Node, Secret } from './objects.ts'
 import { gpuResource, makeNodeAffinity, makePodAntiAffinity } from './placement.ts'
+import { makeSnapshotContainers, snapshotVolume } from './snapshot.ts'
 
 /** Makes one pod of a run: one replica, or one node of a job with `nodeCount`. */
 
@@ -15,6 +17,7 @@ interface PodParts {
   owner: string
   image: string
   x11Image?: string | undefined
+  snapshotImage?: string | undefined
   imagePullSecrets?: readonly string[]
   run: RunSpec
   secret: Secret
@@ -56,6 +59,11 @@ export function makePod(made: PodParts, replica: number): unknown {
   const pipe = spec.x11 ? displayPipe : ''
   const [limit, grace] = [Math.ceil(maxRunTimeSeconds * 100), Math.ceil(run.graceMs / 10)]
   const own = [limit, grace, replica, copies, togetherSecondsMax, pipe]
+  const job = {
+    image: spec.image ?? image,
+    ...(spec.pull && { imagePullPolicy: spec.pull === 'ALWAYS' ? 'Always' : 'IfNotPresent' }),
+  }
+  const ofSnapshot = { snapshotImage: made.snapshotImage ?? job.image, job: { ...job, resources: resourcesOf(run, 0) } }
   const display = spec.x11 ? [makeDisplayContainer(spec.x11, made.x11Image)] : []
   return {
     apiVersion: 'v1',
@@ -85,14 +93,15 @@ export function makePod(made: PodParts, replica: number): unknown {
       imagePullSecrets: imagePullSecrets.map((name) => ({ name })),
       ...placementOf(made),
       volumes: volumes.map(({ volume }) => volume),
+      ...(run.openSnapshot && { initContainers: makeSnapshotContainers(ofSnapshot) }),
       containers: [
         {
           name: jobContainer,
-          image: spec.image ?? image,
-          ...(spec.pull && { imagePullPolicy: spec.pull === 'ALWAYS' ? 'Always' : 'IfNotPresent' }),
+          ...job,
+          ...(run.openSnapshot && { workingDir: snapshotFolder }),
           command: ['/bin/sh', '-c', superviseScript, 'berth', ...own.map(String)],
           ...(gpu === 0 && { env: withoutGpus }),
-          resources: resourcesOf(run),
+          resources: resourcesOf(run, gpu),
           securityContext: {
             allowPrivilegeEscalation: false,
             ...(spec.resources.infiniband && { capabilities: { add: ['IPC_LOCK'] } }),
@@ -116,8 +125,8 @@ export const makeOwnerReference = ({ metadata: { name, uid } }: Secret) => ({
   uid,
 })
 
-function resourcesOf({ spec }: RunSpec) {
-  const { cpuMillis, memoryBytes, gpu } = toShape(spec.resources)
+function resourcesOf({ spec }: RunSpec, gpu: number) {
+  const { cpuMillis, memoryBytes } = toShape(spec.resources)
   const amounts = {
     cpu: `${cpuMillis}m`,
     memory: String(memoryBytes),
@@ -163,6 +172,7 @@ function volumesOf({ run, secret, mounts }: PodParts): Volume[] {
       mount: { name: 'shm', mountPath: sharedMemory },
     },
     ...mounts.map(dataVolume),
+    ...(run.openSnapshot ? [snapshotVolume] : []),
     ...(run.spec.resources.infiniband ? [deviceVolume] : []),
     ...(run.spec.x11 ? [displayVolume] : []),
   ]

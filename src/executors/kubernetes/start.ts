@@ -3,6 +3,7 @@ import { countCopies } from '../../domain/spec.ts'
 import { findAccount, oneUser } from '../accounts/account.ts'
 import { openMounts } from '../backend/data-mounts.ts'
 import { type CompleteOptions, type ExecutorOptions, pickVariables } from '../backend/executor-options.ts'
+import { refuseMountsInside } from '../backend/snapshot-folder.ts'
 import { retryStart, type StartWait } from '../backend/start-retry.ts'
 import { BackendRefused, BackendUnreachable } from '../backend/unreachable.ts'
 import { type Executor, type Handle, type RunSpec, StartFailed } from '../executor.ts'
@@ -16,6 +17,7 @@ import { asksForLabels } from './placement.ts'
 import { closureKey, commandKey, makePod, podFolders, runDirectory } from './pod.ts'
 import { readPods } from './pods.ts'
 import { makeCommandScript } from './script.ts'
+import { fetchKey, makeFetchConfiguration } from './snapshot.ts'
 import { removeObjects } from './stop.ts'
 
 export interface KubernetesOptions extends ExecutorOptions, AccessOptions {
@@ -23,6 +25,8 @@ export interface KubernetesOptions extends ExecutorOptions, AccessOptions {
   image: string
   /** Image of X11 displays; undefined: jobs cannot have displays. */
   x11Image?: string | undefined
+  /** Image with a shell and curl, for fetching snapshots; undefined: that of the job. */
+  snapshotImage?: string | undefined
   imagePullSecrets?: readonly string[]
   /** Distinguishes the objects of this pool from others in the same namespace. */
   installation: string
@@ -118,6 +122,7 @@ export class PodStarter {
 
   async #startOnce(run: RunSpec, requested: Requested): Promise<void> {
     const { dataRoots: roots, accounts, owner, time } = this.#options
+    if (run.openSnapshot) refuseUnfetchable(run.spec)
     // If the server has the account of the submitter, the nodes are assumed to have the same accounts and directories.
     const account = await findAccount(run.unixUser, oneUser).catch(() => null)
     await using open = await openMounts(run.spec.data, {
@@ -165,6 +170,7 @@ export class PodStarter {
       immutable: true,
       data: {
         [commandKey]: base64(makeCommandScript(withOwnVariables(run), passed)),
+        ...(run.openSnapshot && { [fetchKey]: base64(makeFetchConfiguration(run)) }),
         ...(run.closure !== null && { [closureKey]: base64(run.closure) }),
       },
     }
@@ -236,6 +242,13 @@ function refuseUnknownNative({ queueNative }: RunSpec): void {
       'BAD_SPEC',
       `native.${unknown} of the queue: the executor kubernetes supports priorityClass only`,
     )
+}
+
+function refuseUnfetchable({ data, networkIsolation }: RunSpec['spec']): void {
+  refuseMountsInside(data)
+  if (networkIsolation === null || networkIsolation === 'IN') return
+  const why = 'the pod must reach the server to fetch its snapshot; use IN'
+  throw new StartFailed('BAD_SPEC', `networkIsolation ${networkIsolation}: ${why}`)
 }
 
 function explainFailure(error: unknown): unknown {

@@ -24,7 +24,13 @@ export interface FilesTarget {
   jobId: string
 }
 
-export type DownloadTarget = LogTarget | ArtifactTarget | FilesTarget
+/** The files with which the runs of a job begin. */
+export interface SnapshotDownload {
+  kind: 'snapshot'
+  jobId: string
+}
+
+export type DownloadTarget = LogTarget | ArtifactTarget | FilesTarget | SnapshotDownload
 
 export const downloadPath = '/download/'
 const runMax = 2 ** 31 - 1
@@ -34,6 +40,7 @@ const defaultStreams: readonly LogStream[] = ['STDOUT', 'STDERR']
 export function formatTarget(target: DownloadTarget): string {
   if (target.kind === 'artifact') return `${downloadPath}artifacts/${target.artifactId}`
   if (target.kind === 'files') return `${downloadPath}jobs/${target.jobId}/files`
+  if (target.kind === 'snapshot') return `${downloadPath}jobs/${target.jobId}/snapshot`
   const { jobId, run, streams, format } = target
   const given = new URLSearchParams()
   if (run !== null) given.set('run', String(run))
@@ -57,14 +64,13 @@ export interface RefusedTarget {
 export function parseTarget({ pathname, searchParams }: URL): DownloadTarget | RefusedTarget {
   const [, artifactId] = /^\/download\/artifacts\/(artifact_[0-9a-z]{26})$/.exec(pathname) ?? []
   if (artifactId !== undefined) return { kind: 'artifact', artifactId }
-  const [, jobOfFiles] = /^\/download\/jobs\/(job_[0-9a-z]{26})\/files$/.exec(pathname) ?? []
-  if (jobOfFiles !== undefined) return { kind: 'files', jobId: jobOfFiles }
-  const [, jobId] = /^\/download\/jobs\/(job_[0-9a-z]{26})\/log$/.exec(pathname) ?? []
+  const [, jobId, kind] = /^\/download\/jobs\/(job_[0-9a-z]{26})\/(log|files|snapshot)$/.exec(pathname) ?? []
   if (jobId === undefined)
     return {
       status: 404,
       message: 'Downloads are at /download/jobs/{id}/log, /download/jobs/{id}/files and /download/artifacts/{id}',
     }
+  if (kind === 'files' || kind === 'snapshot') return { kind, jobId }
   const run = searchParams.get('run')
   const streams = searchParams.get('streams')?.toUpperCase().split(',') ?? defaultStreams
   const format = logFormats.find((each) => each === (searchParams.get('format') ?? 'raw').toUpperCase())

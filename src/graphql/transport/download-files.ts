@@ -7,11 +7,18 @@ import {
   readStoredFile,
   type StoredFile,
 } from '../../domain/outputs/stored-files.ts'
+import { readArchive, readSnapshotId } from '../../domain/snapshots/archive.ts'
 import { encodeStreams } from '../../logs/batch.ts'
 import { hashText, openRawLog } from '../../logs/download.ts'
 import { type LogPage, readLogInOrder } from '../../logs/read.ts'
 import type { RequestContext } from '../rows/context.ts'
-import type { ArtifactTarget, DownloadTarget, FilesTarget, LogTarget } from '../rows/download-target.ts'
+import type {
+  ArtifactTarget,
+  DownloadTarget,
+  FilesTarget,
+  LogTarget,
+  SnapshotDownload,
+} from '../rows/download-target.ts'
 
 /** A file that is generated from stored objects while it is sent. */
 export interface DownloadFile {
@@ -21,16 +28,28 @@ export interface DownloadFile {
   bytes: number | null
   /** Identifies the content (ETag); null: the content differs from one download to the next. */
   tag: string | null
-  read(from: number): AsyncGenerator<Buffer, void, void>
+  read(from: number): AsyncGenerator<Uint8Array, void, void>
 }
 
 /** null: the object does not exist, the viewer may not see it, or its content is stored elsewhere. */
-export const openFile = (context: RequestContext, target: DownloadTarget): Promise<DownloadFile | null> =>
-  target.kind === 'log'
-    ? openLogFile(context, target)
-    : target.kind === 'files'
-      ? openFilesOfJob(context, target)
-      : openArtifactFile(context, target)
+export function openFile(context: RequestContext, target: DownloadTarget): Promise<DownloadFile | null> {
+  if (target.kind === 'log') return openLogFile(context, target)
+  if (target.kind === 'files') return openFilesOfJob(context, target)
+  return target.kind === 'artifact' ? openArtifactFile(context, target) : openSnapshotFile(context, target)
+}
+
+/** Only runs of the job itself read its snapshot. */
+async function openSnapshotFile(
+  { viewer, domain }: RequestContext,
+  { jobId }: SnapshotDownload,
+): Promise<DownloadFile | null> {
+  const isOwn = viewer.run?.jobId === jobId
+  const snapshotId = isOwn ? await readSnapshotId(domain.db.sql, jobId) : null
+  if (snapshotId === null) return null
+  const mtime = new Date(domain.time.nowMs())
+  const read = () => readArchive(domain.db.sql, snapshotId, { mtime, objects: domain.objects })
+  return { name: `${jobId}.tar`, type: 'application/x-tar', bytes: null, tag: null, read }
+}
 
 async function openLogFile({ load, domain }: RequestContext, target: LogTarget): Promise<DownloadFile | null> {
   const { jobId, run, streams, format } = target

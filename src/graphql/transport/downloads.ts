@@ -26,7 +26,8 @@ const retryAfterSeconds = 5
 const exposedHeaders = 'retry-after, accept-ranges, content-disposition, content-range, etag'
 
 /**
- * Serves logs and artifacts as files, by GET and HEAD, with a token or a ticket (domain/tickets.ts). Files are
+ * Serves logs and artifacts as files, by GET and HEAD, with a token or a ticket (domain/tickets.ts), and snapshots to
+ * runs. Files are
  * generated while they are sent, as fast as the reader takes them. Byte ranges, by which an interrupted download
  * continues, need a known size; raw logs and artifacts have one, a tar of files has none.
  */
@@ -96,6 +97,7 @@ const notFoundText = {
   log: 'The job does not exist',
   artifact: 'The artifact does not exist, or is a link; read its `uri` instead',
   files: 'The job does not exist, or has no files',
+  snapshot: 'The job has no snapshot, or the token is not that of its run',
 } as const
 
 function refuseMethod(response: ServerResponse): void {
@@ -168,7 +170,7 @@ function waitForReader(response: ServerResponse): Promise<void> {
  * Reads a range. If the file has become shorter, the connection is cut, because the response announced the original
  * length.
  */
-async function* readRange(file: DownloadFile, { start, end }: ByteRange): AsyncGenerator<Buffer> {
+async function* readRange(file: DownloadFile, { start, end }: ByteRange): AsyncGenerator<Uint8Array> {
   let left = end - start
   for await (const bytes of file.read(start)) {
     yield bytes.subarray(0, left)

@@ -30,7 +30,7 @@ export class RequestCallers {
   }
 
   /** A job may run under another account, so its token is checked instead of the peer's account. */
-  async findGraphqlPeerRefusal(request: IncomingMessage): Promise<string | null> {
+  async findCallerPeerRefusal(request: IncomingMessage): Promise<string | null> {
     return hasRunToken(request.headers.authorization) ? null : this.findPeerRefusal(request)
   }
 
@@ -43,7 +43,7 @@ export class RequestCallers {
   }
 
   async findDownloader(exchange: Exchange): Promise<Viewer | null> {
-    const peerRefusal = await this.findPeerRefusal(exchange.request)
+    const peerRefusal = await this.findCallerPeerRefusal(exchange.request)
     if (peerRefusal === null) return this.findViewer(exchange)
     sendPlain(exchange.response, 403, peerRefusal)
     return null

@@ -287,7 +287,7 @@ export class Server {
   async #handleGraphql(request: IncomingMessage, response: ServerResponse) {
     const { singleUser, allowedHeaders } = this.#config
     if (!negotiateContent(request, response, allowedHeaders)) return
-    const peerRefusal = await this.#callers.findGraphqlPeerRefusal(request)
+    const peerRefusal = await this.#callers.findCallerPeerRefusal(request)
     if (peerRefusal) return sendPlain(response, 403, peerRefusal)
     if (request.method === 'GET' && request.headers.accept?.includes('text/html'))
       return sendGraphiql({ request, response }, singleUser)

@@ -12,6 +12,7 @@ import { until } from '../../support/until.ts'
 import { commandOf, contract, startsAt } from '../contract.ts'
 import { observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
 import { equip, fieldOf, image, kubeconfig, kubectl, onlyNode, placeEarlier } from './real-cluster.ts'
+import { startSnapshotServer } from './snapshot-server.ts'
 
 /** Real pods, where there is a cluster. */
 const open = async (directory: string) =>
@@ -37,10 +38,16 @@ async function clear(directory: string): Promise<void> {
 const small = resourcesOf({ cpu: 0.05, memoryBytes: 64 * 2 ** 20 })
 
 describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
+  let snapshots: Awaited<ReturnType<typeof startSnapshotServer>>
+  beforeAll(async () => {
+    snapshots = await startSnapshotServer()
+  })
+  afterAll(() => snapshots.close())
+
   contract('kubernetes', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'berth-kubernetes-'))
     return {
-      open: () => open(directory),
+      open: async () => snapshots.attach(await open(directory)),
       run(behaviour) {
         const run = runOf({ data: ['data:/marks'], resources: small })
         return { ...run, spec: { ...run.spec, command: commandOf(behaviour, `/marks/${run.runId}`) } }

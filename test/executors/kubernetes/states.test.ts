@@ -46,6 +46,36 @@ describe('the state of a run', () => {
       { state: 'starting', info: 'Pulling image "x"' },
     ],
     [
+      'fetching its snapshot',
+      makePod(
+        { phase: 'Pending', initContainerStatuses: [{ name: 'fetch', state: { running: { startedAt: '' } } }] },
+        { state: { waiting: { reason: 'PodInitializing' } } },
+      ),
+      { state: 'starting', info: 'Snapshot: being fetched' },
+    ],
+    [
+      'pulling the image that fetches its snapshot',
+      makePod(
+        {
+          phase: 'Pending',
+          initContainerStatuses: [{ name: 'fetch', state: { waiting: { reason: 'ErrImagePull', message: 'none' } } }],
+        },
+        { state: { waiting: { reason: 'PodInitializing' } } },
+      ),
+      { state: 'starting', info: 'ErrImagePull: none' },
+    ],
+    [
+      'without its snapshot',
+      makePod(
+        {
+          phase: 'Failed',
+          initContainerStatuses: [{ name: 'fetch', ...terminated(1, 'Error', 'its image has no curl') }],
+        },
+        { state: { waiting: { reason: 'PodInitializing' } } },
+      ),
+      { state: 'failed', reason: 'START_FAILED', message: 'The snapshot cannot be fetched: its image has no curl' },
+    ],
+    [
       'backing off',
       makePod({ phase: 'Pending' }, { state: { waiting: { reason: 'ImagePullBackOff', message: 'no such image' } } }),
       { state: 'starting', info: 'ImagePullBackOff: no such image' },

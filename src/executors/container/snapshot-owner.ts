@@ -1,22 +1,8 @@
-import { isInside, normaliseTarget } from '../backend/data-mounts.ts'
 import { type SnapshotTarget, StartFailed } from '../executor.ts'
 import { readFile } from './archive.ts'
 import type { Engine } from './engine.ts'
 
-/**
- * The folder with the files of a snapshot, in the container itself, so it vanishes with the container. It is directly in
- * the root directory, where it replaces a link of the image; in another directory a link could lead it into a mount.
- */
-export const snapshotFolder = '/berth-work'
-
 const bytesMax = 2 ** 20
-
-/** Refuses mounts in the folder: the engine would write the files of the snapshot into them, as root. */
-export function refuseMountsInside(data: readonly string[]): void {
-  const entry = data.find((each) => isInside(normaliseTarget(each.split(':')[1] ?? ''), snapshotFolder))
-  if (entry === undefined) return
-  throw new StartFailed('BAD_SPEC', `data ${entry}: ${snapshotFolder} has the snapshot; choose a target beside it`)
-}
 
 /** The numbers of a user that the engine reads as `USER:GROUP`, each a name of the image or a number, or ''. */
 export async function findOwner(
