@@ -6,6 +6,7 @@ import { until } from '../support/until.ts'
 import { testExec } from './exec-contract.ts'
 import { testOutputs } from './outputs-contract.ts'
 import { confirmedMsMax, observe, read, untilEnded, untilState } from './runs.ts'
+import { testSecrets } from './secrets-contract.ts'
 import { testSnapshot } from './snapshot-contract.ts'
 
 /** The behaviour of a run, in terms that every backend can translate. */
@@ -24,6 +25,8 @@ export interface Backend {
   run(behaviour: Behaviour): RunSpec
   /** How often the command of a run was started; null: unknown. */
   starts(run: RunSpec): Promise<number | null>
+  /** The description of a run that people without a right to its secrets may read. */
+  readDescription?(handle: Handle): Promise<string>
   remove(): Promise<void>
 }
 
@@ -63,6 +66,7 @@ export function contract(name: string, createBackend: () => Promise<Backend>): v
     describe('exec', () => testExec(suite))
     describe('a snapshot', () => testSnapshot(suite))
     describe('outputs', () => testOutputs(suite))
+    describe('a secret', () => testSecrets(suite))
     testForgetAndDescribe(suite)
   })
 }

@@ -8,8 +8,8 @@ import { quoteWord } from '../process/scripts.ts'
  * that runs in place of that of the run.
  *
  * Only the pod knows the variables of the image, so `${NAME}` is replaced by an earlier value of the job, or else by a
- * reference. `env` sets the variables in the last step: a shell would drop names that are invalid in a shell, and
- * LD_PRELOAD or IFS would change its behaviour.
+ * reference. The shell exports the variables, so that no list of processes shows a value. `env` sets those of a name that
+ * a shell would drop, and those that would change the behaviour of the shell, such as IFS.
  */
 
 type Part = { text: string } | { variable: string; otherwise?: string }
@@ -18,6 +18,14 @@ type Word = readonly Part[]
 /** The first line. Scripts of earlier servers do not take the command of a session (session.sh). */
 const firstLine = '# takes commands'
 const [replicaVariable, firstVariable] = ['berth_replica', 'berth_first']
+/** Names that a shell can export without a change of its behaviour. bash refuses to set UID and PPID. */
+const exportable =
+  /^(?!(?:PATH|IFS|ENV|CDPATH|E?UID|P?PID|_|(?:OLD)?PWD|LINENO|RANDOM|SECONDS)$|LD_|BASH|SHELL|OPT|PS\d|LC_|LANG)[A-Za-z_]\w*$/
+/** Without inheritance the script begins again with this variable alone. */
+const cleanVariable = 'berth_clean'
+const beginAgain = `[ "\${${cleanVariable}-}" ] || exec env -i ${cleanVariable}=yes /bin/sh "$0" "$@"`
+/** The shell itself sets some of these. */
+const withoutOwn = [cleanVariable, 'PWD', 'OLDPWD', 'SHLVL', '_'].map((name) => `-u ${name}`).join(' ')
 const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
 
 /** `passed`: variables of the server that jobs get unless their image sets them. */
@@ -27,16 +35,20 @@ export function makeCommandScript(run: RunSpec, passed: Environment): string {
   const argv = argvOf(run, variables)
   if (argv.length === 0)
     throw new StartFailed('BAD_SPEC', 'command: required; the executor kubernetes cannot read the command of the image')
-  const assigned = [...variables].map(([name, value]) => quoted([{ text: `${name}=` }, ...value]))
-  const env = spec.inheritEnvironment ? 'env' : 'env -i'
+  const assigned = Map.groupBy(variables, ([name]) => (exportable.test(name) ? 'export' : 'env'))
+  const assign = (by: 'export' | 'env') =>
+    assigned.get(by)?.map(([name, value]) => `${quoted([{ text: `${name}=` }])}${quoted(value)}`) ?? []
   const home = variables.get('HOME') ?? (spec.inheritEnvironment ? [{ variable: 'HOME' }] : [])
   return [
     firstLine,
+    ...(spec.inheritEnvironment ? [] : [beginAgain]),
     ...(spec.workdir === null ? [] : [enter(spec.workdir, quoted(home))]),
     `${replicaVariable}=$1 ${firstVariable}=$2`,
     'shift 2',
     `[ "$#" -gt 0 ] || set -- ${argv.map(quoted).join(' ')}`,
-    `exec ${[env, ...assigned].join(' ')} "$@"`,
+    // Replaces all references before it sets the first variable.
+    `export ${assign('export').join(' ')}`,
+    `exec env ${[...(spec.inheritEnvironment ? [] : [withoutOwn]), ...assign('env')].join(' ')} "$@"`,
     '',
   ].join('\n')
 }

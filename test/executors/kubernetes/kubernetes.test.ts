@@ -52,6 +52,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
         const run = runOf({ data: ['data:/marks'], resources: small })
         return { ...run, spec: { ...run.spec, command: commandOf(behaviour, `/marks/${run.runId}`) } }
       },
+      readDescription: (handle) => kubectl('get', 'pods', '-l', `berth/handle=${handle}`, '-o', 'json'),
       starts: ({ runId }) => startsAt(join(directory, runId)),
       remove: () => clear(directory),
     }

@@ -1,5 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { describe, expect, it } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
 import { toShape } from '../../../src/domain/shape.ts'
 import type { RunSpec } from '../../../src/executors/executor.ts'
 import { listNodes } from '../../../src/executors/kubernetes/capacity.ts'
@@ -14,11 +17,17 @@ import { resourcesOf, runOf } from '../runs.ts'
 /** Parsing of answers, and objects of runs, without a cluster. */
 
 describe('the script of a run', () => {
-  const output = (run: Parameters<typeof runOf>, environment: Record<string, string> = {}) =>
-    execFileSync('/bin/sh', ['-c', makeCommandScript(runOf(...run), { PASSED: 'server $x' }), 'berth', '5', 'ip'], {
+  const directory = mkdtempSync(join(tmpdir(), 'berth-script-'))
+  afterAll(() => rmSync(directory, { recursive: true }))
+
+  function output(run: Parameters<typeof runOf>, environment: Record<string, string> = {}): string {
+    const path = join(directory, 'command')
+    writeFileSync(path, makeCommandScript(runOf(...run), { PASSED: 'server $x' }))
+    return execFileSync('/bin/sh', [path, '5', 'ip'], {
       env: { PATH: '/usr/bin:/bin', ...environment },
       encoding: 'utf8',
     })
+  }
   const command = ['printf', '%s|', "it's", 'a b', '$HOME', '']
 
   it('keeps every argument unchanged', () => expect(output([{ command }])).toBe("it's|a b|$HOME||"))
@@ -43,7 +52,30 @@ describe('the script of a run', () => {
   it('without inheritance has only the variables of the job and of Berth', () => {
     const environment = [{ name: 'A', value: `x\${IMAGE}` }]
     const given = { command: ['/usr/bin/env'], environment, inheritEnvironment: false }
-    expect(output([given], { IMAGE: 'i' })).toBe('PYTHONUNBUFFERED=1\nA=x\nBERTH_REPLICA=5\nMASTER_ADDR=ip\n')
+    const lines = ['A=x', 'BERTH_REPLICA=5', 'MASTER_ADDR=ip', 'PYTHONUNBUFFERED=1']
+    for (const workdir of [null, '/'])
+      expect(
+        output([{ ...given, workdir }], { IMAGE: 'i' })
+          .trim()
+          .split('\n')
+          .toSorted(),
+      ).toEqual(lines)
+  })
+
+  it.each([true, false])('gives no program a value as an argument, with inheritance %s', (inheritEnvironment) => {
+    const environment = [{ name: 'B', value: `x\${API_KEY}` }]
+    const run = runOf({ command: ['true'], environment, inheritEnvironment }, { injected: { API_KEY: 'value' } })
+    const lines = makeCommandScript(run, {}).split('\n')
+    expect(lines.filter((line) => line.includes('value'))).toEqual([
+      expect.stringMatching(/^export .*'API_KEY=''value'/),
+    ])
+  })
+
+  it('sets variables that a shell refuses or heeds', () => {
+    const names = ['UID', 'PPID', 'IFS', 'A.B', 'PWD', 'PATH']
+    const environment = names.map((name) => ({ name, value: name === 'PATH' ? '/usr/bin:/bin:/x' : 'x' }))
+    const lines = output([{ command: ['env'], environment }]).split('\n')
+    for (const { name, value } of environment) expect(lines).toContain(`${name}=${value}`)
   })
 })
 
