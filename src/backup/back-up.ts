@@ -13,6 +13,7 @@ import { type Backup, takeBackup } from './take-backup.ts'
 
 export interface BackUpOptions {
   withLogs: boolean
+  withFiles: boolean
   mibPerSecondMax: number | null
   minutesMax: number | null
 }
@@ -26,7 +27,7 @@ const mibBytes = 1024 * 1024
 /** `berth backup FILE`; `-` is stdout. */
 export async function backUp(task: Task, options: BackUpOptions): Promise<void> {
   const { config, file, clock, version } = task
-  const { withLogs, mibPerSecondMax } = options
+  const { withLogs, withFiles, mibPerSecondMax } = options
   const directoryId = await readDirectoryId(config.dataDir)
   const line = createProgressLine(clock)
   using limit = limitTime(task, options.minutesMax)
@@ -40,6 +41,7 @@ export async function backUp(task: Task, options: BackUpOptions): Promise<void> 
         directoryId,
         clock,
         withLogs,
+        withFiles,
         bytesPerSecondMax: mibPerSecondMax === null ? null : mibPerSecondMax * mibBytes,
         signal: limit.signal,
         onProgress: line.show,

@@ -22,6 +22,7 @@ const exitCodes = { unexpected: 1, usage: 2, refused: 3, retryable: 4, stopped: 
 const options = {
   config: { type: 'string' },
   'no-logs': { type: 'boolean' },
+  'no-files': { type: 'boolean' },
   rate: { type: 'string' },
   'max-minutes': { type: 'string' },
 } as const
@@ -45,6 +46,7 @@ async function main(): Promise<void> {
   if (verb === 'verify') return verify(task)
   await backUp(task, {
     withLogs: values['no-logs'] !== true,
+    withFiles: values['no-files'] !== true,
     mibPerSecondMax: number(values.rate),
     minutesMax: number(values['max-minutes']),
   })

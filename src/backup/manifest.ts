@@ -32,6 +32,7 @@ export const manifestSchema = z.object({
   /** Id of the data directory on the machine of the backup, or the only one to which pools are bound. */
   directoryId: z.string().nullable(),
   withLogs: z.boolean(),
+  withFiles: z.boolean().default(true),
   /** Hashes of stored output of some runs, computed by the database. */
   logs: z.array(z.object({ runId: z.string(), sha256 })),
   sequences: z.array(z.object({ name: identifier, lastValue: z.string().regex(/^\d+$/), isCalled: z.boolean() })),

@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { adoptRestoredRows } from '../domain/restored.ts'
+import { forgetContents } from '../domain/snapshots/removal.ts'
 import { advisoryLocks } from '../platform/advisory-locks.ts'
 import type { Address } from '../platform/connection.ts'
 import type { Log } from '../platform/log.ts'
@@ -98,6 +99,7 @@ async function fill(client: pg.Client, manifest: Manifest, options: RestoreOptio
   for (const { name, lastValue, isCalled } of manifest.sequences)
     await client.query('SELECT setval($1::regclass, $2, $3)', [quote(name), lastValue, isCalled])
   await adoptRestoredRows(pgSql(client))
+  if (!manifest.withFiles) await forgetContents(pgSql(client))
 }
 
 async function copyRows(client: pg.Client, { tables }: Manifest, { file, onProgress }: RestoreOptions) {

@@ -32,6 +32,7 @@ export interface BackupOptions {
   directoryId: string | null
   clock: Clock
   withLogs: boolean
+  withFiles: boolean
   /** null: as fast as the database and the destination can. */
   bytesPerSecondMax: number | null
   /** Ends the backup; its reason is thrown. */
@@ -55,6 +56,7 @@ const pauseMsMin = 20
 const lockMsMax = 60_000
 const newline = 0x0a
 const logTables = ['log_chunk']
+const fileTables = ['blob_chunk']
 const limits = [
   'statement_timeout',
   'idle_in_transaction_session_timeout',
@@ -103,7 +105,8 @@ class Taking {
   }
 
   async run(tables: Tables): Promise<Backup> {
-    const { withLogs, clock, destination, end, signal } = this.#options
+    const { withLogs, withFiles, clock, destination, end, signal } = this.#options
+    const left = [...(withLogs ? [] : logTables), ...(withFiles ? [] : fileTables)]
     const facts = await this.#readFacts()
     const archive = new ArchiveWriter(destination, { takenAt: new Date(facts.takenAt), end })
     // The destination may take nothing for a long time.
@@ -111,7 +114,7 @@ class Taking {
     try {
       const entries: TableEntry[] = []
       for (const { name, columns } of tables) {
-        const parts = withLogs || !logTables.includes(name) ? await this.#copy(archive, name, columns) : []
+        const parts = left.includes(name) ? [] : await this.#copy(archive, name, columns)
         entries.push({ name, columns, rows: countRows(parts), parts })
       }
       const manifest: Manifest = { ...facts, sequences: await readSequences(this.#client), tables: entries }
@@ -127,7 +130,7 @@ class Taking {
   }
 
   async #readFacts(): Promise<Omit<Manifest, 'sequences' | 'tables'>> {
-    const { berthVersion, withLogs, directoryId } = this.#options
+    const { berthVersion, withLogs, withFiles, directoryId } = this.#options
     const { rows } = await this.#client.query<{
       takenAt: Date
       postgresVersion: string
@@ -152,6 +155,7 @@ class Taking {
       auditHead: { seq: Number(seq), hash },
       directoryId: directoryId ?? (directories.length === 1 ? (directories[0] ?? null) : null),
       withLogs,
+      withFiles,
       logs: withLogs ? await hashLogs(this.#client) : [],
     }
   }

@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,11 +8,13 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findChangedLogs } from '../../src/backup/log-hashes.ts'
 import { restoreBackup } from '../../src/backup/restore.ts'
+import { readArchive } from '../../src/domain/snapshots/archive.ts'
 import { readLogGaps } from '../../src/logs/gaps.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { backUpTo, createEmptyDatabase } from '../support/backups.ts'
 import { openTestDomain } from '../support/domain.ts'
+import { storeSnapshot } from '../support/snapshots.ts'
 import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
 
@@ -41,6 +44,12 @@ const options = () => ({
   },
 })
 const words = (file: string, ...flags: string[]) => [join(root, 'src/backup/main.ts'), ...flags, '--', 'backup', file]
+
+async function readBytes(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const parts: Uint8Array[] = []
+  for await (const piece of pieces) parts.push(piece)
+  return Buffer.concat(parts)
+}
 
 describe('berth backup', () => {
   it('writes a tar that only its owner may read, replaces an older file, and is recorded', async () => {
@@ -139,4 +148,34 @@ describe('berth backup', () => {
     expect(await readLogGaps(empty.db.sql, job?.id ?? '', undefined)).toMatchObject([{ reason: 'RETENTION' }])
     expect(await findChangedLogs({ query: empty.db.pool.query.bind(empty.db.pool) }, manifest.logs)).toEqual([])
   })
+
+  it.each([true, false])(
+    'has the files of snapshots: %s; without them a snapshot has to be sent again',
+    async (withFiles) => {
+      const ann = await world.user(`ann-${withFiles}`, 'RESEARCHER')
+      const files = { large: randomBytes(600_000), small: 'small' }
+      const { id } = await storeSnapshot(world.domain, ann, files)
+      const job = await world.submit({ snapshot: id }, ann)
+      const file = join(folder, `files-${withFiles}.tar`)
+      expect((await backUpTo(file, database.url, { withFiles })).manifest).toMatchObject({ withFiles })
+      await using empty = await createEmptyDatabase(database)
+      await restoreBackup({
+        file,
+        address: { url: empty.url },
+        log: createLog('silent'),
+        signal: new AbortController().signal,
+        onProgress: () => undefined,
+      })
+      const restored = { ...world.domain, db: empty.db }
+      const [row] = await empty.db.sql.query('SELECT snapshot_id AS snapshot FROM job WHERE id = $1', [job])
+      expect(row).toEqual({ snapshot: id })
+      const read = () => readBytes(readArchive(empty.db.sql, id, { mtime: new Date() }))
+      if (!withFiles) await expect(read()).rejects.toThrow('not found')
+      expect(await storeSnapshot(restored, ann, files)).toMatchObject({
+        id,
+        sent: withFiles ? [] : [expect.any(String), expect.any(String)],
+      })
+      expect((await read()).indexOf(files.large)).toBeGreaterThan(0)
+    },
+  )
 })

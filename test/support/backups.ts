@@ -16,6 +16,7 @@ export const backUpTo = (path: string, url: string, options: Partial<BackupOptio
     directoryId: null,
     clock: systemClock,
     withLogs: true,
+    withFiles: true,
     bytesPerSecondMax: null,
     signal: new AbortController().signal,
     onProgress: () => undefined,

@@ -6,6 +6,7 @@ import { readAmount, readCount } from '../reading/numbers.ts'
 interface BackupOptions {
   config?: string
   logs: boolean
+  files: boolean
   rate?: number
   maxMinutes?: number
 }
@@ -23,11 +24,13 @@ export function registerBackupCommand(program: Command, cli: Cli): void {
     .argument('<file>', 'the file to write, or - for stdout')
     .option('--config <file>', configHelp)
     .option('--no-logs', 'leave out the output of jobs')
+    .option('--no-files', 'leave out the files of snapshots')
     .option('--rate <MiB>', 'most MiB per second to read from the database', readAmount)
     .option('--max-minutes <n>', 'give up after this time: a long backup keeps PostgreSQL from cleaning up', readCount)
-    .action((file: string, { config, logs, rate, maxMinutes }: BackupOptions) =>
+    .action((file: string, { config, logs, files, rate, maxMinutes }: BackupOptions) =>
       runServerProgram(cli, 'backup/main', [
         ...(logs ? [] : ['--no-logs']),
+        ...(files ? [] : ['--no-files']),
         ...(rate === undefined ? [] : ['--rate', String(rate)]),
         ...(maxMinutes === undefined ? [] : ['--max-minutes', String(maxMinutes)]),
         ...toArguments('backup', file, config),

@@ -22,6 +22,13 @@ export async function sweepSnapshots(domain: Domain): Promise<void> {
   await sql.query(`DELETE FROM used_upload WHERE used_at < berth_now() - interval '1 hour'`)
 }
 
+/** After a restore without chunks: snapshots without all of their blobs are incomplete, so no new job may name them. */
+export async function forgetContents(sql: Sql): Promise<void> {
+  await sql.query('DELETE FROM blob WHERE object_key IS NULL')
+  await sql.query(`UPDATE snapshot s SET completed_at = NULL
+    WHERE EXISTS (SELECT FROM unnest(s.blobs) AS named(id) WHERE NOT EXISTS (SELECT FROM blob b WHERE b.id = named.id))`)
+}
+
 interface Due {
   snapshotId: string
   userId: string

@@ -118,7 +118,7 @@ const storedSql = '(SELECT coalesce(sum(bytes), 0)::bigint FROM blob WHERE user_
 
 const useSql = `
 SELECT ${storedSql} AS "storedBytes",
-  count(*) FILTER (WHERE completed_at IS NULL AND hash <> $2) AS incomplete,
+  count(*) FILTER (WHERE completed_at IS NULL AND unused_since IS NOT NULL AND hash <> $2) AS incomplete,
   coalesce(bool_or(completed_at IS NOT NULL AND hash = $2), false) AS "isComplete"
 FROM snapshot WHERE user_id = $1`
 
