@@ -1,0 +1,225 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { randomBytes, randomInt } from 'node:crypto'
+import { once } from 'node:events'
+import { globSync } from 'node:fs'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { createTarDecoder } from 'modern-tar'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { uploadSnapshot } from '../../src/client/files/index.ts'
+import { createClient } from '../../src/client/jobs/client.ts'
+import type { Domain } from '../../src/domain/domain.ts'
+import { readArchive } from '../../src/domain/snapshots/archive.ts'
+import { sweepSnapshots } from '../../src/domain/snapshots/removal.ts'
+import { type Db, openDb } from '../../src/platform/db.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { type Api, connectApi } from '../support/api.ts'
+import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
+import { freePort } from '../support/berth-server.ts'
+import { blobOf, listOf, sha256 } from '../support/snapshots.ts'
+import { until } from '../support/until.ts'
+import { isWhole } from '../support/whole.ts'
+
+/** `kill -9` of a client, the server or its database in an upload, and an upload whose connection is cut. */
+
+const kills = isWhole ? { client: 50, server: 50, database: 50 } : { client: 3, server: 1, database: 1 }
+const largeFiles = 10
+const largeBytes = 600_000
+const uploadMsMax = 120_000
+
+let dataDir: string
+let port: number
+let server: BerthProcess
+let api: Api
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-uploads-'))
+  await chmod(dataDir, 0o711) // Under root the database runs as another account.
+  port = await freePort()
+  server = await startBerthProcess({ dataDir, port })
+  api = connectApi(server.url)
+})
+afterAll(async () => {
+  await api.close()
+  await server.end()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+async function withDatabase<T>(work: (db: Db) => Promise<T>): Promise<T> {
+  const home = join(dataDir, 'postgres')
+  const [password, at] = await Promise.all(
+    ['cluster/password', 'port'].map((name) => readFile(join(home, name), 'utf8')),
+  )
+  const url = `postgresql://berth:${password}@127.0.0.1:${at?.trim()}/berth`
+  const db = openDb({ address: { url }, connectionsMax: 2, log: createLog('silent'), applicationName: 'test' })
+  try {
+    return await work(db)
+  } finally {
+    await db.close()
+  }
+}
+
+async function withFiles<T>(work: (folder: string, files: Record<string, Buffer>) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(dataDir, 'here-'))
+  const files: Record<string, Buffer> = {}
+  for (let n = 0; n < largeFiles; n++) files[`large-${n}`] = randomBytes(largeBytes)
+  for (let n = 0; n < largeFiles; n++) files[`small-${n}`] = randomBytes(100)
+  for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content)
+  try {
+    return await work(folder, files)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+interface Told {
+  bytes?: number
+  id?: string
+  newFiles?: number
+}
+
+interface Upload {
+  child: ChildProcess
+  /** Resolves when so many bytes are sent, or the process has ended. */
+  sent(bytes: number): Promise<void>
+  /** The last message; without an id the upload failed. */
+  ended: Promise<Told>
+}
+
+function startUpload(folder: string): Upload {
+  const file = join(import.meta.dirname, '../support/upload-process.ts')
+  const child = fork(file, [server.url, folder], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+  let last: Told = {}
+  child.on('message', (told: Told) => {
+    last = told
+  })
+  const ended = once(child, 'exit').then(() => last)
+  const isThere = (bytes: number) => child.exitCode !== null || last.id !== undefined || (last.bytes ?? 0) >= bytes
+  const sent = (bytes: number) =>
+    until(() => Promise.resolve(isThere(bytes)), { what: `${bytes} bytes are sent`, timeoutMs: uploadMsMax }).then(
+      () => undefined,
+    )
+  return { child, sent, ended }
+}
+
+const killers: Readonly<Record<keyof typeof kills, (upload: Upload) => Promise<unknown>>> = {
+  client: ({ child }) => Promise.resolve(child.kill('SIGKILL')),
+  server: async () => {
+    await server.end('SIGKILL')
+    server = await startBerthProcess({ dataDir, port })
+  },
+  database: async () => {
+    const [file = ''] = globSync(join(dataDir, 'postgres/**/postmaster.pid'))
+    process.kill(Number((await readFile(file, 'utf8')).split('\n')[0]), 'SIGKILL')
+    await until(async () => (await fetch(`${server.url}/readyz`)).ok, {
+      what: 'the database is back',
+      timeoutMs: uploadMsMax,
+    })
+  },
+}
+
+/** The hashes of the files of a snapshot, read as an executor does. */
+async function readHashes(db: Db, id: string): Promise<Record<string, string>> {
+  const tar = Readable.toWeb(
+    Readable.from(readArchive(db.sql, id, { mtime: new Date() })),
+  ) as ReadableStream<Uint8Array>
+  const entries = tar.pipeThrough(createTarDecoder() as never) as unknown as AsyncIterable<{
+    header: { name: string }
+    body: AsyncIterable<Uint8Array>
+  }>
+  const hashes: Record<string, string> = {}
+  for await (const { header, body } of entries) {
+    const parts: Uint8Array[] = []
+    for await (const part of body) parts.push(part)
+    hashes[header.name] = sha256(Buffer.concat(parts))
+  }
+  return hashes
+}
+
+const hashesOf = (files: Record<string, Buffer>) =>
+  Object.fromEntries(Object.entries(files).map(([name, content]) => [name, sha256(content)]))
+
+/** Sends the folder until the snapshot is there; returns its id. */
+async function finish(folder: string): Promise<string> {
+  for (let n = 0; n < 5; n++) {
+    const { id } = await startUpload(folder).ended
+    if (id !== undefined) return id
+  }
+  throw new Error('The upload failed five times')
+}
+
+test.each(Object.entries(kills))(
+  'a kill of the %s in an upload leaves no half snapshot, and the upload goes on (kills: %s)',
+  { timeout: 7_200_000 },
+  async (what, times) => {
+    for (let kill = 0; kill < times; kill++)
+      await withFiles(async (folder, files) => {
+        const upload = startUpload(folder)
+        await upload.sent(randomInt(largeFiles * largeBytes))
+        await killers[what as keyof typeof kills](upload)
+        await upload.ended
+        await withDatabase(async ({ sql }) => {
+          const missing = await sql.query(`SELECT s.id FROM snapshot s, unnest(s.blobs) AS named(id)
+            LEFT JOIN blob b ON b.id = named.id AND b.complete
+            LEFT JOIN LATERAL (SELECT max(start_offset) AS last FROM blob_chunk c WHERE c.blob_id = b.id) c ON true
+            WHERE s.completed_at IS NOT NULL AND (b.id IS NULL OR c.last + 262144 < b.bytes OR c.last IS NULL)`)
+          expect(missing).toEqual([])
+        })
+        const id = await finish(folder)
+        const jobId = await api.submit({ command: ['true'], snapshot: id })
+        await withDatabase(async (db) => {
+          expect(await readHashes(db, id)).toEqual(hashesOf(files))
+          await expectNoOrphans(db, id)
+          expect(await readHashes(db, id)).toEqual(hashesOf(files))
+        })
+        await api.ask('mutation ($id: ID!) { cancelJob(input: { jobId: $id }) { __typename } }', { id: jobId })
+      })
+  },
+)
+
+/** A sweep a week later keeps what jobs name, and nothing else. */
+async function expectNoOrphans(db: Db, id: string): Promise<void> {
+  await sweepSnapshots({ db } as Domain)
+  await db.sql.query(
+    `UPDATE snapshot SET unused_since = unused_since - interval '8 days' WHERE unused_since IS NOT NULL`,
+  )
+  await sweepSnapshots({ db } as Domain)
+  const orphans = await db.sql.query('SELECT id FROM blob WHERE NOT complete OR snapshot_id IS NULL')
+  const [blobs] = await db.sql.query(
+    'SELECT count(*)::int AS kept FROM snapshot s, unnest(s.blobs) AS named(id) JOIN blob b ON b.id = named.id WHERE s.id = $1',
+    [id],
+  )
+  expect({ orphans, blobs }).toEqual({ orphans: [], blobs: { kept: 2 * largeFiles } })
+}
+
+test('an upload that is cut goes on with the files that had not arrived', { timeout: 300_000 }, async () => {
+  await withFiles(async (folder, files) => {
+    const client = createClient({ url: server.url })
+    const ordered = Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1))
+    const list = listOf(Object.fromEntries(ordered))
+    const announce = async (): Promise<{ missing: string[]; uploadUrl: string }> => {
+      const { createSnapshot } = await api.ask<{ createSnapshot: { uploadUrl: string } }>(
+        `mutation ($input: CreateSnapshotInput!) {
+          createSnapshot(input: $input) { ... on CreateSnapshotSuccess { uploadUrl } } }`,
+        { input: list.announced },
+      )
+      const answer = await fetch(`${server.url}${createSnapshot.uploadUrl}`, { method: 'PUT', body: list.text })
+      return (await answer.json()) as { missing: string[]; uploadUrl: string }
+    }
+    const { missing, uploadUrl } = await announce()
+    expect(missing).toHaveLength(Object.keys(files).length)
+    const put = request(`${server.url}${uploadUrl}`, { method: 'PUT' })
+    put.on('error', () => undefined)
+    const [[, first = Buffer.alloc(0)] = [], [, second = Buffer.alloc(0)] = []] = ordered
+    put.write(Buffer.concat([blobOf(first), blobOf(second).subarray(0, largeBytes / 2)]))
+    await until(async () => (await announce()).missing.length === missing.length - 1, { what: 'a file has arrived' })
+    put.destroy()
+    const snapshot = await uploadSnapshot(client, folder)
+    await client.close()
+    expect(snapshot).toMatchObject({ hash: list.announced.hash, newFiles: missing.length - 1 })
+    expect(await withDatabase((db) => readHashes(db, snapshot.id))).toEqual(hashesOf(files))
+  })
+})
