@@ -46,7 +46,8 @@ const troublePattern =
 interface Pull {
   done: Promise<void>
   waiting: Set<PullWaiter>
-  trouble: string | null
+  /** Why the pull does not go on, or how far it is. */
+  info: string
   abort(): void
 }
 
@@ -66,7 +67,7 @@ export class Pulls {
     if (!ofConfiguration.includes(name)) await refuseOwnMachine(name, registries)
     const pull = this.#pulls.get(name) ?? this.#begin(name)
     pull.waiting.add(waiter)
-    tell(pull.trouble ?? `Pulling the image ${name}`)
+    tell(pull.info)
     const leave = () => {
       pull.waiting.delete(waiter)
       if (pull.waiting.size === 0) pull.abort()
@@ -81,7 +82,7 @@ export class Pulls {
     const pull: Pull = {
       done: Promise.resolve(),
       waiting: new Set(),
-      trouble: null,
+      info: `Pulling the image ${name}`,
       abort() {
         remove()
         aborted.abort()
@@ -96,14 +97,17 @@ export class Pulls {
     const { engine, clock, registryAuth } = this.#options
     const auth = registryAuth === undefined ? null : await readRegistryAuth(registryAuth, name)
     const sinceMs = clock.monotonicMs()
+    const tell = (info: string) => {
+      pull.info = info
+      for (const waiter of pull.waiting) waiter.tell(info)
+    }
     for (let pauseMs = pauseMsMin; ; pauseMs = Math.min(2 * pauseMs, pauseMsMax))
       try {
-        return await pullImage(engine, clock, { name, auth }, signal)
+        return await pullImage(engine, clock, { name, auth, tell }, signal)
       } catch (error) {
         const isOver = signal.aborted || clock.monotonicMs() - sinceMs > troubleMsMax
         if (isOver || !(error instanceof PullFailed && error.isTrouble)) throw error
-        pull.trouble = `${error.message}; the next try is in ${pauseMs / 1000} s`
-        for (const { tell } of pull.waiting) tell(pull.trouble)
+        tell(`${error.message}; the next try is in ${pauseMs / 1000} s`)
         await clock.sleep(pauseMs, signal)
       }
   }
@@ -118,9 +122,15 @@ export function makePullQuery(name: string): { fromImage: string; tag?: string }
 interface Wanted {
   name: string
   auth: string | null
+  tell(info: string): void
 }
 
-async function pullImage(engine: Engine, clock: Clock, { name, auth }: Wanted, unwanted: AbortSignal): Promise<void> {
+async function pullImage(
+  engine: Engine,
+  clock: Clock,
+  { name, auth, tell }: Wanted,
+  unwanted: AbortSignal,
+): Promise<void> {
   const silence = new AbortController()
   const refuse = (why: string, cause?: unknown) => new PullFailed(name, why, cause)
   try {
@@ -129,7 +139,8 @@ async function pullImage(engine: Engine, clock: Clock, { name, auth }: Wanted, u
       query: makePullQuery(name),
       ...(auth !== null && { headers: { 'x-registry-auth': auth } }),
     })
-    const problem = await readProblem(response, clock, silence)
+    const progress = new PullProgress(clock, (bytes) => tell(`Pulling the image ${name}${bytes}`))
+    const problem = await readProblem(response, clock, { silence, progress })
     if (problem) throw refuse(problem)
   } catch (error) {
     if (silence.signal.aborted) throw refuse(`timeout: no progress for ${silenceMsMax / 1000} s`, error)
@@ -139,24 +150,71 @@ async function pullImage(engine: Engine, clock: Clock, { name, auth }: Wanted, u
   }
 }
 
+interface Reading {
+  silence: AbortController
+  progress: PullProgress
+}
+
+interface PullLine {
+  error?: string
+  /** A layer of the image. */
+  id?: string
+  status?: string
+  progressDetail?: { current?: number; total?: number } | null
+}
+
+const tellEveryMs = 5_000
+
+/** Adds up the bytes of the layers, which Docker reports and Podman does not. */
+class PullProgress {
+  readonly #clock: Clock
+  readonly #tell: (bytes: string) => void
+  readonly #layers = new Map<string, { current: number; total: number }>()
+  #toldMs = Number.NEGATIVE_INFINITY
+
+  constructor(clock: Clock, tell: (bytes: string) => void) {
+    this.#clock = clock
+    this.#tell = tell
+  }
+
+  take({ id, status, progressDetail }: PullLine): void {
+    const { current, total } = progressDetail ?? {}
+    const known = this.#layers.get(id ?? '')
+    if (known && status === 'Download complete') known.current = known.total
+    if (id === undefined || status !== 'Downloading' || !current || !total) return
+    this.#layers.set(id, { current, total })
+    const nowMs = this.#clock.monotonicMs()
+    if (nowMs - this.#toldMs < tellEveryMs) return
+    this.#toldMs = nowMs
+    const sum = (key: 'current' | 'total') => this.#layers.values().reduce((all, layer) => all + layer[key], 0)
+    this.#tell(` (${formatGb(sum('current'))} of ${formatGb(sum('total'))} GB)`)
+  }
+}
+
+const formatGb = (bytes: number) => (bytes / 1e9).toFixed(bytes < 1e8 ? 2 : 1)
+
 /** Reads a failure from the progress of the pull: the engine sends status 200 before the pull begins. */
-async function readProblem(response: IncomingMessage, clock: Clock, silence: AbortController): Promise<string | null> {
+async function readProblem(response: IncomingMessage, clock: Clock, to: Reading): Promise<string | null> {
+  const { silence, progress } = to
   let problem: string | null = null
-  let progress = new AbortController()
+  let waiting = new AbortController()
   const restartTimeout = () => {
-    progress.abort()
-    progress = new AbortController()
-    const { signal } = progress
+    waiting.abort()
+    waiting = new AbortController()
+    const { signal } = waiting
     void clock.sleep(silenceMsMax, signal).then(() => signal.aborted || silence.abort())
   }
   restartTimeout()
   try {
     for await (const line of createInterface({ input: response })) {
       restartTimeout()
-      if (line.trim() !== '') problem = JSON.parse(line).error ?? problem
+      if (line.trim() === '') continue
+      const part = JSON.parse(line) as PullLine
+      problem = part.error ?? problem
+      progress.take(part)
     }
   } finally {
-    progress.abort()
+    waiting.abort()
   }
   return problem
 }
