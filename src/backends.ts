@@ -1,18 +1,22 @@
 import { hash } from 'node:crypto'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { parseSshAddress } from './config/engine-address.ts'
 import { hasEngines } from './config/engines.ts'
 import { isLoopbackAddress } from './config/exposure.ts'
-import type { Config, NodeConfig, PoolConfig } from './config.ts'
+import type { Config, PoolConfig } from './config.ts'
 import type { Domain } from './domain/domain.ts'
+import type { CheckEngine } from './domain/engine-check.ts'
 import { type ExecutorName, isOneMachine } from './domain/executors.ts'
 import { loadInstallationKey } from './domain/installation-key.ts'
 import { hasUnreadRuns } from './domain/jobs/runs.ts'
+import { readEngines } from './domain/machines/engines.ts'
 import { type PoolReport, reportPool } from './domain/machines/pool-report.ts'
 import type { DeclaredPool } from './domain/machines/pools.ts'
 import { type AccountRules, requiresAccount } from './executors/accounts/account.ts'
+import { isBackendError } from './executors/backend/unreachable.ts'
 import { createContainerExecutor } from './executors/container/container.ts'
-import { createMachine } from './executors/container/machine.ts'
+import { checkMachine, createMachine, type MachineOptions } from './executors/container/machine.ts'
 import { MachinesExecutor } from './executors/container/machines.ts'
 import type { ContainerOptions } from './executors/container/start.ts'
 import type { Executor } from './executors/executor.ts'
@@ -87,31 +91,61 @@ const createExecutor: Readonly<Record<ExecutorName, (parts: ExecutorParts) => Pr
   simulated: (parts) => createSimulatedExecutor({ ...commonOptions(parts), dataDir: parts.config.dataDir }),
 }
 
-/** One executor for each node with an engine. */
+/** One executor for each node with an engine; nodes that were added at run time have theirs in the database. */
 async function createMachinesExecutor(
   options: ContainerOptions,
   { pool, domain, config }: ExecutorParts,
 ): Promise<Executor> {
   const installation = hash('sha256', await loadInstallationKey(domain)).slice(0, 16)
-  const machines = new Map<string, Executor>()
-  const create = async ({ name, engine }: NodeConfig) => {
-    if (!engine) return
-    const { address, ssh, isHere, tls, dataRoots = config.dataRoots } = engine
-    const machine = await createMachine({
-      ...options,
-      engine: address,
-      ssh,
-      tls,
-      isRemote: !isHere,
+  const nodes = pool.nodes ?? []
+  const open = (
+    name: string,
+    machine: Pick<MachineOptions, 'engine' | 'ssh' | 'tls' | 'isRemote'> & ContainerOptions,
+  ) =>
+    createMachine({
+      ...machine,
       owner: `${installation} ${pool.name} ${name}`,
       directory: join(options.directory, name),
-      dataRoots,
     })
-    machines.set(name, machine)
-  }
-  await Promise.all((pool.nodes ?? []).map(create))
-  return new MachinesExecutor({ machines, clock: domain.clock, log: domain.log })
+  const created = nodes.flatMap(({ name, engine, devices }) => {
+    if (!engine) return []
+    const { address, ssh, isHere, tls, dataRoots = config.dataRoots } = engine
+    const own = { ...options, dataRoots, hasGpus: devices.length > 0, engine: address, ssh, tls, isRemote: !isHere }
+    return [open(name, own).then((machine): [string, Executor] => [name, machine])]
+  })
+  return new MachinesExecutor({
+    machines: new Map(await Promise.all(created)),
+    added: {
+      async read() {
+        const engines = [...(await readEngines(domain, pool.name))]
+        return new Map(
+          engines.filter(([name, address]) => parseSshAddress(address) && !nodes.some((node) => node.name === name)),
+        )
+      },
+      open: (name, engine) =>
+        open(name, { ...options, engine, ssh: parseSshAddress(engine), tls: undefined, isRemote: true }),
+    },
+    clock: domain.clock,
+    log: domain.log,
+  })
 }
+
+/** Asks engines through ssh alone: the configuration names those of this machine, and the files of TLS. */
+export const createEngineCheck =
+  ({ clock, time, log }: Pick<Domain, 'clock' | 'time' | 'log'>, environment: NodeJS.ProcessEnv): CheckEngine =>
+  async (address) => {
+    const ssh = parseSshAddress(address)
+    if (!ssh) return { refusal: `${address} is not an address like ssh://user@host; name others in the configuration` }
+    try {
+      const to = { ssh, tls: undefined, isRemote: true, environment, clock, time, log }
+      const { facts, look, troubles } = await checkMachine(address, to)
+      const { cpusMax, memoryBytes } = facts
+      return { cpuMillis: cpusMax === null ? null : cpusMax * 1_000, memoryBytes, gpus: look.gpus, troubles }
+    } catch (error) {
+      if (isBackendError(error)) return { refusal: error.message }
+      throw error
+    }
+  }
 
 /** true: only servers of this machine reach the nodes of the pool. */
 export const isBoundHere = (pool: PoolConfig): boolean =>
@@ -158,14 +192,15 @@ async function readReport(executors: ReadonlyMap<string, Executor>, accounts: Ac
 /** The pool as the configuration has it; a pool of one machine without nodes gets the detected machine. */
 export function declarePool(pool: PoolConfig, machine: Machine): DeclaredPool {
   const { name, policy, executors, relaxReplicas, exec, limits, rates, weights } = pool
-  const detected = { name: hostname(), infiniband: false, ...machine, devices: machine.gpus }
+  const detected = { name: hostname(), infiniband: false, engine: undefined, ...machine, devices: machine.gpus }
   const nodes = (pool.nodes ?? (isOneMachine(executors) ? [detected] : [])).map(
-    ({ name: nodeName, cpuMillis, memoryBytes, cpuModel, infiniband, devices }) => ({
+    ({ name: nodeName, cpuMillis, memoryBytes, cpuModel, infiniband, engine, devices }) => ({
       name: nodeName,
       cpuMillis,
       memoryBytes,
       cpuModel,
       infiniband,
+      ...(engine && { engine: engine.address }),
       devices: devices.map((device, index) => ({ ...device, index })),
     }),
   )

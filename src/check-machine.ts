@@ -6,9 +6,8 @@ import { checkEngines } from './config/engines.ts'
 import { gibBytes } from './config/file.ts'
 import { ConfigError } from './config.ts'
 import { isBackendError } from './executors/backend/unreachable.ts'
-import { Engine } from './executors/container/engine.ts'
-import { type EngineFacts, findTroubles, readEngineFacts } from './executors/container/engine-facts.ts'
-import { connectMachine, type MachineOptions } from './executors/container/machine.ts'
+import { withoutNvidia } from './executors/container/engine-facts.ts'
+import { checkMachine, type MachineCheck, type MachineOptions } from './executors/container/machine.ts'
 import { systemClock } from './platform/clock.ts'
 import { createLog } from './platform/log.ts'
 import { exitWritten } from './platform/output.ts'
@@ -19,9 +18,6 @@ import { exitWritten } from './platform/output.ts'
  */
 
 const file = { type: 'string' } as const
-/** ssh tries to connect for 10 s. */
-const sshMsMax = 12_000
-
 type Machine = Pick<MachineOptions, 'engine' | 'tls'>
 
 function readMachine(): Machine {
@@ -44,42 +40,58 @@ async function main(): Promise<number> {
   const machine = readMachine()
   const address = machine.engine
   const to = { ssh: parseSshAddress(address), tls: machine.tls, isRemote: !isEngineHere(address) }
-  const reached = { ...to, environment: process.env, clock: systemClock, log: createLog('silent') }
-  const { connection, onClose } = await connectMachine(reached, sshMsMax)
-  const engine = new Engine(address, systemClock, connection)
-  try {
-    return print(machine, await readEngineFacts(engine, { nowMs: () => Date.now() }))
-  } finally {
-    engine.close()
-    await onClose?.()
-  }
+  const time = { nowMs: () => Date.now() }
+  const log = createLog('silent')
+  return print(machine, await checkMachine(address, { ...to, environment: process.env, clock: systemClock, time, log }))
 }
 
-function print(machine: Machine, facts: EngineFacts): number {
-  const troubles = findTroubles(facts)
-  const parts = [describe(facts), ...troubles, `nodes:\n  - ${toEntry(machine, facts)}`]
+function print(machine: Machine, check: MachineCheck): number {
+  const { troubles } = check
+  const parts = [describe(check), ...troubles, `nodes:\n  - ${toEntry(machine, check)}`]
   process.stdout.write(`${parts.join('\n\n')}\n`)
   return troubles.length > 0 ? 1 : 0
 }
 
-function describe({ name, cpusMax, memoryBytes, hasNvidia, isPodman }: EngineFacts): string {
-  const gpus = hasNvidia
-    ? 'the engine has the NVIDIA runtime; add gpus: [{ model, memoryGib, count }] as nvidia-smi shows them there'
-    : isPodman
-      ? 'Podman gives containers no GPUs over the API of Docker'
-      : 'the engine has no NVIDIA runtime; to use GPUs, install nvidia-container-toolkit and run "nvidia-ctk runtime configure"'
+function describe({
+  facts: { name, cpusMax, memoryBytes, hasNvidia, isPodman },
+  look: { gpus, diskFree },
+}: MachineCheck) {
+  const withoutGpus = isPodman
+    ? 'Podman gives containers no GPUs over the API of Docker'
+    : hasNvidia
+      ? 'not found; nvidia-smi needs an image with glibc on the machine, such as ubuntu'
+      : withoutNvidia
   const memory = memoryBytes === null ? 'unknown' : `${(memoryBytes / gibBytes).toFixed(1)} GiB`
-  return `${name} answers.\n\n  cores   ${cpusMax ?? 'unknown'}\n  memory  ${memory}\n  GPUs    ${gpus}`
+  const disk =
+    diskFree === null ? 'unknown; an image with a shell is needed there' : `${Math.floor(diskFree * 100)} % free`
+  const facts = [
+    ['cores', cpusMax ?? 'unknown'],
+    ['memory', memory],
+    ['disk', disk],
+    [
+      'GPUs',
+      gpus.length === 0 ? withoutGpus : gpus.map(({ model, memoryGib }) => `${model}, ${memoryGib} GiB`).join('; '),
+    ],
+  ] as const
+  return `${name} answers.\n\n${facts.map(([label, value]) => `  ${label.padEnd(8)}${value}`).join('\n')}`
 }
 
-function toEntry({ engine, tls }: Machine, { cpusMax, memoryBytes }: EngineFacts): string {
+function toEntry({ engine, tls }: Machine, { facts: { cpusMax, memoryBytes }, look }: MachineCheck): string {
   const host = parseSshAddress(engine)?.host ?? (isEngineHere(engine) ? hostname() : new URL(engine).hostname)
   // An IP address has no first part that names the machine.
   const name = /^[\d.]+$|:/.test(host) ? host : host.split('.')[0]
   const files = tls ? `, tls: { ca: "${tls.ca}", cert: "${tls.cert}", key: "${tls.key}" }` : ''
   const memoryGib = memoryBytes === null ? '?' : Math.floor(memoryBytes / gibBytes)
-  return `{ name: ${name}, engine: "${engine}"${files}, cpu: ${cpusMax ?? '?'}, memoryGib: ${memoryGib} }`
+  const kinds = Object.entries(Object.groupBy(look.gpus, ({ uuid: _, ...kind }) => JSON.stringify(kind)))
+  const gpus = kinds.map(([kind, all = []]) => toFlow({ ...JSON.parse(kind), count: all.length }))
+  const listed = gpus.length === 0 ? '' : `, gpus: [${gpus.join(', ')}]`
+  return `{ name: ${name}, engine: "${engine}"${files}, cpu: ${cpusMax ?? '?'}, memoryGib: ${memoryGib}${listed} }`
 }
+
+const toFlow = (gpu: object) =>
+  `{ ${Object.entries(gpu)
+    .map(([key, value]) => `${key}: ${JSON.stringify(value)}`)
+    .join(', ')} }`
 
 main()
   .catch((error: unknown) => {

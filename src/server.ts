@@ -1,7 +1,7 @@
 import { flushCompileCache } from 'node:module'
 import { join } from 'node:path'
 import about from '../package.json' with { type: 'json' }
-import { declarePool, hashPools } from './backends.ts'
+import { createEngineCheck, declarePool, hashPools } from './backends.ts'
 import * as ownDocuments from './client/generated/graphql.ts'
 import { TypedDocumentString } from './client/generated/graphql.ts'
 import { checkConnections, countConnections, divideConnections, poolerProblem } from './config/connections.ts'
@@ -147,7 +147,9 @@ async function build(start: Start): Promise<string> {
   const auditHeadFile = config.audit.headFile
   const { s3 } = config.files
   const objects = s3 ? { objects: new S3Objects(s3) } : {}
-  const domain: Domain = { db, wakeups, clock, time, log, singleUser, auditHeadFile, secretKeys, ...objects }
+  const checkEngine = createEngineCheck({ clock, time, log }, config.serverEnvironment)
+  const facts = { singleUser, auditHeadFile, secretKeys, checkEngine, ...objects }
+  const domain: Domain = { db, wakeups, clock, time, log, ...facts }
   if (singleUser) startLoop(watchSingleUser(domain, running.startAgain), down)
   const machine = await detectMachine(log)
   await applyPools(domain, { pools: config.pools.map((pool) => declarePool(pool, machine)), queues: config.queues })

@@ -3,6 +3,7 @@ import type { Db } from '../platform/db.ts'
 import type { Log } from '../platform/log.ts'
 import type { ObjectStore } from '../platform/object-store.ts'
 import type { Wakeups } from '../platform/wakeup.ts'
+import type { CheckEngine } from './engine-check.ts'
 import type { SecretKeys } from './secret-keys.ts'
 
 /**
@@ -23,6 +24,8 @@ export interface Domain {
   readonly secretKeys?: SecretKeys
   /** Where contents of large files are stored; absent: in the database. */
   readonly objects?: ObjectStore
+  /** Absent: the process reaches no machines. */
+  readonly checkEngine?: CheckEngine
   /** The domain whose connections this one uses within the limit of a user; absent: it has no limit. */
   readonly whole?: Domain
 }

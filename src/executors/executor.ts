@@ -258,10 +258,23 @@ export interface ExecutorDescription {
    * displays.
    */
   displays?: boolean
-  /** Nodes whose engines do not answer, each with the reason. */
-  unreachable?: Readonly<Record<string, string>>
+  /** The machine with the backend, if it is a node. */
+  machine?: MachineDescription
+  /** Machines with backends of their own, by the names of their nodes. */
+  machines?: Readonly<Record<string, MachineDescription>>
   /** Problems of this installation for jobs of the executor, as sentences. */
   warnings?: readonly string[]
+}
+
+export interface MachineDescription {
+  /** For people: `Docker 28.2.2`; null: it does not answer. */
+  engine: string | null
+  /** How long it takes to answer. */
+  latencyMs: number | null
+  /** Why it does not answer; null: it does. */
+  silence: string | null
+  /** Repairs that the machine needs, as sentences. */
+  troubles: readonly string[]
 }
 
 export interface TerminalSize {

@@ -119,7 +119,7 @@ fi
 engine=machines
 if can dockerd podman runc busybox curl iptables sshd ssh nsenter ip; then
   lab=$directory/lab
-  if mkdir "$lab" && bash test/executors/container/machines.sh up "$lab" a=dockerd b=dockerd c=podman >"$lab/addresses"; then
+  if mkdir "$lab" && bash test/executors/container/machines.sh up "$lab" a=dockerd b=nvidia c=podman >"$lab/addresses"; then
     for machine in a b c; do
       rootfs | docker -H "unix://$lab/$machine/engine.sock" import --change 'ENV PATH=/usr/sbin:/usr/bin:/sbin:/bin' - "$image" >/dev/null
     done

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPoolReporter } from '../../src/backends.ts'
-import { reportPool } from '../../src/domain/machines/pool-report.ts'
+import { type EngineReport, reportPool } from '../../src/domain/machines/pool-report.ts'
 import { createLocalExecutor } from '../../src/executors/local/local.ts'
 import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
 import { systemClock } from '../../src/platform/clock.ts'
@@ -122,27 +122,52 @@ test('BACKEND_SILENT: the container engine ends', async () => {
   await engine.close()
 })
 
+const machine: EngineReport = { engine: 'Docker 28.0', latencyMs: 3, silence: null, troubles: [] }
+
 test('MACHINE_SILENT: one of the machines of a pool does not answer', async () => {
   await using world = await openConditionWorld({ pool: { executors: ['container'] } })
   const { it } = world
   await createLeader(it.domain, 'sim')
   const container = { version: '28.0', available: true, message: null, unenforced: [] }
-  const report = (unreachable: Record<string, string>) =>
+  const report = (change: Partial<EngineReport>) =>
     reportPool(it.domain, 'sim', {
-      executors: { container: { ...container, unreachable } },
+      executors: { container: { ...container, machines: { gpu1: { ...machine, ...change } } } },
       unixUserRequired: false,
       reservedUnixUsers: [],
     })
   await report({})
   await world.look()
   expect(await world.find('MACHINE_SILENT')).toBeUndefined()
-  await report({ gpu1: 'ssh to gpu1: No route to host' })
+  await report({ silence: 'ssh to gpu1: No route to host' })
   expect(await world.begins('MACHINE_SILENT')).toMatchObject({
     severity: 'TICKET',
     evidence: ['node gpu1 of pool sim: ssh to gpu1: No route to host'],
   })
   await report({})
   await world.ends('MACHINE_SILENT')
+})
+
+test('MACHINE_TROUBLE: a machine of a pool needs a repair', async () => {
+  await using world = await openConditionWorld({ pool: { executors: ['container'] } })
+  const { it } = world
+  await createLeader(it.domain, 'sim')
+  const container = { version: '28.0', available: true, message: null, unenforced: [] }
+  const report = (change: Partial<EngineReport>) =>
+    reportPool(it.domain, 'sim', {
+      executors: { container: { ...container, machines: { gpu1: { ...machine, ...change } } } },
+      unixUserRequired: false,
+      reservedUnixUsers: [],
+    })
+  await report({})
+  await world.look()
+  expect(await world.find('MACHINE_TROUBLE')).toBeUndefined()
+  await report({ troubles: ['9 % of the disk is free', 'Docker 19 is too old'] })
+  expect(await world.begins('MACHINE_TROUBLE')).toMatchObject({
+    severity: 'TICKET',
+    evidence: ['node gpu1 of pool sim: 9 % of the disk is free', 'node gpu1 of pool sim: Docker 19 is too old'],
+  })
+  await report({})
+  await world.ends('MACHINE_TROUBLE')
 })
 
 test('BACKEND_SILENT: an engine that is missing matters when a job waits for it', async () => {

@@ -5,16 +5,18 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
 /** A machine to add to a pool. */
 export type AddNodeInput = {
-  /** Number of cores. */
-  cpu: number;
+  /** Number of cores; default: what the engine says. Required without `engine`. */
+  cpu?: number | null | undefined;
   /** Processor model, matched by `cpuModel` filters. */
   cpuModel?: string | null | undefined;
-  /** Its GPUs. At most 1,024. */
+  /** Address of the container engine of the machine: ssh://user@host:port/path/of/socket. The server asks it first, and refuses the node with the remedy if it does not answer. Required in a pool whose nodes have engines; refused in others. */
+  engine?: string | null | undefined;
+  /** GPUs of the machine; default: those that the engine gives to containers. At most 1,024. */
   gpus?: Array<GpuInput> | null | undefined;
   /** Whether it has InfiniBand. */
   infiniband?: boolean | null | undefined;
-  /** Total memory of the machine, in bytes. */
-  memoryBytes: number;
+  /** Total memory of the machine, in bytes; default: what the engine says. Required without `engine`. */
+  memoryBytes?: number | null | undefined;
   /** Name, unique in the pool. */
   name: string;
   /** Name of the pool. Pools that are bound to one machine cannot get nodes. */
@@ -1734,6 +1736,17 @@ export type ClusterChangesSubscription = { nodeUpdates:
     | { __typename: 'StreamHeartbeat', cursor: string }
    };
 
+export type MachineFragment = { address: string | null, engine: string | null, latencySeconds: number | null, silentSince: string | null, silence: string | null, troubles: Array<string> };
+
+export type MachinesQueryVariables = Exact<{
+  pool: string;
+  first: number;
+  after?: string | null | undefined;
+}>;
+
+
+export type MachinesQuery = { pool: { id: string, nodes: { totalCount: number, nodes: Array<{ id: string, machine: { address: string | null, engine: string | null, latencySeconds: number | null, silentSince: string | null, silence: string | null, troubles: Array<string> } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
+
 export type NodeDetailsQueryVariables = Exact<{
   id: string;
   first: number;
@@ -1754,7 +1767,7 @@ export type NodeDetailsQuery = { node:
     | { id: string }
     | { id: string }
     | { id: string }
-    | { cpuModel: string | null, infiniband: boolean, gpuJobsOnly: boolean, lastSeenAt: string | null, backsOffBecause: string | null, id: string, stateBy: { id: string, name: string } | null, runs: { totalCount: number, nodes: Array<{ id: string, number: number, state: JobState, startedAt: string | null, scheduledAt: string | null, gpuIds: Array<number>, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null } | null } | null } }> } }
+    | { cpuModel: string | null, infiniband: boolean, gpuJobsOnly: boolean, lastSeenAt: string | null, backsOffBecause: string | null, id: string, machine: { address: string | null, engine: string | null, latencySeconds: number | null, silentSince: string | null, silence: string | null, troubles: Array<string> } | null, stateBy: { id: string, name: string } | null, runs: { totalCount: number, nodes: Array<{ id: string, number: number, state: JobState, startedAt: string | null, scheduledAt: string | null, gpuIds: Array<number>, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null } | null } | null } }> } }
     | { id: string }
     | { id: string }
     | { id: string }
@@ -1805,7 +1818,7 @@ export type AddPoolNodeMutationVariables = Exact<{
 
 
 export type AddPoolNodeMutation = { addNode:
-    | { __typename: 'AddNodeSuccess', node: { id: string, name: string, state: PoolNodeState, stateInfo: string | null, stateAt: string, version: number, backsOffUntil: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number }, gpus: Array<{ id: string, index: number, model: string, memoryBytes: number, allocated: boolean, job: { id: string, name: string | null, state: JobState, account: string } | null, run: { id: string, startedAt: string | null } | null }> } }
+    | { __typename: 'AddNodeSuccess', troubles: Array<string>, node: { id: string, name: string, state: PoolNodeState, stateInfo: string | null, stateAt: string, version: number, backsOffUntil: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number }, gpus: Array<{ id: string, index: number, model: string, memoryBytes: number, allocated: boolean, job: { id: string, name: string | null, state: JobState, account: string } | null, run: { id: string, startedAt: string | null } | null }> } }
     | { __typename: 'ForbiddenProblem', message: string }
     | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', message: string }
@@ -3555,6 +3568,16 @@ export const MapNodeFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"MapNode"}) as unknown as TypedDocumentString<MapNodeFragment, unknown>;
+export const MachineFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment Machine on NodeMachine {
+  address
+  engine
+  latencySeconds
+  silentSince
+  silence
+  troubles
+}
+    `, {"fragmentName":"Machine"}) as unknown as TypedDocumentString<MachineFragment, unknown>;
 export const EventRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment EventRow on JobEvent {
   id
@@ -5258,6 +5281,33 @@ export const ClusterChangesDocument = /*#__PURE__*/ new TypedDocumentString(`
     }
   }
 }`) as unknown as TypedDocumentString<ClusterChangesSubscription, ClusterChangesSubscriptionVariables>;
+export const MachinesDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query Machines($pool: String!, $first: Int!, $after: Cursor) {
+  pool(name: $pool) {
+    id
+    nodes(first: $first, after: $after) {
+      totalCount
+      nodes {
+        id
+        machine {
+          ...Machine
+        }
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+    }
+  }
+}
+    fragment Machine on NodeMachine {
+  address
+  engine
+  latencySeconds
+  silentSince
+  silence
+  troubles
+}`) as unknown as TypedDocumentString<MachinesQuery, MachinesQueryVariables>;
 export const NodeDetailsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query NodeDetails($id: ID!, $first: Int!) {
   node(id: $id) {
@@ -5267,6 +5317,9 @@ export const NodeDetailsDocument = /*#__PURE__*/ new TypedDocumentString(`
       infiniband
       gpuJobsOnly
       lastSeenAt
+      machine {
+        ...Machine
+      }
       backsOffBecause
       stateBy {
         id
@@ -5289,7 +5342,15 @@ export const NodeDetailsDocument = /*#__PURE__*/ new TypedDocumentString(`
     }
   }
 }
-    fragment ListRow on Job {
+    fragment Machine on NodeMachine {
+  address
+  engine
+  latencySeconds
+  silentSince
+  silence
+  troubles
+}
+fragment ListRow on Job {
   id
   version
   name
@@ -5446,6 +5507,7 @@ export const AddPoolNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
       node {
         ...MapNode
       }
+      troubles
     }
     ...Refused
   }

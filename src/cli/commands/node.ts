@@ -30,8 +30,8 @@ interface StateOptions extends PoolOptions {
   reason?: string
 }
 
-interface AddOptions extends PoolOptions, Pick<AddNodeInput, 'cpu'> {
-  mem: number
+interface AddOptions extends PoolOptions, Pick<AddNodeInput, 'cpu' | 'engine'> {
+  mem?: number
   cpuModel?: string
   infiniband?: true
   gpu?: GpuInput[]
@@ -66,9 +66,13 @@ export function registerNodeCommand(program: Command, cli: Cli): void {
       await watchRows(cli, { output, source: pollRows(read), view: liveTable(cli, columns, output) })
     })
   withPool(node.command('add').argument('<name>'))
-    .description('add a node to a pool')
-    .requiredOption('--cpu <cores>', 'processor cores', readAmount)
-    .requiredOption('--mem <GiB>', 'memory in GiB', readWhole)
+    .summary('add a node to a pool')
+    .description(
+      'add a node to a pool; with --engine, the server first asks the container engine of the machine, and adds it with its cores, memory and GPUs, or says what to repair',
+    )
+    .option('--engine <address>', 'the container engine of the machine: ssh://user@host:port')
+    .option('--cpu <cores>', 'processor cores (default with --engine: those of the machine)', readAmount)
+    .option('--mem <GiB>', 'memory in GiB (default with --engine: that of the machine)', readWhole)
     .option('--cpu-model <text>', 'processor model, matched by cpuModel filters')
     .option('--infiniband', 'the node has InfiniBand')
     .option('--gpu <yaml>', "GPUs of one kind: '{model: T4, memoryGib: 16, count: 2}'; may be repeated", readGpus)
@@ -100,10 +104,12 @@ const withPool = (command: Command, printed: RowShape = [NodeRowFragmentDoc]) =>
   addOutputOption(command, printed).option('--pool <name>', 'pool (default: all pools)')
 
 async function add(cli: Cli, name: string, { output, pool, mem, gpu, ...rest }: AddOptions): Promise<void> {
-  const memoryBytes = mem * gibBytes
-  const input = { name, pool: await resolvePool(cli, pool), memoryBytes, ...rest, ...(gpu && { gpus: gpu }) }
+  const amounts = { ...(mem !== undefined && { memoryBytes: mem * gibBytes }), ...(gpu && { gpus: gpu }) }
+  const input = { name, pool: await resolvePool(cli, pool), ...rest, ...amounts }
   const { addNode: added } = await cli.connection().request(AddNodeDocument, { input })
-  await print(cli, [expectSuccess(added, 'AddNodeSuccess').node], output)
+  const { node, troubles } = expectSuccess(added, 'AddNodeSuccess')
+  await print(cli, [node], output)
+  for (const trouble of troubles) cli.terminal.say(`${name}: ${trouble}`)
 }
 
 interface Change {
@@ -132,9 +138,18 @@ function readGpus(text: string, before: GpuInput[] = []): GpuInput[] {
   return [...before, { ...named, memoryBytes } as GpuInput]
 }
 
-/** The reason of a state, and who set it. */
-const describeState = ({ stateInfo, stateBy }: NodeRowFragment) =>
-  [stateInfo, stateBy && `(${stateBy.name})`].filter((part) => part !== null).join(' ') || '-'
+/** The reason of a state, and who set it; why the machine does not answer; what is to be repaired there. */
+const describeState = ({ stateInfo, stateBy, machine }: NodeRowFragment) =>
+  [stateInfo, stateBy && `(${stateBy.name})`, machine?.silence, ...(machine?.troubles ?? [])]
+    .filter((part) => part != null)
+    .join(' ') || '-'
+
+function describeMachine({ machine }: NodeRowFragment): string {
+  if (!machine) return '-'
+  if (machine.silentSince) return `silent since ${machine.silentSince}`
+  if (machine.engine === null) return machine.silence === null ? 'not asked yet' : 'silent'
+  return `${machine.engine}, ${Math.round((machine.latencySeconds ?? 0) * 1_000)} ms`
+}
 
 const gib = (bytes: number) => String(Math.round((bytes / gibBytes) * 10) / 10)
 
@@ -146,6 +161,7 @@ const columns: readonly Column<NodeRowFragment>[] = [
   { title: 'CPU', cell: ({ free, capacity }) => `${free.cpu} of ${capacity.cpu}` },
   { title: 'GIB', cell: ({ free, capacity }) => `${gib(free.memoryBytes)} of ${gib(capacity.memoryBytes)}` },
   { title: 'GPUS FREE', cell: ({ free, capacity }) => `${free.gpu} of ${capacity.gpu}` },
+  { title: 'ENGINE', cell: describeMachine, drop: 3 },
   { title: 'WHY', cell: describeState, shrinks: true },
 ]
 

@@ -34,7 +34,7 @@ export const examples: Readonly<Record<string, readonly [string, string]>> = {
   gpus: ['berth gpus', 'berth gpus -o jsonl'],
   'node ls': ['berth node ls', 'berth node ls --pool local -o wide'],
   'node add': [
-    'berth node add n2 --cpu 16 --mem 64',
+    'berth node add gpu2 --engine ssh://berth@gpu2.lab',
     "berth node add n3 --cpu 32 --mem 256 --gpu '{model: A100, memoryGib: 80, count: 8}'",
   ],
   'node check': ['berth node check ssh://berth@gpu1.lab', 'berth node check unix:///run/docker.sock'],

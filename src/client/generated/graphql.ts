@@ -5,16 +5,18 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
 /** A machine to add to a pool. */
 export type AddNodeInput = {
-  /** Number of cores. */
-  cpu: number;
+  /** Number of cores; default: what the engine says. Required without `engine`. */
+  cpu?: number | null | undefined;
   /** Processor model, matched by `cpuModel` filters. */
   cpuModel?: string | null | undefined;
-  /** Its GPUs. At most 1,024. */
+  /** Address of the container engine of the machine: ssh://user@host:port/path/of/socket. The server asks it first, and refuses the node with the remedy if it does not answer. Required in a pool whose nodes have engines; refused in others. */
+  engine?: string | null | undefined;
+  /** GPUs of the machine; default: those that the engine gives to containers. At most 1,024. */
   gpus?: Array<GpuInput> | null | undefined;
   /** Whether it has InfiniBand. */
   infiniband?: boolean | null | undefined;
-  /** Total memory of the machine, in bytes. */
-  memoryBytes: number;
+  /** Total memory of the machine, in bytes; default: what the engine says. Required without `engine`. */
+  memoryBytes?: number | null | undefined;
   /** Name, unique in the pool. */
   name: string;
   /** Name of the pool. Pools that are bound to one machine cannot get nodes. */
@@ -1805,7 +1807,7 @@ export type ConditionsQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type ConditionsQuery = { pools: { nodes: Array<{ id: string, name: string, leader: { epoch: number } | null }> }, system: { id: string, at: string, conditionsAt: string | null, conditions: Array<{ name: string, severity: ConditionSeverity, meaning: string, since: string, evidence: Array<string>, cause: string, remedy: string, nextCommands: Array<string> }>, executors: Array<{ name: Executor, backendVersion: string | null, available: boolean, message: string | null, pool: { id: string, name: string } }> } };
 
-export type NodeRowFragment = { id: string, name: string, state: PoolNodeState, stateInfo: string | null, stateAt: string, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, pool: { id: string, name: string }, stateBy: { id: string, name: string } | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } };
+export type NodeRowFragment = { id: string, name: string, state: PoolNodeState, stateInfo: string | null, stateAt: string, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, pool: { id: string, name: string }, stateBy: { id: string, name: string } | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number }, machine: { address: string | null, engine: string | null, latencySeconds: number | null, silentSince: string | null, silence: string | null, troubles: Array<string> } | null };
 
 export type PoolNamesQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1819,7 +1821,7 @@ export type PoolNodesQueryVariables = Exact<{
 }>;
 
 
-export type PoolNodesQuery = { pool: { id: string, nodes: { nodes: Array<{ id: string, name: string, state: PoolNodeState, stateInfo: string | null, stateAt: string, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, pool: { id: string, name: string }, stateBy: { id: string, name: string } | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
+export type PoolNodesQuery = { pool: { id: string, nodes: { nodes: Array<{ id: string, name: string, state: PoolNodeState, stateInfo: string | null, stateAt: string, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, pool: { id: string, name: string }, stateBy: { id: string, name: string } | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number }, machine: { address: string | null, engine: string | null, latencySeconds: number | null, silentSince: string | null, silence: string | null, troubles: Array<string> } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
 
 export type AddNodeMutationVariables = Exact<{
   input: AddNodeInput;
@@ -1827,7 +1829,7 @@ export type AddNodeMutationVariables = Exact<{
 
 
 export type AddNodeMutation = { addNode:
-    | { __typename: 'AddNodeSuccess', node: { id: string, name: string, state: PoolNodeState, stateInfo: string | null, stateAt: string, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, pool: { id: string, name: string }, stateBy: { id: string, name: string } | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } } }
+    | { __typename: 'AddNodeSuccess', troubles: Array<string>, node: { id: string, name: string, state: PoolNodeState, stateInfo: string | null, stateAt: string, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, pool: { id: string, name: string }, stateBy: { id: string, name: string } | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number }, machine: { address: string | null, engine: string | null, latencySeconds: number | null, silentSince: string | null, silence: string | null, troubles: Array<string> } | null } }
     | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1844,7 +1846,7 @@ export type UpdateNodeMutation = { updateNode:
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UpdateNodeSuccess', node: { id: string, name: string, state: PoolNodeState, stateInfo: string | null, stateAt: string, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, pool: { id: string, name: string }, stateBy: { id: string, name: string } | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } } }
+    | { __typename: 'UpdateNodeSuccess', node: { id: string, name: string, state: PoolNodeState, stateInfo: string | null, stateAt: string, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, pool: { id: string, name: string }, stateBy: { id: string, name: string } | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number }, machine: { address: string | null, engine: string | null, latencySeconds: number | null, silentSince: string | null, silence: string | null, troubles: Array<string> } | null } }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
@@ -3268,6 +3270,14 @@ export const NodeRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     memoryBytes
     gpu
   }
+  machine {
+    address
+    engine
+    latencySeconds
+    silentSince
+    silence
+    troubles
+  }
   lastSeenAt
 }
     `, {"fragmentName":"NodeRow"}) as unknown as TypedDocumentString<NodeRowFragment, unknown>;
@@ -4688,6 +4698,14 @@ export const PoolNodesDocument = /*#__PURE__*/ new TypedDocumentString(`
     memoryBytes
     gpu
   }
+  machine {
+    address
+    engine
+    latencySeconds
+    silentSince
+    silence
+    troubles
+  }
   lastSeenAt
 }`) as unknown as TypedDocumentString<PoolNodesQuery, PoolNodesQueryVariables>;
 export const AddNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -4698,6 +4716,7 @@ export const AddNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
       node {
         ...NodeRow
       }
+      troubles
     }
     ...Problem
   }
@@ -4727,6 +4746,14 @@ export const AddNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
     cpu
     memoryBytes
     gpu
+  }
+  machine {
+    address
+    engine
+    latencySeconds
+    silentSince
+    silence
+    troubles
   }
   lastSeenAt
 }
@@ -4784,6 +4811,14 @@ export const UpdateNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
     cpu
     memoryBytes
     gpu
+  }
+  machine {
+    address
+    engine
+    latencySeconds
+    silentSince
+    silence
+    troubles
   }
   lastSeenAt
 }

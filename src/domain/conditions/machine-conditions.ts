@@ -10,6 +10,9 @@ const isNeededSql = `(cardinality(p.executors) = 1
   OR EXISTS (SELECT FROM run r JOIN job j ON j.id = r.job_id
     WHERE r.pool = p.name AND r.state IN ${holdingSql} AND j.executor = e.key))`
 
+const machinesSql = `FROM pool p CROSS JOIN LATERAL jsonb_each(p.executor_reports) e CROSS JOIN LATERAL jsonb_each(e.value->'machines') m
+  LEFT JOIN node n ON n.pool = p.name AND n.name = m.key WHERE e.key = ANY(p.executors) AND ${isLedSql('p.name')}`
+
 export const machineConditions = {
   NODE_LOST: {
     severity: 'TICKET',
@@ -41,9 +44,18 @@ export const machineConditions = {
     remedy: 'Read the reason, which names the remedy. The machine is used again as soon as its engine answers.',
     commands: ['berth doctor', 'ssh MACHINE docker version', 'berth node ls'],
     forSeconds: 10,
-    sql: `SELECT 'node ' || m.key || ' of pool ' || p.name || ': ' || m.value AS evidence
-      FROM pool p, jsonb_each(p.executor_reports) e, jsonb_each_text(e.value->'unreachable') m
-      WHERE e.key = ANY(p.executors) AND ${isLedSql('p.name')} ORDER BY p.name, m.key`,
+    sql: `SELECT 'node ' || m.key || ' of pool ' || p.name || coalesce(', since ' || to_char(n.last_seen_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI'), '')
+        || ': ' || (m.value->>'silence') AS evidence ${machinesSql} AND m.value->>'silence' IS NOT NULL ORDER BY p.name, m.key`,
+  },
+  MACHINE_TROUBLE: {
+    severity: 'TICKET',
+    meaning: 'A machine answers, but something on it is to be repaired; jobs still start there.',
+    cause: 'The engine is old, the clock is wrong, the disk is almost full, or containers get no GPUs.',
+    remedy: 'Do what the sentence about the machine says. The disk and the GPUs are looked at every ten minutes.',
+    commands: ['berth doctor', 'berth node ls -o wide', 'berth node check ssh://MACHINE'],
+    forSeconds: 10,
+    sql: `SELECT 'node ' || t.node || ' of pool ' || t.pool || ': ' || t.sentence AS evidence
+      FROM (SELECT p.name AS pool, m.key AS node, jsonb_array_elements_text(m.value->'troubles') AS sentence ${machinesSql}) t ORDER BY 1`,
   },
   BACKEND_SILENT: {
     severity: 'PAGE',

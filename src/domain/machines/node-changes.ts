@@ -5,6 +5,7 @@ import { demand, type Viewer } from '../access.ts'
 import { audit } from '../audit/audit.ts'
 import { tellSettingsAndNodes } from '../changes.ts'
 import type { Domain } from '../domain.ts'
+import type { EngineCheck } from '../engine-check.ts'
 import { InvalidInput, NotFound } from '../errors.ts'
 import { isDelegated } from '../executors.ts'
 import { newId } from '../ids.ts'
@@ -12,6 +13,7 @@ import { lockPool } from '../limits/limits.ts'
 import { parseInput } from '../parse.ts'
 import { GiB } from '../shape.ts'
 import { demandUnchanged, type Target, versionInput } from '../versions.ts'
+import { demandEngine } from './engines.ts'
 import { setStates } from './node-config.ts'
 
 /**
@@ -43,17 +45,28 @@ const gpuInput = z.strictObject({
 const nodeInput = z.strictObject({
   pool: z.string(),
   name,
-  cpu: z.number().min(0.001, 'must be at least 0.001').max(1_000_000, 'must be at most 1,000,000'),
-  memoryBytes,
+  engine: z.string().max(512, 'must have at most 512 characters').nullish(),
+  cpu: z.number().min(0.001, 'must be at least 0.001').max(1_000_000, 'must be at most 1,000,000').nullish(),
+  memoryBytes: memoryBytes.nullish(),
   cpuModel: name.nullish(),
   infiniband: z.boolean().nullish(),
   gpus: z.array(gpuInput).max(devicesPerNode, `must be at most ${devicesPerNode}`).nullish(),
 })
 type NodeInput = z.output<typeof nodeInput>
+type NewNode = NodeInput & { cpu: number; memoryBytes: number }
 
-export async function addNode(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
+/** `troubles`: repairs that the machine needs. */
+export interface AddedNode {
+  id: string
+  troubles: readonly string[]
+}
+
+/** With an engine, the machine is asked first, and states what the input leaves out. */
+export async function addNode(domain: Domain, viewer: Viewer, raw: unknown): Promise<AddedNode> {
   demand(viewer, 'node.write')
-  const node = parseInput(nodeInput, raw)
+  const given = parseInput(nodeInput, raw)
+  const machine = given.engine == null ? null : await demandEngine(domain, given.engine)
+  const node = completeNode(given, machine)
   const devices = devicesOf(node)
   const id = newId('node', domain.time.nowMs())
   await domain.db.locking(async (tx) => {
@@ -64,7 +77,16 @@ export async function addNode(domain: Domain, viewer: Viewer, raw: unknown): Pro
     await changed(domain, tx, { viewer, pool: node.pool, action: 'node.add', id, detail })
   })
   domain.wakeups.poke('queue')
-  return { id }
+  return { id, troubles: machine?.troubles ?? [] }
+}
+
+function completeNode(given: NodeInput, machine: EngineCheck | null): NewNode {
+  const cpu = given.cpu ?? (machine?.cpuMillis == null ? null : machine.cpuMillis / 1_000)
+  const bytes = given.memoryBytes ?? machine?.memoryBytes
+  const found = machine?.gpus.map(({ memoryGib, ...gpu }) => ({ ...gpu, memoryBytes: memoryGib * GiB }))
+  if (cpu == null) throw InvalidInput.at('cpu', 'is missing, and no engine states it')
+  if (bytes == null) throw InvalidInput.at('memoryBytes', 'is missing, and no engine states it')
+  return { ...given, cpu, memoryBytes: bytes, gpus: given.gpus ?? found }
 }
 
 function devicesOf({ gpus }: NodeInput) {
@@ -82,12 +104,25 @@ function devicesOf({ gpus }: NodeInput) {
     .map((gpu, index) => ({ index, ...gpu }))
 }
 
-async function demandRoom({ prisma }: Tx, { pool, name: wanted }: NodeInput): Promise<void> {
+async function demandRoom({ prisma }: Tx, { pool, name: wanted, engine = null }: NodeInput): Promise<void> {
   const row = await prisma.pool.findUnique({ where: { name: pool }, include: { _count: { select: { nodes: true } } } })
   const taken = await prisma.poolNode.count({ where: { poolName: pool, name: wanted } })
   if (isDelegated(row?.executors ?? []))
     throw InvalidInput.at('pool', `Pool ${pool} has the nodes of its backend; add the node there`)
-  if (row?.directory)
+  const others = await prisma.poolNode.findMany({
+    where: { poolName: pool, engine: { not: null } },
+    select: { name: true, engine: true },
+  })
+  if (engine === null && others.length > 0)
+    throw InvalidInput.at('engine', `is missing: the nodes of pool ${pool} are machines with engines`)
+  if (engine !== null && others.length === 0)
+    throw InvalidInput.at(
+      'engine',
+      `The nodes of pool ${pool} have no engines; name the first one in the configuration`,
+    )
+  const same = others.find((other) => other.engine === engine)
+  if (same) throw InvalidInput.at('engine', `Node ${same.name} has this engine`)
+  if (row?.directory && engine === null)
     throw InvalidInput.at('pool', `Pool ${pool} is bound to one machine; its executor cannot use other nodes`)
   if (taken > 0) throw InvalidInput.at('name', `Pool ${pool} already has a node ${wanted}; choose another name`)
   if ((row?._count.nodes ?? 0) >= nodesPerPool)
@@ -97,7 +132,7 @@ async function demandRoom({ prisma }: Tx, { pool, name: wanted }: NodeInput): Pr
 async function insertNode(
   { prisma }: Tx,
   id: string,
-  node: NodeInput,
+  node: NewNode,
   devices: ReturnType<typeof devicesOf>,
 ): Promise<void> {
   const cpuMillis = Math.round(node.cpu * 1_000)
@@ -106,7 +141,7 @@ async function insertNode(
   const memory = BigInt(node.memoryBytes)
   const capacity = { cpuMillis, memoryBytes: memory, freeCpu: cpuMillis, freeMemory: memory }
   await prisma.poolNode.create({
-    data: { id, poolName: node.pool, name: node.name, cpuModel, infiniband, ...capacity },
+    data: { id, poolName: node.pool, name: node.name, cpuModel, infiniband, engine: node.engine ?? null, ...capacity },
   })
   await prisma.device.createMany({ data: devices.map((device) => ({ ...device, nodeId: id })) })
 }

@@ -16,6 +16,8 @@ export interface DeclaredNode {
   memoryBytes: number
   cpuModel: string | null
   infiniband: boolean
+  /** Address of the container engine of the machine; absent: the pool has one engine, or another executor. */
+  engine?: string
   devices: readonly {
     index: number
     model: string
@@ -81,16 +83,16 @@ async function dropNodes(tx: Tx, pool: string, names: readonly string[]): Promis
 /** If a node is now smaller than the resources of its runs, it counts as full until they end. */
 async function applyNode(tx: Tx, pool: string, node: DeclaredNode & { id: string }): Promise<void> {
   const [row] = await tx.query<{ id: string }>(
-    `INSERT INTO node (id, pool, name, cpu_millis, memory_bytes, free_cpu_millis, free_memory_bytes, cpu_model, infiniband)
-     VALUES ($1, $2, $3, $4, $5, $4, $5, $6, $7)
+    `INSERT INTO node (id, pool, name, cpu_millis, memory_bytes, free_cpu_millis, free_memory_bytes, cpu_model, infiniband, engine)
+     VALUES ($1, $2, $3, $4, $5, $4, $5, $6, $7, $8)
      ON CONFLICT (pool, name) DO UPDATE SET state_reason = NULL, state_by = NULL, state = CASE node.state WHEN 'LOST' THEN node.state ELSE 'READY' END,
-       state_before = CASE node.state WHEN 'LOST' THEN 'READY'::node_state END, cpu_model = excluded.cpu_model, infiniband = excluded.infiniband,
+       state_before = CASE node.state WHEN 'LOST' THEN 'READY'::node_state END, cpu_model = excluded.cpu_model, infiniband = excluded.infiniband, engine = excluded.engine,
        cpu_millis = greatest(excluded.cpu_millis, node.cpu_millis - node.free_cpu_millis),
        memory_bytes = greatest(excluded.memory_bytes, node.memory_bytes - node.free_memory_bytes),
        free_cpu_millis = greatest(0, excluded.cpu_millis - (node.cpu_millis - node.free_cpu_millis)),
        free_memory_bytes = greatest(0, excluded.memory_bytes - (node.memory_bytes - node.free_memory_bytes))
      RETURNING id`,
-    [node.id, pool, node.name, node.cpuMillis, node.memoryBytes, node.cpuModel, node.infiniband],
+    [node.id, pool, node.name, node.cpuMillis, node.memoryBytes, node.cpuModel, node.infiniband, node.engine ?? null],
   )
   const nodeId = row?.id ?? node.id
   await tx.prisma.device.deleteMany({ where: { nodeId } })

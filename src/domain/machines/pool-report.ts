@@ -23,10 +23,20 @@ export interface ExecutorReport {
   secondsMax?: Readonly<Record<string, number>>
   /** false: no image for X11 displays is configured. */
   displays?: boolean
-  /** Nodes whose engines do not answer, each with the reason. */
-  unreachable?: Readonly<Record<string, string>>
+  /** Machines with engines of their own, by the names of their nodes. */
+  machines?: Readonly<Record<string, EngineReport>>
   /** Problems of this installation for jobs of the executor, as sentences. */
   warnings?: readonly string[]
+}
+
+export interface EngineReport {
+  /** For people; null: it does not answer. */
+  engine: string | null
+  latencyMs: number | null
+  /** Why it does not answer; null: it does. */
+  silence: string | null
+  /** Repairs that the machine needs, as sentences. */
+  troubles: readonly string[]
 }
 
 export async function reportPool({ db }: Pick<Domain, 'db'>, pool: string, report: PoolReport): Promise<void> {
@@ -37,6 +47,12 @@ export async function reportPool({ db }: Pick<Domain, 'db'>, pool: string, repor
     reservedUnixUsers: [...reservedUnixUsers],
   }
   await db.serializable((tx) => tx.prisma.pool.updateMany({ where: { name: pool }, data }))
+}
+
+/** The machine of a node; null: the node has no engine of its own, or none was asked yet. */
+export function findMachine(reports: unknown, node: string): EngineReport | null {
+  const all = Object.values((reports ?? {}) as Partial<PoolReport['executors']>)
+  return all.find((report) => report?.machines?.[node])?.machines?.[node] ?? null
 }
 
 export interface PoolExecutors {

@@ -2,7 +2,16 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Sample, SampledRun } from '../executor.ts'
 
-/** The GPUs of this machine, as `nvidia-smi` reports them. */
+/** GPUs as `nvidia-smi` reports them. */
+
+export interface Gpu {
+  model: string
+  uuid?: string
+  memoryGib: number
+  tensorCores: boolean
+  /** Lowest and highest CUDA version that the driver supports; empty: unknown. */
+  cuda: string[]
+}
 
 export interface GpuUse {
   /** null: the driver does not report it. */
@@ -12,12 +21,13 @@ export interface GpuUse {
 
 const run = promisify(execFile)
 const answerMsMax = 5_000
-const arguments_ = ['--query-gpu=index,utilization.gpu,memory.used', '--format=csv,noheader,nounits']
+export const gpuArguments = ['--query-gpu=name,memory.total,compute_cap,uuid', '--format=csv,noheader,nounits'] as const
+const useArguments = ['--query-gpu=index,utilization.gpu,memory.used', '--format=csv,noheader,nounits']
 
 /** The use of all GPUs by their index, with one call; empty without `nvidia-smi`. Not called if no run has GPUs. */
 export async function readGpuUse(runs: readonly SampledRun[]): Promise<ReadonlyMap<number, GpuUse>> {
   if (runs.every(({ gpuIds }) => gpuIds.length === 0)) return new Map()
-  const output = await run('nvidia-smi', arguments_, { timeout: answerMsMax }).catch(() => null)
+  const output = await run('nvidia-smi', useArguments, { timeout: answerMsMax }).catch(() => null)
   return parseGpuUse(output?.stdout ?? '')
 }
 
@@ -45,4 +55,25 @@ export function sampleGpus(gpuIds: readonly number[], uses: ReadonlyMap<number, 
     ...(percent !== null && { gpuPercent: percent / own.length }),
     ...(memoryBytes !== null && { gpuMemoryBytes: memoryBytes }),
   }
+}
+
+/**
+ * Parses the GPUs. GPUs have tensor cores from compute capability 7.0 on. A driver supports every CUDA version up to
+ * its own.
+ */
+export function parseGpus(table: string, banner: string): Gpu[] {
+  const cuda = banner.match(/CUDA Version: *(\d+\.\d+)/)?.[1]
+  return table
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => {
+      const [model = '', memoryMib, capability, uuid = ''] = line.split(',').map((field) => field.trim())
+      return {
+        model,
+        ...(uuid !== '' && { uuid }),
+        memoryGib: Math.round(Number(memoryMib) / 1024),
+        tensorCores: Number(capability) >= 7,
+        cuda: cuda === undefined ? [] : ['1.0', cuda],
+      }
+    })
 }

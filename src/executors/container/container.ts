@@ -24,6 +24,7 @@ import { findTroubles, readEngineFacts } from './engine-facts.ts'
 import { wasEndedByEngine } from './engine-stop.ts'
 import { connectToContainer, type ExecParts, execInContainer } from './exec.ts'
 import { labels } from './labels.ts'
+import { RepeatedLook } from './machine-look.ts'
 import { readRefusal } from './mount-check.ts'
 import { type Inspected, needsEngineTime, observeContainer, parsePhase } from './observation.ts'
 import { copyPosition } from './output.ts'
@@ -85,7 +86,8 @@ class ContainerExecutor implements Executor {
     this.#engine = engine
     this.#containers = containers
     this.#orders = orders
-    const read = () => readDescription(engine, options)
+    const look = isShared ? new RepeatedLook(engine, containers, clock) : null
+    const read = () => readDescription(engine, options, look)
     this.#describeEngine = createDescriber({ clock, name: 'Container engine', address: engine.address, read })
     this.#stopper = new ContainerStopper({ ...options, engine, containers, closing })
     this.#starter = new ContainerStarter({ ...optionDefaults, ...options, owner, isShared, engine, containers, orders })
@@ -285,21 +287,35 @@ const missing: Observation = { state: 'gone', info: 'The container does not exis
 
 async function readDescription(
   engine: Engine,
-  { time, reachesServer = true }: ContainerOptions,
+  { time, hasGpus, reachesServer = true }: ContainerOptions,
+  look: RepeatedLook | null,
 ): Promise<ExecutorDescription> {
   const facts = await readEngineFacts(engine, time)
-  const { version, hasInit, isPodman } = facts
+  const { name, version, hasInit, isPodman, latencyMs } = facts
   const unenforced = await readUnenforced(engine, isPodman)
+  const troubles = findTroubles(facts, look?.last(facts), hasGpus)
   const restrictions = [
-    ...findTroubles(facts),
+    ...troubles,
     ...(unenforced.length > 0 ? [`${unenforced.join(', ')}: planned with, not enforced`] : []),
     ...(hasInit ? [] : [withoutInit]),
     ...(isPodman ? [withoutGpus] : []),
     ...(reachesServer ? [] : [withoutServer]),
   ]
   const message = restrictions.join('. ') || null
-  return { version, available: true, unenforced, message, ...(!reachesServer && { warnings: [withoutServer] }) }
+  const machine = { engine: name, latencyMs: roundLatency(latencyMs), silence: null, troubles }
+  const warnings = reachesServer ? [] : [withoutServer]
+  return {
+    version,
+    available: true,
+    unenforced,
+    message,
+    ...(look && { machine }),
+    ...(warnings.length > 0 && { warnings }),
+  }
 }
+
+/** One digit, so that the stored report changes rarely. */
+const roundLatency = (ms: number): number => Number(Math.max(1, ms).toPrecision(1))
 
 const withoutServer =
   'BERTH_URL is an address of the machine of the server, which a container does not reach: the administrator can set server.publicUrl'

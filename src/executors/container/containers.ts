@@ -8,7 +8,7 @@ import type { Inspected } from './observation.ts'
 
 /** A handle is the name of the container, which contains the id of its run. */
 export const containerName = (runId: string): Handle => `berth-${runId}`
-/** Name of a container that never runs: Berth creates it to inspect the files of an image. */
+/** Name of a container of no run: Berth creates it to inspect an image or a machine. */
 const newInspectionName = (): string => `berth-look-${randomUUID()}`
 export const isInspectionName = (handle: Handle) => handle.startsWith('berth-look-')
 /** Name of the container with the X11 display of a run; this name is not a handle. */
@@ -107,13 +107,13 @@ export class Containers {
   }
 
   /**
-   * Creates a container of the image that is never started, and removes it after `look`. If this server dies meanwhile,
-   * the next server removes it.
+   * Creates a container of the image, which only `look` may start, and removes it after `look`. If this server dies
+   * meanwhile, the next server removes it.
    */
-  async lookInto<T>(imageId: string, look: (name: string) => Promise<T>, hostConfig?: object): Promise<T> {
+  async lookInto<T>(imageId: string, look: (name: string) => Promise<T>, order?: object): Promise<T> {
     const name = newInspectionName()
     const body = { Image: imageId, Cmd: ['true'], Entrypoint: [], Labels: { [labels.owner]: this.#owner } }
-    await this.#engine.post('/containers/create', { name }, { ...body, HostConfig: hostConfig })
+    await this.#engine.post('/containers/create', { name }, { ...body, ...order })
     try {
       return await look(name)
     } finally {

@@ -1,7 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import type { Executor } from '../executor.ts'
 import { createContainerExecutor } from './container.ts'
-import type { EngineConnection } from './engine.ts'
+import { Containers } from './containers.ts'
+import { Engine, type EngineConnection } from './engine.ts'
+import { type EngineFacts, findTroubles, readEngineFacts } from './engine-facts.ts'
+import { lookAtMachine, type MachineLook } from './machine-look.ts'
 import type { ContainerOptions } from './start.ts'
 import { type SshHost, Tunnel } from './tunnel.ts'
 
@@ -20,6 +23,33 @@ export const createMachine = async ({ ssh, tls, isRemote, ...options }: MachineO
   createContainerExecutor({ ...options, ...(await connectMachine({ ...options, ssh, tls, isRemote })) })
 
 type Reached = Pick<MachineOptions, 'ssh' | 'tls' | 'isRemote' | 'environment' | 'clock' | 'log'>
+
+export interface MachineCheck {
+  facts: EngineFacts
+  look: MachineLook
+  /** Repairs that the machine needs, as sentences. */
+  troubles: readonly string[]
+}
+
+/** ssh tries to connect for 10 s. */
+const sshMsMax = 12_000
+
+/** Asks the engine of a machine that no pool has. Throws a BackendUnreachable that names the remedy. */
+export async function checkMachine(
+  address: string,
+  to: Reached & Pick<ContainerOptions, 'time'>,
+): Promise<MachineCheck> {
+  const { connection, onClose } = await connectMachine(to, sshMsMax)
+  const engine = new Engine(address, to.clock, connection)
+  try {
+    const facts = await readEngineFacts(engine, to.time)
+    const look = await lookAtMachine(engine, new Containers(engine, 'check', to.clock), facts.hasNvidia)
+    return { facts, look, troubles: findTroubles(facts, look) }
+  } finally {
+    engine.close()
+    await onClose?.()
+  }
+}
 
 /** `waitMs`: how long to wait for ssh. */
 export async function connectMachine(

@@ -7,6 +7,7 @@ import {
   type ExecutorDescription,
   type Handle,
   type Limit,
+  type MachineDescription,
   type Observation,
   type Sample,
   type SampledRun,
@@ -22,26 +23,38 @@ import {
 const answerMsMax = 5_000
 
 interface MachinesOptions {
-  /** The executor of each node, by its name. */
+  /** The executor of each node of the configuration, by its name. */
   machines: ReadonlyMap<string, Executor>
+  /** Nodes that were added at run time. */
+  added?: {
+    /** Addresses of engines by the names of their nodes. */
+    read(): Promise<ReadonlyMap<string, string>>
+    open(node: string, engine: string): Promise<Executor>
+  }
   clock: Clock
   log: Log
 }
 
 export class MachinesExecutor implements Executor {
   readonly name = 'container'
-  readonly #machines: ReadonlyMap<string, Executor>
+  readonly #machines: Map<string, Executor>
+  readonly #added: MachinesOptions['added']
+  /** The engines of those that were added. */
+  readonly #engines = new Map<string, string>()
+  #updating: Promise<void> | null = null
   readonly #clock: Clock
   readonly #log: Log
 
-  constructor({ machines, clock, log }: MachinesOptions) {
-    this.#machines = machines
+  constructor({ machines, added, clock, log }: MachinesOptions) {
+    this.#machines = new Map(machines)
+    this.#added = added
     this.#clock = clock
     this.#log = log
   }
 
   async start(run: Parameters<Executor['start']>[0], unwanted?: AbortSignal, tell?: (info: string) => void) {
     const node = run.nodes[0] ?? ''
+    if (!this.#machines.has(node)) await this.#update()
     const machine = this.#machines.get(node)
     if (!machine) throw new StartFailed('NODE_TROUBLE', withoutMachine(node))
     try {
@@ -112,6 +125,7 @@ export class MachinesExecutor implements Executor {
   }
 
   async list(): Promise<{ runId: string; handle: Handle }[]> {
+    await this.#update()
     const listed = await this.#ask(async (machine) => (await machine.list?.()) ?? [])
     return [...listed].flatMap(([node, runs]) => runs.map((run) => ({ ...run, handle: toHandle(node, run.handle) })))
   }
@@ -125,17 +139,22 @@ export class MachinesExecutor implements Executor {
   }
 
   async silent(nodes: readonly string[]): Promise<readonly string[]> {
+    await this.#update()
     const silent = await this.#ask(async (machine, node) => (await machine.silent?.([node])) ?? [])
     return nodes.filter((node) => silent.get(node)?.length !== 0)
   }
 
   async describe(): Promise<ExecutorDescription> {
+    await this.#update()
     const described = await Promise.all(
       Array.from(this.#machines, async ([node, machine]) => ({ node, ...(await machine.describe()) })),
     )
     const versions = new Set(described.flatMap(({ version }) => version ?? []))
     const messages = described.flatMap(({ node, message }) => (message === null ? [] : [`${node}: ${message}`]))
-    const away = described.flatMap(({ node, available, message }) => (available ? [] : [[node, message ?? '']]))
+    const machines = described.map(({ node, machine, message }): [string, MachineDescription] => [
+      node,
+      machine ?? { engine: null, latencyMs: null, silence: message, troubles: [] },
+    ])
     const warnings = new Set(described.flatMap((each) => each.warnings ?? []))
     return {
       version: [...versions].join(', ') || null,
@@ -143,13 +162,39 @@ export class MachinesExecutor implements Executor {
       message: messages.join('. ') || null,
       unenforced: [...new Set(described.flatMap((each): readonly Limit[] => each.unenforced ?? []))],
       displays: described.some(({ displays }) => displays),
-      ...(away.length > 0 && { unreachable: Object.fromEntries(away) }),
+      machines: Object.fromEntries(machines),
       ...(warnings.size > 0 && { warnings: [...warnings] }),
     }
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.#machines.values()].map((machine) => machine.close()))
+  }
+
+  /** Opens machines that were added, and closes those that were removed. */
+  #update(): Promise<void> {
+    this.#updating ??= this.#readAdded().finally(() => {
+      this.#updating = null
+    })
+    return this.#updating
+  }
+
+  async #readAdded(): Promise<void> {
+    if (!this.#added) return
+    const engines = await this.#added.read()
+    for (const [node, engine] of this.#engines)
+      if (engines.get(node) !== engine) {
+        this.#engines.delete(node)
+        await this.#machines.get(node)?.close()
+        this.#machines.delete(node)
+      }
+    const open = async ([node, engine]: readonly [string, string]) => {
+      if (this.#machines.has(node)) return
+      const machine = await this.#added?.open(node, engine)
+      if (machine) this.#machines.set(node, machine)
+      this.#engines.set(node, engine)
+    }
+    await Promise.all([...engines].map(open))
   }
 
   #machineOf(handle: Handle): Executor {

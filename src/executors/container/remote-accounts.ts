@@ -73,7 +73,7 @@ export class RemoteAccounts {
           .map((line) => line.split(':'))
       return { passwd: await read('passwd'), group: await read('group') }
     }
-    return containers.lookInto(imageId, look, { Mounts: [mount], NetworkMode: 'none' })
+    return containers.lookInto(imageId, look, { HostConfig: { Mounts: [mount], NetworkMode: 'none' } })
   }
 }
 

@@ -34,13 +34,14 @@ export interface ContainerOptions extends ExecutorOptions {
   /** Directory of orders and stops. */
   directory: string
   /**
-   * Label of the containers. With it, other servers of the installation use the engine as well. undefined: the
-   * directory. A server on another machine may use the same path and the same engine, so a container belongs to this
-   * server only if its order is in the directory.
+   * Label of the containers, with which other servers of the installation use the engine as well. undefined: the
+   * directory; then only containers with orders there belong to this server, as another one may use the same path.
    */
   owner?: string
   /** false: BERTH_URL is a loopback address, which in a container is the container itself. */
   reachesServer?: boolean
+  /** The node has GPUs for jobs. */
+  hasGpus?: boolean
   /** Default image. */
   image: string
   /** Image of X11 displays; undefined: jobs cannot have displays. */

@@ -3,6 +3,7 @@ import { availableParallelism, cpus, hostname, networkInterfaces, totalmem } fro
 import { promisify } from 'node:util'
 import type { Log } from '../../platform/log.ts'
 import { readErrorCode } from '../backend/file-errors.ts'
+import { type Gpu, gpuArguments, parseGpus } from '../backend/gpus.ts'
 
 export interface Machine {
   host: string
@@ -11,15 +12,6 @@ export interface Machine {
   memoryBytes: number
   cpuModel: string
   gpus: Gpu[]
-}
-
-export interface Gpu {
-  model: string
-  uuid?: string
-  memoryGib: number
-  tensorCores: boolean
-  /** Lowest and highest CUDA version that the driver supports; empty: unknown. */
-  cuda: string[]
 }
 
 const run = promisify(execFile)
@@ -52,9 +44,8 @@ const queryTimeoutMs = 10_000
 const closedPath = new Set(['EACCES', 'ELOOP', 'ENAMETOOLONG', 'ENOTDIR'])
 
 async function detectGpus(log: Log): Promise<Gpu[]> {
-  const fields = '--query-gpu=name,memory.total,compute_cap,uuid'
   try {
-    const { stdout } = await run('nvidia-smi', [fields, '--format=csv,noheader,nounits'], { timeout: queryTimeoutMs })
+    const { stdout } = await run('nvidia-smi', [...gpuArguments], { timeout: queryTimeoutMs })
     const { stdout: banner } = await run('nvidia-smi', [], { timeout: queryTimeoutMs })
     return parseGpus(stdout, banner)
   } catch (error) {
@@ -69,25 +60,4 @@ async function detectGpus(log: Log): Promise<Gpu[]> {
       cause: error,
     })
   }
-}
-
-/**
- * Parses the GPUs. GPUs have tensor cores from compute capability 7.0 on. A driver supports every CUDA version up to
- * its own.
- */
-function parseGpus(table: string, banner: string): Gpu[] {
-  const cuda = banner.match(/CUDA Version: *(\d+\.\d+)/)?.[1]
-  return table
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-    .map((line) => {
-      const [model = '', memoryMib, capability, uuid = ''] = line.split(',').map((field) => field.trim())
-      return {
-        model,
-        ...(uuid !== '' && { uuid }),
-        memoryGib: Math.round(Number(memoryMib) / 1024),
-        tensorCores: Number(capability) >= 7,
-        cuda: cuda === undefined ? [] : ['1.0', cuda],
-      }
-    })
 }

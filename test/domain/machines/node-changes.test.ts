@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import { cancelJob } from '../../../src/domain/control/cancel.ts'
+import type { Domain } from '../../../src/domain/domain.ts'
 import { InvalidInput, NotFound, Refusal } from '../../../src/domain/errors.ts'
 import { transition } from '../../../src/domain/jobs/transition.ts'
 import { addNode, deleteNode, updateNode } from '../../../src/domain/machines/node-changes.ts'
@@ -61,6 +62,8 @@ test('invalid nodes are refused with the field', async () => {
   expect(await add({ name: 'n1' })).toEqual(at('name'))
   expect(await add({ name: '' })).toEqual(at('name'))
   expect(await add({ cpu: 0 })).toEqual(at('cpu'))
+  expect(await add({ cpu: null })).toEqual(at('cpu'))
+  expect(await add({ memoryBytes: null })).toEqual(at('memoryBytes'))
   expect(await add({ memoryBytes: 0 })).toEqual(at('memoryBytes'))
   expect(await add({ gpus: [{ ...gpu, cuda: ['11.8'] }] })).toEqual(at('gpus', '0', 'cuda'))
   expect(await add({ gpus: [{ ...gpu, count: 1024 }, gpu] })).toEqual(at('gpus'))
@@ -75,6 +78,44 @@ test('invalid nodes are refused with the field', async () => {
     deleteNode(it.domain, lena, { id: 'node_x' }),
   ])
     expect(await refused(work)).toBe('FORBIDDEN')
+})
+
+test('a machine with an engine is asked first, and states its cores, memory and GPUs', async () => {
+  const asked: string[] = []
+  const domain: Domain = {
+    ...it.domain,
+    checkEngine: async (address) => {
+      asked.push(address)
+      if (address.includes('away')) return { refusal: 'the host key of away is not known' }
+      const gpus = [{ model: 'T4', memoryGib: 16, tensorCores: true, cuda: [] }]
+      return { cpuMillis: 16_000, memoryBytes: 64 * 2 ** 30, gpus, troubles: ['9 % of the disk is free'] }
+    },
+  }
+  const add = (change: object) => addNode(domain, it.admin, { pool: 'sim', name: 'm2', engine: 'ssh://m2', ...change })
+  const at = (message: string) => [{ path: ['engine'], message: expect.stringContaining(message) }]
+  expect(await refused(add({}))).toEqual(at('have no engines; name the first one in the configuration'))
+  await sql("UPDATE node SET engine = 'ssh://m1' WHERE name = 'n1'")
+  expect(await refused(add({ engine: 'ssh://away' }))).toEqual(at('the host key of away is not known'))
+  expect(await refused(add({ engine: 'ssh://m1' }))).toEqual(at('Node n1 has this engine'))
+  expect(await refused(addNode(domain, it.admin, { ...small, name: 'm2' }))).toEqual(at('is missing'))
+  expect(await refused(addNode(it.domain, it.admin, { pool: 'sim', name: 'm2', engine: 'ssh://m2' }))).toEqual(
+    at('reaches no machines'),
+  )
+  asked.length = 0
+  expect(
+    await refused(addNode(domain, await it.user('leo', 'LEAD'), { pool: 'sim', name: 'm2', engine: 'ssh://m2' })),
+  ).toBe('FORBIDDEN')
+  expect(asked).toEqual([])
+  const { id, troubles } = await add({ memoryBytes: 32 * 2 ** 30 })
+  expect(troubles).toEqual(['9 % of the disk is free'])
+  expect(await sql('SELECT cpu_millis AS cpu, memory_bytes AS memory, engine FROM node WHERE id = $1', [id])).toEqual([
+    { cpu: 16_000, memory: 32 * 1024 ** 3, engine: 'ssh://m2' },
+  ])
+  expect(await sql('SELECT model, memory_gib AS gib FROM device WHERE node_id = $1', [id])).toEqual([
+    { model: 'T4', gib: 16 },
+  ])
+  await deleteNode(domain, it.admin, { id })
+  await sql('UPDATE node SET engine = NULL')
 })
 
 test('a node can be cordoned, drained and made ready; LOST is set only by the scheduler', async () => {

@@ -110,7 +110,10 @@ it('is available while one machine is, and names each that is not', async () => 
     version: '24.0',
     available: true,
     message: 'b: Container engine unreachable: no answer',
-    unreachable: { b: 'Container engine unreachable: no answer' },
+    machines: {
+      a: { engine: null, latencyMs: null, silence: null, troubles: [] },
+      b: { engine: null, latencyMs: null, silence: 'Container engine unreachable: no answer', troubles: [] },
+    },
   })
 })
 
@@ -120,4 +123,32 @@ it('waits with the output of a run whose node the configuration does not name', 
   const first = chunks.next()
   cancelled.abort()
   expect(await first).toMatchObject({ done: true })
+})
+
+it('opens machines that are added, and closes those that are removed', async () => {
+  let engines = new Map([['b', 'ssh://b']])
+  const log: string[] = []
+  const executor = new MachinesExecutor({
+    machines: new Map([['a', machine()]]),
+    added: {
+      read: async () => engines,
+      open: async (node, engine) => {
+        log.push(`open ${node} ${engine}`)
+        return machine({ close: async () => void log.push(`close ${node}`) })
+      },
+    },
+    clock: fastClock(100),
+    log: createLog('silent'),
+  })
+  const run = { ...runOf({}), nodes: ['b'] }
+  expect(await executor.start(run)).toBe(`b/berth-${run.runId}`)
+  expect(await executor.silent(['a', 'b', 'c'])).toEqual(['c'])
+  engines = new Map([
+    ['b', 'ssh://other'],
+    ['c', 'ssh://c'],
+  ])
+  expect(await executor.silent(['a', 'b', 'c'])).toEqual([])
+  engines = new Map()
+  expect(await executor.silent(['a', 'b', 'c'])).toEqual(['b', 'c'])
+  expect(log).toEqual(['open b ssh://b', 'close b', 'open b ssh://other', 'open c ssh://c', 'close b', 'close c'])
 })

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type EngineFacts, findTroubles } from '../../../src/executors/container/engine-facts.ts'
+import { type MachineLook, parseLook, unseen } from '../../../src/executors/container/machine-look.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { answerFacts, listenAsEngine, openOverEngine } from './fake-engine.ts'
 
@@ -14,6 +15,7 @@ const sound: EngineFacts = {
   hasNvidia: false,
   cpusMax: 8,
   memoryBytes: 2 ** 34,
+  latencyMs: 3,
   aheadMs: 0,
 }
 
@@ -45,6 +47,63 @@ it.each<[string, Partial<EngineFacts>, string[]]>([
   ],
 ])('%s is judged', (_, facts, troubles) => {
   expect(findTroubles({ ...sound, ...facts })).toEqual(troubles)
+})
+
+it.each<[string, Partial<MachineLook>, Partial<EngineFacts>, boolean, string[]]>([
+  ['a disk that is 10 % free', { diskFree: 0.1 }, {}, false, []],
+  [
+    'an almost full disk',
+    { diskFree: 0.0999 },
+    {},
+    false,
+    [
+      '9 % of the disk of the containers is free: remove images and containers there, for example with "docker system prune"',
+    ],
+  ],
+  ['a machine without GPUs', {}, { hasNvidia: false }, false, []],
+  ['a machine with GPUs', {}, { hasNvidia: true }, true, []],
+  [
+    'a machine with GPUs and without the NVIDIA runtime',
+    {},
+    { hasNvidia: false },
+    true,
+    [
+      'The GPUs of the node reach no job: the engine has no NVIDIA runtime; install nvidia-container-toolkit, and run "nvidia-ctk runtime configure"',
+    ],
+  ],
+  [
+    'a broken driver',
+    { gpuFailure: 'driver error' },
+    { hasNvidia: true },
+    true,
+    ['The engine gives containers no GPUs: driver error; repair the driver until "nvidia-smi" works there'],
+  ],
+])('%s is judged', (_, look, facts, hasGpus, troubles) => {
+  expect(findTroubles({ ...sound, ...facts }, { ...unseen, ...look }, hasGpus)).toEqual(troubles)
+})
+
+it.each<[string, string, ReturnType<typeof parseLook>]>([
+  [
+    'a disk without GPUs',
+    'Filesystem 1024-blocks Used Available Capacity Mounted on\noverlay 1000 900 50 95% /\n==\n==\n',
+    { diskFree: 0.05, gpus: [] },
+  ],
+  [
+    'GPUs without a driver',
+    'F\noverlay 10 5 5 50% /\n==\nNVIDIA-SMI has failed because no driver answers\n==\nNVIDIA-SMI has failed\n',
+    { diskFree: 0.5, gpus: [] },
+  ],
+  [
+    'GPUs',
+    'F\noverlay 10 5 5 50% /\n==\nTesla T4, 15360, 7.5, GPU-a\n==\n| CUDA Version: 12.4 |\n',
+    {
+      diskFree: 0.5,
+      gpus: [{ model: 'Tesla T4', uuid: 'GPU-a', memoryGib: 15, tensorCores: true, cuda: ['1.0', '12.4'] }],
+    },
+  ],
+  ['nothing', '', { diskFree: null, gpus: [] }],
+])('a look at a machine sees %s', (_, seen, expected) => {
+  expect(parseLook(seen)).toEqual(expected)
 })
 
 let directory: string

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Machines on this machine: each has a network namespace with sshd and an engine of its own. As root:
-#   machines.sh up FOLDER NAME=dockerd|podman…   prints "NAME ssh://…" for each, when its engine answers
+#   machines.sh up FOLDER NAME=dockerd|nvidia|podman…   prints "NAME ssh://…" for each, when its engine answers; nvidia: dockerd with two
+#                                                       GPUs, of which only a script nvidia-smi exists
 #   machines.sh cut|mend FOLDER NAME             takes its network away, and gives it back
 #   machines.sh off|on FOLDER NAME               kills all its processes, and starts them again
 #   machines.sh down FOLDER
@@ -24,7 +25,9 @@ start() {
     inside "$name" env -C "$home" CONTAINERS_CONF="$folder/containers.conf" setsid podman --root "$home/data" --runroot "$home/run" --cgroup-manager cgroupfs \
       system service --time=0 "unix://$home/engine.sock" >"$home/engine.log" 2>&1 </dev/null &
   else
-    inside "$name" setsid dockerd --data-root "$home/data" --exec-root "$home/exec" -H "unix://$home/engine.sock" --pidfile "$home/docker.pid" \
+    local gpus=()
+    [ "$(kind "$name")" = nvidia ] && gpus=(--add-runtime nvidia=runc)
+    inside "$name" env PATH="$folder/nvidia:$PATH" setsid dockerd "${gpus[@]}" --data-root "$home/data" --exec-root "$home/exec" -H "unix://$home/engine.sock" --pidfile "$home/docker.pid" \
       --default-address-pool "base=10.$((231 + $(number "$name"))).0.0/16,size=24" >"$home/engine.log" 2>&1 </dev/null &
   fi
   for _ in $(seq 300); do
@@ -65,6 +68,20 @@ CONF
   ip link add "$(bridge)" type bridge 2>/dev/null || true
   ip addr replace 10.231.0.1/24 dev "$(bridge)"
   ip link set "$(bridge)" up
+  mkdir -p "$folder/nvidia"
+  cat >"$folder/nvidia/nvidia-container-runtime-hook" <<'HOOK'
+#!/bin/sh
+bundle=$(sed 's/.*"bundle":"\([^"]*\)".*/\1/')
+root=$(sed 's/.*"root":{"path":"\([^"]*\)".*/\1/' "$bundle/config.json")
+cp "$(dirname "$0")/nvidia-smi.container" "$root/usr/bin/nvidia-smi"
+HOOK
+  cat >"$folder/nvidia/nvidia-smi.container" <<'SMI'
+#!/bin/sh
+[ $# -gt 0 ] || { echo '| NVIDIA-SMI 550.54   Driver Version: 550.54   CUDA Version: 12.4 |'; exit; }
+echo 'NVIDIA A100, 40960, 8.0, GPU-1'
+echo 'NVIDIA A100, 40960, 8.0, GPU-2'
+SMI
+  chmod +x "$folder/nvidia"/*
   : >"$folder/known_hosts"
   while read -r name _; do
     home=$folder/$name

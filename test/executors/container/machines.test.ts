@@ -72,12 +72,16 @@ let placed = 0
 const nextNode = () => [names[placed++ % names.length] ?? '']
 
 describe.skipIf(lab === undefined)('with several machines', () => {
-  it.each(addresses)('berth node check describes %s', (_, address) => {
+  it.each(addresses)('berth node check describes %s', (name, address) => {
     const environment = { ...process.env, PATH: `${lab}/bin:${process.env['PATH']}` }
     const check = [join(root, 'src/cli/main.ts'), 'node', 'check', address]
     const answer = execFileSync(process.execPath, check, { env: environment, encoding: 'utf8' })
-    expect(answer).toMatch(/^(Docker|Podman) [\d.]+\S* answers\.\n\n {2}cores {3}\d+\n {2}memory {2}\d/)
+    expect(answer).toMatch(
+      /^(Docker|Podman) [\d.]+\S* answers\.\n\n {2}cores {3}\d+\n {2}memory {2}\d.*\n {2}disk {4}\d+ % free\n/,
+    )
     expect(answer).toContain(`engine: "${address}", cpu: `)
+    const gpus = 'gpus: [{ model: "NVIDIA A100", memoryGib: 40, tensorCores: true, cuda: ["1.0","12.4"], count: 2 }]'
+    expect(answer.includes(gpus)).toBe(name === 'b')
   })
 
   contract('machines', async () => {

@@ -5,12 +5,15 @@ import { Field, Form } from '../../parts/form.tsx'
 import { isRefused, toRefusal } from '../../parts/refusal.ts'
 import { showToast } from '../../parts/toasts.tsx'
 
-const empty = { name: '', cpu: '', memoryGib: '', model: '', gpuMemoryGib: '', count: '0' }
+const empty = { name: '', engine: '', cpu: '', memoryGib: '', model: '', gpuMemoryGib: '', count: '0' }
 
 const gibBytes = 2 ** 30
 const toBytes = (gib: string) => Math.round(Number(gib) * gibBytes)
 
-/** A machine of one kind of GPU; several kinds are added with the command line. */
+/**
+ * A machine of one kind of GPU; several kinds are added with the command line. The server asks the engine of a machine, and
+ * refuses the node with the remedy if it does not answer.
+ */
 export function AddNodeForm({ pool, onClose }: { pool: string; onClose: () => void }) {
   const [typed, setTyped] = useState(empty)
   const input = (key: keyof typeof empty, isNumber = true) => (
@@ -23,11 +26,16 @@ export function AddNodeForm({ pool, onClose }: { pool: string; onClose: () => vo
   const submit = async () => {
     const count = Number(typed.count)
     const gpus = [{ model: typed.model, memoryBytes: toBytes(typed.gpuMemoryGib), count }]
-    const node = { pool, name: typed.name.trim(), cpu: Number(typed.cpu), memoryBytes: toBytes(typed.memoryGib) }
-    const variables = { input: { ...node, ...(count > 0 && { gpus }) } }
+    const engine = typed.engine.trim()
+    const amounts = {
+      ...(typed.cpu && { cpu: Number(typed.cpu) }),
+      ...(typed.memoryGib && { memoryBytes: toBytes(typed.memoryGib) }),
+      ...(count > 0 && { gpus }),
+    }
+    const variables = { input: { pool, name: typed.name.trim(), ...(engine && { engine }), ...amounts } }
     const { addNode } = await client.request(AddPoolNodeDocument, variables)
     if (isRefused(addNode)) return toRefusal(addNode)
-    showToast(`Added ${addNode.node.name}`)
+    showToast([`Added ${addNode.node.name}`, ...addNode.troubles].join('. '))
     onClose()
     return null
   }
@@ -37,6 +45,14 @@ export function AddNodeForm({ pool, onClose }: { pool: string; onClose: () => vo
         <>
           <Field label="Name" path="name" refusal={refusal}>
             {input('name', false)}
+          </Field>
+          <Field
+            label="Container engine"
+            help="ssh://user@host of a machine in a pool of machines. The server asks it for what is empty below."
+            path="engine"
+            refusal={refusal}
+          >
+            {input('engine', false)}
           </Field>
           <Field label="Cores" path="cpu" refusal={refusal}>
             {input('cpu')}

@@ -1,27 +1,39 @@
 import { NotFound, VersionConflict } from '../../../domain/errors.ts'
-import { addNode, deleteNode, devicesPerNode, updateNode } from '../../../domain/machines/node-changes.ts'
+import {
+  type AddedNode,
+  addNode,
+  deleteNode,
+  devicesPerNode,
+  updateNode,
+} from '../../../domain/machines/node-changes.ts'
 import { capList } from '../../admission/argument-bounds.ts'
+import type { RequestContext } from '../../rows/context.ts'
 import { builder } from '../frame/builder.ts'
 import { declareDeletion, declareResult } from '../frame/mutation-result.ts'
 import { requireRow } from '../frame/problem.ts'
 import { PoolNodeRef } from '../frame/refs.ts'
 import { PoolNodeState } from './pool-node.ts'
 
-const declareNodeResult = (mutation: 'AddNode' | 'UpdateNode', description: string) =>
-  declareResult(
-    mutation,
-    builder.objectRef<{ id: string }>(`${mutation}Success`).implement({
-      description,
-      fields: (t) => ({
-        node: t.field({
-          type: PoolNodeRef,
-          description: 'The node as stored.',
-          resolve: ({ id }, _args, { load }) => requireRow(load.node.load(id)),
-        }),
-      }),
+const nodeField = {
+  type: PoolNodeRef,
+  description: 'The node as stored.',
+  resolve: ({ id }: { id: string }, _args: object, { load }: RequestContext) => requireRow(load.node.load(id)),
+} as const
+
+const AddNodeSuccess = builder.objectRef<AddedNode>('AddNodeSuccess').implement({
+  description: 'The node was added and accepts runs.',
+  fields: (t) => ({
+    node: t.field(nodeField),
+    troubles: t.exposeStringList('troubles', {
+      description: 'Repairs that the machine needs, as sentences; empty without `engine`.',
     }),
-    mutation === 'AddNode' ? [NotFound] : [NotFound, VersionConflict],
-  )
+  }),
+})
+
+const UpdateNodeSuccess = builder.objectRef<{ id: string }>('UpdateNodeSuccess').implement({
+  description: 'The state of the node was changed.',
+  fields: (t) => ({ node: t.field(nodeField) }),
+})
 
 const GpuInput = builder.inputType('GpuInput', {
   description: 'GPUs of one kind.',
@@ -42,11 +54,21 @@ const AddNodeInput = builder.inputType('AddNodeInput', {
       description: 'Name of the pool. Pools that are bound to one machine cannot get nodes.',
     }),
     name: t.string({ required: true, description: 'Name, unique in the pool.' }),
-    cpu: t.float({ required: true, description: 'Number of cores.' }),
-    memoryBytes: t.field({ type: 'UInt53', required: true, description: 'Total memory of the machine, in bytes.' }),
+    engine: t.string({
+      description:
+        'Address of the container engine of the machine: ssh://user@host:port/path/of/socket. The server asks it first, and refuses the node with the remedy if it does not answer. Required in a pool whose nodes have engines; refused in others.',
+    }),
+    cpu: t.float({ description: 'Number of cores; default: what the engine says. Required without `engine`.' }),
+    memoryBytes: t.field({
+      type: 'UInt53',
+      description: 'Total memory of the machine, in bytes; default: what the engine says. Required without `engine`.',
+    }),
     cpuModel: t.string({ description: 'Processor model, matched by `cpuModel` filters.' }),
     infiniband: t.boolean({ defaultValue: false, description: 'Whether it has InfiniBand.' }),
-    gpus: t.field({ type: [GpuInput], ...capList(devicesPerNode, 'Its GPUs') }),
+    gpus: t.field({
+      type: [GpuInput],
+      ...capList(devicesPerNode, 'GPUs of the machine; default: those that the engine gives to containers'),
+    }),
   }),
 })
 
@@ -83,13 +105,13 @@ const DeleteNodeInput = builder.inputType('DeleteNodeInput', {
 
 builder.mutationFields((t) => ({
   addNode: t.field({
-    type: declareNodeResult('AddNode', 'The node was added and accepts runs.'),
+    type: declareResult('AddNode', AddNodeSuccess, [NotFound]),
     description: 'Adds a node to a pool.',
     args: { input: t.arg({ type: AddNodeInput, required: true, description: 'The node.' }) },
     resolve: (_root, { input }, { domain, viewer }) => addNode(domain, viewer, input),
   }),
   updateNode: t.field({
-    type: declareNodeResult('UpdateNode', 'The state of the node was changed.'),
+    type: declareResult('UpdateNode', UpdateNodeSuccess, [NotFound, VersionConflict]),
     description: 'Cordons or drains a node, or makes it ready again. Running jobs continue.',
     args: { input: t.arg({ type: UpdateNodeInput, required: true, description: 'The node and its new state.' }) },
     resolve: (_root, { input: { nodeId: id, ...change } }, { domain, viewer }) =>

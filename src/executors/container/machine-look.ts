@@ -1,0 +1,110 @@
+import type { Clock } from '../../platform/clock.ts'
+import { type Gpu, gpuArguments, parseGpus } from '../backend/gpus.ts'
+import { isBackendError } from '../backend/unreachable.ts'
+import { readFile } from './archive.ts'
+import type { Containers } from './containers.ts'
+import type { Engine } from './engine.ts'
+
+/**
+ * The free disk and the GPUs of a machine, which engines do not report: read by a container of an image that the engine
+ * has. It runs for a moment, without a network and without the machine's folders.
+ */
+
+export interface MachineLook {
+  /** Free part of the file system of the containers, from 0 to 1; null: unknown. */
+  diskFree: number | null
+  gpus: readonly Gpu[]
+  /** Why a container gets no GPUs, in the words of the engine; null: it gets them, or the engine has no NVIDIA runtime. */
+  gpuFailure: string | null
+}
+
+export const unseen: MachineLook = { diskFree: null, gpus: [], gpuFailure: null }
+
+const imagesMax = 3
+const lookEveryMs = 600_000
+const seenFile = '/berth-seen'
+const seenBytesMax = 2 ** 16
+const separator = '=='
+const script = `{ df -Pk /; echo ${separator}; nvidia-smi '${gpuArguments.join("' '")}'; echo ${separator}; nvidia-smi; } >${seenFile} 2>/dev/null`
+
+interface Summary {
+  Id: string
+}
+
+/** Tries the newest images, because one may have no shell. `unseen`: none was able to look. */
+export async function lookAtMachine(engine: Engine, containers: Containers, hasNvidia: boolean): Promise<MachineLook> {
+  const images = await engine.get<readonly Summary[]>('/images/json')
+  for (const { Id: image } of images.slice(0, imagesMax)) {
+    const { seen, failure } = await look(engine, containers, { image, hasNvidia })
+    if (seen !== null) return { ...parseLook(seen), gpuFailure: null }
+    if (!hasNvidia || failure === null || !/nvidia|gpu|device driver/i.test(failure)) continue
+    const { seen: withoutGpus } = await look(engine, containers, { image, hasNvidia: false })
+    return { ...parseLook(withoutGpus ?? ''), gpuFailure: failure }
+  }
+  return unseen
+}
+
+interface Looking {
+  image: string
+  hasNvidia: boolean
+}
+
+/** `failure`: why the engine does not start the container. */
+async function look(engine: Engine, containers: Containers, { image, hasNvidia }: Looking) {
+  const host = {
+    NetworkMode: 'none',
+    CapDrop: ['ALL'],
+    SecurityOpt: ['no-new-privileges'],
+    DeviceRequests: hasNvidia ? [{ Count: -1, Capabilities: [['gpu', 'utility']] }] : [],
+  }
+  const order = { Cmd: ['/bin/sh', '-c', script], User: '0', HostConfig: host }
+  const run = async (name: string) => {
+    await engine.post(`/containers/${name}/start`)
+    await engine.post(`/containers/${name}/wait`)
+    return { seen: await readFile(engine, { container: name, path: seenFile, bytesMax: seenBytesMax }), failure: null }
+  }
+  try {
+    return await containers.lookInto(image, run, order)
+  } catch (error) {
+    if (isBackendError(error)) return { seen: null, failure: error.message }
+    throw error
+  }
+}
+
+export function parseLook(seen: string): Omit<MachineLook, 'gpuFailure'> {
+  const [disk = '', table = '', banner = ''] = seen.split(`${separator}\n`)
+  const [, bytes, , free] = disk.trim().split('\n').at(-1)?.trim().split(/\s+/) ?? []
+  const diskFree = Number(bytes) > 0 ? Number(free) / Number(bytes) : null
+  // Without a driver, nvidia-smi prints a sentence instead of rows.
+  const rows = table.split('\n').filter((line) => line.split(',').length >= 3)
+  return { diskFree, gpus: parseGpus(rows.join('\n'), banner) }
+}
+
+/** Looks at a machine at most every ten minutes, because a look starts a container. */
+export class RepeatedLook {
+  readonly #engine: Engine
+  readonly #containers: Containers
+  readonly #clock: Clock
+  #last = unseen
+  #againMs = 0
+
+  constructor(engine: Engine, containers: Containers, clock: Clock) {
+    this.#engine = engine
+    this.#containers = containers
+    this.#clock = clock
+  }
+
+  /** Returns at once; a look that is due shows in later calls. */
+  last({ hasNvidia }: { hasNvidia: boolean }): MachineLook {
+    const nowMs = this.#clock.monotonicMs()
+    if (nowMs < this.#againMs) return this.#last
+    this.#againMs = nowMs + lookEveryMs
+    void lookAtMachine(this.#engine, this.#containers, hasNvidia)
+      .then((look) => {
+        this.#last = look
+      })
+      // The next call of the engine reports the reason.
+      .catch(() => undefined)
+    return this.#last
+  }
+}
