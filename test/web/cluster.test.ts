@@ -7,7 +7,7 @@ import { findCondition } from '../../web/pages/cluster/node-condition.ts'
 
 const gib = 2 ** 30
 const nowMs = Date.parse('2026-11-26T12:00:00Z')
-const noClaims = { held: new Set<string>(), reserved: new Set<string>() }
+const noClaims = { held: new Set<string>(), reserved: new Set<string>(), silent: new Set<string>() }
 
 function makeNode(
   id: string,
@@ -58,10 +58,10 @@ describe('the request of the filter', () => {
 })
 
 it('the condition that matters most has the word', () => {
-  const claims = { held: new Set(['a']), reserved: new Set(['a', 'b']) }
+  const claims = { held: new Set(['a']), reserved: new Set(['a', 'b']), silent: new Set(['c']) }
   expect(findCondition(makeNode('a', { state: 'LOST' }), claims)).toBe('lost')
   expect(findCondition(makeNode('a', { backsOffUntil: '2026-11-26T12:00:00Z' }), claims)).toBe('backs off')
-  expect(['a', 'b', 'c'].map((id) => findCondition(makeNode(id), claims))).toEqual(['held', 'reserved', null])
+  expect(['a', 'b', 'c'].map((id) => findCondition(makeNode(id), claims))).toEqual(['held', 'reserved', 'silent'])
 })
 
 it('the map groups nodes by model, and finds each GPU at its place', () => {

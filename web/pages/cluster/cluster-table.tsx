@@ -1,19 +1,22 @@
+import type { MachineFragment } from '../../generated/graphql.ts'
 import { formatBytes, formatTenth } from '../../parts/format.ts'
 import { nameJob } from '../../parts/server-text.ts'
 import { Table } from '../../parts/table.tsx'
 import { describeModel } from './map-layout.ts'
 import type { MapNode } from './node-changes.ts'
 import { type Claims, findCondition } from './node-condition.ts'
+import { describeMachine, type Machines } from './use-machines.ts'
 
 interface ClusterTableProps {
   nodes: readonly MapNode[]
+  machines: Machines
   claims: Claims
   openId: string | undefined
   onOpen: (node: MapNode) => void
 }
 
 /** The same nodes as text. */
-export const ClusterTable = ({ nodes, claims, openId, onOpen }: ClusterTableProps) => (
+export const ClusterTable = ({ nodes, machines, claims, openId, onOpen }: ClusterTableProps) => (
   <Table
     label="Nodes"
     rows={nodes}
@@ -23,6 +26,9 @@ export const ClusterTable = ({ nodes, claims, openId, onOpen }: ClusterTableProp
     columns={[
       { title: 'Node', cell: ({ name }) => name },
       { title: 'Condition', cell: (node) => findCondition(node, claims) ?? 'ready' },
+      ...(machines.size > 0
+        ? [{ title: 'Engine', cell: ({ id }: MapNode) => describe(machines.get(id)), isSecondary: true }]
+        : []),
       { title: 'GPUs', cell: (node) => (node.gpus.length === 0 ? '–' : describeModel(node)), isSecondary: true },
       {
         title: 'In use',
@@ -50,3 +56,5 @@ export const ClusterTable = ({ nodes, claims, openId, onOpen }: ClusterTableProp
     ]}
   />
 )
+
+const describe = (machine: MachineFragment | undefined) => (machine ? describeMachine(machine) : '–')

@@ -22,6 +22,7 @@ import { FitsField } from './fits-field.tsx'
 import type { ClusterPool, MapNode } from './node-changes.ts'
 import type { Claims } from './node-condition.ts'
 import { NodePanel } from './node-panel.tsx'
+import { isSilent, type Machines, useMachines } from './use-machines.ts'
 import { useNodes } from './use-nodes.ts'
 
 /** The nodes and GPUs of a pool, and who holds them. */
@@ -63,7 +64,8 @@ function Nodes({ nodes, pool }: { nodes: readonly MapNode[]; pool: ClusterPool }
   const { node: openName, fits: fitsText, color, view } = useSearch({ strict: false })
   const navigate = useNavigate({ from: '/cluster/$pool' })
   const nowMs = useNow(stepMs)
-  const claims = useClaims(pool, nowMs)
+  const machines = useMachines(pool)
+  const claims = useClaims(pool, nowMs, machines)
   const by = colorings.find((each) => each === color) ?? 'account'
   const request = useMemo(() => (fitsText ? parseRequest(fitsText) : null), [fitsText])
   const paints = useMemo(() => new CellColors(by, nodes, nowMs), [by, nodes, nowMs])
@@ -105,7 +107,7 @@ function Nodes({ nodes, pool }: { nodes: readonly MapNode[]; pool: ClusterPool }
         </p>
       )}
       {view === 'table' ? (
-        <ClusterTable nodes={fitting ?? nodes} claims={claims} openId={open?.id} onOpen={select} />
+        <ClusterTable nodes={fitting ?? nodes} machines={machines} claims={claims} openId={open?.id} onOpen={select} />
       ) : (
         <ClusterMap nodes={nodes} claims={claims} paints={paints} isFaint={isFaint} openId={open?.id} onOpen={select} />
       )}
@@ -113,17 +115,18 @@ function Nodes({ nodes, pool }: { nodes: readonly MapNode[]; pool: ClusterPool }
   )
 }
 
-/** Nodes that are held for a job, or reserved for a project now. */
-function useClaims(pool: ClusterPool, nowMs: number): Claims {
+/** Nodes that are held for a job, reserved for a project now, or do not answer. */
+function useClaims(pool: ClusterPool, nowMs: number, machines: Machines): Claims {
   const { value } = useReservations(pool.name)
   return useMemo(() => {
     const isNow = ({ startsAt, endsAt }: { startsAt: string; endsAt: string }) =>
       Date.parse(startsAt) <= nowMs && nowMs < Date.parse(endsAt)
     return {
       held: new Set(pool.holds.flatMap(({ nodes }) => nodes.map(({ id }) => id))),
+      silent: new Set([...machines].flatMap(([id, machine]) => (isSilent(machine) ? [id] : []))),
       reserved: new Set((value ?? []).filter(isNow).flatMap(({ nodes }) => nodes.map(({ id }) => id))),
     }
-  }, [pool.holds, value, nowMs])
+  }, [pool.holds, value, nowMs, machines])
 }
 
 function Totals({ pool: { name, used, capacity } }: { pool: ClusterPool }) {

@@ -14,6 +14,7 @@ import { describeModel } from './map-layout.ts'
 import { NodeActions } from './node-actions.tsx'
 import type { ClusterPool, MapNode } from './node-changes.ts'
 import { type Claims, findCondition, isClosed } from './node-condition.ts'
+import { describeMachine } from './use-machines.ts'
 
 type Details = Extract<NonNullable<NodeDetailsQuery['node']>, { runs: unknown }>
 type Run = Details['runs']['nodes'][number]
@@ -56,6 +57,7 @@ function NodeFacts({ node, details, claims, hold }: NodeFactsProps) {
   const { state, stateAt, stateInfo, backsOffUntil, capacity, free, gpus } = node
   const condition = findCondition(node, claims)
   const used = gpus.filter(({ allocated }) => allocated).length
+  const machine = details?.machine
   const because = state === 'READY' ? details?.backsOffBecause : stateInfo
   const facts: readonly Fact[] = [
     [
@@ -77,6 +79,10 @@ function NodeFacts({ node, details, claims, hold }: NodeFactsProps) {
     ['Memory', `${formatBytes(free.memoryBytes)} of ${formatBytes(capacity.memoryBytes)} free`],
     ['InfiniBand', details?.infiniband && 'yes'],
     ['Jobs', details?.gpuJobsOnly && 'only with GPUs'],
+    ['Engine', machine && describeMachine(machine)],
+    ['Address', machine?.address],
+    ['Silent since', machine?.silentSince && <Time key="silent" at={machine.silentSince} />],
+    ['To repair', machine && [machine.silence ?? [], machine.troubles].flat().join('. ')],
     ['Last seen', details?.lastSeenAt && <Time key="seen" at={details.lastSeenAt} />],
   ]
   return <Facts facts={facts} />
