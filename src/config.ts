@@ -12,7 +12,7 @@ import {
 } from './config/environment.ts'
 import { singleUserConflict } from './config/exposure.ts'
 import { type ConfigFile, configFile, gibBytes, type logLevels, type NodeEntry, type PoolEntry } from './config/file.ts'
-import { checkPool, checkPublicUrl, poolExecutors } from './config/pools.ts'
+import { checkJobsHost, checkPool, checkPublicUrl, poolExecutors } from './config/pools.ts'
 import { checkQuotas, type QuotaConfig, toQuotaConfig } from './config/quotas.ts'
 import { readText } from './config/read-text.ts'
 import { type S3Config, toS3Config } from './config/s3.ts'
@@ -264,6 +264,7 @@ function crossCheck(file: ConfigFile, singleUser: boolean): ConfigProblem[] {
     ...findDuplicates('queues', file.queues),
     ...file.pools.flatMap(checkPool),
     ...checkPublicUrl(file),
+    ...checkJobsHost(file),
     ...checkQuotas(file.quotas),
     ...checkApprovalRules(file.approvalRules),
     ...checkWebhooks(file.webhooks),

@@ -240,6 +240,7 @@ async function serve({ config, domain, checkReadiness, fresh, running, sessions 
     logRetentionDays: days(logsMs),
     oidc,
     publicUrl: config.server.publicUrl,
+    jobsHost: config.server.jobsHost,
     snapshotLimits: { bytesMax: snapshotBytesMax, filesMax: snapshotFilesMax, userBytesMax },
     ...config.console,
   }

@@ -1,5 +1,7 @@
 /** The package entry `@berth-jobs/berth/client`: everything that programs in Node and in browsers need to work with a server. */
 
+export { ClientLine, type LineEnd } from './channel/client-line.ts'
+export { kinds as frameKinds, payloadBytesMax } from './channel/frames.ts'
 export { type GraphqlError, RequestFailed, requireField, type TokenTrouble } from './connection/failure.ts'
 export type { Answer, Operation } from './connection/http.ts'
 export { advancing, type Resumable } from './connection/resume.ts'

@@ -32,6 +32,14 @@ export function checkPool(pool: PoolEntry, index: number): ConfigProblem[] {
   return problems
 }
 
+/** A page of a job never shares the name of the console. */
+export function checkJobsHost({ server: { jobsHost, publicUrl } }: ConfigFile): ConfigProblem[] {
+  const name = publicUrl === undefined ? '' : new URL(publicUrl).hostname
+  if (jobsHost === undefined || (name !== jobsHost && !name.endsWith(`.${jobsHost}`))) return []
+  const reason = 'must be neither the name of server.publicUrl nor above it'
+  return [{ path: 'server.jobsHost', reason, remedy: 'for example jobs.example.org beside berth.example.org' }]
+}
+
 /** Jobs on other machines cannot reach the server at the address it listens on. */
 export function checkPublicUrl({ pools, server }: ConfigFile): ConfigProblem[] {
   if (server.tls && !server.publicUrl?.startsWith('https:'))

@@ -19,6 +19,11 @@ export const serverSection = section({
     what: 'an http or https URL',
     example: 'https://berth.example.org',
   }).optional(),
+  jobsHost: matching(
+    'a host name in small letters',
+    /^(?=.{1,200}$)[a-z0-9-]+(\.[a-z0-9-]+)*$/,
+    'jobs.example.org',
+  ).optional(),
   allowedHosts: list(matching('a host as browsers send it', /^[^\s/]+$/, 'berth.example.org')).default([]),
   allowedOrigins: list(
     value<string>({ what: 'an origin (scheme, host, port)', example: 'https://app.example.org' }, isOrigin),
@@ -50,11 +55,11 @@ interface Files {
 }
 
 export function toServerSettings(entry: z.output<typeof serverSection>, { readFile, folder }: Files) {
-  const { publicUrl = null, documents, limits: rateLimits, tls, ...rest } = entry
+  const { publicUrl = null, jobsHost = null, documents, limits: rateLimits, tls, ...rest } = entry
   const manifests = documents.manifests.map((path) => resolve(folder, path))
   const byId = readManifests(manifests, readFile)
   const tlsFiles = tls ? { cert: resolve(folder, tls.cert), key: resolve(folder, tls.key) } : null
-  return { ...rest, publicUrl, tls: tlsFiles, documents: { byId, freeText: documents.freeText }, rateLimits }
+  return { ...rest, publicUrl, jobsHost, tls: tlsFiles, documents: { byId, freeText: documents.freeText }, rateLimits }
 }
 
 function isNetwork(input: unknown): boolean {

@@ -5,7 +5,15 @@ import { isFinal, type JobState, jobStates, stateCategory } from './state.ts'
  * Actions of users on a job. The operations and the list of allowed actions (control/allowed-actions.ts) both check
  * `accepts`.
  */
-export type JobAction = 'CANCEL' | 'RETRY' | 'APPROVE' | 'REJECT' | 'SET_PRIORITY' | 'DELETE'
+export type JobAction =
+  | 'CANCEL'
+  | 'RETRY'
+  | 'APPROVE'
+  | 'REJECT'
+  | 'SET_PRIORITY'
+  | 'DELETE'
+  | 'OPEN_SESSION'
+  | 'OPEN_FORWARD'
 
 const states: Readonly<Record<JobAction, readonly JobState[]>> = {
   CANCEL: ['BLOCKED', 'QUEUED', 'STARTING', 'RUNNING'],
@@ -14,6 +22,8 @@ const states: Readonly<Record<JobAction, readonly JobState[]>> = {
   REJECT: ['BLOCKED'],
   SET_PRIORITY: jobStates.filter((state) => stateCategory[state] === 'WAITING'),
   DELETE: jobStates.filter(isFinal),
+  OPEN_SESSION: ['RUNNING'],
+  OPEN_FORWARD: ['RUNNING'],
 }
 
 export const listAcceptingStates = (action: JobAction): readonly JobState[] => states[action]

@@ -14,7 +14,7 @@ const lateLinesMax = 1_024
 /** Time in which the client of a session that is ended can take the reason. */
 const farewellMs = 2_000
 
-interface LiveOptions {
+export interface LiveOptions {
   session: TakenSession
   executor: Executor | null
   clock: Clock
@@ -134,7 +134,7 @@ export class LiveSession {
     try {
       const { command, columns, rows, handle, unixUser } = this.session
       const size = columns === null || rows === null ? null : { columns, rows }
-      const process = await this.#demand('exec')(handle, { command, size, unixUser })
+      const process = await findVerb(this.#options, 'exec')(handle, { command, size, unixUser })
       this.#process = process
       if (this.#isOver || this.#reason !== null) this.#endProcess()
       const { stdout, stderr } = process
@@ -145,7 +145,7 @@ export class LiveSession {
       line.finish(this.#exitCode, this.#reason)
     } catch (error) {
       this.#inputReady.resolve(null)
-      line.finish(null, this.#explain(error))
+      line.finish(null, explainFailure(this.#options, error))
     }
   }
 
@@ -178,7 +178,7 @@ export class LiveSession {
   }
 
   #connect(number: number, port: number): Line {
-    const opened = this.#demand('connect')(this.session.handle, port)
+    const opened = findVerb(this.#options, 'connect')(this.session.handle, port)
     const line = this.#openLine(number, {
       take: async (kind, payload) => {
         const socket = await opened.catch(() => null)
@@ -198,7 +198,7 @@ export class LiveSession {
     }
     carry().then(
       () => line.finish(0, null),
-      (error: unknown) => line.finish(null, this.#explain(error)),
+      (error: unknown) => line.finish(null, explainFailure(this.#options, error)),
     )
     return line
   }
@@ -213,21 +213,24 @@ export class LiveSession {
         await line.send(kind, payload)
       }
   }
+}
 
-  #demand<Verb extends 'exec' | 'connect'>(verb: Verb): NonNullable<Executor[Verb]> {
-    const { session, executor } = this.#options
-    const method = executor?.[verb]
-    if (executor && method) return method.bind(executor) as NonNullable<Executor[Verb]>
-    const refuse = () =>
-      Promise.reject(new SessionRefused(`This server does not reach the jobs of the pool ${session.pool}`))
-    return refuse as unknown as NonNullable<Executor[Verb]>
-  }
+/** The verb of the executor; it rejects where this server does not reach the pool. */
+export function findVerb<Verb extends 'exec' | 'connect'>(
+  { session, executor }: Pick<LiveOptions, 'session' | 'executor'>,
+  verb: Verb,
+): NonNullable<Executor[Verb]> {
+  const method = executor?.[verb]
+  if (executor && method) return method.bind(executor) as NonNullable<Executor[Verb]>
+  const refuse = () =>
+    Promise.reject(new SessionRefused(`This server does not reach the jobs of the pool ${session.pool}`))
+  return refuse as unknown as NonNullable<Executor[Verb]>
+}
 
-  #explain(error: unknown): string {
-    if (error instanceof SessionRefused) return error.message
-    this.#options.log.warn({ err: error, session: this.session.id }, 'a session failed')
-    return `The session failed: ${error instanceof Error ? error.message : error}`
-  }
+export function explainFailure({ session, log }: Pick<LiveOptions, 'session' | 'log'>, error: unknown): string {
+  if (error instanceof SessionRefused) return error.message
+  log.warn({ err: error, session: session.id }, 'a session failed')
+  return `The session failed: ${error instanceof Error ? error.message : error}`
 }
 
 /** Waits until the stream has taken the bytes. Bytes for a command that no longer reads are dropped. */

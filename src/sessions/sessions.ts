@@ -1,8 +1,16 @@
-import { closeSession, reportSessions, type TakenSession, takeTicket } from '../domain/control/sessions.ts'
+import {
+  closeSession,
+  type PortOfJob,
+  reportSessions,
+  type TakenSession,
+  type TicketUse,
+  takeTicket,
+} from '../domain/control/sessions.ts'
 import type { Domain } from '../domain/domain.ts'
 import type { Executor } from '../executors/executor.ts'
 import { createLoop, type Loop } from '../platform/loop.ts'
-import { LiveSession } from './live-session.ts'
+import { type LiveOptions, LiveSession } from './live-session.ts'
+import { PortSession } from './port-session.ts'
 
 const reportMs = 1_000
 /** How long a stop waits until commands are killed. */
@@ -18,7 +26,7 @@ export type ReachedPools = ReadonlyMap<string, ReadonlyMap<string, Executor>>
 export class Sessions {
   readonly #domain: Domain
   readonly #pools: ReachedPools
-  readonly #live = new Map<string, LiveSession>()
+  readonly #live = new Map<string, LiveSession | PortSession>()
   readonly #loop: Loop
   readonly #unlisten: () => void
   /** Ends of sessions that are being stored. */
@@ -37,13 +45,26 @@ export class Sessions {
     this.#loop.start()
   }
 
-  /** The session, if this server holds it. */
+  /** The session of WebSockets, if this server holds it. */
   find(id: string): LiveSession | undefined {
-    return this.#live.get(id)
+    const live = this.#live.get(id)
+    return live instanceof LiveSession ? live : undefined
   }
 
   /** Begins the session of a ticket. null: the ticket is not valid, or the server is stopping. */
-  async begin(given: Parameters<typeof takeTicket>[1]): Promise<LiveSession | null> {
+  begin(given: TicketUse): Promise<LiveSession | null> {
+    return this.#begin(given, (options) => new LiveSession(options))
+  }
+
+  /** The same for a port that this server reaches for a browser. */
+  beginPort(given: TicketUse & { at: PortOfJob }): Promise<PortSession | null> {
+    return this.#begin(given, (options) => new PortSession(options))
+  }
+
+  async #begin<Live extends LiveSession | PortSession>(
+    given: TicketUse,
+    create: (options: LiveOptions) => Live,
+  ): Promise<Live | null> {
     if (this.#closed) return null
     const session = await takeTicket(this.#domain, given)
     if (!session) return null
@@ -53,7 +74,7 @@ export class Sessions {
     }
     const { clock, log } = this.#domain
     const executor = this.#pools.get(session.pool)?.get(session.executor) ?? null
-    const live = new LiveSession({ session, executor, clock, log, onEnd: (end) => this.#end(live, session, end) })
+    const live = create({ session, executor, clock, log, onEnd: (end) => this.#end(live, session, end) })
     this.#live.set(session.id, live)
     return live
   }
@@ -83,7 +104,7 @@ export class Sessions {
   }
 
   #end(
-    { bytesIn, bytesOut }: Pick<LiveSession, 'bytesIn' | 'bytesOut'>,
+    { bytesIn, bytesOut }: Pick<PortSession, 'bytesIn' | 'bytesOut'>,
     session: TakenSession,
     end: { reason: string; exitCode: number | null },
   ): void {

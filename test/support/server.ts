@@ -84,6 +84,7 @@ const configDefaults = {
   host: '127.0.0.1',
   port: 0,
   allowedHosts: [],
+  jobsHost: null,
   allowedOrigins: [],
   publicUrl: null,
   allowedHeaders: [],
@@ -101,6 +102,7 @@ const factDefaults = {
   title: 'Berth',
   accent: null,
   publicUrl: null,
+  jobsHost: null,
   snapshotLimits: { bytesMax: 2 ** 30, filesMax: 50_000, userBytesMax: 20 * 2 ** 30 },
   links: [],
 }

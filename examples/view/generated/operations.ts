@@ -26,6 +26,10 @@ export type JobAction =
   | 'CANCEL'
   /** `deleteJob`. */
   | 'DELETE'
+  /** `openForward`. */
+  | 'OPEN_FORWARD'
+  /** `openSession`. */
+  | 'OPEN_SESSION'
   /** `rejectJob`. */
   | 'REJECT'
   /** `retryJob`. */

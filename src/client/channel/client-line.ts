@@ -17,6 +17,8 @@ export interface LineOptions {
   /** Takes output. The next one comes when the promise resolves. */
   take: (kind: number, payload: Uint8Array) => Promise<void> | void
   onCut?: () => void
+  /** A connection stands: the first, or one after a cut. */
+  onConnect?: () => void
   webSocket?: typeof WebSocket
   /** Pause before each try to connect again. */
   retryMs?: number
@@ -112,6 +114,7 @@ export class ClientLine {
     this.#ready.resolve(secret)
     const socket = this.#socket
     if (socket) this.#channel.attach(socket, received)
+    this.#options.onConnect?.()
   }
 
   #cut(code: number, reason: string) {

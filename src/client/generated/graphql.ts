@@ -427,6 +427,10 @@ export const JobAction = {
   Cancel: 'CANCEL',
   /** `deleteJob`. */
   Delete: 'DELETE',
+  /** `openForward`. */
+  OpenForward: 'OPEN_FORWARD',
+  /** `openSession`. */
+  OpenSession: 'OPEN_SESSION',
   /** `rejectJob`. */
   Reject: 'REJECT',
   /** `retryJob`. */

@@ -1,6 +1,7 @@
 import type { Sql } from '../../platform/tx.ts'
 import { mayOver, maySee, type Viewer } from '../access.ts'
 import { accepts, type JobAction, needsOwnEnvironment } from '../actions.ts'
+import { findTraits } from '../executors.ts'
 import type { Policy } from '../lanes.ts'
 import type { JobState } from '../state.ts'
 import { mayDecide, type Request } from './approvers.ts'
@@ -8,11 +9,14 @@ import { mayDecide, type Request } from './approvers.ts'
 interface JobNow {
   userId: string
   state: JobState
+  executor: string
   /** null: the job is not BLOCKED. */
   approval: Request | null
   /** null: the job is not final. */
   left: FinalFacts | null
   policy: Policy
+  /** false: its pool permits no sessions. */
+  permitsSessions: boolean
   sharesTeam: boolean
 }
 
@@ -37,6 +41,8 @@ export const readFactsOfFinalJobs = (sql: Sql, jobIds: readonly string[]): Promi
 export function listAllowedActions(viewer: Viewer, job: JobNow, singleUser: boolean): JobAction[] {
   const { awaitedBy = null, hasEnvironment = false } = job.left ?? {}
   const mayDecideIt = job.approval !== null && mayDecide(viewer, job.approval, singleUser)
+  const maySession = mayOver(viewer, job, 'exec') && job.permitsSessions
+  const { sessions } = findTraits(job.executor)
   const may: Readonly<Record<JobAction, boolean>> = {
     CANCEL: mayOver(viewer, job, 'cancel'),
     RETRY: viewer.permissions.has('job.submit') && !needsOwnEnvironment(viewer, { ...job, hasEnvironment }),
@@ -44,6 +50,8 @@ export function listAllowedActions(viewer: Viewer, job: JobNow, singleUser: bool
     REJECT: mayDecideIt,
     SET_PRIORITY: viewer.permissions.has('job.priority') && job.policy === 'PRIORITY',
     DELETE: mayOver(viewer, job, 'delete') && awaitedBy === null,
+    OPEN_SESSION: maySession && sessions.includes('exec'),
+    OPEN_FORWARD: maySession && sessions.includes('connect'),
   }
   if (!maySee(viewer, job)) return []
   return (Object.keys(may) as JobAction[]).filter((action) => may[action] && accepts(action, job.state))

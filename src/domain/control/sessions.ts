@@ -196,19 +196,31 @@ export const parseTicket = (ticket: string): { sessionId: string; secret: string
   return sessionId === undefined || secret === undefined ? null : { sessionId, secret }
 }
 
+export interface PortOfJob {
+  jobId: string
+  port: number
+}
+
+export interface TicketUse {
+  ticket: string
+  ip: string | null
+  /** The caller; null: the ticket is the only credential. */
+  userId: string | null
+  /** The only port for which the ticket is taken. */
+  at?: PortOfJob
+}
+
 /**
- * Takes a ticket, which is possible once. `userId`: the caller; null: the ticket is the only credential. null: the ticket
- * is forged, used, late or of another user, or its user lost access to the job.
+ * Takes a ticket, which is possible once. null: the ticket is forged, used, late, of another user or for another port, or
+ * its user lost access to the job.
  */
-export async function takeTicket(
-  { db }: Domain,
-  { ticket, ip, userId }: { ticket: string; ip: string | null; userId: string | null },
-): Promise<TakenSession | null> {
+export async function takeTicket({ db }: Domain, { ticket, ip, userId, at }: TicketUse): Promise<TakenSession | null> {
   const parsed = parseTicket(ticket)
   if (!parsed) return null
   const [row] = await db.sql.query<TicketRow>(ticketSql, [parsed.sessionId])
   if (!row || !timingSafeEqual(row.hash, hashSecret(parsed.secret))) return null
   const { hash: _hash, owner, person, token, expiresAt, ...session } = row
+  if (at && (session.jobId !== at.jobId || session.port !== at.port)) return null
   const viewer = createViewer(person, { ip, token, expiresAtMs: expiresAt?.getTime() ?? null })
   if (!mayOver(viewer, owner, 'exec') || (userId !== null && userId !== viewer.userId)) return null
   const taken = await db.sql.query(

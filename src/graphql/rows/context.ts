@@ -29,6 +29,8 @@ export interface ServerFacts {
   /** #RRGGBB; null: the console's own colour. */
   accent: string | null
   publicUrl: string | null
+  /** Names of ports of jobs are below this one; null: none. */
+  jobsHost: string | null
   links: readonly ServerLink[]
   snapshotLimits: SnapshotLimits
 }

@@ -28,6 +28,7 @@ import { createGraphqlEngine, type GraphqlEngine } from './engine.ts'
 import { findGateRefusal, type GateRules, normalizeTarget } from './gate.ts'
 import { sendGraphiql } from './graphiql.ts'
 import type { Readiness } from './health.ts'
+import { JobPorts } from './job-ports.ts'
 import { PostHandler } from './json-post.ts'
 import { createPeerCheck } from './loopback-peers.ts'
 import { sendMetrics, sendReadiness } from './metrics-listener.ts'
@@ -47,6 +48,8 @@ export interface ServerConfig extends GateRules {
   port: number
   /** Additional request headers that pages of allowed origins may send. */
   allowedHeaders: readonly string[]
+  /** Names of ports of jobs are below this one; null: none. */
+  jobsHost: string | null
   documents: TrustedDocumentsConfig
   introspection: boolean
   /** Addresses and networks whose `X-Forwarded-For` names the client. */
@@ -79,7 +82,8 @@ const unreadBounds = { bytesMax: limits.droppedBodyBytesMax, msMax: limits.dropp
 
 /**
  * One port for GraphQL over HTTP, SSE and WebSocket at /graphql, GraphiQL there for browsers, the web console at /, files
- * below /download and /upload, sessions below /session, /metrics, /healthz and /readyz. Every request passes the gate first. A POST must be JSON: a web page may send other types without a preflight.
+ * below /download and /upload, sessions below /session, /metrics, /healthz and /readyz. Ports of jobs have names of their
+ * own. Every request passes the gate first. A POST must be JSON: a web page may send other types without a preflight.
  */
 export class Server {
   readonly #config: ServerConfig
@@ -101,6 +105,7 @@ export class Server {
   readonly #sockets: WebSockets
   readonly #sessions: Sessions
   readonly #sessionSockets: SessionSockets
+  readonly #jobPorts: JobPorts
   readonly #downloads: Downloads
   readonly #uploads: Uploads
   readonly #console: ConsoleFiles
@@ -135,6 +140,9 @@ export class Server {
     this.#sockets = new WebSockets({ ...common, engine, documents, unsentBytes: this.#unsentBytes, clock })
     this.#sessions = options.sessions
     this.#sessionSockets = new SessionSockets({ ...common, sessions: options.sessions })
+    const { jobsHost, publicUrl } = config
+    const isSecure = Boolean(options.tls) || publicUrl?.startsWith('https:') === true
+    this.#jobPorts = new JobPorts({ ...common, sessions: options.sessions, jobsHost, publicUrl, isSecure })
     this.#downloads = new Downloads({
       rooms,
       findAddress: this.#findAddress,
@@ -241,6 +249,7 @@ export class Server {
     const refuse = (status: string, why: string) => refuseUpgrade(socket, { requestId, status, reason: why })
     if (this.#drain.isDraining) return refuse('503 Service Unavailable', stoppingText)
     normalizeTarget(request)
+    if (this.#jobPorts.owns(request)) return this.#jobPorts.upgrade(request, socket, { head, requestId })
     const reason = findGateRefusal(request.headers, this.#config)
     if (reason !== null) return refuse('403 Forbidden', reason)
     const isSession = readPath(request).startsWith(sessionPath)
@@ -254,9 +263,11 @@ export class Server {
   }
 
   async #route(request: IncomingMessage, response: ServerResponse) {
-    response.setHeader('x-content-type-options', 'nosniff')
-    if (!this.#drain.admit(response)) return
     normalizeTarget(request)
+    const isOfJob = this.#jobPorts.owns(request)
+    if (!isOfJob) response.setHeader('x-content-type-options', 'nosniff')
+    if (!this.#drain.admit(response)) return
+    if (isOfJob) return this.#jobPorts.handle(request, response)
     const path = readPath(request)
     const isDownload = path.startsWith(downloadPath)
     const isConsole = this.#console.has(path)

@@ -7,6 +7,7 @@ import { approveJob, rejectJob } from '../../../src/domain/control/approve.ts'
 import { cancelJob } from '../../../src/domain/control/cancel.ts'
 import { setJobPriority } from '../../../src/domain/control/priority.ts'
 import { deleteJob } from '../../../src/domain/control/remove.ts'
+import { openCommand, openPort } from '../../../src/domain/control/sessions.ts'
 import type { Domain } from '../../../src/domain/domain.ts'
 import { Refusal } from '../../../src/domain/errors.ts'
 import { type Move, transition } from '../../../src/domain/jobs/transition.ts'
@@ -61,9 +62,9 @@ async function jobIn(state: JobState, spec: object = {}): Promise<string> {
   return jobId
 }
 
-async function rowOf(jobId: string): Promise<{ userId: string; state: JobState; version: number }> {
-  const [row] = await database.db.sql.query<{ userId: string; state: JobState; version: number }>(
-    'SELECT user_id AS "userId", state, version FROM job WHERE id = $1',
+async function rowOf(jobId: string): Promise<{ userId: string; state: JobState; version: number; executor: string }> {
+  const [row] = await database.db.sql.query<{ userId: string; state: JobState; version: number; executor: string }>(
+    'SELECT user_id AS "userId", state, version, executor FROM job WHERE id = $1',
     [jobId],
   )
   if (!row) throw new Error(`No job ${jobId}`)
@@ -73,13 +74,17 @@ async function rowOf(jobId: string): Promise<{ userId: string; state: JobState; 
 async function allowed(viewer: Viewer, jobId: string): Promise<JobAction[]> {
   const [approval = null] = await readApprovals(database.db.sql, 'job_id', [jobId])
   const [left = null] = await readFactsOfFinalJobs(database.db.sql, [jobId])
-  const [row] = await database.db.sql.query<{ policy: Policy; sharesTeam: boolean }>(
-    `SELECT p.policy, EXISTS (SELECT FROM team_member m WHERE m.team_id = j.team_id AND m.user_id = $2) AS "sharesTeam"
+  const [row] = await database.db.sql.query<{ policy: Policy; permitsSessions: boolean; sharesTeam: boolean }>(
+    `SELECT p.policy, p.exec AS "permitsSessions", EXISTS (SELECT FROM team_member m WHERE m.team_id = j.team_id AND m.user_id = $2) AS "sharesTeam"
      FROM job j JOIN pool p ON p.name = j.pool WHERE j.id = $1`,
     [jobId, viewer.userId],
   )
-  const { policy = 'PRIORITY', sharesTeam = false } = row ?? {}
-  return listAllowedActions(viewer, { ...(await rowOf(jobId)), approval, left, policy, sharesTeam }, domain.singleUser)
+  const { policy = 'PRIORITY', permitsSessions = false, sharesTeam = false } = row ?? {}
+  return listAllowedActions(
+    viewer,
+    { ...(await rowOf(jobId)), approval, left, policy, permitsSessions, sharesTeam },
+    domain.singleUser,
+  )
 }
 
 const verbs: Readonly<
@@ -91,6 +96,8 @@ const verbs: Readonly<
   REJECT: (on, viewer, { jobId, version }) => rejectJob(on, viewer, { jobId, reason: 'no', expectedVersion: version }),
   SET_PRIORITY: (on, viewer, { jobId }) => setJobPriority(on, viewer, { jobId, priority: 45 }),
   DELETE: (on, viewer, { jobId }) => deleteJob(on, viewer, { jobId }),
+  OPEN_SESSION: (on, viewer, { jobId }) => openCommand(on, viewer, { jobId }),
+  OPEN_FORWARD: (on, viewer, { jobId }) => openPort(on, viewer, { jobId, port: 8888 }),
 }
 
 /** Whether the verb is not refused, and changes something. */
@@ -114,6 +121,12 @@ async function takenActions(viewer: Viewer, make: () => Promise<string>): Promis
   return actions
 }
 
+async function enterable(): Promise<string> {
+  const jobId = await jobIn('RUNNING')
+  await database.db.sql.query(`UPDATE job SET executor = 'local' WHERE id = $1`, [jobId])
+  return jobId
+}
+
 async function awaited(): Promise<string> {
   const jobId = await jobIn('RUNNING')
   await it.submit({ dependsOn: [{ jobId, on: 'FINISHED' }] }, owner)
@@ -129,6 +142,7 @@ test.each<[string, () => Promise<string>]>([
   ...jobStates.map((state): [string, () => Promise<string>] => [state, () => jobIn(state)]),
   ['over, with variables', () => jobIn('FAILED', { environment: [{ name: 'A', value: 'b' }] })],
   ['over, and awaited', awaited],
+  ['running, of an executor with sessions', enterable],
 ])('listed actions on a job that is %s are exactly those that succeed', async (_, make) => {
   for (const viewer of viewers) {
     const expected = await takenActions(viewer, make)

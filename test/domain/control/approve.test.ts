@@ -223,7 +223,7 @@ test('a job of a disabled user is rejected or waits, but is not approved', async
     message: expect.stringContaining('The user of the job is disabled'),
   })
   const [approval = null] = await readApprovals(database.db.sql, 'job_id', [first])
-  const own = { policy: 'PRIORITY', sharesTeam: false } as const
+  const own = { policy: 'PRIORITY', permitsSessions: true, sharesTeam: false, executor: 'local' } as const
   const job = { userId: researcher.userId, state: 'BLOCKED', approval, left: null, ...own } as const
   expect(listAllowedActions(lead, job, false)).toEqual(['REJECT', 'SET_PRIORITY'])
   expect(listAllowedActions(lead, job, true)).toContain('APPROVE')

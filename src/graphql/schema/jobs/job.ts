@@ -44,6 +44,8 @@ const JobAction = builder.enumType('JobAction', {
     REJECT: '`rejectJob`.',
     SET_PRIORITY: '`setJobPriority`.',
     DELETE: '`deleteJob`.',
+    OPEN_SESSION: '`openSession`.',
+    OPEN_FORWARD: '`openForward`.',
   }),
 })
 
@@ -277,8 +279,9 @@ builder.node(JobRef, {
         const approval = job.state === 'BLOCKED' ? await load.approvalOfJob.load(job.id) : null
         const left = isAlive(job.state) ? null : await load.leftOfJob.load(job.id)
         const policy = (await ordersByShare(job, load)) ? 'FAIR_SHARE' : 'PRIORITY'
+        const permitsSessions = (await load.pool.load(job.pool))?.exec ?? false
         const sharesTeam = (await load.teamsOfUser.load(viewer.userId)).some(({ teamId }) => teamId === job.teamId)
-        return listAllowedActions(viewer, { ...job, approval, left, policy, sharesTeam }, singleUser)
+        return listAllowedActions(viewer, { ...job, approval, left, policy, permitsSessions, sharesTeam }, singleUser)
       },
     }),
     runs: t.field({

@@ -42,6 +42,12 @@ builder.node(ServerInfoRef, {
       nullable: true,
       description: 'Address for jobs and people; null: not configured.',
     }),
+    jobsHost: t.exposeString('jobsHost', {
+      authScopes: known,
+      nullable: true,
+      description:
+        'A port of a running job is at the name `<id without job_>-<port>.<jobsHost>`, opened with a ticket of `openForward`; null: not configured.',
+    }),
     links: t.expose('links', {
       type: [ServerLinkRef],
       authScopes: known,

@@ -48,6 +48,8 @@ JobAction = Literal[
     "APPROVE",
     "CANCEL",
     "DELETE",
+    "OPEN_FORWARD",
+    "OPEN_SESSION",
     "REJECT",
     "RETRY",
     "SET_PRIORITY",

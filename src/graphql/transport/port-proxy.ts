@@ -1,0 +1,155 @@
+import {
+  Agent,
+  type ClientRequest,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type ServerResponse,
+  request as sendRequest,
+} from 'node:http'
+import { type Duplex, pipeline, type Readable } from 'node:stream'
+import type { Log } from '../../platform/log.ts'
+import { PortRefused, type PortSession } from '../../sessions/port-session.ts'
+import { sendPlain } from './refused-bodies.ts'
+
+/** Requests to a port at the same time; more wait. WebSockets at the same time; more are refused. */
+const connectionsMax = 64
+
+interface Target {
+  session: PortSession
+  agent: Agent
+}
+
+interface Facts {
+  request: IncomingMessage
+  cookieName: string
+  isSecure: boolean
+  ip: string | null
+  log: Log
+}
+
+/** A connection for each request, through the executor. */
+export function createPortAgent(session: PortSession): Agent {
+  const agent = new Agent({ maxSockets: connectionsMax })
+  agent.createConnection = (_options, callback) => {
+    const give = callback as (error: Error | null, stream?: Duplex) => void
+    session.connect().then(
+      (stream) => give(null, stream),
+      (error: Error) => give(error),
+    )
+    return undefined
+  }
+  return agent
+}
+
+export function proxyRequest(target: Target, facts: Facts & { response: ServerResponse }): Promise<void> {
+  const { request, response } = facts
+  const upstream = begin(target, facts, false)
+  return new Promise((resolve) => {
+    response.once('close', () => {
+      upstream.destroy()
+      resolve()
+    })
+    upstream.on('error', (error) => {
+      facts.log.debug({ err: error }, 'a request to a port failed')
+      if (response.headersSent) response.destroy()
+      else sendPlain(response, 502, explain(error))
+    })
+    upstream.on('response', (answer) => {
+      for (const [name, values] of listHeaders(answer, facts.cookieName)) response.setHeader(name, values)
+      response.writeHead(answer.statusCode ?? 502, answer.statusMessage)
+      countBytes(target.session, answer, 'OUT')
+      pipeline(answer, response, () => undefined)
+    })
+    countBytes(target.session, request, 'IN')
+    pipeline(request, upstream, () => undefined)
+  })
+}
+
+interface Upgrade extends Facts {
+  socket: Duplex
+  head: Buffer
+  refuse: (status: string, reason: string) => void
+}
+
+const upgrades = new WeakMap<PortSession, number>()
+
+export function proxyUpgrade(target: Target, facts: Upgrade) {
+  const { session } = target
+  const { socket, head, refuse, log } = facts
+  const open = upgrades.get(session) ?? 0
+  if (open >= connectionsMax) return refuse('503 Service Unavailable', `The port has ${open} WebSockets, the maximum`)
+  upgrades.set(session, open + 1)
+  const upstream = begin(target, facts, true)
+  socket.once('close', () => {
+    upgrades.set(session, (upgrades.get(session) ?? 1) - 1)
+    upstream.destroy()
+  })
+  upstream.on('error', (error) => {
+    log.debug({ err: error }, 'a WebSocket to a port failed')
+    if (!socket.destroyed) refuse('502 Bad Gateway', explain(error))
+  })
+  upstream.on('response', (answer) => {
+    socket.write(formatHead(answer, facts.cookieName, 'close'))
+    countBytes(session, answer, 'OUT')
+    pipeline(answer, socket, () => undefined)
+  })
+  upstream.on('upgrade', (answer, port, rest) => {
+    socket.write(formatHead(answer, facts.cookieName, 'Upgrade'))
+    if (rest.length > 0) socket.write(rest)
+    if (head.length > 0) port.write(head)
+    countBytes(session, socket, 'IN')
+    countBytes(session, port, 'OUT')
+    pipeline(socket, port, () => undefined)
+    pipeline(port, socket, () => undefined)
+  })
+  upstream.end()
+}
+
+function begin({ agent }: Target, facts: Facts, isUpgrade: boolean): ClientRequest {
+  const { method = 'GET', url = '/' } = facts.request
+  const headers = toJobHeaders(facts, isUpgrade)
+  return sendRequest({ agent, method, path: url, headers, setHost: false })
+}
+
+const countBytes = (session: PortSession, stream: Readable, direction: 'IN' | 'OUT') =>
+  stream.on('data', (chunk: Buffer) => session.count(direction, chunk.length))
+
+const explain = (error: Error) =>
+  error instanceof PortRefused ? error.message : 'The port of the job broke the connection'
+
+/** Headers of one connection, and what Berth sets itself. */
+const ofConnection = /^(connection|keep-alive|proxy-.*|te|trailer|upgrade|expect|x-forwarded-.*|forwarded)$/
+/** A job must not clear cookies of its whole site, nor give orders to a proxy in front of Berth. */
+const notFromJobs =
+  /^(connection|keep-alive|proxy-.*|transfer-encoding|trailer|upgrade|clear-site-data|x-accel-.*|x-sendfile)$/
+
+function toJobHeaders({ request, cookieName, isSecure, ip }: Facts, isUpgrade: boolean): OutgoingHttpHeaders {
+  const { host } = request.headers
+  const kept = Object.entries(request.headersDistinct).filter(([name]) => !ofConnection.test(name) && name !== 'cookie')
+  const cookies = (request.headers.cookie ?? '').split(/; */).filter((pair) => !pair.startsWith(`${cookieName}=`))
+  return {
+    ...Object.fromEntries(kept),
+    ...(cookies.some(Boolean) && { cookie: cookies.join('; ') }),
+    ...(isUpgrade && { connection: 'Upgrade', upgrade: 'websocket' }),
+    host,
+    'x-forwarded-host': host,
+    'x-forwarded-proto': isSecure ? 'https' : 'http',
+    ...(ip !== null && { 'x-forwarded-for': ip }),
+  }
+}
+
+/** A cookie of a job is a cookie of its host alone, and never Berth's. */
+function listHeaders(answer: IncomingMessage, cookieName: string): [name: string, values: string[]][] {
+  return Object.entries(answer.headersDistinct).flatMap(([name, values = []]) => {
+    if (notFromJobs.test(name)) return []
+    if (name !== 'set-cookie') return [[name, values] as [string, string[]]]
+    const own = values.filter((value) => value.split('=')[0]?.trim() !== cookieName)
+    return own.length === 0 ? [] : [[name, own.map((value) => value.replace(/;\s*domain\s*=[^;]*/gi, ''))]]
+  })
+}
+
+function formatHead(answer: IncomingMessage, cookieName: string, connection: 'Upgrade' | 'close'): string {
+  const lines = listHeaders(answer, cookieName).flatMap(([name, values]) => values.map((value) => `${name}: ${value}`))
+  const own = [`connection: ${connection}`, ...(connection === 'Upgrade' ? ['upgrade: websocket'] : [])]
+  return [`HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}`, ...own, ...lines, '', ''].join('\r\n')
+}

@@ -1,0 +1,282 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server, request as send } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { WebSocket, WebSocketServer } from 'ws'
+import { deriveRunToken } from '../../src/domain/inside/run-tokens.ts'
+import { DownloadServer } from '../support/downloads.ts'
+import { bearer, mutate, type Person, personWith } from '../support/people.ts'
+import { until } from '../support/until.ts'
+import { fakeExecutor } from './fake-executor.ts'
+
+/** Ports of jobs as pages: `fakeExecutor` reaches the ports of this machine. */
+const users = await DownloadServer.start({
+  config: { jobsHost: 'jobs.test' },
+  reached: new Map([['sim', new Map([['local', fakeExecutor]])]]),
+})
+afterAll(() => users.server[Symbol.asyncDispose]())
+const { server, admin } = users
+const base = new URL(server.url)
+
+let ann: Person & { tokenId: string }
+let job: { jobId: string; runId: string }
+let page: Server
+let port: number
+const seen: IncomingMessage[] = []
+
+async function startJob(by: Person): Promise<{ jobId: string; runId: string }> {
+  const { submitJob } = await by.data(
+    `mutation { submitJob(input: { spec: { command: ["true"] } }) { ... on SubmitJobSuccess { job { id } } } }`,
+  )
+  const jobId: string = submitJob.job.id
+  const { sql } = server.domain.db
+  await sql.query(`UPDATE job SET state = 'RUNNING', executor = 'local' WHERE id = $1`, [jobId])
+  const [run] = await sql.query<{ id: string }>(
+    `UPDATE run SET state = 'RUNNING', handle = 'h', scheduled_at = berth_now(), started_at = berth_now() WHERE job_id = $1 RETURNING id`,
+    [jobId],
+  )
+  return { jobId, runId: run?.id ?? '' }
+}
+
+beforeAll(async () => {
+  ann = await users.researcher('ann')
+  job = await startJob(ann)
+  page = createServer((request, response) => {
+    seen.push(request)
+    const given = [
+      ...['theme=dark; Domain=jobs.test; Path=/', 'berth-port=stolen', 'a=b; HttpOnly'],
+      '__Host-berth-port=stolen; Path=/; Secure',
+    ]
+    response
+      .setHeader('set-cookie', given)
+      .setHeader('clear-site-data', '"cookies"')
+      .setHeader('x-accel-redirect', '/etc')
+    if (request.url === '/slow') return void response.writeHead(200).write('begun')
+    response.write('you sent ')
+    request.pipe(response)
+  })
+  const echo = new WebSocketServer({ server: page, path: '/socket' })
+  echo.on('connection', (socket) => socket.on('message', (data) => socket.send(`echo ${data}`)))
+  await new Promise<void>((resolve) => page.listen(0, '127.0.0.1', resolve))
+  port = (page.address() as AddressInfo).port
+})
+afterAll(() => {
+  page.closeAllConnections()
+  page.close()
+})
+
+const nameOf = (jobId: string, at = port) => `${jobId.slice(4)}-${at}.jobs.test`
+
+interface Got {
+  status: number
+  headers: IncomingHttpHeaders
+  text: string
+}
+
+function get(
+  host: string,
+  path: string,
+  {
+    headers = {},
+    method = 'GET',
+    body,
+  }: { headers?: Record<string, string>; method?: string; body?: string | Buffer } = {},
+): Promise<Got> {
+  return new Promise((resolve, reject) => {
+    const options = { host: base.hostname, port: base.port, path, method, headers: { host, ...headers }, agent: false }
+    const request = send(options, async (response) => {
+      const parts: Buffer[] = []
+      try {
+        for await (const part of response) parts.push(part)
+      } catch {
+        parts.push(Buffer.from(' cut'))
+      }
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(parts).toString() })
+    })
+    request.on('error', reject)
+    request.end(body)
+  })
+}
+
+const openTicket = async (by: Person, jobId: string, at = port): Promise<string> => {
+  const { url } = await mutate(by, 'openForward', { input: { jobId, port: at }, wanted: 'url session { id }' })
+  return `/.berth/${String(url).replace(/^.*\//, '')}`
+}
+
+/** The cookie of an opened port. */
+async function openPage(by: Person, jobId: string, at = port): Promise<string> {
+  const { status, headers } = await get(nameOf(jobId, at), await openTicket(by, jobId, at))
+  expect(status).toBe(303)
+  const [cookie = ''] = headers['set-cookie'] ?? []
+  expect(cookie).toMatch(/^berth-port=session_\w+\.[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/)
+  return cookie.split(';')[0] ?? ''
+}
+
+function openSocket(host: string, headers: Record<string, string>): Promise<WebSocket | number> {
+  return new Promise((resolve) => {
+    const socket = new WebSocket(`ws://${base.host}/socket`, { headers: { host, ...headers } })
+    socket.on('unexpected-response', (_request, { statusCode }) => resolve(statusCode ?? 0))
+    socket.on('error', () => undefined)
+    socket.on('open', () => resolve(socket))
+  })
+}
+
+describe('the page of a port', () => {
+  it('carries requests and WebSockets both ways, and hides the cookie of Berth from the job', async () => {
+    const cookie = await openPage(ann, job.jobId)
+    const name = nameOf(job.jobId)
+    const body = Buffer.alloc(3_000_000, 'x')
+    const got = await get(name, '/echo?a=b', { method: 'POST', headers: { cookie: `own=1; ${cookie}; z=2` }, body })
+    expect(got.status).toBe(200)
+    expect(got.text).toBe(`you sent ${body}`)
+    const request = seen.at(-1)
+    expect(request?.url).toBe('/echo?a=b')
+    expect(request?.headers).toMatchObject({ host: name, cookie: 'own=1; z=2', 'x-forwarded-proto': 'http' })
+    const socket = await openSocket(name, { cookie, origin: `http://${name}` })
+    if (typeof socket === 'number') throw new Error(`refused with ${socket}`)
+    const answer = new Promise((resolve) => socket.once('message', (data) => resolve(String(data))))
+    socket.send('hello')
+    expect(await answer).toBe('echo hello')
+    socket.close()
+  })
+
+  it('keeps cookies of the job at its own host', async () => {
+    const cookie = await openPage(ann, job.jobId)
+    const { headers } = await get(nameOf(job.jobId), '/', { headers: { cookie } })
+    expect(headers['set-cookie']).toEqual([
+      'theme=dark; Path=/',
+      'a=b; HttpOnly',
+      '__Host-berth-port=stolen; Path=/; Secure',
+    ])
+    expect(headers).not.toHaveProperty('clear-site-data')
+    expect(headers).not.toHaveProperty('x-accel-redirect')
+  })
+
+  it('serves nothing else of the server at its host, and no page at that of the server', async () => {
+    const cookie = await openPage(ann, job.jobId)
+    for (const host of [
+      'jobs.test',
+      'www.jobs.test',
+      'JOBS.test.',
+      `${job.jobId.slice(4)}-0.jobs.test`,
+      `x.${nameOf(job.jobId)}`,
+    ])
+      for (const path of ['/', '/graphql', '/healthz', '/metrics', '/jobs'])
+        expect({ host, path, status: (await get(host, path, { headers: { cookie } })).status }).toEqual({
+          host,
+          path,
+          status: 404,
+        })
+    expect((await get(nameOf(job.jobId), '/graphql', { headers: { cookie } })).text).toBe('you sent ')
+    expect((await get(nameOf(job.jobId), '/graphql', { headers: bearer(ann.token) })).status).toBe(403)
+    const asked = await get(base.host, '/graphql?query={viewer{id}}', { headers: { cookie } })
+    expect(asked.text).toContain('UNAUTHENTICATED')
+  })
+
+  it('says why a port is not reached', async () => {
+    const cookie = await openPage(ann, job.jobId, 1)
+    const got = await get(nameOf(job.jobId, 1), '/', { headers: { cookie } })
+    expect(got.status).toBe(502)
+  })
+})
+
+describe('the page of a port refuses', () => {
+  it('a used, late, changed or misplaced ticket', async () => {
+    const name = nameOf(job.jobId)
+    const ticket = await openTicket(ann, job.jobId)
+    const other = await startJob(ann)
+    expect((await get(nameOf(other.jobId), ticket)).status).toBe(403)
+    expect((await get(nameOf(job.jobId, port - 1), ticket)).status).toBe(403)
+    expect((await get(name, `${ticket.slice(0, -1)}${ticket.endsWith('0') ? '1' : '0'}`)).status).toBe(403)
+    expect((await get(name, ticket, { method: 'POST' })).status).toBe(405)
+    expect((await get(name, ticket)).status).toBe(303)
+    expect((await get(name, ticket)).status).toBe(403)
+    const { url } = await mutate(ann, 'openSession', { input: { jobId: job.jobId, command: ['cat'] }, wanted: 'url' })
+    expect((await get(name, `/.berth/${String(url).replace(/^.*\//, '')}`)).status).toBe(403)
+    const late = await openTicket(ann, job.jobId)
+    await server.moveTime(61_000)
+    expect((await get(name, late)).status).toBe(403)
+  })
+
+  it('a cookie of another job or port, the token of a run, and another user', async () => {
+    const cookie = await openPage(ann, job.jobId)
+    const other = await startJob(ann)
+    expect((await get(nameOf(other.jobId), '/', { headers: { cookie } })).status).toBe(403)
+    expect((await get(nameOf(job.jobId, port - 1), '/', { headers: { cookie } })).status).toBe(403)
+    expect((await get(nameOf(job.jobId), '/', { headers: { cookie: `${cookie}x` } })).status).toBe(403)
+    expect((await get(nameOf(job.jobId), '/')).status).toBe(403)
+    const run = personWith(server.url, await deriveRunToken(server.domain, job.runId))
+    await expect(mutate(run, 'openForward', { input: { jobId: job.jobId, port } })).rejects.toThrow(
+      'The token of a run',
+    )
+    const bob = await users.researcher('bob')
+    expect(await mutate(bob, 'openForward', { input: { jobId: job.jobId, port } })).toMatchObject({
+      __typename: 'NotFoundProblem',
+    })
+  })
+
+  it('pages of other jobs, of the same site, that send its cookie', async () => {
+    const cookie = await openPage(ann, job.jobId)
+    const name = nameOf(job.jobId)
+    const status = async (headers: Record<string, string>, method = 'GET') =>
+      (await get(name, '/', { method, headers: { cookie, ...headers } })).status
+    const evil = 'http://evil-1.jobs.test'
+    expect(await status({ origin: evil })).toBe(403)
+    expect(await status({ origin: evil }, 'POST')).toBe(403)
+    expect(await status({ 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors' })).toBe(403)
+    const frame = { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' }
+    expect(await status(frame)).toBe(403)
+    expect(await status({ ...frame, 'sec-fetch-dest': 'document' })).toBe(200)
+    expect(await openSocket(name, { cookie, origin: evil })).toBe(403)
+  })
+})
+
+describe('the page of a port ends', () => {
+  it('within seconds of the revocation of its token, with its open requests', async () => {
+    const carol = await users.researcher('carol')
+    const own = await startJob(carol)
+    const cookie = await openPage(carol, own.jobId)
+    const slow = get(nameOf(own.jobId), '/slow', { headers: { cookie } })
+    const socket = await openSocket(nameOf(own.jobId), { cookie })
+    if (typeof socket === 'number') throw new Error(`refused with ${socket}`)
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    const startMs = performance.now()
+    await mutate(admin, 'revokeToken', { input: { tokenId: carol.tokenId } })
+    await closed
+    expect((await slow).text).toBe('begun cut')
+    expect(performance.now() - startMs).toBeLessThan(5_000)
+    expect((await get(nameOf(own.jobId), '/', { headers: { cookie } })).status).toBe(403)
+  })
+
+  it('with the run, and at the end of its session, which is audited with its bytes', async () => {
+    const own = await startJob(ann)
+    const cookie = await openPage(ann, own.jobId)
+    await get(nameOf(own.jobId), '/', { method: 'POST', headers: { cookie }, body: 'seven b' })
+    const [, sessionId = ''] = /=(session_\w+)/.exec(cookie) ?? []
+    await mutate(ann, 'endSession', { input: { sessionId } })
+    const isOver = async (of: string) => (await get(nameOf(own.jobId), '/', { headers: { cookie: of } })).status === 403
+    await until(() => isOver(cookie), { what: 'the session is over' })
+    const readClose = () =>
+      server.domain.db.sql.query<{ detail: object }>(
+        `SELECT detail FROM audit_entry WHERE object_id = $1 AND action = 'session.close'`,
+        [sessionId],
+      )
+    const [entry] = await until(async () => ((await readClose()).length > 0 ? readClose() : null), {
+      what: 'the end is audited',
+    })
+    expect(entry?.detail).toMatchObject({ jobId: own.jobId, bytesIn: 7, bytesOut: 16 })
+    const second = await openPage(ann, own.jobId)
+    await server.domain.db.sql.query(`UPDATE run SET state = 'SUCCEEDED', finished_at = berth_now() WHERE id = $1`, [
+      own.runId,
+    ])
+    await until(() => isOver(second), { what: 'the page ends with its run' })
+  })
+
+  it('when the same browser opens it again', async () => {
+    const first = await openPage(ann, job.jobId)
+    const { headers } = await get(nameOf(job.jobId), await openTicket(ann, job.jobId), { headers: { cookie: first } })
+    const second = headers['set-cookie']?.[0]?.split(';')[0] ?? ''
+    const status = async (cookie: string) => (await get(nameOf(job.jobId), '/', { headers: { cookie } })).status
+    expect(await status(first)).toBe(403)
+    expect(await status(second)).toBe(200)
+  })
+})
