@@ -17,9 +17,6 @@ const elsewhere: Readonly<Record<string, string>> = {
   reserveSlot: 'a program reserves a slot while it uploads data',
   createSnapshot: 'a program reads the folder that it sends',
   releaseSlot: 'a program releases the slot that it does not use',
-  openSession: 'the console has no terminal',
-  openForward: 'a page cannot listen on a port',
-  endSession: 'the command line lists and ends sessions',
 }
 
 const mutations = Object.keys(schema.getMutationType()?.getFields() ?? {})

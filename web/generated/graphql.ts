@@ -321,6 +321,12 @@ export type EnableWebhookInput = {
   webhook: string;
 };
 
+/** The session to end. */
+export type EndSessionInput = {
+  /** Id of an open session: session_… */
+  sessionId: string;
+};
+
 /** An environment variable. */
 export type EnvironmentVariableInput = {
   /** Name that the job sees; without = and NUL. */
@@ -404,6 +410,10 @@ export type JobAction =
   | 'CANCEL'
   /** `deleteJob`. */
   | 'DELETE'
+  /** `openForward`. */
+  | 'OPEN_FORWARD'
+  /** `openSession`. */
+  | 'OPEN_SESSION'
   /** `rejectJob`. */
   | 'REJECT'
   /** `retryJob`. */
@@ -753,6 +763,28 @@ export type OnDependencyFailure =
   | 'CANCEL'
   /** The job stays QUEUED until it is cancelled. */
   | 'WAIT';
+
+/** The port to reach. */
+export type OpenForwardInput = {
+  /** The running job: job_… */
+  jobId: string;
+  /** A port on which the job listens, 1 … 65,535. */
+  port: number;
+  /** Number of the run (default: the current run). Only the current run can be running. */
+  run?: number | null | undefined;
+};
+
+/** The command to run. */
+export type OpenSessionInput = {
+  /** Words of the command (default: a login shell). At most 1,000. */
+  command?: Array<string> | null | undefined;
+  /** The running job: job_… */
+  jobId: string;
+  /** Number of the run (default: the current run). Only the current run can be running. */
+  run?: number | null | undefined;
+  /** Gives the command a terminal of this size (default: no terminal, but separate stdout and stderr). */
+  size?: TerminalSize | null | undefined;
+};
 
 /** Sort direction. */
 export type OrderDirection =
@@ -1238,6 +1270,14 @@ export type SubmitJobsInput = {
 export type TeamFilter = {
   /** Teams whose name or account contains this text; the case of ASCII letters does not matter. At most 255 characters. Reads all rows. */
   text?: string | null | undefined;
+};
+
+/** Size of a terminal in characters. */
+export type TerminalSize = {
+  /** Width, 1 … 9,999. */
+  columns: number;
+  /** Height, 1 … 9,999. */
+  rows: number;
 };
 
 /** The webhook to test. */
@@ -1976,6 +2016,55 @@ export type JobNowQueryVariables = Exact<{
 
 
 export type JobNowQuery = { job: { maxAttempts: number, queuedAt: string | null, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, artifacts: { totalCount: number }, dependents: { totalCount: number }, retryOf: { id: string, name: string | null } | null, snapshot: { id: string, files: number, bytes: number, commit: string | null, branch: string | null, changedFiles: number | null } | null, capacityReservation: { id: string, name: string } | null, dependencies: Array<{ job: { id: string, name: string | null, state: JobState } }>, approval: { id: string, status: ApprovalStatus, reason: string, requiredLevel: UserLevel, expiresAt: string, decidedBy: { id: string, name: string } | null } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null, metrics: Array<{ name: string, last: { step: number, value: number } }> | null }, runs: { nodes: Array<{ id: string, number: number, createdAt: string, scheduledAt: string | null, startedAt: string | null, finishedAt: string | null, logLines: number }> }, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, job: { id: string, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, job: { id: string, name: string | null, state: JobState } | null }>, fit: { couldEverFit: boolean, missing: Array<string> }, hold: { id: string, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null, message: string } | null } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null } | null };
+
+export type OpenTerminalMutationVariables = Exact<{
+  input: OpenSessionInput;
+}>;
+
+
+export type OpenTerminalMutation = { openSession:
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'InvalidStateProblem', message: string }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'OpenSessionSuccess', url: string, session: { id: string } }
+    | { __typename: 'QuotaExceededProblem', message: string }
+    | { __typename: 'UnavailableProblem', message: string }
+   };
+
+export type OpenPortMutationVariables = Exact<{
+  input: OpenForwardInput;
+}>;
+
+
+export type OpenPortMutation = { openForward:
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'InvalidInputProblem', message: string, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'InvalidStateProblem', message: string }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'OpenForwardSuccess', url: string, session: { id: string } }
+    | { __typename: 'QuotaExceededProblem', message: string }
+    | { __typename: 'UnavailableProblem', message: string }
+   };
+
+export type OpenSessionsQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type OpenSessionsQuery = { job: { id: string, sessions: Array<{ id: string, port: number | null, command: Array<string>, isOpen: boolean, openedAt: string | null, createdAt: string, bytesIn: number, bytesOut: number, openedBy: { name: string } | null }> } | null };
+
+export type CloseSessionMutationVariables = Exact<{
+  input: EndSessionInput;
+}>;
+
+
+export type CloseSessionMutation = { endSession:
+    | { __typename: 'EndSessionSuccess' }
+    | { __typename: 'ForbiddenProblem', message: string }
+    | { __typename: 'NotFoundProblem', message: string }
+    | { __typename: 'UnavailableProblem', message: string }
+   };
 
 export type JobEventsPageQueryVariables = Exact<{
   id: string;
@@ -3177,7 +3266,7 @@ export type ServerFactsQuery = { serverInfo: { id: string, title: string, accent
 export type ViewerFactsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ViewerFactsQuery = { serverInfo: { id: string, links: Array<{ title: string, url: string, on: LinkTarget }> }, viewer: { id: string, permissions: Array<Permission>, scopes: Array<TokenScope>, pendingDecisions: number, user: { id: string, name: string, displayName: string | null, level: UserLevel } } };
+export type ViewerFactsQuery = { serverInfo: { id: string, jobsHost: string | null, links: Array<{ title: string, url: string, on: LinkTarget }> }, viewer: { id: string, permissions: Array<Permission>, scopes: Array<TokenScope>, pendingDecisions: number, user: { id: string, name: string, displayName: string | null, level: UserLevel } } };
 
 export type FindTeamsQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -6281,6 +6370,89 @@ fragment ListRow on Job {
     }
   }
 }`) as unknown as TypedDocumentString<JobNowQuery, JobNowQueryVariables>;
+export const OpenTerminalDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation OpenTerminal($input: OpenSessionInput!) {
+  openSession(input: $input) {
+    __typename
+    ... on OpenSessionSuccess {
+      url
+      session {
+        id
+      }
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  message
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+}`) as unknown as TypedDocumentString<OpenTerminalMutation, OpenTerminalMutationVariables>;
+export const OpenPortDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation OpenPort($input: OpenForwardInput!) {
+  openForward(input: $input) {
+    __typename
+    ... on OpenForwardSuccess {
+      url
+      session {
+        id
+      }
+    }
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  message
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+}`) as unknown as TypedDocumentString<OpenPortMutation, OpenPortMutationVariables>;
+export const OpenSessionsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query OpenSessions($id: ID!) {
+  job(id: $id) {
+    id
+    sessions {
+      id
+      port
+      command
+      isOpen
+      openedAt
+      createdAt
+      bytesIn
+      bytesOut
+      openedBy {
+        name
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<OpenSessionsQuery, OpenSessionsQueryVariables>;
+export const CloseSessionDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation CloseSession($input: EndSessionInput!) {
+  endSession(input: $input) {
+    __typename
+    ...Refused
+  }
+}
+    fragment Refused on Problem {
+  __typename
+  message
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+}`) as unknown as TypedDocumentString<CloseSessionMutation, CloseSessionMutationVariables>;
 export const JobEventsPageDocument = /*#__PURE__*/ new TypedDocumentString(`
     query JobEventsPage($id: ID!, $last: Int, $before: Cursor) {
   job(id: $id) {
@@ -8810,6 +8982,7 @@ export const ViewerFactsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query ViewerFacts {
   serverInfo {
     id
+    jobsHost
     links {
       title
       url

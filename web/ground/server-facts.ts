@@ -23,6 +23,8 @@ export interface Start {
   server: ServerFacts
   viewer: ViewerFacts
   links: ViewerFactsQuery['serverInfo']['links']
+  /** Ports of jobs have names below this one; null: they have none. */
+  jobsHost: string | null
 }
 
 /** Reads the facts that every page needs. Waits for a person to log in if the server has users. */
@@ -32,7 +34,7 @@ export async function startConsole(): Promise<Start> {
   if (!server.singleUser) await logInFirst(server)
   const { viewer, serverInfo } = await client.request(ViewerFactsDocument, {}, { attempts: forever })
   if (!server.singleUser) session.setUser(viewer.user.id)
-  return { server, viewer, links: serverInfo.links }
+  return { server, viewer, links: serverInfo.links, jobsHost: serverInfo.jobsHost }
 }
 
 export const StartContext = createContext<Start | null>(null)

@@ -20,6 +20,7 @@ import {
 } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { usePendingDecisions } from '../features/policies/pending-decisions.ts'
+import { closeOpenedPorts } from '../ground/opened-ports.ts'
 import { useStart } from '../ground/server-facts.ts'
 import { session } from '../ground/session.ts'
 import { changeSettings, readSettings } from '../ground/settings.ts'
@@ -65,7 +66,11 @@ export function SideBar({ isOpen }: { isOpen: boolean }) {
           Theme
         </button>
         {!server.singleUser && (
-          <button type="button" className={`${styles.link} ${styles.plain}`} onClick={() => session.logOut()}>
+          <button
+            type="button"
+            className={`${styles.link} ${styles.plain}`}
+            onClick={() => void closeOpenedPorts().then(() => session.logOut())}
+          >
             <LogOut size={16} />
             Log out
           </button>

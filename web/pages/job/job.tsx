@@ -2,6 +2,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { downloadLog } from '../../features/log/download.ts'
 import { LogView } from '../../features/log/log-view.tsx'
 import type { Spec } from '../../features/spec/spec-input.ts'
+import type { JobAction } from '../../generated/graphql.ts'
 import { usePageTitle } from '../../ground/page-title.ts'
 import { Failed, Loading, Missing } from '../../parts/page-states.tsx'
 import { nameJob } from '../../parts/server-text.ts'
@@ -14,6 +15,8 @@ import styles from './job.module.css'
 import { JobHeader } from './job-header.tsx'
 import { LastErrors } from './last-errors.tsx'
 import { MetricsTab } from './metrics-tab.tsx'
+import { PortsTab } from './sessions/ports-tab.tsx'
+import { TerminalTab } from './sessions/terminal-tab.tsx'
 import { SpecTab } from './spec-tab.tsx'
 import { useStateIcon } from './state-icon.ts'
 import { Timeline } from './timeline/timeline.tsx'
@@ -21,7 +24,7 @@ import { UsageTab } from './usage-tab.tsx'
 import { hasFailed, type JobState, type PageJob, useJob } from './use-job.ts'
 import { WhyItWaits } from './waiting/why-it-waits.tsx'
 
-const tabNames = ['log', 'events', 'spec', 'metrics', 'usage', 'artifacts', 'graph'] as const
+const tabNames = ['log', 'events', 'spec', 'metrics', 'usage', 'artifacts', 'graph', 'terminal', 'ports'] as const
 type TabName = (typeof tabNames)[number]
 
 export function JobPage() {
@@ -94,6 +97,10 @@ function Part({ state: { spec, events, eventsStart }, job, tab, run }: PartProps
       )
     case 'graph':
       return <GraphTab job={job} />
+    case 'terminal':
+      return <TerminalTab job={job} />
+    case 'ports':
+      return <PortsTab job={job} />
   }
 }
 
@@ -125,7 +132,12 @@ const tabWords: Readonly<Record<TabName, string>> = {
   usage: 'Usage',
   artifacts: 'Artifacts',
   graph: 'Graph',
+  terminal: 'Terminal',
+  ports: 'Ports',
 }
+
+/** Parts that are shown only to who may take the action now. */
+const actionOfTab: Partial<Record<TabName, JobAction>> = { terminal: 'OPEN_SESSION', ports: 'OPEN_FORWARD' }
 
 const tabsOfRuns: readonly TabName[] = ['log', 'metrics', 'usage']
 
@@ -139,7 +151,11 @@ function JobTabs({ job, tab, shownRun }: { job: PageJob; tab: TabName; shownRun:
     graph: job.dependencies.length + job.dependents.totalCount,
   }
   const target = (name: TabName) => ({ to: '/jobs/$id/$tab', params: { id: job.id, tab: name } })
-  const tabs = tabNames.map((name) => ({
+  const isOffered = (name: TabName) => {
+    const action = actionOfTab[name]
+    return name === tab || !action || job.allowedActions.includes(action)
+  }
+  const tabs = tabNames.filter(isOffered).map((name) => ({
     title: name === 'log' && job.stateCategory === 'WAITING' ? 'Why it waits' : tabWords[name],
     count: counts[name] || undefined,
     isShown: name === tab,
