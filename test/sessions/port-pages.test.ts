@@ -264,6 +264,19 @@ describe('the page of a port ends', () => {
       what: 'the end is audited',
     })
     expect(entry?.detail).toMatchObject({ jobId: own.jobId, bytesIn: 7, bytesOut: 16 })
+    const events = await server.domain.db.sql.query<{ type: string; message: string; actor: string }>(
+      `SELECT e.type, e.message, u.name AS actor FROM event e JOIN "user" u ON u.id = e.actor_id
+       WHERE e.job_id = $1 AND e.type LIKE 'SESSION%' ORDER BY e.seq`,
+      [own.jobId],
+    )
+    expect(events).toEqual([
+      { type: 'SESSION_OPENED', message: `port ${port}`, actor: 'ann' },
+      {
+        type: 'SESSION_ENDED',
+        message: expect.stringMatching(new RegExp(`^port ${port}, [\\d.]+ s, 7 bytes in, 16 bytes out$`)),
+        actor: 'ann',
+      },
+    ])
     const second = await openPage(ann, own.jobId)
     await server.domain.db.sql.query(`UPDATE run SET state = 'SUCCEEDED', finished_at = berth_now() WHERE id = $1`, [
       own.runId,

@@ -464,6 +464,10 @@ export type JobEventType =
   | 'PREEMPT_WITHDRAWN'
   /** A user set or cleared the priority. */
   | 'PRIORITY_CHANGED'
+  /** A session in the job ended: `message` has its duration and bytes. */
+  | 'SESSION_ENDED'
+  /** A user entered the job: `message` has the command or the port. */
+  | 'SESSION_OPENED'
   /** The job has another state. */
   | 'STATE_CHANGED';
 
@@ -1511,6 +1515,10 @@ export type WebhookEventType =
   | 'JOB_QUEUED'
   /** The event job.running. */
   | 'JOB_RUNNING'
+  /** The event job.session_ended. */
+  | 'JOB_SESSION_ENDED'
+  /** The event job.session_opened. */
+  | 'JOB_SESSION_OPENED'
   /** The event job.starting. */
   | 'JOB_STARTING'
   /** The event job.succeeded. */

@@ -55,6 +55,10 @@ export type JobEventType =
   | 'PREEMPT_WITHDRAWN'
   /** A user set or cleared the priority. */
   | 'PRIORITY_CHANGED'
+  /** A session in the job ended: `message` has its duration and bytes. */
+  | 'SESSION_ENDED'
+  /** A user entered the job: `message` has the command or the port. */
+  | 'SESSION_OPENED'
   /** The job has another state. */
   | 'STATE_CHANGED';
 

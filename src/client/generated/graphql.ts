@@ -485,6 +485,10 @@ export const JobEventType = {
   PreemptWithdrawn: 'PREEMPT_WITHDRAWN',
   /** A user set or cleared the priority. */
   PriorityChanged: 'PRIORITY_CHANGED',
+  /** A session in the job ended: `message` has its duration and bytes. */
+  SessionEnded: 'SESSION_ENDED',
+  /** A user entered the job: `message` has the command or the port. */
+  SessionOpened: 'SESSION_OPENED',
   /** The job has another state. */
   StateChanged: 'STATE_CHANGED'
 } as const;
@@ -1605,6 +1609,10 @@ export const WebhookEventType = {
   JobQueued: 'JOB_QUEUED',
   /** The event job.running. */
   JobRunning: 'JOB_RUNNING',
+  /** The event job.session_ended. */
+  JobSessionEnded: 'JOB_SESSION_ENDED',
+  /** The event job.session_opened. */
+  JobSessionOpened: 'JOB_SESSION_OPENED',
   /** The event job.starting. */
   JobStarting: 'JOB_STARTING',
   /** The event job.succeeded. */

@@ -8,6 +8,7 @@ import type { Domain } from '../domain.ts'
 import { InvalidState, jobNotFound, NotFound, QuotaExceeded } from '../errors.ts'
 import { findTraits } from '../executors.ts'
 import { newId } from '../ids.ts'
+import { jobChangeSql } from '../jobs/job-change.ts'
 import { parseInput } from '../parse.ts'
 import { holdingSql } from '../state.ts'
 
@@ -27,6 +28,8 @@ export const sessionsListedMax = 100
 const commandBytesMax = 131_072
 /** Characters of the command that an audit entry keeps. */
 const auditedCharactersMax = 1_000
+/** Characters of the command that an event shows. */
+const commandShownMax = 200
 
 const countBytes = (words: readonly string[]) => words.reduce((sum, word) => sum + Buffer.byteLength(word), 0)
 
@@ -214,7 +217,10 @@ export interface TicketUse {
  * Takes a ticket, which is possible once. null: the ticket is forged, used, late, of another user or for another port, or
  * its user lost access to the job.
  */
-export async function takeTicket({ db }: Domain, { ticket, ip, userId, at }: TicketUse): Promise<TakenSession | null> {
+export async function takeTicket(
+  { db, wakeups }: Domain,
+  { ticket, ip, userId, at }: TicketUse,
+): Promise<TakenSession | null> {
   const parsed = parseTicket(ticket)
   if (!parsed) return null
   const [row] = await db.sql.query<TicketRow>(ticketSql, [parsed.sessionId])
@@ -223,14 +229,46 @@ export async function takeTicket({ db }: Domain, { ticket, ip, userId, at }: Tic
   if (at && (session.jobId !== at.jobId || session.port !== at.port)) return null
   const viewer = createViewer(person, { ip, token, expiresAtMs: expiresAt?.getTime() ?? null })
   if (!mayOver(viewer, owner, 'exec') || (userId !== null && userId !== viewer.userId)) return null
-  const taken = await db.sql.query(
-    `UPDATE job_session SET opened_at = berth_now(), seen_at = berth_now()
-     WHERE id = $1 AND opened_at IS NULL AND ended_at IS NULL AND end_requested_at IS NULL
-       AND created_at > berth_now() - ${ticketSeconds} * interval '1 second' RETURNING 1`,
-    [session.id],
-  )
-  return taken.length > 0 ? { ...session, viewer } : null
+  const taken = await db.sql.query(openedSql, [session.id])
+  if (taken.length === 0) return null
+  wakeups.poke('event')
+  return { ...session, viewer }
 }
+
+/** What a session does, for events of the job. */
+const describeSql = `CASE WHEN opened.port IS NOT NULL THEN 'port ' || opened.port WHEN opened.command = '{}' THEN 'login shell'
+  ELSE left(array_to_string(opened.command, ' '), ${commandShownMax}) END`
+
+const openedSql = `
+WITH opened AS (
+  UPDATE job_session SET opened_at = berth_now(), seen_at = berth_now()
+  WHERE id = $1 AND opened_at IS NULL AND ended_at IS NULL AND end_requested_at IS NULL
+    AND created_at > berth_now() - ${ticketSeconds} * interval '1 second'
+  RETURNING job_id, run, user_id, command, port
+),
+${jobChangeSql({
+  jobs: 'FROM opened WHERE job.id = opened.job_id',
+  type: 'SESSION_OPENED',
+  event: { run: 'opened.run', actor_id: 'opened.user_id', message: describeSql },
+})}
+SELECT 1 FROM told`
+
+const endedSql = `
+WITH opened AS (
+  UPDATE job_session SET ended_at = berth_now(), end_reason = $2, exit_code = $3, bytes_in = $4, bytes_out = $5
+  WHERE id = $1 AND ended_at IS NULL
+  RETURNING job_id, run, user_id, command, port, extract(epoch FROM berth_now() - opened_at)::float8 AS seconds
+),
+${jobChangeSql({
+  jobs: 'FROM opened WHERE job.id = opened.job_id',
+  type: 'SESSION_ENDED',
+  event: {
+    run: 'opened.run',
+    actor_id: 'opened.user_id',
+    message: `${describeSql} || ', ' || round(opened.seconds::numeric, 1) || ' s, ' || $4::bigint || ' bytes in, ' || $5::bigint || ' bytes out'`,
+  },
+})}
+SELECT seconds FROM opened`
 
 const ticketSql = `
 SELECT s.id, s.job_id AS "jobId", s.run_id AS "runId", s.run, s.command, s.port, s.columns, s.rows, s.ticket_hash AS hash,
@@ -265,16 +303,13 @@ WHERE r.id IS NULL OR r.end_requested_at IS NOT NULL OR NOT r.holds`
 
 /** Stores the end of a session. The job may have been deleted meanwhile. */
 export async function closeSession(
-  { db, time }: Domain,
+  { db, time, wakeups }: Domain,
   { viewer, jobId, run }: Pick<TakenSession, 'viewer' | 'jobId' | 'run'>,
   { reason, exitCode, ...use }: SessionUse & { reason: string; exitCode: number | null },
 ): Promise<void> {
   await db.transaction(async (sql) => {
-    const [row] = await sql.query<{ seconds: number }>(
-      `UPDATE job_session SET ended_at = berth_now(), end_reason = $2, exit_code = $3, bytes_in = $4, bytes_out = $5
-       WHERE id = $1 AND ended_at IS NULL RETURNING extract(epoch FROM berth_now() - opened_at)::float8 AS seconds`,
-      [use.id, reason, exitCode, use.bytesIn, use.bytesOut],
-    )
+    const values = [use.id, reason, exitCode, use.bytesIn, use.bytesOut]
+    const [row] = await sql.query<{ seconds: number }>(endedSql, values)
     const detail = {
       jobId,
       run,
@@ -286,6 +321,7 @@ export async function closeSession(
     }
     await audit(sql, viewer, [{ action: 'session.close', objectId: use.id, detail }], time.nowMs())
   })
+  wakeups.poke('event')
 }
 
 /** Asks the server that holds the session to end it. Ending it again changes nothing. */

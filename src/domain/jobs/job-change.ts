@@ -13,6 +13,8 @@ export const jobEventTypes = [
   'PREEMPT_REQUESTED',
   'PREEMPT_WITHDRAWN',
   'PRIORITY_CHANGED',
+  'SESSION_OPENED',
+  'SESSION_ENDED',
 ] as const
 export type JobEventType = (typeof jobEventTypes)[number]
 

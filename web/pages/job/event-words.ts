@@ -10,6 +10,8 @@ const typeWords: Readonly<Record<JobEvent['type'], string>> = {
   PREEMPT_REQUESTED: 'Preemption requested',
   PREEMPT_WITHDRAWN: 'Preemption withdrawn',
   PRIORITY_CHANGED: 'Priority changed',
+  SESSION_ENDED: 'Session ended',
+  SESSION_OPENED: 'Session opened',
   STATE_CHANGED: 'State changed',
 }
 

@@ -104,6 +104,8 @@ export const JobEventType = builder.enumType('JobEventType', {
     PREEMPT_REQUESTED: 'The run was asked to leave for another job.',
     PREEMPT_WITHDRAWN: 'The run no longer has to leave.',
     PRIORITY_CHANGED: 'A user set or cleared the priority.',
+    SESSION_OPENED: 'A user entered the job: `message` has the command or the port.',
+    SESSION_ENDED: 'A session in the job ended: `message` has its duration and bytes.',
   } satisfies Record<EventType, string>),
 })
 

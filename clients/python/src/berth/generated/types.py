@@ -64,6 +64,8 @@ JobEventType = Literal[
     "PREEMPT_REQUESTED",
     "PREEMPT_WITHDRAWN",
     "PRIORITY_CHANGED",
+    "SESSION_ENDED",
+    "SESSION_OPENED",
     "STATE_CHANGED",
 ]
 
