@@ -145,7 +145,7 @@ export class LiveSession {
       line.finish(this.#exitCode, this.#reason)
     } catch (error) {
       this.#inputReady.resolve(null)
-      line.finish(null, explainFailure(this.#options, error))
+      line.finish(null, explainSessionFailure(this.#options, error))
     }
   }
 
@@ -198,7 +198,7 @@ export class LiveSession {
     }
     carry().then(
       () => line.finish(0, null),
-      (error: unknown) => line.finish(null, explainFailure(this.#options, error)),
+      (error: unknown) => line.finish(null, explainSessionFailure(this.#options, error)),
     )
     return line
   }
@@ -227,7 +227,7 @@ export function findVerb<Verb extends 'exec' | 'connect'>(
   return refuse as unknown as NonNullable<Executor[Verb]>
 }
 
-export function explainFailure({ session, log }: Pick<LiveOptions, 'session' | 'log'>, error: unknown): string {
+export function explainSessionFailure({ session, log }: Pick<LiveOptions, 'session' | 'log'>, error: unknown): string {
   if (error instanceof SessionRefused) return error.message
   log.warn({ err: error, session: session.id }, 'a session failed')
   return `The session failed: ${error instanceof Error ? error.message : error}`

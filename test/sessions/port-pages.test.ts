@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server, request as send } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { deriveRunToken } from '../../src/domain/inside/run-tokens.ts'
@@ -115,7 +115,7 @@ function openSocket(host: string, headers: Record<string, string>): Promise<WebS
   return new Promise((resolve) => {
     const socket = new WebSocket(`ws://${base.host}/socket`, { headers: { host, ...headers } })
     socket.on('unexpected-response', (_request, { statusCode }) => resolve(statusCode ?? 0))
-    socket.on('error', () => undefined)
+    socket.on('error', () => resolve(0))
     socket.on('open', () => resolve(socket))
   })
 }
@@ -176,6 +176,25 @@ describe('the page of a port', () => {
     const cookie = await openPage(ann, job.jobId, 1)
     const got = await get(nameOf(job.jobId, 1), '/', { headers: { cookie } })
     expect(got.status).toBe(502)
+  })
+
+  it.each([
+    ['a status that does not exist', 'HTTP/1.1 099 no\r\ncontent-length: 500\r\n\r\n'],
+    ['a status text with control characters', 'HTTP/1.1 200 \u0001\u007f\r\ncontent-length: 0\r\n\r\n'],
+    ['a 101 to a request for no upgrade', 'HTTP/1.1 101 go\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
+    ['no HTTP', 'SSH-2.0-OpenSSH\r\n'],
+    ['half of an answer', 'HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\nhalf'],
+  ])('survives %s', async (_, answer) => {
+    const hostile = createTcpServer((socket) => socket.on('error', () => undefined).end(answer))
+    await new Promise<void>((resolve) => hostile.listen(0, '127.0.0.1', resolve))
+    const { port: at } = hostile.address() as AddressInfo
+    const cookie = await openPage(ann, job.jobId, at)
+    const { status, text } = await get(nameOf(job.jobId, at), '/', { headers: { cookie } })
+    expect([200, 502]).toContain(status)
+    expect(text).not.toContain('you sent')
+    expect(typeof (await openSocket(nameOf(job.jobId, at), { cookie }))).toBe('number')
+    expect((await get(base.host, '/healthz')).status).toBe(200)
+    hostile.close()
   })
 })
 

@@ -235,7 +235,7 @@ export async function takeTicket(
   return { ...session, viewer }
 }
 
-/** What a session does, for events of the job. */
+/** The command or the port of a session, for events of the job. */
 const describeSql = `CASE WHEN opened.port IS NOT NULL THEN 'port ' || opened.port WHEN opened.command = '{}' THEN 'login shell'
   ELSE left(array_to_string(opened.command, ' '), ${commandShownMax}) END`
 

@@ -4,6 +4,7 @@ import {
   type IncomingMessage,
   type OutgoingHttpHeaders,
   type ServerResponse,
+  STATUS_CODES,
   request as sendRequest,
 } from 'node:http'
 import { type Duplex, pipeline, type Readable } from 'node:stream'
@@ -49,16 +50,25 @@ export function proxyRequest(target: Target, facts: Facts & { response: ServerRe
       upstream.destroy()
       resolve()
     })
-    upstream.on('error', (error) => {
+    const fail = (error: Error) => {
       facts.log.debug({ err: error }, 'a request to a port failed')
-      if (response.headersSent) response.destroy()
-      else sendPlain(response, 502, explain(error))
-    })
+      if (response.headersSent || response.closed) return response.destroy()
+      for (const name of response.getHeaderNames()) response.removeHeader(name)
+      return sendPlain(response, 502, explain(error))
+    }
+    upstream.on('error', fail)
+    // Node closes it after a 101 to a request that asked for no upgrade.
+    upstream.on('close', () => response.headersSent || fail(new Error('no answer')))
     upstream.on('response', (answer) => {
-      for (const [name, values] of listHeaders(answer, facts.cookieName)) response.setHeader(name, values)
-      response.writeHead(answer.statusCode ?? 502, answer.statusMessage)
+      try {
+        for (const [name, values] of listHeaders(answer, facts.cookieName)) response.setHeader(name, values)
+        response.writeHead(answer.statusCode ?? 502)
+      } catch (error) {
+        upstream.destroy()
+        return fail(error as Error)
+      }
       countBytes(target.session, answer, 'OUT')
-      pipeline(answer, response, () => undefined)
+      return pipeline(answer, response, () => undefined)
     })
     countBytes(target.session, request, 'IN')
     pipeline(request, upstream, () => undefined)
@@ -80,20 +90,24 @@ export function proxyUpgrade(target: Target, facts: Upgrade) {
   if (open >= connectionsMax) return refuse('503 Service Unavailable', `The port has ${open} WebSockets, the maximum`)
   upgrades.set(session, open + 1)
   const upstream = begin(target, facts, true)
+  let isAnswered = false
   socket.once('close', () => {
     upgrades.set(session, (upgrades.get(session) ?? 1) - 1)
     upstream.destroy()
   })
   upstream.on('error', (error) => {
     log.debug({ err: error }, 'a WebSocket to a port failed')
-    if (!socket.destroyed) refuse('502 Bad Gateway', explain(error))
+    if (isAnswered) socket.destroy()
+    else if (!socket.destroyed) refuse('502 Bad Gateway', explain(error))
   })
   upstream.on('response', (answer) => {
+    isAnswered = true
     socket.write(formatHead(answer, facts.cookieName, 'close'))
     countBytes(session, answer, 'OUT')
     pipeline(answer, socket, () => undefined)
   })
   upstream.on('upgrade', (answer, port, rest) => {
+    isAnswered = true
     socket.write(formatHead(answer, facts.cookieName, 'Upgrade'))
     if (rest.length > 0) socket.write(rest)
     if (head.length > 0) port.write(head)
@@ -151,5 +165,6 @@ function listHeaders(answer: IncomingMessage, cookieName: string): [name: string
 function formatHead(answer: IncomingMessage, cookieName: string, connection: 'Upgrade' | 'close'): string {
   const lines = listHeaders(answer, cookieName).flatMap(([name, values]) => values.map((value) => `${name}: ${value}`))
   const own = [`connection: ${connection}`, ...(connection === 'Upgrade' ? ['upgrade: websocket'] : [])]
-  return [`HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}`, ...own, ...lines, '', ''].join('\r\n')
+  const { statusCode = 502 } = answer
+  return [`HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode] ?? ''}`, ...own, ...lines, '', ''].join('\r\n')
 }

@@ -42,12 +42,6 @@ builder.node(ServerInfoRef, {
       nullable: true,
       description: 'Address for jobs and people; null: not configured.',
     }),
-    jobsHost: t.exposeString('jobsHost', {
-      authScopes: known,
-      nullable: true,
-      description:
-        'A port of a running job is at the name `<id without job_>-<port>.<jobsHost>`, opened with a ticket of `openForward`; null: not configured.',
-    }),
     links: t.expose('links', {
       type: [ServerLinkRef],
       authScopes: known,
@@ -104,6 +98,15 @@ builder.node(ServerInfoRef, {
     }),
   }),
 })
+
+builder.objectField(ServerInfoRef, 'jobsHost', (t) =>
+  t.exposeString('jobsHost', {
+    authScopes: known,
+    nullable: true,
+    description:
+      'A port of a running job is at the name `<id without job_>-<port>.<jobsHost>`, opened with a ticket of `openForward`; null: not configured.',
+  }),
+)
 
 builder.queryField('serverInfo', (t) =>
   t.field({
