@@ -145,8 +145,7 @@ async function build(start: Start): Promise<string> {
   const singleUser = await decide({ db, time, log }, config)
   const secretKeys = createSecretKeys(readSecretKeyFiles(config.secrets, config.dataDir))
   const auditHeadFile = config.audit.headFile
-  const { s3 } = config.files
-  const objects = s3 ? { objects: new S3Objects(s3) } : {}
+  const objects = config.files.s3 ? { objects: new S3Objects(config.files.s3) } : {}
   const checkEngine = createEngineCheck({ clock, time, log }, config.serverEnvironment)
   const facts = { singleUser, auditHeadFile, secretKeys, checkEngine, ...objects }
   const domain: Domain = { db, wakeups, clock, time, log, ...facts }
