@@ -153,7 +153,7 @@ if can kube-apiserver kube-controller-manager kube-scheduler kubelet kubectl etc
   if grep -q '^ready' "$directory/kubernetes.log"; then
     echo "── the executor kubernetes over $(kubectl --kubeconfig "$directory/kubernetes/kubeconfig" version --short 2>/dev/null | tail -1)"
     BERTH_TEST_KUBERNETES="$directory/kubernetes/kubeconfig" npx vitest run --no-file-parallelism test/executors/kubernetes/kubernetes.test.ts \
-      test/executors/kubernetes/data.test.ts test/executors/kubernetes/x11.test.ts test/executors/kubernetes/server.test.ts test/process/backends.test.ts || failed+=("kubernetes")
+      test/executors/kubernetes/data.test.ts test/executors/kubernetes/x11.test.ts test/executors/kubernetes/sessions.test.ts test/executors/kubernetes/server.test.ts test/process/backends.test.ts || failed+=("kubernetes")
   else
     tail -3 "$directory/kubernetes.log" >&2
     failed+=("kubernetes does not start")
