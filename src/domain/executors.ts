@@ -143,6 +143,7 @@ const table: Readonly<Record<ExecutorName, ExecutorTraits>> = {
     version: 'BACKEND',
     launchers,
     honours: [...scripts, ...files, 'snapshot'],
+    sessions: ['exec', 'connect'],
   },
   kubernetes: {
     ...base,

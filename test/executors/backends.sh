@@ -135,7 +135,7 @@ if can slurmctld slurmd munged sbatch unshare; then
   if conf=$(bash test/executors/slurm/cluster.sh up "$directory/slurm"); then
     chmod 711 "$directory"
     echo "── the executor slurm over $(SLURM_CONF=$conf sinfo --version)"
-    BERTH_TEST_SLURM=$conf npx vitest run --no-file-parallelism test/executors/slurm/slurm.test.ts test/executors/slurm/troubles.test.ts \
+    BERTH_TEST_SLURM=$conf npx vitest run --no-file-parallelism test/executors/slurm/slurm.test.ts test/executors/slurm/sessions.test.ts test/executors/slurm/troubles.test.ts \
       test/e2e/lost-nodes.test.ts test/process/backends.test.ts || failed+=(slurm)
   else
     failed+=("slurm does not start")

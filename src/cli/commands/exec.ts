@@ -1,8 +1,7 @@
 import type { Command } from 'commander'
 import { ClientLine } from '../../client/channel/client-line.ts'
 import { kinds } from '../../client/channel/frames.ts'
-import { type Executor, OpenSessionDocument } from '../../client/generated/graphql.ts'
-import { quoteShell } from '../../client/text/shell.ts'
+import { OpenSessionDocument } from '../../client/generated/graphql.ts'
 import { type Cli, expectSuccess } from '../frame/cli.ts'
 import { exitCodes, Stop } from '../frame/exit.ts'
 import { readCount } from '../reading/numbers.ts'
@@ -27,11 +26,6 @@ export function registerExecCommand(program: Command, cli: Cli): void {
       const job = await findJob(cli, id)
       if (job.state !== 'RUNNING')
         throw new Stop(exitCodes.refused, `the job is ${job.state}, not RUNNING`, `"berth info ${id}" shows its state`)
-      const command = job.nativeId === null ? null : toExecCommand(job.executor, job.nativeId, words)
-      if (command) {
-        cli.terminal.say(`berth: the server does not enter jobs of the executor ${job.executor}; run this command`)
-        return cli.terminal.write(`${command.map(quoteShell).join(' ')}\n`)
-      }
       const { terminal } = cli.stdio()
       const size = tty && terminal ? terminal.size() : null
       const input = { jobId: job.id, run, command: words, size }
@@ -62,17 +56,5 @@ async function runSession(cli: Cli, path: string, hasTerminal: boolean): Promise
   } finally {
     for (const restore of restores) restore()
     stdin.destroy()
-  }
-}
-
-/** The command of a backend whose jobs the server does not enter; null: the server enters them. */
-export function toExecCommand(executor: Executor, nativeId: string, words: readonly string[]): string[] | null {
-  const run = words.length > 0 ? words : ['sh']
-  const isShell = words.length === 0
-  switch (executor) {
-    case 'SLURM':
-      return ['srun', `--jobid=${nativeId}`, '--overlap', ...(isShell ? ['--pty'] : []), ...run]
-    default:
-      return null
   }
 }

@@ -1,11 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, readFileSync, readlinkSync } from 'node:fs'
-import { constants } from 'node:os'
-import type { Readable, Writable } from 'node:stream'
+import { spawn } from 'node:child_process'
+import { readFileSync, readlinkSync } from 'node:fs'
 import { type AccountRules, findAccount, switchToAccount } from '../accounts/account.ts'
-import { type ExecOrder, type ExecProcess, SessionRefused, StartFailed, type TerminalSize } from '../executor.ts'
+import { inTerminal, toExecProcess } from '../backend/exec-process.ts'
+import { type ExecOrder, type ExecProcess, SessionRefused, StartFailed } from '../executor.ts'
 import { carryEnvironment, type Environment, escapeAssignment } from '../process/environment.ts'
-import { loginShell, quoteWord } from '../process/scripts.ts'
+import { loginShell } from '../process/scripts.ts'
 import type { Journal } from './journal.ts'
 import { runIdVariable } from './launch.ts'
 import { findProcess } from './processes.ts'
@@ -13,18 +12,9 @@ import { enterScript, shell, workdirScript } from './shell.ts'
 
 /**
  * Runs a command in a running job of this machine: in its cgroups, with its account, and with the environment and the
- * directory of its first process. `script` of util-linux gives it a terminal. The size of that terminal is set by `stty`
- * as the account of the job, because the job could name another terminal.
+ * directory of its first process.
  */
 
-const script = ['/usr/bin/script', '/bin/script'].find((path) => existsSync(path))
-const terminalName = /^\/dev\/pts\/\d+$/
-/** Reports its terminal at descriptor 3. `script` starts it without echo, because its own input is a pipe. */
-const terminalScript = `tty >&3
-stty rows "$1" cols "$2" echo
-shift 2
-exec 3>&-
-exec "$@"`
 const notHere = () => new SessionRefused('The run has no process on this machine')
 
 interface ExecOptions {
@@ -63,14 +53,12 @@ export async function execInRun(
   child.on('error', () => undefined)
   // Without a free file descriptor the child has no streams.
   if (child.pid === undefined) throw new SessionRefused('The machine cannot start the command now')
-  return toProcess(child, { hasTerminal: order.size !== null, toAccount })
-}
-
-function inTerminal(command: readonly string[], { columns, rows }: TerminalSize): string[] {
-  if (!script)
-    throw new SessionRefused('This machine has no program script (util-linux), which a terminal needs; use --no-tty')
-  const words = [shell, '-c', terminalScript, 'berth', String(rows), String(columns), ...command]
-  return [script, '-q', '-e', '-f', '-c', `exec ${words.map(quoteWord).join(' ')}`, '/dev/null']
+  const hasTerminal = order.size !== null
+  const process = toExecProcess(child, { hasTerminal, toAccount, endSignals: ['SIGHUP', 'SIGKILL'] })
+  if (!hasTerminal) return process
+  // What `script` itself writes there.
+  process.stderr.resume()
+  return { ...process, stderr: null }
 }
 
 async function findLeader(journal: Journal | null, bootId: string) {
@@ -96,57 +84,4 @@ function readEnvironment(pid: number): Environment {
   const restored = isCarried ? given.flatMap((each) => /^_\d+=(.*)$/s.exec(each)?.[1] ?? []) : given
   const pairs = restored.map((each) => /^([^=]+)=(.*)$/s.exec(each))
   return Object.fromEntries(pairs.flatMap((pair) => (pair ? [[pair[1] ?? '', pair[2] ?? '']] : [])))
-}
-
-function toProcess(
-  child: ChildProcess,
-  { hasTerminal, toAccount }: { hasTerminal: boolean; toAccount: string[] },
-): ExecProcess {
-  const [stdin, stdout, stderr, named] = child.stdio as unknown as [Writable, Readable, Readable, Readable | null]
-  let terminal = ''
-  let wanted: TerminalSize | null = null
-  let isOver = false
-  const exitCode = new Promise<number | null>((resolve) => {
-    child.once('error', () => resolve(null))
-    child.once('exit', (code, signal) => {
-      isOver = true
-      resolve(signal ? 128 + constants.signals[signal] : code)
-    })
-  })
-  const resize = (size: TerminalSize) => {
-    wanted = size
-    if (isOver || !terminalName.test(terminal.trim())) return
-    const words = [...toAccount, 'stty', '-F', terminal.trim(), 'rows', String(size.rows), 'cols', String(size.columns)]
-    const setting = spawn(words[0] ?? '', words.slice(1), { stdio: 'ignore', cwd: '/' })
-    return new Promise<void>((resolve) => setting.on('error', () => resolve()).on('exit', () => resolve()))
-  }
-  named?.setEncoding('utf8').on('data', (text: string) => {
-    terminal = (terminal + text).slice(0, 64)
-    if (wanted) void resize(wanted)
-  })
-  for (const stream of [stdin, stdout, stderr, named]) stream?.on('error', () => undefined)
-  // What `script` itself writes there.
-  if (hasTerminal) stderr.resume()
-  const send = (signal: NodeJS.Signals) => {
-    try {
-      if (!isOver && child.pid !== undefined) process.kill(-child.pid, signal)
-    } catch {
-      // The command has just ended, or has become that of another account.
-    }
-  }
-  return {
-    stdin,
-    stdout,
-    stderr: hasTerminal ? null : stderr,
-    exitCode,
-    resize,
-    signal: (name) => {
-      if (Object.hasOwn(constants.signals, `SIG${name}`)) send(`SIG${name}` as NodeJS.Signals)
-    },
-    end: () => {
-      send('SIGHUP')
-      send('SIGKILL')
-      for (const stream of [stdin, stdout, stderr]) stream.destroy()
-    },
-  }
 }

@@ -1,6 +1,6 @@
 # The batch script of a run; Slurm runs it on the first node of the job. It has no argument and no secret: the command and its
-# environment are in the file `job` of the directory of the run, which only the account of the run may enter. Two lines before
-# the script set `dir` and `blocks`.
+# environment are in the file `job` of the directory of the run, which only the account of the run may enter. Sessions read the
+# file too (session.sh), until the run ends. Two lines before the script set `dir` and `blocks`.
 #
 # The script reports by symbolic links in that directory. A link is created atomically, by one machine only, also on a network
 # file system, and needs no room on a full disk. The text of a link is the record:
@@ -77,6 +77,7 @@ record() {
 }
 
 end() {
+  rm -f "$dir/job"
   record exit "$1"
   exit "${2:-0}"
 }
@@ -147,7 +148,7 @@ readers=$!
 keep stderr 5>"$dir/pipe.kept" <"$dir/pipe.err" &
 readers="$readers $!"
 exec 5<"$dir/pipe.kept" 3>"$dir/pipe.out" 4>"$dir/pipe.err"
-rm -f "$dir/job" "$dir/pipe.out" "$dir/pipe.err" "$dir/pipe.kept"
+rm -f "$dir/pipe.out" "$dir/pipe.err" "$dir/pipe.kept"
 
 [ "$term" = - ] || end "143 $term" 143
 [ -z "$killed" ] || end '137 -' 137

@@ -32,7 +32,7 @@ interface Commanding extends Pick<CompleteOptions, 'environment' | 'inheritNames
 
 const batchScript = childFunctions + readScript(import.meta.dirname, 'batch.sh')
 /** Sets the environment of the job and Slurm's variables. */
-const enterScript = readScript(import.meta.dirname, 'enter.sh')
+export const environmentScript = readScript(import.meta.dirname, 'enter.sh')
 const rankScript = readScript(import.meta.dirname, 'rank.sh')
 
 export const closureFile = 'closure.json'
@@ -69,8 +69,9 @@ export function makeJobFile(run: RunSpec, commanding: Commanding): string {
     // end them at once on TERM.
     forward: usesSrun(run) ? '' : 'yes',
     path_check: pathCheck,
+    step: carried.step.at(-1) ?? '',
   }
-  const words = wordsOf(run, { environment, path, streams, step: carried.step.at(-1) ?? '' })
+  const words = wordsOf(run, { environment, path, streams })
   return [
     ...Object.entries(assigned).map(([name, value]) => `${name}=${quoteWord(value)}`),
     ...Object.entries(carried.environment).map(([name, value]) => `export ${name}=${quoteWord(value)}`),
@@ -106,12 +107,10 @@ interface Wording {
   environment: Environment
   path: (given: string | null) => string
   streams: readonly string[]
-  /** The argument of `env` that restores the environment of the job. */
-  step: string
 }
 
 /** The words of the command line, from the outside in: stream files, environment, scripts, launcher, command. */
-function wordsOf(run: RunSpec, { environment, path, streams, step }: Wording): string[] {
+function wordsOf(run: RunSpec, { environment, path, streams }: Wording): string[] {
   const { spec } = run
   const argv = buildArgv(run, environment)
   if (argv.length === 0) throw new StartFailed('BAD_SPEC', 'command: required')
@@ -127,9 +126,9 @@ function wordsOf(run: RunSpec, { environment, path, streams, step }: Wording): s
   const enter = (body: readonly string[]) => [
     '/bin/sh',
     '-c',
-    quoteWord(enterScript),
+    quoteWord(environmentScript),
     'berth',
-    quoteWord(step),
+    '"$step"',
     ...body,
   ]
   const launched = launchedBy(run, argv, streams[0] ?? '')

@@ -32,9 +32,15 @@ const passed = ['PATH', 'SLURM_CONF'] as const
 /** Makes the commands print times as seconds since 1970, and messages in English. */
 const fixed = { SLURM_TIME_FORMAT: '%s', LC_ALL: 'C' }
 
+/** The variables of the server that its commands get. */
+export const selectCommandVariables = (
+  environment: Readonly<Record<string, string | undefined>>,
+): Record<string, string> =>
+  Object.fromEntries(passed.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])))
+
 export function createSlurm(environment: Readonly<Record<string, string | undefined>>): Slurm {
-  const own = Object.fromEntries(passed.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])))
-  return (command) => run(command, { ...own, ...fixed })
+  const own = { ...selectCommandVariables(environment), ...fixed }
+  return (command) => run(command, own)
 }
 
 /** Runs a command in a process group: a site may replace a command by a script, whose children must end with it. */

@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises'
+import type { Duplex } from 'node:stream'
 import { Alarms } from '../backend/alarms.ts'
 import { watchDirectory } from '../backend/directory-watch.ts'
 import { type CompleteOptions, type ExecutorOptions, optionDefaults } from '../backend/executor-options.ts'
@@ -6,6 +7,8 @@ import { unlessMissing } from '../backend/file-errors.ts'
 import { followSpool } from '../backend/spool-reader.ts'
 import {
   type BackendNode,
+  type ExecOrder,
+  type ExecProcess,
   type Executor,
   type ExecutorDescription,
   type Handle,
@@ -18,6 +21,7 @@ import {
 import { fileBlockBytes } from '../process/scripts.ts'
 import { Cluster } from './cluster.ts'
 import { createSlurm, type Slurm } from './commands.ts'
+import { connectToJob, execInJob, type SessionParts } from './exec.ts'
 import { ForgottenRuns } from './forgotten.ts'
 import { Layout, SharedDirTrouble } from './layout.ts'
 import { Observer } from './observer.ts'
@@ -58,6 +62,7 @@ class SlurmExecutor implements Executor {
   readonly name = 'slurm'
   readonly #options: SlurmOptions & CompleteOptions
   readonly #layout: Layout
+  readonly #sessionParts: SessionParts
   readonly #slurm: Slurm
   readonly #queue: Queue
   readonly #cluster: Cluster
@@ -83,6 +88,7 @@ class SlurmExecutor implements Executor {
     const observer = new Observer({ ...parts, forgotten, stopper, onChange: ring })
     this.#options = options
     this.#layout = layout
+    this.#sessionParts = { layout, queue, environment }
     this.#slurm = slurm
     this.#queue = queue
     this.#cluster = cluster
@@ -225,6 +231,14 @@ class SlurmExecutor implements Executor {
       jobIds.filter((id) => id !== null),
     )
     return jobIds.map((id) => samples.get(id ?? '') ?? {})
+  }
+
+  exec(handle: Handle, order: ExecOrder): Promise<ExecProcess> {
+    return execInJob(handle, order, this.#sessionParts)
+  }
+
+  connect(handle: Handle, port: number): Promise<Duplex> {
+    return connectToJob(handle, port, this.#sessionParts)
   }
 
   describe(): Promise<ExecutorDescription> {
