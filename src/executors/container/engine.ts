@@ -69,6 +69,8 @@ export interface EngineConnection {
   tls?: { ca: string; cert: string; key: string } | undefined
   /** Why the engine does not answer; null: unknown. */
   explain?(): string | null
+  /** Connects to a port of an address that the machine of the engine reaches. Throws SessionRefused. */
+  openPort?(address: string, port: number): Promise<Duplex>
 }
 
 export class Engine {
@@ -88,6 +90,11 @@ export class Engine {
     this.#target = socketPath === undefined ? parseAddress(address) : { socketPath }
     if (this.#target && tls) Object.assign(this.#target, tls)
     this.#http = new HttpClient('container engine', clock)
+  }
+
+  /** Absent: nothing connects to ports on the machine of the engine. */
+  get openPort(): EngineConnection['openPort'] {
+    return this.#connection.openPort
   }
 
   /** Throws BackendUnreachable unless the engine answers. */

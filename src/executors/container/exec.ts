@@ -10,6 +10,7 @@ import type { Containers } from './containers.ts'
 import type { Engine } from './engine.ts'
 import { findContainerAddress, parsePhase } from './observation.ts'
 import { Frames } from './output.ts'
+import { refusesConnections } from './remote-port.ts'
 
 /**
  * Commands in the container of a run, by the exec API of the engine, and connections to the address of the container. The
@@ -71,35 +72,39 @@ export async function execInContainer(handle: Handle, order: ExecOrder, parts: E
 }
 
 /** The container's own address: never the machine's, nor that of another container. */
-export async function connectToContainer(handle: Handle, port: number, parts: ExecParts): Promise<Socket> {
+export async function connectToContainer(handle: Handle, port: number, parts: ExecParts): Promise<Duplex> {
   const { engine, containers } = parts
-  if (engine.isRemote) throw new SessionRefused('The server does not reach ports of containers on other machines')
+  const open = engine.openPort ?? openPortHere
+  if (engine.isRemote && !engine.openPort)
+    throw new SessionRefused('The server reaches ports of containers on other machines only through ssh')
   const { ip } = findContainerAddress(await findRunning(handle, containers))
   if (ip === undefined)
     throw new SessionRefused('The container has no address of its own, so its ports are not reached')
-  const socket = connect({ host: ip, port, allowHalfOpen: true })
+  const connection = await open(ip, port)
+  // The container may have ended, and another one may have got its address.
+  const found = await findRunning(handle, containers).catch((error: unknown) => {
+    connection.destroy()
+    throw error
+  })
+  if (connection.destroyed) throw new SessionRefused(`The connection to port ${port} of the container broke`)
+  if (findContainerAddress(found).ip === ip) return connection
+  connection.destroy()
+  throw notRunning()
+}
+
+async function openPortHere(address: string, port: number): Promise<Socket> {
+  const socket = connect({ host: address, port, allowHalfOpen: true })
   // The connection may break before a session reads from the socket, which then reports the error.
   socket.on('error', () => undefined)
   const late = setTimeout(() => socket.destroy(new Error('no answer')), connectMsMax)
   try {
     await once(socket, 'connect')
   } catch (cause) {
-    throw new SessionRefused(
-      `Port ${port} of the container refuses connections; does the job listen on all addresses?`,
-      { cause },
-    )
+    throw new SessionRefused(refusesConnections(port), { cause })
   } finally {
     clearTimeout(late)
   }
-  // The container may have ended, and another one may have got its address.
-  const found = await findRunning(handle, containers).catch((error: unknown) => {
-    socket.destroy()
-    throw error
-  })
-  if (socket.destroyed) throw new SessionRefused(`The connection to port ${port} of the container broke`)
-  if (findContainerAddress(found).ip === ip) return socket
-  socket.destroy()
-  throw notRunning()
+  return socket
 }
 
 const notRunning = () => new SessionRefused('The container of the run is not running')

@@ -5,6 +5,7 @@ import { Containers } from './containers.ts'
 import { Engine, type EngineConnection } from './engine.ts'
 import { type EngineFacts, findTroubles, readEngineFacts } from './engine-facts.ts'
 import { lookAtMachine, type MachineLook } from './machine-look.ts'
+import { openRemotePort } from './remote-port.ts'
 import type { ContainerOptions } from './start.ts'
 import { type SshHost, Tunnel } from './tunnel.ts'
 
@@ -59,7 +60,8 @@ export async function connectMachine(
   const connection: EngineConnection = { isRemote, ...(tls && { tls: await readCertificates(tls) }) }
   if (ssh === null) return { connection }
   const tunnel = await Tunnel.open({ to: ssh, environment, clock, log }, waitMs)
-  const through = { ...connection, socketPath: tunnel.socketPath, explain: () => tunnel.explain() }
+  const openPort = (address: string, port: number) => openRemotePort(ssh, { address, port, environment })
+  const through = { ...connection, socketPath: tunnel.socketPath, explain: () => tunnel.explain(), openPort }
   return { connection: through, onClose: () => tunnel.close() }
 }
 

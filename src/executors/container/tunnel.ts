@@ -34,13 +34,17 @@ const options = [
   'StreamLocalBindUnlink=yes',
 ]
 
-export const sshArguments = ({ user, host, port, socket }: SshHost, local: string): string[] => [
+export const sshArguments = (to: SshHost, local: string): string[] => [
   '-N',
+  ...loginArguments(to),
+  ...['-L', `${local}:${to.socket}`, '--', to.host],
+]
+
+export const loginArguments = ({ user, port }: SshHost): string[] => [
   '-T',
   ...options.flatMap((option) => ['-o', option]),
   ...(user === null ? [] : ['-l', user]),
   ...(port === null ? [] : ['-p', port]),
-  ...['-L', `${local}:${socket}`, '--', host],
 ]
 
 /**

@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseSshAddress } from '../../../src/config/engine-address.ts'
 import { createMachine } from '../../../src/executors/container/machine.ts'
@@ -118,6 +120,20 @@ describe.skipIf(lab === undefined)('with several machines', () => {
     it.each(names)('on %s finds its closure', async (node) => {
       const handle = await start(node, sh('cat "$BERTH_CLOSURE"'), { closure: '{"step":3}' })
       expect((await read(executor, handle)).out).toBe('{"step":3}')
+    })
+
+    it.each(names)('on %s is reached at its ports, and its machine is not', async (node) => {
+      const listen = 'echo up; while :; do nc -l -p 7070 -e cat; done'
+      const handle = await start(node, sh(listen))
+      await read(executor, handle, { enough: ({ out }) => out === 'up\n' })
+      const connection = await until(() => executor.connect?.(handle, 7070).catch(() => null), { what: 'it listens' })
+      const bytes = randomBytes(1_000_000)
+      connection.end(bytes)
+      expect((await buffer(connection)).equals(bytes)).toBe(true)
+      await expect(executor.connect?.(handle, 22)).rejects.toThrow('Port 22 of the container refuses connections')
+      await executor.stop(handle, 0)
+      await untilEnded(executor, handle)
+      await expect(executor.connect?.(handle, 7070)).rejects.toThrow('The container of the run is not running')
     })
 
     it.each(names)('on %s runs as the account there', async (node) => {
