@@ -197,10 +197,10 @@ export async function storeList(
   const hashes = listHashes(list.entries)
   return domain.db.transaction(async (sql) => {
     await lockOwner(sql, owner)
-    const { blobs, missing } = await findBlobs(sql, owner, hashes)
-    const stored = await sql.query(storeListSql, [owner.snapshotId, text, ...listFacts(list), blobs])
+    const stored = await sql.query(storeListSql, [owner.snapshotId, text, ...listFacts(list)])
     if (stored.length === 0) await readAnnounced(sql, owner) // throws if it was removed
-    if (missing.length === 0) await complete(sql, owner, blobs)
+    const missing = await nameBlobs(sql, owner, hashes)
+    if (missing.length === 0) await complete(sql, owner)
     return missing
   })
 }
@@ -214,7 +214,7 @@ const listFacts = ({ git }: FileList) => [
 ]
 
 const storeListSql = `
-UPDATE snapshot SET list = $2, commit = $3, branch = $4, remote = $5, changed = $6, diff = $7, blobs = $8::bigint[]
+UPDATE snapshot SET list = $2, commit = $3, branch = $4, remote = $5, changed = $6, diff = $7
 WHERE id = $1 AND completed_at IS NULL RETURNING 1`
 
 /** Its next try is announced again; without a list it has no blobs. */
@@ -237,20 +237,18 @@ export async function completeSnapshot(
 ): Promise<void> {
   await db.transaction(async (sql) => {
     await lockOwner(sql, owner)
-    const { blobs, missing } = await findBlobs(sql, owner, listHashes(entries))
-    const [first] = missing
+    const [first] = await nameBlobs(sql, owner, listHashes(entries))
     const without = entries.find((each) => isFile(each) && each.sha256 === first)
     if (without) throw InvalidInput.at('body', `The content of ${JSON.stringify(without.path)} is missing`)
-    await complete(sql, owner, blobs)
+    await complete(sql, owner)
   })
 }
 
 /** Also removes what broken uploads left: a blob without all of its chunks. */
-async function complete(sql: Sql, { snapshotId }: SnapshotOwner, blobs: readonly number[]): Promise<void> {
+async function complete(sql: Sql, { snapshotId }: SnapshotOwner): Promise<void> {
   await sql.query(
-    `UPDATE snapshot SET blobs = $2::bigint[], completed_at = berth_now(), unused_since = berth_now()
-     WHERE id = $1 AND completed_at IS NULL`,
-    [snapshotId, blobs],
+    'UPDATE snapshot SET completed_at = berth_now(), unused_since = berth_now() WHERE id = $1 AND completed_at IS NULL',
+    [snapshotId],
   )
   await sql.query(`UPDATE blob SET snapshot_id = NULL WHERE snapshot_id = $1 AND NOT complete`, [snapshotId])
 }
@@ -266,23 +264,31 @@ export const listHashes = (entries: readonly SnapshotEntry[]): string[] => [
 
 const hashBytes = 32
 
-async function findBlobs(
+/** Writes which blobs the server has for a snapshot; returns the hashes of the others. */
+async function nameBlobs(
   sql: Sql,
-  { userId }: Pick<SnapshotOwner, 'userId'>,
+  { snapshotId, userId }: SnapshotOwner,
   hashes: readonly string[],
-): Promise<{ blobs: number[]; missing: string[] }> {
-  const rows = await sql.query<{ id: number; place: number }>(findBlobsSql, [
+): Promise<string[]> {
+  const rows = await sql.query<{ place: number }>(nameBlobsSql, [
     userId,
     Buffer.from(hashes.join(''), 'hex'),
     hashes.length,
+    snapshotId,
   ])
-  const found = new Set(rows.map(({ place }) => place))
-  return { blobs: rows.map(({ id }) => id), missing: hashes.filter((_, place) => !found.has(place)) }
+  return rows.flatMap(({ place }) => hashes[place] ?? [])
 }
 
-const findBlobsSql = `
-SELECT b.id, w.place FROM generate_series(0, $3::int - 1) AS w(place)
-JOIN blob b ON b.user_id = $1 AND b.complete AND b.hash = substring($2::bytea FROM w.place * ${hashBytes} + 1 FOR ${hashBytes})`
+/** Ids of 50,000 blobs stay in the database. */
+const nameBlobsSql = `
+WITH named AS MATERIALIZED (
+  SELECT w.place, b.id FROM generate_series(0, $3::int - 1) AS w(place)
+  LEFT JOIN blob b ON b.user_id = $1 AND b.complete AND b.hash = substring($2::bytea FROM w.place * ${hashBytes} + 1 FOR ${hashBytes})
+),
+stored AS (
+  UPDATE snapshot SET blobs = ARRAY(SELECT id FROM named WHERE id IS NOT NULL) WHERE id = $4 AND completed_at IS NULL
+)
+SELECT place FROM named WHERE id IS NULL ORDER BY place`
 
 export const snapshotNotFound = (id: string) => new NotFound(`Snapshot ${id.slice(0, 64)} not found`)
 
