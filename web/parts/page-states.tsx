@@ -103,3 +103,7 @@ export function Missing({ what }: { what: string }) {
     </Empty>
   )
 }
+
+/** In place of a part whose facts are not known: loading, or why they could not be read. */
+export const NotRead = ({ of: { failure, read } }: { of: { failure: unknown; read: () => void } }) =>
+  failure ? <Failed failure={failure} onRetry={read} /> : <Loading />

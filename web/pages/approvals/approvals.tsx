@@ -6,7 +6,7 @@ import { useKeys } from '../../ground/keys.ts'
 import { usePageTitle } from '../../ground/page-title.ts'
 import { useStart } from '../../ground/server-facts.ts'
 import { Button } from '../../parts/button.tsx'
-import { Empty, Failed, FailedInline, Loading } from '../../parts/page-states.tsx'
+import { Empty, Failed, FailedInline, Loading, NotRead } from '../../parts/page-states.tsx'
 import { WithPanel } from '../../parts/side-panel.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { ApprovalPanel } from './approval-panel.tsx'
@@ -49,8 +49,8 @@ export function ApprovalsPage() {
         The lists are pending, decided and mine.
       </Empty>
     )
-  if (users === null) return <Loading />
-  const filter = toFilter(search, users, viewer.user.id)
+  if (!users.value) return <NotRead of={users} />
+  const filter = toFilter(search, users.value, viewer.user.id)
   return <ApprovalList key={JSON.stringify(filter)} filter={filter} search={search} />
 }
 

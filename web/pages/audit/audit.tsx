@@ -12,7 +12,7 @@ import { FoldButton, type Folded, useFolds } from '../../parts/folds.tsx'
 import { Forbidden } from '../../parts/forbidden.tsx'
 import { Listing } from '../../parts/listing.tsx'
 import { ObjectLink } from '../../parts/object-link.tsx'
-import { Empty, Loading } from '../../parts/page-states.tsx'
+import { Empty, NotRead } from '../../parts/page-states.tsx'
 import { WithPanel } from '../../parts/side-panel.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Moment } from '../../parts/time.tsx'
@@ -39,8 +39,8 @@ function AuditLog() {
   const key = filterKeys.map((each) => search[each]).join('\n')
   // Times that count back from now move on with another filter.
   const { filter, problems } = useMemo(
-    () => toAuditFilter(search, { users: users ?? new Map(), nowMs: serverNowMs() }),
-    [key, users],
+    () => toAuditFilter(search, { users: users.value ?? new Map(), nowMs: serverNowMs() }),
+    [key, users.value],
   )
   const change = (next: AuditSearch, replace = false) =>
     void navigate({ search: (before) => ({ ...before, ...next }), replace })
@@ -48,13 +48,15 @@ function AuditLog() {
   return (
     <WithPanel panel={<Panel search={search} onChange={change} />}>
       <AuditBar search={search} onChange={change} />
-      {users === null && <Loading />}
-      {users && problems.length > 0 && (
+      {!users.value && <NotRead of={users} />}
+      {users.value && problems.length > 0 && (
         <Empty title="The filter has a mistake" actions={<Button onClick={clear}>Clear the filter</Button>}>
           {problems.join(' ')}
         </Empty>
       )}
-      {users && problems.length === 0 && <Entries filter={filter} search={search} clear={clear} onChange={change} />}
+      {users.value && problems.length === 0 && (
+        <Entries filter={filter} search={search} clear={clear} onChange={change} />
+      )}
     </WithPanel>
   )
 }

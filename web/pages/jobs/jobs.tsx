@@ -8,7 +8,7 @@ import { usePageTitle } from '../../ground/page-title.ts'
 import { serverNowMs } from '../../ground/server-clock.ts'
 import { useStart } from '../../ground/server-facts.ts'
 import { Button } from '../../parts/button.tsx'
-import { Empty, Loading } from '../../parts/page-states.tsx'
+import { Empty, Loading, NotRead } from '../../parts/page-states.tsx'
 import { WithPanel } from '../../parts/side-panel.tsx'
 import { JobRows } from './job-rows.tsx'
 import styles from './jobs.module.css'
@@ -27,18 +27,18 @@ export function JobsPage() {
   const { order, group, peek, ...terms } = search
   const users = useUserNames(terms.user)
   const teams = useTeamNames(terms.team)
-  const isKnown = users !== null && teams !== null
+  const isKnown = users.value !== undefined && teams.value !== undefined
   const text = formatFilter(terms)
   // Times that count back from now move on with another filter.
   const { filter, problems } = useMemo(
     () =>
       toJobFilter(terms, {
         viewerId: viewer.user.id,
-        users: users ?? new Map(),
-        teams: teams ?? new Map(),
+        users: users.value ?? new Map(),
+        teams: teams.value ?? new Map(),
         nowMs: serverNowMs(),
       }),
-    [text, users, teams, viewer.user.id],
+    [text, users.value, teams.value, viewer.user.id],
   )
   const counts = useStateCounts(filter)
   const isReady = isKnown && problems.length === 0
@@ -51,7 +51,7 @@ export function JobsPage() {
         <StateTabs counts={counts} search={search} />
         <ListOptions search={search} />
       </div>
-      {!isKnown && <Loading />}
+      {!isKnown && <NotRead of={users.value ? teams : users} />}
       {isKnown && problems.length > 0 && <WrongFilter />}
       {isReady && (
         <WithPanel

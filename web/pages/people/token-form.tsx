@@ -47,6 +47,8 @@ export function TokenForm({ userName, userId, onCreate, onClose }: TokenFormProp
   const create = async (): Promise<Refusal | null> => {
     const known = users.value?.users.nodes.find((each) => each.name === owner)?.id
     const ownerId = owner === userName && userId ? userId : owner === viewer.user.name ? viewer.user.id : known
+    if (!ownerId && !users.value)
+      return refusal(`The users could not be read${users.failure ? `: ${users.failure.message}` : ' yet'}`)
     if (!ownerId) return refusal(`No user has the name ${owner}.`)
     const expiresAt = days && new Date(serverNowMs() + Number(days) * dayMs).toISOString()
     const input = { name: name.trim(), scopes: [...chosen], userId: ownerId, ...(expiresAt && { expiresAt }) }

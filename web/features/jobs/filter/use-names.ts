@@ -1,6 +1,6 @@
 import { FindTeamsDocument, FindUsersDocument } from '../../../generated/graphql.ts'
 import { client } from '../../../ground/connection.ts'
-import { useResource } from '../../../ground/resource.ts'
+import { type Resource, useResource } from '../../../ground/resource.ts'
 
 /** The id of an object by name; undefined: there is none, or the viewer may not see it. */
 type FindId = (name: string, signal: AbortSignal) => Promise<string | undefined>
@@ -18,8 +18,8 @@ const findTeam: FindId = async (name, signal) => {
   return teams.nodes.find((each) => each.name === name)?.id
 }
 
-/** Ids of the objects that a filter names; null: they are being read. */
-function useNames(kind: 'user' | 'team', wanted: string, find: FindId): ReadonlyMap<string, string> | null {
+/** Ids of the objects that a filter names. A name without an object is missing; after a failure nothing is known of any. */
+function useNames(kind: 'user' | 'team', wanted: string, find: FindId): Resource<ReadonlyMap<string, string>> {
   const names = wanted
     .split(',')
     .map((name) => name.trim())
@@ -29,12 +29,12 @@ function useNames(kind: 'user' | 'team', wanted: string, find: FindId): Readonly
     const id = await find(name, signal)
     return id === undefined ? [] : [[name, id] as const]
   }
-  const { value, failure } = useResource(
+  const found = useResource<ReadonlyMap<string, string>>(
     `ids of the ${kind} ${names.join()}`,
     async (signal) => new Map((await Promise.all(names.map((name) => readId(name, signal)))).flat()),
     { isOff },
   )
-  return value ?? (isOff || failure ? none : null)
+  return isOff ? { ...found, value: none } : found
 }
 
 export const useUserNames = (wanted = '') => useNames('user', wanted, findUser)
