@@ -2316,7 +2316,7 @@ export type PeekJobQueryVariables = Exact<{
 }>;
 
 
-export type PeekJobQuery = { job: { maxAttempts: number, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, dependencies: Array<{ satisfied: boolean | null, job: { id: string, name: string | null, state: JobState } }>, scheduling: { jobsAhead: number, fit: { missing: Array<string> }, reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null } | null } | null, logs: { lines: Array<{ runNumber: number, number: number, stream: LogStream, text: string }> } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } } | null };
+export type PeekJobQuery = { job: { maxAttempts: number, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, attempt: number, executor: Executor, project: string | null, position: number | null, priority: number | null, basePriority: number, priorityOverride: number | null, allowedActions: Array<JobAction>, maxRunTimeSeconds: number | null, createdAt: string, eligibleAt: string | null, startedAt: string | null, finishedAt: string | null, dependencies: Array<{ satisfied: boolean | null, job: { id: string, name: string | null, state: JobState } }>, scheduling: { jobsAhead: number, reasons: Array<{ code: PendingReasonCode, message: string, job: { id: string, name: string | null } | null }>, fit: { missing: Array<string> }, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null } | null } | null, logs: { lines: Array<{ runNumber: number, number: number, stream: LogStream, text: string }> } | null, labels: Array<{ key: string, value: string }>, user: { id: string, name: string }, pool: { id: string, name: string }, resources: { cpu: number, memoryBytes: number, gpu: number, gpuModel: Array<string>, gpuMemoryBytes: number | null, replicas: number } | null, cost: { amount: number, currency: string | null } | null, progress: { fraction: number | null, message: string | null, at: string } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null } } | null };
 
 export type ListUpdatesSubscriptionVariables = Exact<{
   filter?: JobFilter | null | undefined;
@@ -7002,6 +7002,14 @@ export const PeekJobDocument = /*#__PURE__*/ new TypedDocumentString(`
     }
     scheduling {
       jobsAhead
+      reasons {
+        code
+        message
+        job {
+          id
+          name
+        }
+      }
       fit {
         missing
       }

@@ -2,6 +2,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useEffect } from 'react'
 import { confirmBulk } from '../../features/jobs/actions/confirm-bulk.tsx'
 import { retryJob } from '../../features/jobs/actions/retry-job.ts'
+import { ReasonText } from '../../features/jobs/reason-text.tsx'
 import { StartEstimate, TimeLeft } from '../../features/jobs/rows/estimates.tsx'
 import { type JobRow, jobStore } from '../../features/jobs/rows/job-store.ts'
 import { describePlace, describeRequest } from '../../features/jobs/rows/place.ts'
@@ -133,13 +134,16 @@ function Actions({ job }: { job: JobRow }) {
 
 /** Why it waits, and when it may start. */
 function Waiting({ row, job }: { row: JobRow; job: PeekedJob | undefined }) {
-  const reasons = row.scheduling?.reasons ?? []
+  const known = row.scheduling?.reasons.map((reason) => ({ ...reason, job: null }))
+  const reasons = job?.scheduling?.reasons ?? known ?? []
   const ahead = job?.scheduling?.jobsAhead ?? 0
   return (
     <section className={styles.waiting} aria-label="Why it waits">
       {reasons.length === 0 && <p>The scheduler has not looked at this job yet.</p>}
-      {reasons.map(({ code, message }) => (
-        <p key={`${code} ${message}`}>{formatServerText(message)}</p>
+      {reasons.map((reason) => (
+        <p key={`${reason.code} ${reason.message}`}>
+          <ReasonText {...reason} />
+        </p>
       ))}
       {job?.scheduling?.fit.missing
         .filter((each) => !reasons.some(({ message }) => message === each))

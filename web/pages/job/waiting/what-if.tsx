@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { ReasonText } from '../../../features/jobs/reason-text.tsx'
 import { describeEstimate } from '../../../features/jobs/rows/describe-estimate.ts'
 import { type Spec, toSpecInput } from '../../../features/spec/spec-input.ts'
 import { linkToSubmit } from '../../../features/spec/spec-link.ts'
@@ -14,7 +15,6 @@ import { formatServerText } from '../../../parts/server-text.ts'
 import { Table } from '../../../parts/table.tsx'
 import type { PageJob } from '../use-job.ts'
 import { listProposals } from './proposals.ts'
-import { ReasonText } from './reason-text.tsx'
 import styles from './why-it-waits.module.css'
 
 type Preview = PreviewChangeQuery['previewJob']

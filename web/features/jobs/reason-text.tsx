@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
-import { formatServerText, nameJob } from '../../../parts/server-text.ts'
-import styles from './why-it-waits.module.css'
+import { formatServerText, nameJob } from '../../parts/server-text.ts'
+import styles from './reason-text.module.css'
 
 export const JobLink = ({ job: { id, name } }: { job: { id: string; name: string | null } }) => (
   <Link to="/jobs/$id" params={{ id }} className={styles.link}>
