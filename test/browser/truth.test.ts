@@ -71,7 +71,7 @@ describeLongConsole('pages in a storm', (subject) => {
     await storm.blow(50)
     const logIn = { server: { ...server, url: proxy.url }, token: adminToken }
     context = await subject.openContext({ viewport: { width: 1280, height: 900 } }, logIn)
-    pages = new ShownPages(api, await findWaiting())
+    pages = new ShownPages(api, await findWaiting(), views)
     await pages.open(context, proxy.url)
   })
   afterAll(async () => {

@@ -21,7 +21,7 @@ export interface Facts {
   job: { state: JobState; version: number } | null
 }
 
-export interface View {
+export interface View<Seen extends object = Facts> {
   name: string
   /** Views with the same path share a tab. */
   path: (jobId: string) => string
@@ -30,7 +30,7 @@ export interface View {
   /** A script that returns the texts of the page. */
   script: string
   /** The same texts by the server. `shown`: how many rows the page draws, of a list that goes on. */
-  expect: (facts: Facts, shown: readonly string[]) => readonly string[]
+  expect: (facts: Seen, shown: readonly string[]) => readonly string[]
 }
 
 const tabs: readonly JobState[] = ['RUNNING', 'QUEUED', 'BLOCKED', 'FAILED', 'SUCCEEDED', 'CANCELLED']
@@ -113,5 +113,8 @@ export const views: readonly View[] = [
 ]
 
 /** The rows of the server that these views show. */
-export const readFacts = (api: Api, jobId: string, shown: readonly View[]): Promise<Facts> =>
-  api.ask<Facts>(`{ ${shown.map(({ facts }) => facts(jobId)).join(' ')} }`)
+export const readFacts = <Seen extends object = Facts>(
+  api: Api,
+  jobId: string,
+  shown: readonly View<Seen>[],
+): Promise<Seen> => api.ask<Seen>(`{ ${[...new Set(shown.map(({ facts }) => facts(jobId)))].join(' ')} }`)
