@@ -13,12 +13,15 @@ import type { Inspected } from './observation.ts'
 export async function wasEndedByEngine(engine: Engine, { Id: id, State: state }: Inspected): Promise<boolean> {
   if (Date.parse(state.FinishedAt) >= (await readEngineStart(engine)) || (await isPodman(engine))) return false
   const note = (await readFile(engine, { container: id, path: notePath })) ?? ''
+  const [, asked, code = state.ExitCode] = /^ended( TERM)?(?: (\d+))?/.exec(note) ?? []
   // An image without a shell has no note.
-  return note.includes('ended') ? note.includes('TERM') : killedCodes.includes(state.ExitCode)
+  if (!note.includes('ended')) return killedCodes.includes(state.ExitCode)
+  return asked !== undefined || (state.ExitCode === lostCode && Number(code) !== lostCode)
 }
 
-/** 255: the process was gone when dockerd started, as after a restart of the machine. */
-const killedCodes: readonly number[] = [137, 143, 255]
+/** The process was gone when dockerd started, as after a restart of the machine. */
+const lostCode = 255
+const killedCodes: readonly number[] = [137, 143, lostCode]
 
 /**
  * A dockerd that starts after it was killed creates its socket, ends the containers, and then serves requests. This

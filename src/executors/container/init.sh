@@ -29,5 +29,5 @@ if [ "$limit" -gt 0 ]; then
   (trap '' TERM; sleep "$limit" || exit; kill -TERM -1; sleep "$grace"; kill -KILL -1) >/dev/null 9>&- &
 fi
 await "$child"
-echo "ended$asked" >"$note"
+echo "ended$asked $code" >"$note"
 exit "$code"

@@ -1,4 +1,4 @@
-/** File in which init.sh notes that the command ended, and whether TERM came before. */
+/** File in which init.sh notes that the command ended, whether TERM came before, and the exit code. */
 export const notePath = '/.berth-note'
 
 /** Empty, and every account can write it. */

@@ -14,9 +14,11 @@ import { listenAsEngine } from './fake-engine.ts'
 it.each([
   ['was killed with its machine', '\n', 255, true],
   ['was killed by dockerd', '\n', 137, true],
-  ['got TERM from dockerd', 'ended TERM\n', 0, true],
-  ['ended by itself with 255', 'ended\n', 255, false],
-  ['ended by itself with 3', 'ended\n', 3, false],
+  ['got TERM from dockerd', 'ended TERM 0\n', 0, true],
+  ['ended by itself with 255', 'ended 255\n', 255, false],
+  ['lost its output, and then dockerd lost it', 'ended 141\n', 255, true],
+  ['ended by itself with 255 under an earlier version', 'ended\n', 255, false],
+  ['ended by itself with 3', 'ended 3\n', 3, false],
 ])('a container that %s: interrupted or not', async (_, note, exitCode, expected) => {
   const directory = await mkdtemp(join(tmpdir(), 'berth-engine-stop-'))
   const server = await listenAsEngine(directory, ({ url = '' }, response) => {

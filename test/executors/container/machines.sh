@@ -39,9 +39,10 @@ start() {
 }
 
 stop() {
-  ip netns pids "$(space "$1")" | xargs -r kill -9 2>/dev/null || true
-  # Shims and commands of containers are in namespaces of their own.
-  pgrep -f -- "$folder/$1/" | grep -vx $$ | xargs -r kill -9 2>/dev/null || true
+  # Shims and commands of containers are in namespaces of their own. All die at once, as without power.
+  local own
+  own=$(ip netns pids "$(space "$1")" 2>/dev/null; pgrep -f -- "$folder/$1/" | grep -vx $$)
+  for pid in $own; do echo "$pid"; pgrep -P "$pid"; done | sort -u | xargs -r kill -9 2>/dev/null || true
   sleep 0.5
   rm -f "$folder/$1"/{docker.pid,engine.sock,sshd.pid} "$folder/$1"/exec/containerd/*.pid
 }
