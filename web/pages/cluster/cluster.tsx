@@ -92,7 +92,7 @@ function Nodes({ nodes, pool }: { nodes: readonly MapNode[]; pool: ClusterPool }
         <FitsField key={fitsText} text={fitsText ?? ''} onChange={(fits) => change({ fits: fits || undefined })} />
         <ColorChoice by={by} pool={pool.name} />
         <TableLink isTable={view === 'table'} pool={pool.name} />
-        <AddButton pool={pool} />
+        <AddButton pool={pool} hasMachines={machines.size > 0} />
       </header>
       <Problems
         openName={open ? undefined : openName}
@@ -179,9 +179,9 @@ const TableLink = ({ isTable, pool }: { isTable: boolean; pool: string }) => (
 /** Executors of one machine, whose pool cannot get nodes. */
 const ofOneMachine: readonly Executor[] = ['LOCAL', 'HANDLER', 'CONTAINER']
 
-function AddButton({ pool }: { pool: ClusterPool }) {
+function AddButton({ pool, hasMachines = false }: { pool: ClusterPool; hasMachines?: boolean }) {
   const may = useMay()
-  const isBound = pool.executors.some((each) => ofOneMachine.includes(each))
+  const isBound = !hasMachines && pool.executors.some((each) => ofOneMachine.includes(each))
   if (isBound || !may('NODE_WRITE')) return null
   return (
     <Button
