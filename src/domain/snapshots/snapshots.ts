@@ -147,7 +147,7 @@ export async function announceFiles(
   const id = newId('snapshot', time.nowMs())
   return db.transaction(async (sql) => {
     await lockOwner(sql, { userId })
-    const { missing } = await findBlobs(sql, { userId }, listHashes(files))
+    const missing = await nameBlobs(sql, { snapshotId: id, userId }, listHashes(files)) // the snapshot does not exist yet
     const [use] = await sql.query<{ storedBytes: number }>(`SELECT ${storedSql} AS "storedBytes"`, [userId])
     const fitting = fitFiles(files, { missing, bytesLeft: userBytesMax - (use?.storedBytes ?? 0) })
     const kept = new Set(fitting)
@@ -217,7 +217,7 @@ const storeListSql = `
 UPDATE snapshot SET list = $2, commit = $3, branch = $4, remote = $5, changed = $6, diff = $7
 WHERE id = $1 AND completed_at IS NULL RETURNING 1`
 
-/** Its next try is announced again; without a list it has no blobs. */
+/** The next try announces the snapshot again; without a list it has no blobs. */
 const removeRefusedSql = 'DELETE FROM snapshot WHERE id = $1 AND completed_at IS NULL AND list IS NULL'
 
 async function readAnnounced(sql: Sql, { snapshotId, userId }: SnapshotOwner): Promise<Announced> {
