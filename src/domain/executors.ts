@@ -173,7 +173,7 @@ const table: Readonly<Record<ExecutorName, ExecutorTraits>> = {
     launchers,
     mapsPorts: true,
     namesIsolated: true,
-    honours: [...containers, 'replicas', ...scripts, ...files, 'handler', 'input', 'snapshot'],
+    honours: [...containers, 'replicas', ...scripts, ...files, 'handler', 'input', 'snapshot', 'outputs'],
   },
 }
 

@@ -81,6 +81,15 @@ export type ApproveJobsInput = {
   decisions: Array<ApproveJobInput>;
 };
 
+/** Where the content of an artifact is. */
+export type ArtifactKind =
+  /** In a stored file, which `createDownload` gives. */
+  | 'FILE'
+  /** At `uri`. */
+  | 'LINK'
+  /** In `body`. */
+  | 'TEXT';
+
 /** Filter for audit entries. All fields must match. */
 export type AuditFilter = {
   /** Entries of one of these users. At most 1,000. */
@@ -2209,7 +2218,7 @@ export type RunMetricsQuery = { node:
     | { id: string }
    | null };
 
-export type ArtifactRowFragment = { id: string, name: string, mediaType: string, sizeBytes: number | null, uri: string | null, createdAt: string, run: { id: string, number: number } };
+export type ArtifactRowFragment = { id: string, name: string, kind: ArtifactKind, mediaType: string, sizeBytes: number | null, uri: string | null, createdAt: string, run: { id: string, number: number } };
 
 export type JobArtifactsQueryVariables = Exact<{
   id: string;
@@ -2218,7 +2227,7 @@ export type JobArtifactsQueryVariables = Exact<{
 }>;
 
 
-export type JobArtifactsQuery = { job: { id: string, artifacts: { nodes: Array<{ id: string, name: string, mediaType: string, sizeBytes: number | null, uri: string | null, createdAt: string, run: { id: string, number: number } }>, pageInfo: { hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type JobArtifactsQuery = { job: { id: string, artifacts: { nodes: Array<{ id: string, name: string, kind: ArtifactKind, mediaType: string, sizeBytes: number | null, uri: string | null, createdAt: string, run: { id: string, number: number } }>, pageInfo: { hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type ArtifactContentQueryVariables = Exact<{
   id: string;
@@ -3976,6 +3985,7 @@ export const ArtifactRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment ArtifactRow on Artifact {
   id
   name
+  kind
   mediaType
   sizeBytes
   uri
@@ -6844,6 +6854,7 @@ export const JobArtifactsDocument = /*#__PURE__*/ new TypedDocumentString(`
     fragment ArtifactRow on Artifact {
   id
   name
+  kind
   mediaType
   sizeBytes
   uri

@@ -14,3 +14,18 @@ export const toCsv = (rows: readonly (readonly Cell[])[]): string =>
 export function downloadCsv(name: string, rows: readonly (readonly Cell[])[]): void {
   saveFile(`${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}.csv`, toCsv(rows), 'text/csv')
 }
+
+/** The first rows of a text of RFC 4180. */
+export function parseCsv(text: string, rowsMax: number): string[][] {
+  const rows: string[][] = []
+  let row: string[] = []
+  for (const [whole, quoted, plain = '', end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^,\r\n]*))(,|\r?\n|\r|$)/g)) {
+    if (whole === '' && row.length === 0) continue
+    row.push(quoted?.replaceAll('""', '"') ?? plain)
+    if (end === ',') continue
+    rows.push(row)
+    row = []
+    if (rows.length === rowsMax) break
+  }
+  return rows
+}

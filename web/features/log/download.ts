@@ -25,5 +25,8 @@ export const makeArtifactUrl = (artifactId: string): Promise<string | null> => m
 
 export const downloadArtifact = (artifactId: string): Promise<void> => download({ artifactId })
 
+/** All files of a job as a tar. */
+export const downloadFiles = (jobId: string): Promise<void> => download({ filesOfJob: jobId })
+
 export const downloadLog = (jobId: string, run: number, format: DownloadFormat): Promise<void> =>
   download({ log: { jobId, run, format, streams: [...allStreams] } })

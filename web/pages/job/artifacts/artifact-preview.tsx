@@ -4,6 +4,7 @@ import { ArtifactContentDocument, type ArtifactRowFragment } from '../../../gene
 import { client } from '../../../ground/connection.ts'
 import { loadPart } from '../../../ground/load-part.ts'
 import { useResource } from '../../../ground/resource.ts'
+import { parseCsv } from '../../../parts/csv.ts'
 import { Failed, Loading } from '../../../parts/page-states.tsx'
 import { Address } from './artifact-address.tsx'
 import styles from './artifacts-tab.module.css'
@@ -12,12 +13,13 @@ const Markdown = lazy(async () => ({ default: (await loadPart(() => import('./ma
 
 /** Text, JSON, Markdown and pictures; of everything else the address. The text is data: no HTML of it is shown. */
 export function ArtifactPreview({ artifact }: { artifact: ArtifactRowFragment }) {
-  const { id, uri, mediaType } = artifact
-  const isPicture = uri === null && mediaType.startsWith('image/')
+  const { id, uri, mediaType, kind } = artifact
+  const isPicture = uri === null && pictureTypes.includes(mediaType)
   const { value, failure, read } = useResource(`artifact ${id}`, async (signal) => {
     const { node } = await client.request(ArtifactContentDocument, { id }, { attempts: 4, signal })
     const content = node && 'body' in node ? node : { body: null, metadata: null }
-    return { ...content, picture: isPicture ? await makeArtifactUrl(id) : null }
+    const body = content.body ?? (isPicture ? null : await readText(artifact, signal))
+    return { ...content, body, picture: isPicture ? await makeArtifactUrl(id) : null }
   })
   if (!value) return failure ? <Failed failure={failure} onRetry={read} /> : <Loading />
   const { body, metadata, picture } = value
@@ -25,6 +27,9 @@ export function ArtifactPreview({ artifact }: { artifact: ArtifactRowFragment })
     <div className={styles.preview}>
       {uri !== null && <Address uri={uri} />}
       {picture !== null && <img src={picture} alt={artifact.name} className={styles.picture} />}
+      {kind === 'FILE' && body === null && picture === null && (
+        <p className={styles.faint}>No preview of {mediaType}. Download the file to see it.</p>
+      )}
       {body !== null && picture === null && <Body body={body} mediaType={mediaType} />}
       {metadata && (
         <section aria-label="Metadata">
@@ -36,6 +41,21 @@ export function ArtifactPreview({ artifact }: { artifact: ArtifactRowFragment })
   )
 }
 
+/** The server sends SVG as bytes, never as a picture. */
+const pictureTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
+const shownBytesMax = 256 * 1024
+
+/** The beginning of a file of text; null: another kind. */
+async function readText({ id, kind, mediaType, sizeBytes }: ArtifactRowFragment, signal: AbortSignal) {
+  if (kind !== 'FILE' || !/^text\/|\b(json|yaml)\b/.test(mediaType)) return null
+  if (sizeBytes === 0) return ''
+  const url = await makeArtifactUrl(id)
+  if (url === null) return null
+  const response = await fetch(url, { headers: { range: `bytes=0-${shownBytesMax - 1}` }, signal })
+  const text = await response.text()
+  return (sizeBytes ?? 0) > shownBytesMax ? `${text}\n… the rest is in the file` : text
+}
+
 const isJson = (mediaType: string) => /^application\/(?:.*\+)?json\b/.test(mediaType)
 
 function Body({ body, mediaType }: { body: string; mediaType: string }) {
@@ -45,7 +65,37 @@ function Body({ body, mediaType }: { body: string; mediaType: string }) {
         <Markdown text={body} />
       </Suspense>
     )
+  if (mediaType.startsWith('text/csv')) return <CsvTable text={body} />
   return <pre className={styles.text}>{isJson(mediaType) ? formatJson(body) : body}</pre>
+}
+
+const csvRowsMax = 200
+
+function CsvTable({ text }: { text: string }) {
+  const [head = [], ...rows] = parseCsv(text, csvRowsMax + 1)
+  return (
+    <div className={styles.scroll}>
+      <table className={styles.csv}>
+        <thead>
+          <tr>
+            {head.map((cell, i) => (
+              <th key={`${i} ${cell}`}>{cell}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, i) => (
+            <tr key={`${i} ${row[0]}`}>
+              {row.map((cell, j) => (
+                <td key={`${j} ${cell}`}>{cell}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {rows.length === csvRowsMax && <p className={styles.faint}>The first {csvRowsMax} rows</p>}
+    </div>
+  )
 }
 
 /** Text that is no JSON stays as it is. */

@@ -1,5 +1,5 @@
-import { lazy, Suspense, useState } from 'react'
-import { downloadArtifact } from '../../../features/log/download.ts'
+import { Fragment, lazy, Suspense, useState } from 'react'
+import { downloadArtifact, downloadFiles } from '../../../features/log/download.ts'
 import { type ArtifactRowFragment, JobArtifactsDocument } from '../../../generated/graphql.ts'
 import { client } from '../../../ground/connection.ts'
 import { loadPart } from '../../../ground/load-part.ts'
@@ -13,6 +13,7 @@ import { Time } from '../../../parts/time.tsx'
 import type { PageJob } from '../use-job.ts'
 import { Address } from './artifact-address.tsx'
 import styles from './artifacts-tab.module.css'
+import { type FolderRow, findFolder, listFolder } from './folder-rows.ts'
 
 const Preview = lazy(async () => ({
   default: (await loadPart(() => import('./artifact-preview.tsx'))).ArtifactPreview,
@@ -20,7 +21,8 @@ const Preview = lazy(async () => ({
 
 type Artifact = ArtifactRowFragment
 
-const artifactsRead = 100
+const artifactsRead = 500
+const pageSize = 100
 
 interface ArtifactsTabProps {
   job: PageJob
@@ -28,7 +30,7 @@ interface ArtifactsTabProps {
   onOpen: (id: string | undefined) => void
 }
 
-/** The results that the runs published, newest first, with a preview. */
+/** Results of the runs: files in folders, links and texts, each with a preview. */
 export function ArtifactsTab({ job, openId, onOpen }: ArtifactsTabProps) {
   const [last, setLast] = useState(artifactsRead)
   const { value, failure, read } = useResource(`artifacts ${job.id} ${job.artifacts.totalCount} ${last}`, (signal) =>
@@ -38,10 +40,12 @@ export function ArtifactsTab({ job, openId, onOpen }: ArtifactsTabProps) {
   if (value.length === 0)
     return (
       <Empty title="No artifacts">
-        A run publishes results with <code>berth artifact publish NAME --file FILE</code>. They appear here.
+        <code>berth submit --out 'results/**'</code> keeps files when a run ends. Inside a run{' '}
+        <code>berth artifact put FILE</code> keeps one at once.
       </Empty>
     )
   const open = value.find(({ id }) => id === openId)
+  const folder = open ? findFolder(open.name) : openId?.endsWith('/') ? openId : ''
   return (
     <WithPanel
       panel={
@@ -50,7 +54,7 @@ export function ArtifactsTab({ job, openId, onOpen }: ArtifactsTabProps) {
             key={open.id}
             title={open.name}
             actions={open.uri === null && <Download artifact={open} />}
-            onClose={() => onOpen(undefined)}
+            onClose={() => onOpen(folder || undefined)}
           >
             <Suspense fallback={<Loading />}>
               <Preview artifact={open} />
@@ -60,13 +64,19 @@ export function ArtifactsTab({ job, openId, onOpen }: ArtifactsTabProps) {
       }
     >
       {failure && <FailedInline failure={failure} onRetry={read} />}
+      <div className={styles.bar}>
+        <Crumbs folder={folder} onOpen={onOpen} />
+        {value.some(({ kind }) => kind === 'FILE') && (
+          <Button onClick={() => void downloadFiles(job.id)}>Download all files</Button>
+        )}
+      </div>
       <Table
         label="Artifacts"
         columns={columns}
-        rows={value}
-        getKey={({ id }) => id}
+        rows={listFolder(value, folder)}
+        getKey={({ key }) => key}
         openKey={openId}
-        onOpen={({ id }) => onOpen(id)}
+        onOpen={({ key }) => onOpen(key)}
       />
       {value.length < job.artifacts.totalCount && (
         <p className={styles.more}>
@@ -79,11 +89,35 @@ export function ArtifactsTab({ job, openId, onOpen }: ArtifactsTabProps) {
   )
 }
 
+/** The way to a folder; each part opens one above it. */
+function Crumbs({ folder, onOpen }: { folder: string; onOpen: (folder: string | undefined) => void }) {
+  const parts = folder.split('/').slice(0, -1)
+  if (parts.length === 0) return <span className={styles.faint}>All artifacts</span>
+  return (
+    <nav aria-label="Folder" className={styles.crumbs}>
+      <button type="button" onClick={() => onOpen(undefined)}>
+        All artifacts
+      </button>
+      {parts.map((part, i) => {
+        const path = `${parts.slice(0, i + 1).join('/')}/`
+        return (
+          <Fragment key={path}>
+            {' / '}
+            <button type="button" onClick={() => onOpen(path)}>
+              {part}
+            </button>
+          </Fragment>
+        )
+      })}
+    </nav>
+  )
+}
+
 async function readArtifacts(id: string, count: number, signal: AbortSignal): Promise<readonly Artifact[]> {
   const found: Artifact[] = []
   let before: string | null = null
   do {
-    const variables: { id: string; last: number; before: string | null } = { id, last: artifactsRead, before }
+    const variables: { id: string; last: number; before: string | null } = { id, last: pageSize, before }
     const { job } = await client.request(JobArtifactsDocument, variables, { attempts: 4, signal })
     if (!job) return found
     const { nodes, pageInfo } = job.artifacts
@@ -97,18 +131,25 @@ const Download = ({ artifact }: { artifact: Artifact }) => (
   <Button onClick={() => void downloadArtifact(artifact.id)}>Download</Button>
 )
 
-const columns: readonly Column<Artifact>[] = [
-  { title: 'Name', cell: ({ name }) => name },
+const columns: readonly Column<FolderRow>[] = [
+  {
+    title: 'Name',
+    cell: ({ name, artifact }) => (artifact ? name : <b className={styles.folder}>{name}/</b>),
+  },
   {
     title: 'Type',
     isSecondary: true,
-    cell: ({ mediaType }) => <span className={styles.faint}>{mediaType}</span>,
+    cell: ({ artifact, files }) => (
+      <span className={styles.faint}>
+        {artifact?.mediaType ?? `${formatCount(files)} ${files === 1 ? 'file' : 'files'}`}
+      </span>
+    ),
   },
   {
     title: 'Content',
-    cell: ({ uri, sizeBytes }) =>
-      uri !== null ? <Address uri={uri} /> : sizeBytes !== null && <span>{formatBytes(sizeBytes)}</span>,
+    cell: ({ artifact, bytes }) =>
+      artifact?.uri != null ? <Address uri={artifact.uri} /> : <span>{formatBytes(bytes)}</span>,
   },
-  { title: 'Run', isNumber: true, isSecondary: true, cell: ({ run }) => run.number },
-  { title: 'Published', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { title: 'Run', isNumber: true, isSecondary: true, cell: ({ newest }) => newest.run.number },
+  { title: 'Published', cell: ({ newest }) => <Time at={newest.createdAt} /> },
 ]
