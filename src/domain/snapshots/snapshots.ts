@@ -55,7 +55,7 @@ export async function createSnapshot(
   raw: unknown,
   limits: SnapshotLimits,
 ): Promise<AnnouncedSnapshot> {
-  const userId = await findOwner(domain, viewer)
+  const userId = await findSenderOwner(domain, viewer)
   const { hash, files, bytes } = parseInput(announcement, raw)
   if (files > limits.filesMax)
     throw InvalidInput.at('files', `${files} is above files.snapshotFilesMax, which is ${limits.filesMax}`)
@@ -75,7 +75,7 @@ export async function createSnapshot(
 }
 
 /** The user who owns what the viewer sends: that of its job, if the viewer is a run. */
-export async function findOwner({ db }: Domain, viewer: Viewer): Promise<string> {
+export async function findSenderOwner({ db }: Domain, viewer: Viewer): Promise<string> {
   if (viewer.run === null) {
     demand(viewer, 'job.submit')
     return viewer.userId

@@ -6,7 +6,7 @@ export const labels = {
   limit: 'berth.limit',
   display: 'berth.display',
   imageDigest: 'berth.image-digest',
-  /** Of runs with outputs. */
+  /** The working directory of a run with outputs. */
   workdir: 'berth.workdir',
   /** The file for a refusal of the mount check. */
   refusal: 'berth.refusal',

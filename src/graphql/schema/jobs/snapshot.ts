@@ -1,6 +1,6 @@
 import { maySee, type Viewer } from '../../../domain/access.ts'
 import type { Domain } from '../../../domain/domain.ts'
-import { type AnnouncedSnapshot, createSnapshot, findOwner } from '../../../domain/snapshots/snapshots.ts'
+import { type AnnouncedSnapshot, createSnapshot, findSenderOwner } from '../../../domain/snapshots/snapshots.ts'
 import { createTicket, ticketSecondsMax } from '../../../domain/tickets.ts'
 import { diffCost } from '../../caller-limits.ts'
 import { formatUploadTarget, newUploadTarget } from '../../rows/upload-target.ts'
@@ -118,7 +118,7 @@ const CreateSnapshotInput = builder.inputType('CreateSnapshotInput', {
 
 /** The token of a run is not one of its user, so the ticket does not depend on it. */
 const asOwner = async (domain: Domain, viewer: Viewer): Promise<Viewer> =>
-  viewer.run === null ? viewer : { ...viewer, userId: await findOwner(domain, viewer), token: null }
+  viewer.run === null ? viewer : { ...viewer, userId: await findSenderOwner(domain, viewer), token: null }
 
 builder.mutationField('createSnapshot', (t) =>
   t.field({

@@ -2,7 +2,7 @@ import type { ArtifactRowFragment } from '../../../generated/graphql.ts'
 
 /** A folder of files, or an artifact. */
 export interface FolderRow {
-  /** What opens it: the id of the artifact, or the path of the folder with / at its end. */
+  /** The id of the artifact, or the path of the folder with / at its end. */
   key: string
   name: string
   /** null: a folder. */
