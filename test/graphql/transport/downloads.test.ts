@@ -1,7 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
+import { Readable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
+import { unpackTar } from 'modern-tar'
 import { afterAll, describe, expect, it } from 'vitest'
+import { collectOutputs } from '../../../src/domain/outputs/collect.ts'
 import { limits } from '../../../src/graphql/caller-limits.ts'
 import { formatDisposition } from '../../../src/graphql/transport/downloads.ts'
 import type { LogPiece } from '../../../src/logs/chunk.ts'
@@ -230,4 +233,85 @@ it.each([
 ])('the file name of a download is sanitised: %j', (name, ascii) => {
   expect(formatDisposition(name)).toContain(`filename="${ascii}"`)
   expect(formatDisposition(name)).toMatch(/^[\x20-\x7e]+$/)
+})
+
+describe('the download of files', () => {
+  const files = {
+    'run/m.csv': Buffer.from('a,b\n'),
+    'page.html': Buffer.from('<script>'),
+    'big.bin': randomBytes(900_000),
+  }
+
+  async function jobWithFiles(by = admin): Promise<{ id: string; byName: Record<string, string> }> {
+    const { submitJob } = await by.data(
+      `mutation { submitJob(input: { spec: { command: ["true"], outputs: ["*"] } }) {
+        ... on SubmitJobSuccess { job { id } } ... on Problem { message } } }`,
+    )
+    const { id } = submitJob.job
+    const { sql } = server.domain.db
+    const [run] = await sql.query<{ runId: string }>(
+      `UPDATE run SET state = 'SUCCEEDED', finished_at = berth_now() WHERE job_id = $1 RETURNING id AS "runId"`,
+      [id],
+    )
+    const wide = { bytesMax: 2 ** 30, filesMax: 100, userBytesMax: 2 ** 30 }
+    await collectOutputs(
+      server.domain,
+      run?.runId ?? '',
+      async function* source(pick) {
+        for (const [path, content] of Object.entries(files))
+          if (pick({ path, type: 'FILE', size: content.length })) yield { path, content: Readable.from([content]) }
+      },
+      wide,
+    )
+    const { job } = await by.data(`{ job(id: "${id}") { artifacts(first: 10) { nodes { id name } } } }`)
+    const nodes: { id: string; name: string }[] = job.artifacts.nodes
+    return { id, byName: Object.fromEntries(nodes.map((node) => [node.name, node.id])) }
+  }
+
+  it('sends one with its range and a harmless type, and all as a tar', async () => {
+    const { id, byName } = await jobWithFiles()
+    const big = `/download/artifacts/${byName['big.bin']}`
+    expect(hash((await get(big, withToken())).bytes)).toBe(hash(files['big.bin']))
+    for (const from of [1, 262_144, 600_000]) {
+      const part = await get(big, withToken({ headers: { range: `bytes=${from}-` } }))
+      expect([part.status, hash(part.bytes)]).toEqual([206, hash(files['big.bin'].subarray(from))])
+    }
+    const types = await Promise.all(
+      ['run/m.csv', 'page.html'].map(async (name) => {
+        const { headers } = await get(`/download/artifacts/${byName[name]}`, withToken())
+        return [headers['content-type'], headers['content-disposition']]
+      }),
+    )
+    expect(types).toEqual([
+      ['text/csv', expect.stringContaining('filename="m.csv"')],
+      ['application/octet-stream', expect.stringContaining('filename="page.html"')],
+    ])
+    const all = await get(`/download/jobs/${id}/files`, withToken())
+    const entries = await unpackTar(all.bytes)
+    const contents = entries.flatMap(({ header, data }) =>
+      header.type === 'file' ? [[header.name, hash(Buffer.from(data ?? []))]] : [],
+    )
+    expect(Object.fromEntries(contents)).toEqual(
+      Object.fromEntries(Object.entries(files).map(([name, content]) => [name, hash(content)])),
+    )
+  })
+
+  it('is refused to another user, by token, ticket and API', async () => {
+    const [ann, ben] = [await downloads.researcher('fann'), await downloads.researcher('fben')]
+    const { id, byName } = await jobWithFiles(ann)
+    const artifactId = byName['big.bin']
+    for (const path of [`/download/artifacts/${artifactId}`, `/download/jobs/${id}/files`]) {
+      expect((await get(path, withToken({}, ben))).status).toBe(404)
+      expect((await get(path)).status).toBe(401)
+      expect((await get(path, withToken({}, ann))).status).toBe(200)
+    }
+    const make = (input: string) =>
+      ben.data(`mutation { createDownload(input: { ${input} }) { __typename ... on Problem { message } } }`)
+    expect((await make(`artifactId: "${artifactId}"`))['createDownload'].__typename).toBe('NotFoundProblem')
+    expect((await make(`filesOfJob: "${id}"`))['createDownload'].__typename).toBe('NotFoundProblem')
+    const seen = await ben.data(
+      `{ node(id: "${artifactId}") { id } job(id: "${id}") { artifacts(first: 9) { nodes { id } } } }`,
+    )
+    expect(seen).toEqual({ node: null, job: null })
+  })
 })
