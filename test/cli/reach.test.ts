@@ -9,7 +9,6 @@ const elsewhere: Readonly<Record<string, string>> = {
   rejectJobs: '"berth reject" takes several jobs, each with its version',
   deleteJob: '"berth rm" sends deleteJobs, also for one job',
   setJobPriority: '"berth priority" sends setJobPriorities, also for one job',
-  createDownload: 'a link for browsers; "berth logs" and "berth artifact get" print',
   createSnapshot: '"berth submit --here" sends it by client/files',
   saveView: 'views are lists of the console',
   deleteView: 'views are lists of the console',

@@ -1661,7 +1661,7 @@ export type UsageQueryVariables = Exact<{
 
 export type UsageQuery = { usage: Array<{ at: string, key: string | null, averageRunning: number, averageQueued: number, averageCpu: number, averageGpu: number, averageMemoryBytes: number, memoryCapacityBytes: number, cpuSeconds: number, gpuSeconds: number, memoryByteSeconds: number, started: number, finished: number, failed: number, waitP50Seconds: number | null, waitP95Seconds: number | null, user: { id: string, name: string } | null, team: { id: string, name: string } | null, cost: { amount: number, currency: string | null } | null }> | null };
 
-export type ArtifactRowFragment = { id: string, name: string, kind: ArtifactKind, mediaType: string, sizeBytes: number | null, uri: string | null, createdAt: string };
+export type ArtifactRowFragment = { id: string, name: string, kind: ArtifactKind, mediaType: string, sizeBytes: number | null, sha256: string | null, uri: string | null, createdAt: string };
 
 export type ArtifactsQueryVariables = Exact<{
   id: string;
@@ -1670,7 +1670,7 @@ export type ArtifactsQueryVariables = Exact<{
 }>;
 
 
-export type ArtifactsQuery = { job: { id: string, artifacts: { nodes: Array<{ id: string, name: string, kind: ArtifactKind, mediaType: string, sizeBytes: number | null, uri: string | null, createdAt: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
+export type ArtifactsQuery = { job: { id: string, artifacts: { nodes: Array<{ id: string, name: string, kind: ArtifactKind, mediaType: string, sizeBytes: number | null, sha256: string | null, uri: string | null, createdAt: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
 
 export type ArtifactQueryVariables = Exact<{
   id: string;
@@ -1681,7 +1681,7 @@ export type ArtifactQuery = { node:
     | { __typename: 'ApiToken', id: string }
     | { __typename: 'Approval', id: string }
     | { __typename: 'ApprovalRule', id: string }
-    | { __typename: 'Artifact', body: string | null, id: string, name: string, kind: ArtifactKind, mediaType: string, sizeBytes: number | null, uri: string | null, createdAt: string, job: { id: string } }
+    | { __typename: 'Artifact', body: string | null, id: string, name: string, kind: ArtifactKind, mediaType: string, sizeBytes: number | null, sha256: string | null, uri: string | null, createdAt: string, job: { id: string } }
     | { __typename: 'AuditEntry', id: string }
     | { __typename: 'CapacityReservation', id: string }
     | { __typename: 'Gpu', id: string }
@@ -1886,7 +1886,7 @@ export type FollowedJobFragment = { id: string, version: number, name: string | 
 
 export type LiveJobFragment = { stateCategory: StateCategory, priority: number | null, basePriority: number, priorityOverride: number | null, executor: Executor, account: string, project: string | null, queuedAt: string | null, allowedActions: Array<JobAction>, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } };
 
-export type JobDetailFragment = { stateCategory: StateCategory, executor: Executor, account: string, project: string | null, priority: number | null, maxAttempts: number, queuedAt: string | null, position: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, team: { id: string, name: string } | null, pool: { id: string, name: string }, capacityReservation: { id: string, name: string } | null, fairShare: { account: string, share: number, weight: number, bid: number } | null, cost: { amount: number, currency: string | null } | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, used: number | null, limit: number | null, scope: { kind: ScopeKind, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, message: string | null, job: { id: string } | null }>, fit: { missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null, message: string } | null } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, nativeId: string | null, imageDigest: string | null, ip: string | null, exitCode: number | null, stateReason: StateReason | null, stateInfo: string | null, cancelRequestedAt: string | null, preemptRequestedAt: string | null, lostSeconds: number | null, placements: Array<{ replica: number, cpu: number, memoryBytes: number, gpuIds: Array<number>, node: { id: string, name: string } }>, usage: { cpuSeconds: number | null, gpuSeconds: number | null, maxMemoryBytes: number | null } | null }, retryOf: { id: string } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, state: JobState } }>, artifacts: { nodes: Array<{ id: string, name: string }>, pageInfo: { hasNextPage: boolean } }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, snapshot: string | null, workdir: string | null, maxRunTimeSeconds: number | null, resources: { cpu: number, memoryBytes: number, gpu: number } } | null, queue: { id: string, name: string }, user: { id: string, name: string } };
+export type JobDetailFragment = { stateCategory: StateCategory, executor: Executor, account: string, project: string | null, priority: number | null, maxAttempts: number, queuedAt: string | null, position: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, team: { id: string, name: string } | null, pool: { id: string, name: string }, capacityReservation: { id: string, name: string } | null, fairShare: { account: string, share: number, weight: number, bid: number } | null, cost: { amount: number, currency: string | null } | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, used: number | null, limit: number | null, scope: { kind: ScopeKind, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, message: string | null, job: { id: string } | null }>, fit: { missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null, message: string } | null } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, nativeId: string | null, imageDigest: string | null, ip: string | null, exitCode: number | null, stateReason: StateReason | null, stateInfo: string | null, cancelRequestedAt: string | null, preemptRequestedAt: string | null, lostSeconds: number | null, placements: Array<{ replica: number, cpu: number, memoryBytes: number, gpuIds: Array<number>, node: { id: string, name: string } }>, usage: { cpuSeconds: number | null, gpuSeconds: number | null, maxMemoryBytes: number | null } | null }, retryOf: { id: string } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, state: JobState } }>, artifacts: { nodes: Array<{ id: string, name: string }>, pageInfo: { hasNextPage: boolean } }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, snapshot: string | null, outputs: Array<string>, workdir: string | null, maxRunTimeSeconds: number | null, resources: { cpu: number, memoryBytes: number, gpu: number } } | null, queue: { id: string, name: string }, user: { id: string, name: string } };
 
 export type JobEventRowFragment = { id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, stateReason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, detail:
     | { __typename: 'ApprovalDecisionDetail' }
@@ -2017,7 +2017,7 @@ export type JobQueryVariables = Exact<{
 }>;
 
 
-export type JobQuery = { job: { stateCategory: StateCategory, executor: Executor, account: string, project: string | null, priority: number | null, maxAttempts: number, queuedAt: string | null, position: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, team: { id: string, name: string } | null, pool: { id: string, name: string }, capacityReservation: { id: string, name: string } | null, fairShare: { account: string, share: number, weight: number, bid: number } | null, cost: { amount: number, currency: string | null } | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, used: number | null, limit: number | null, scope: { kind: ScopeKind, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, message: string | null, job: { id: string } | null }>, fit: { missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null, message: string } | null } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, nativeId: string | null, imageDigest: string | null, ip: string | null, exitCode: number | null, stateReason: StateReason | null, stateInfo: string | null, cancelRequestedAt: string | null, preemptRequestedAt: string | null, lostSeconds: number | null, placements: Array<{ replica: number, cpu: number, memoryBytes: number, gpuIds: Array<number>, node: { id: string, name: string } }>, usage: { cpuSeconds: number | null, gpuSeconds: number | null, maxMemoryBytes: number | null } | null }, retryOf: { id: string } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, state: JobState } }>, artifacts: { nodes: Array<{ id: string, name: string }>, pageInfo: { hasNextPage: boolean } }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, snapshot: string | null, workdir: string | null, maxRunTimeSeconds: number | null, resources: { cpu: number, memoryBytes: number, gpu: number } } | null, queue: { id: string, name: string }, user: { id: string, name: string } } | null };
+export type JobQuery = { job: { stateCategory: StateCategory, executor: Executor, account: string, project: string | null, priority: number | null, maxAttempts: number, queuedAt: string | null, position: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, team: { id: string, name: string } | null, pool: { id: string, name: string }, capacityReservation: { id: string, name: string } | null, fairShare: { account: string, share: number, weight: number, bid: number } | null, cost: { amount: number, currency: string | null } | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string, used: number | null, limit: number | null, scope: { kind: ScopeKind, name: string | null } | null }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null, message: string | null, job: { id: string } | null }>, fit: { missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string | null, latest: string | null, message: string } | null } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number>, nativeId: string | null, imageDigest: string | null, ip: string | null, exitCode: number | null, stateReason: StateReason | null, stateInfo: string | null, cancelRequestedAt: string | null, preemptRequestedAt: string | null, lostSeconds: number | null, placements: Array<{ replica: number, cpu: number, memoryBytes: number, gpuIds: Array<number>, node: { id: string, name: string } }>, usage: { cpuSeconds: number | null, gpuSeconds: number | null, maxMemoryBytes: number | null } | null }, retryOf: { id: string } | null, dependencies: Array<{ on: DependencyOn, satisfied: boolean | null, job: { id: string, state: JobState } }>, artifacts: { nodes: Array<{ id: string, name: string }>, pageInfo: { hasNextPage: boolean } }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, snapshot: string | null, outputs: Array<string>, workdir: string | null, maxRunTimeSeconds: number | null, resources: { cpu: number, memoryBytes: number, gpu: number } } | null, queue: { id: string, name: string }, user: { id: string, name: string } } | null };
 
 export type JobEventsQueryVariables = Exact<{
   id: string;
@@ -3222,6 +3222,7 @@ export const ArtifactRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   kind
   mediaType
   sizeBytes
+  sha256
   uri
   createdAt
 }
@@ -3541,6 +3542,7 @@ export const JobDetailFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     handler
     image
     snapshot
+    outputs
     workdir
     maxRunTimeSeconds
     resources {
@@ -4272,6 +4274,7 @@ export const ArtifactsDocument = /*#__PURE__*/ new TypedDocumentString(`
   kind
   mediaType
   sizeBytes
+  sha256
   uri
   createdAt
 }`) as unknown as TypedDocumentString<ArtifactsQuery, ArtifactsQueryVariables>;
@@ -4295,6 +4298,7 @@ export const ArtifactDocument = /*#__PURE__*/ new TypedDocumentString(`
   kind
   mediaType
   sizeBytes
+  sha256
   uri
   createdAt
 }`) as unknown as TypedDocumentString<ArtifactQuery, ArtifactQueryVariables>;
@@ -5364,6 +5368,7 @@ fragment JobDetail on Job {
     handler
     image
     snapshot
+    outputs
     workdir
     maxRunTimeSeconds
     resources {

@@ -43,14 +43,14 @@ const DecisionDetail = builder.objectRef<{ comment: string | null }>('ApprovalDe
   }),
 })
 
-const ArtifactDetail = builder.objectRef<{ artifactId: string }>('ArtifactDetail').implement({
+const ArtifactDetail = builder.objectRef<{ artifactId?: string }>('ArtifactDetail').implement({
   description: 'Details of ARTIFACT_PUBLISHED.',
   fields: (t) => ({
     artifact: t.field({
       type: ArtifactRef,
       nullable: true,
-      description: 'The artifact; null: it was deleted.',
-      resolve: ({ artifactId }, _args, { load }) => load.artifact.load(artifactId),
+      description: 'The artifact; null: it was deleted, or the event is of all output files of a run.',
+      resolve: ({ artifactId }, _args, { load }) => (artifactId === undefined ? null : load.artifact.load(artifactId)),
     }),
   }),
 })

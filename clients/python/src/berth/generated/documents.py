@@ -833,6 +833,7 @@ ARTIFACTS = """
   kind
   mediaType
   sizeBytes
+  sha256
   uri
   createdAt
 }"""
@@ -857,6 +858,7 @@ ARTIFACT = """
   kind
   mediaType
   sizeBytes
+  sha256
   uri
   createdAt
 }"""

@@ -1272,6 +1272,8 @@ class Artifact:
     """Media type, such as text/plain."""
     size_bytes: Optional[int]
     """Bytes of `body` or of the file; null: unknown."""
+    sha256: Optional[str]
+    """SHA-256 of the file, in hexadecimal digits; null: a link or a text."""
     uri: Optional[str]
     """Address of the result; null: it is a text or a file."""
     created_at: datetime
@@ -1285,6 +1287,7 @@ class Artifact:
             kind=data["kind"],
             media_type=data["mediaType"],
             size_bytes=data["sizeBytes"],
+            sha256=data["sha256"],
             uri=data["uri"],
             created_at=parse_time(data["createdAt"]),
         )
