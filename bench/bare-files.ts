@@ -4,7 +4,7 @@ import pg from 'pg'
 
 /**
  * The baseline of the benchmark of files: writes the body of a PUT to rows of 256 KiB, and answers a GET with them. Run by
- * the benchmark as a process of its own; tells its URL by IPC and ends with its parent.
+ * the benchmark as a process of its own; sends its URL by IPC and ends with its parent.
  */
 const [databaseUrl = ''] = process.argv.slice(2)
 const chunkBytes = 256 * 1024

@@ -144,10 +144,9 @@ async function build(start: Start): Promise<string> {
   startLoop(createLoop({ name: 'database time', pollMs: timeLookMs, runOnce: time.look, clock, log }), down)
   const singleUser = await decide({ db, time, log }, config)
   const secretKeys = createSecretKeys(readSecretKeyFiles(config.secrets, config.dataDir))
-  const auditHeadFile = config.audit.headFile
   const objects = config.files.s3 ? { objects: new S3Objects(config.files.s3) } : {}
   const checkEngine = createEngineCheck({ clock, time, log }, config.serverEnvironment)
-  const facts = { singleUser, auditHeadFile, secretKeys, checkEngine, ...objects }
+  const facts = { singleUser, auditHeadFile: config.audit.headFile, secretKeys, checkEngine, ...objects }
   const domain: Domain = { db, wakeups, clock, time, log, ...facts }
   if (singleUser) startLoop(watchSingleUser(domain, running.startAgain), down)
   const machine = await detectMachine(log)

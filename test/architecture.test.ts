@@ -248,8 +248,13 @@ describe('restricted words', () => {
     expect(found(elsewhere, named)).toEqual([])
   })
 
-  it('allow the machine clock only for logging, and to compare it with that of the database or of an engine', () => {
-    const readers = ['src/check-machine.ts', 'src/platform/troubles.ts', 'src/platform/server-gauges.ts']
+  it('allow the machine clock only for logging, and to compare it with that of the database, an engine or files', () => {
+    const readers = [
+      'src/check-machine.ts',
+      'src/client/files/hash-cache.ts',
+      'src/platform/troubles.ts',
+      'src/platform/server-gauges.ts',
+    ]
     const elsewhere = source.filter(({ path }) => !readers.includes(path))
     expect(found(elsewhere, /\bDate\.now\(|\bnew Date\(\)/)).toEqual([])
   })

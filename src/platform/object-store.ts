@@ -7,7 +7,7 @@ export interface ObjectStore {
   put(key: string, content: AsyncIterable<Uint8Array>): Promise<void>
   /** The bytes from `start` on. */
   get(key: string, start?: number): AsyncGenerator<Uint8Array>
-  /** An object that does not exist is no error. */
+  /** Does nothing if the object does not exist. */
   delete(key: string): Promise<void>
 }
 

@@ -9,6 +9,7 @@ test('executors support all fields but those that they refuse', () => {
   expect(missing('kubernetes')).toEqual([
     'handler',
     'input',
+    'outputs',
     'stdinPath',
     'stdoutPath',
     'stderrPath',

@@ -86,6 +86,14 @@ const needs = {
   idempotency_key_expires_at_idx: need(
     'SELECT ctid FROM idempotency_key WHERE expires_at <= (SELECT berth_now()) ORDER BY expires_at LIMIT $1',
   ),
+  artifact_job_id_seq_idx: need(
+    'SELECT * FROM artifact WHERE artifact.job_id = parent.id',
+    'SELECT * FROM artifact WHERE job_id = $1 ORDER BY seq LIMIT 20',
+  ),
+  artifact_snapshot_id_idx: need(
+    'EXISTS (SELECT FROM artifact a WHERE a.snapshot_id = s.id)',
+    'SELECT FROM artifact a WHERE a.snapshot_id = $1',
+  ),
   blob_snapshot_id_idx: need('UPDATE blob SET snapshot_id = NULL WHERE snapshot_id = $1'),
   // Read by its foreign key.
   idempotency_key_job_id_idx: need(

@@ -106,7 +106,7 @@ async function sendEntries(
   connection: Connection,
   { folder, entries, git, totalBytes, onProgress, signal }: Sendable,
 ): Promise<Pick<UploadedSnapshot, 'id' | 'hash' | 'newFiles' | 'sentBytes'>> {
-  const { text, hash } = formatList(git, entries)
+  const { text, hash } = hashList(git, entries)
   const list = { hash, text, entries, totalBytes }
   const sent = { newFiles: 0, sentBytes: 0 }
   const send = () => sendSnapshot(connection, { folder, list, sent, onProgress, signal })
@@ -118,7 +118,7 @@ async function sendEntries(
   return { id, hash, ...sent }
 }
 
-export function formatList(git: GitFacts | null, entries: readonly HashedEntry[]): { text: string; hash: string } {
+export function hashList(git: GitFacts | null, entries: readonly HashedEntry[]): { text: string; hash: string } {
   const text = [{ git }, ...entries].map((line) => `${JSON.stringify(line)}\n`).join('')
   return { text, hash: createHash('sha256').update(text).digest('hex') }
 }

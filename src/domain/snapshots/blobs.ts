@@ -234,7 +234,7 @@ class ChunkWriter {
   }
 }
 
-/** Of chunks that cannot be compressed one in so many is tried. */
+/** After a chunk that did not become shorter, only one chunk in this many is compressed. */
 const packedOnce = 8
 
 const storeChunksSql = `

@@ -392,10 +392,7 @@ function refuseUnwanted(unwanted: AbortSignal | undefined): void {
   if (unwanted?.aborted) throw new StartFailed('START_FAILED', notWanted)
 }
 
-async function blamingSpool<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work
-  } catch (error) {
+const blamingSpool = <T>(work: Promise<T>): Promise<T> =>
+  work.catch((error) => {
     throw blameSpool(error)
-  }
-}
+  })

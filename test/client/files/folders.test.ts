@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { hashFiles } from '../../../src/client/files/contents.ts'
 import { listFolder } from '../../../src/client/files/folder.ts'
-import { formatList } from '../../../src/client/files/snapshot.ts'
+import { hashList } from '../../../src/client/files/snapshot.ts'
 import { root } from '../../support/sources.ts'
 
 /** The folders of `clients/python/tests/folders.json`, whose lists the client for Python also writes. */
@@ -43,7 +43,7 @@ it.each(folders)('the list of a folder is the same in all clients: $name', async
     await make(folder, wanted)
     const entries = await listFolder(folder, wanted)
     const hashed = await hashFiles(folder, entries, { cache: null, onRead: () => undefined })
-    const { hash } = formatList(null, hashed)
+    const { hash } = hashList(null, hashed)
     expect({ paths: entries.map(({ path }) => path), hash }).toEqual({ paths: wanted.paths, hash: wanted.hash })
   } finally {
     await rm(folder, { recursive: true })

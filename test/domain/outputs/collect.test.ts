@@ -43,7 +43,7 @@ async function readBack(jobId: string): Promise<Files> {
   const found: Files = {}
   for (const file of await readFilesOfJob(sql, jobId)) {
     const pieces: Buffer[] = []
-    for await (const piece of readFileContent(sql, file, 0)) pieces.push(piece)
+    for await (const piece of readFileContent(domain, file, 0)) pieces.push(piece)
     found[file.path] = Buffer.concat(pieces)
   }
   return found

@@ -109,7 +109,7 @@ def list_folder(folder: str, include: Sequence[str] = (), exclude: Sequence[str]
             entries.append(entry)
     if refused:
         raise FolderRefusedError(f"{len(refused)} files cannot be part of a snapshot; name them in {IGNORE_FILE}:", refused)
-    # As strings are compared in JavaScript.
+    # JavaScript compares strings by UTF-16 code units.
     return sorted(entries, key=lambda entry: str(entry["path"]).encode("utf-16-be"))
 
 
@@ -187,7 +187,7 @@ def _translate(match: "re.Match[str]") -> str:
 
 
 def _git(folder: str, *words: str) -> str:
-    """Its output; empty if it failed or is not installed."""
+    """The output of git; empty if git failed or is not installed."""
     try:
         answer = subprocess.run(["git", "-C", folder, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     except OSError:

@@ -139,7 +139,7 @@ class BerthExecutor(Executor):
                 self._options["snapshot"] = self._client.upload(include=include, exclude=exclude).id
 
     def _place_of(self, path: str) -> str:
-        """Modules below the current directory come from the copy of it."""
+        """Modules below the current directory come from the copy of that directory."""
         relative = os.path.relpath(path)
         return relative if self._here and not relative.startswith("..") else path
 
