@@ -74,8 +74,8 @@ const csvRowsMax = 200
 function CsvTable({ text }: { text: string }) {
   const [head = [], ...rows] = parseCsv(text, csvRowsMax + 1)
   return (
-    <div className={styles.scroll}>
-      <table className={styles.csv}>
+    <div className={styles.markdown}>
+      <table>
         <thead>
           <tr>
             {head.map((cell, i) => (

@@ -94,18 +94,18 @@ function Crumbs({ folder, onOpen }: { folder: string; onOpen: (folder: string | 
   const parts = folder.split('/').slice(0, -1)
   if (parts.length === 0) return <span className={styles.faint}>All artifacts</span>
   return (
-    <nav aria-label="Folder" className={styles.crumbs}>
-      <button type="button" onClick={() => onOpen(undefined)}>
+    <nav aria-label="Folder">
+      <Button look="quiet" onClick={() => onOpen(undefined)}>
         All artifacts
-      </button>
+      </Button>
       {parts.map((part, i) => {
         const path = `${parts.slice(0, i + 1).join('/')}/`
         return (
           <Fragment key={path}>
             {' / '}
-            <button type="button" onClick={() => onOpen(path)}>
+            <Button look="quiet" onClick={() => onOpen(path)}>
               {part}
-            </button>
+            </Button>
           </Fragment>
         )
       })}
@@ -134,7 +134,7 @@ const Download = ({ artifact }: { artifact: Artifact }) => (
 const columns: readonly Column<FolderRow>[] = [
   {
     title: 'Name',
-    cell: ({ name, artifact }) => (artifact ? name : <b className={styles.folder}>{name}/</b>),
+    cell: ({ name, artifact }) => (artifact ? name : <b>{name}/</b>),
   },
   {
     title: 'Type',
