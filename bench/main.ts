@@ -19,6 +19,7 @@ const benches: Readonly<Record<string, { file: string; about: string }>> = {
     file: 'files.ts',
     about: 'snapshots: 50,000 files sent again, and 1 GiB up and down beside curl and a bare server',
   },
+  sessions: { file: 'sessions.ts', about: 'commands in a running job, bytes through them, and idle sessions' },
   fairness: { file: 'fairness.ts', about: 'how long one user waits while another sends expensive requests' },
   backup: { file: 'long-transaction.ts', about: 'latency while a long transaction holds dead rows' },
 }

@@ -87,22 +87,21 @@ async function open(domain: Domain, viewer: Viewer, asked: Asked): Promise<Ticke
   const sessionId = newId('session', domain.time.nowMs())
   const secret = randomBytes(32).toString('base64url')
   const { command, port, size } = asked
-  const createdAt = await domain.db.serializable(async (tx) => {
-    const job = await demandRunning(tx, viewer, asked)
-    await demandFree(tx, viewer)
-    const now = await readNow(tx)
-    const data = { id: sessionId, jobId: job.id, runId: job.runId, run: job.run, port, ...size }
-    const caller = { userId: viewer.userId, token: viewer.token, ip: viewer.ip, expiresAt: findExpiry(viewer, now) }
-    const ticketHash = Uint8Array.from(hashSecret(secret))
-    await tx.prisma.jobSession.create({
-      data: { ...data, ...caller, ticketHash, command: [...command], createdAt: now },
-    })
+  // Not serializable: many commands at a time would change the row of their job under each other.
+  const createdAt = await domain.db.transaction(async (sql) => {
+    await sql.query('SELECT FROM "user" WHERE id = $1 FOR NO KEY UPDATE', [viewer.userId])
+    const job = await demandRunning(sql, viewer, asked)
+    await demandFree(sql, viewer)
+    const now = await readNow(sql)
+    const place = [sessionId, job.id, job.runId, job.run, command, port, size?.columns ?? null, size?.rows ?? null]
+    const caller = [viewer.userId, viewer.token, viewer.ip, findExpiry(viewer, now)]
+    await sql.query(insertSql, [...place, ...caller, hashSecret(secret), now])
     const detail = {
       jobId: job.id,
       run: job.run,
       ...(port === null ? { command: shorten(command), tty: size !== null } : { port }),
     }
-    await audit(tx, viewer, [{ action: 'session.open', objectId: sessionId, detail }], domain.time.nowMs())
+    await audit(sql, viewer, [{ action: 'session.open', objectId: sessionId, detail }], domain.time.nowMs())
     return now
   })
   return {
@@ -111,6 +110,11 @@ async function open(domain: Domain, viewer: Viewer, asked: Asked): Promise<Ticke
     expiresAt: new Date(createdAt.getTime() + ticketSeconds * 1_000),
   }
 }
+
+const insertSql = `
+INSERT INTO job_session (id, job_id, run_id, run, command, port, columns, rows, user_id, token, ip, expires_at, ticket_hash,
+  created_at)
+VALUES ($1, $2, $3, $4, $5::text[], $6, $7, $8, $9, $10, $11, $12, $13, $14)`
 
 const hashSecret = (secret: string): Buffer => createHash('sha256').update(secret).digest()
 
@@ -131,8 +135,8 @@ interface OpenJob {
   runId: string
 }
 
-async function demandRunning(tx: Tx, viewer: Viewer, { jobId, run, port }: Asked): Promise<OpenJob> {
-  const [job] = await tx.query<OpenJob>(openJobSql, [jobId, viewer.userId])
+async function demandRunning(sql: Sql, viewer: Viewer, { jobId, run, port }: Asked): Promise<OpenJob> {
+  const [job] = await sql.query<OpenJob>(openJobSql, [jobId, viewer.userId])
   if (!job) throw jobNotFound(jobId)
   demandOver(viewer, job, 'exec')
   if (job.state !== 'RUNNING') throw new InvalidState(`The job is ${job.state}, not RUNNING`, jobId)

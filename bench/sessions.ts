@@ -1,0 +1,162 @@
+import { spawn } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { ClientLine, type LineEnd } from '../src/client/channel/client-line.ts'
+import { kinds } from '../src/client/channel/frames.ts'
+import { type Connection, openConnection } from '../src/client/connection/transport.ts'
+import {
+  CreateTokenDocument,
+  CreateUserDocument,
+  JobDocument,
+  OpenSessionDocument,
+  SubmitJobDocument,
+} from '../src/client/generated/graphql.ts'
+import { printLatencies, printLines } from './harness.ts'
+import { cpuShare, memoryOf } from './process-load.ts'
+import { withServer } from './server.ts'
+
+/**
+ * Sessions in a job of the executor local: many short commands, eight at a time, beside the same commands as children of
+ * this process; a large input through `cat` and back, beside `cat` alone; and sessions in which nothing happens.
+ */
+const commands = Number(process.argv[2] ?? 2_000)
+const mebibytes = Number(process.argv[3] ?? 1_024)
+const together = 8
+const endMsMax = 60_000
+const idleUsers = 5
+const idleOfUser = 20
+const idleSeconds = 30
+const mebibyte = 2 ** 20
+const secret = 'the-secret-of-the-bench'
+const config = `
+pools: [{ name: local, executor: local, jobsAsRoot: true, nodes: [{ name: here, cpu: 64, memoryGib: 64 }] }]
+queues: [{ name: default, pool: local }]
+`
+
+interface Place {
+  url: string
+  pid: number
+  connection: Connection
+  jobId: string
+}
+
+const inMs = (took: number) => `${took.toFixed(0)} ms`
+
+async function open({ url, connection, jobId }: Place, command: string[], take = (_bytes: Uint8Array) => {}) {
+  const { openSession } = await connection.request(OpenSessionDocument, { input: { jobId, command } })
+  if (openSession.__typename !== 'OpenSessionSuccess') throw new Error(openSession.message)
+  const address = new URL(openSession.url, url).href.replace(/^http/, 'ws')
+  return new ClientLine({ url: address, take: (_kind, payload) => take(payload) })
+}
+
+const runBare = (command: string[]) =>
+  new Promise<LineEnd>((resolve) => {
+    const child = spawn(command[0] ?? '', command.slice(1), { stdio: ['pipe', 'pipe', 'pipe'] })
+    child.on('close', (exitCode) => resolve({ exitCode, reason: null }))
+  })
+
+async function measureCommands(place: Place): Promise<void> {
+  const took: Record<string, number[]> = { session: [], 'child process': [] }
+  const failed: string[] = []
+  const ways: Record<string, () => Promise<LineEnd>> = {
+    'child process': () => runBare(['true']),
+    session: async () => (await open(place, ['true'])).ended,
+  }
+  for (const [name, start] of Object.entries(ways)) {
+    let left = commands
+    const work = async () => {
+      while (left-- > 0) {
+        const began = performance.now()
+        const late = pause(endMsMax, { exitCode: null, reason: `no end in ${endMsMax} ms` }, { ref: false })
+        const { exitCode, reason } = await Promise.race([start(), late])
+        took[name]?.push(performance.now() - began)
+        if (exitCode !== 0) failed.push(`${name}: ${exitCode ?? reason}`)
+      }
+    }
+    await Promise.all(Array.from({ length: together }, work))
+  }
+  printLatencies(`${commands} × true, ${together} at a time`, took)
+  printLines('', [['without the exit code 0', String(failed.length), failed[0] ?? '']])
+}
+
+/** Sends the bytes through `cat`; the answer must be the same. */
+async function measureBytes(place: Place): Promise<void> {
+  const block = randomBytes(mebibyte)
+  const hashOf = () => createHash('sha256')
+  const sent = hashOf()
+  for (let i = 0; i < mebibytes; i++) sent.update(block)
+  const wanted = sent.digest('hex')
+  const bare = async () => {
+    const got = hashOf()
+    const child = spawn('cat', { stdio: ['pipe', 'pipe', 'inherit'] })
+    child.stdout.on('data', (bytes: Buffer) => got.update(bytes))
+    for (let i = 0; i < mebibytes; i++)
+      if (!child.stdin.write(block)) await new Promise((drained) => child.stdin.once('drain', drained))
+    child.stdin.end()
+    await new Promise((closed) => child.on('close', closed))
+    return got.digest('hex')
+  }
+  const session = async () => {
+    const got = hashOf()
+    const line = await open(place, ['cat'], (bytes) => void got.update(bytes))
+    for (let i = 0; i < mebibytes; i++)
+      for (let at = 0; at < block.length; at += 65_536) await line.send(kinds.stdin, block.subarray(at, at + 65_536))
+    await line.send(kinds.eof)
+    await line.ended
+    return got.digest('hex')
+  }
+  const rows: string[][] = [['', 'time', 'each way', 'equal']]
+  for (const [name, work] of Object.entries({ 'cat alone': bare, session })) {
+    const began = performance.now()
+    const isEqual = (await work()) === wanted
+    const ms = performance.now() - began
+    rows.push([name, inMs(ms), `${((mebibytes / ms) * 1_000).toFixed(0)} MiB/s`, isEqual ? 'yes' : 'NO'])
+  }
+  printLines(`${mebibytes} MiB through cat and back`, rows)
+}
+
+async function measureIdle(place: Place): Promise<void> {
+  const lines: ClientLine[] = []
+  const before = { share: await cpuShare(place.pid, idleSeconds), bytes: await memoryOf(place.pid) }
+  for (let n = 0; n < idleUsers; n++) {
+    const name = `user${n}`
+    const { createUser } = await place.connection.request(CreateUserDocument, { input: { name, level: 'ADMIN' } })
+    if (createUser.__typename !== 'CreateUserSuccess') throw new Error(createUser.message)
+    const input = { name: 'bench', userId: createUser.user.id, scopes: ['EXEC' as const] }
+    const { createToken } = await place.connection.request(CreateTokenDocument, { input })
+    if (createToken.__typename !== 'CreateTokenSuccess') throw new Error(createToken.message)
+    const connection = openConnection({ url: place.url, token: createToken.secret })
+    for (let i = 0; i < idleOfUser; i++) lines.push(await open({ ...place, connection }, ['sleep', '600']))
+    await connection.close()
+  }
+  await pause(5_000)
+  const after = { share: await cpuShare(place.pid, idleSeconds), bytes: await memoryOf(place.pid) }
+  printLines(`${lines.length} sessions in which nothing happens`, [
+    ['', 'of a core', 'memory each'],
+    ['without', `${(before.share * 100).toFixed(1)} %`, ''],
+    [
+      'with',
+      `${(after.share * 100).toFixed(1)} %`,
+      `${((after.bytes - before.bytes) / lines.length / 1_024).toFixed(0)} kB`,
+    ],
+  ])
+  for (const line of lines) line.close()
+}
+
+await withServer(
+  async (url, pid) => {
+    const connection = openConnection({ url, token: secret })
+    const spec = { command: ['sleep', '3600'] }
+    const { submitJob } = await connection.request(SubmitJobDocument, { input: { spec } })
+    if (submitJob.__typename !== 'SubmitJobSuccess') throw new Error(submitJob.message)
+    const jobId = submitJob.job.id
+    while ((await connection.request(JobDocument, { id: jobId })).job?.state !== 'RUNNING') await pause(50)
+    const place: Place = { url, pid, connection, jobId }
+    await measureIdle(place)
+    await measureCommands(place)
+    await measureBytes(place)
+    await connection.close()
+  },
+  { BERTH_BOOTSTRAP_TOKEN: secret },
+  config,
+)
