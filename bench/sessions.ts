@@ -17,7 +17,7 @@ import { withServer } from './server.ts'
 
 /**
  * Sessions in a job of the executor local: many short commands, eight at a time, beside the same commands as children of
- * this process; a large input through `cat` and back, beside `cat` alone; and sessions in which nothing happens.
+ * this process; sessions in which nothing happens; and a large input through `cat` and back, beside `cat` alone.
  */
 const commands = Number(process.argv[2] ?? 2_000)
 const mebibytes = Number(process.argv[3] ?? 1_024)
@@ -152,8 +152,8 @@ await withServer(
     const jobId = submitJob.job.id
     while ((await connection.request(JobDocument, { id: jobId })).job?.state !== 'RUNNING') await pause(50)
     const place: Place = { url, pid, connection, jobId }
-    await measureIdle(place)
     await measureCommands(place)
+    await measureIdle(place)
     await measureBytes(place)
     await connection.close()
   },
