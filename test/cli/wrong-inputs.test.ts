@@ -228,7 +228,11 @@ describe('names that do not exist', () => {
     ['reservation rm nope', 'Capacity reservation nope not found; "berth reservation ls" lists the reservations'],
     ['webhooks test nope', 'Webhook nope not found; "berth webhooks" lists the webhooks'],
     ['webhooks show nope', 'Webhook nope not found; "berth webhooks" lists the webhooks'],
-    ['artifact get nope', 'Artifact nope not found; "berth artifact ls JOB" lists the artifacts of a job'],
+    ['artifact get nope', 'Job nope not found; "berth ls" lists your jobs'],
+    [
+      'artifact get artifact_nope',
+      'Artifact artifact_nope not found; "berth artifact ls JOB" lists the artifacts of a job',
+    ],
     ['context use nope', 'Context nope not found; the contexts are broken, open'],
   ])
 })
