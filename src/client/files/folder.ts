@@ -22,7 +22,7 @@ export interface FolderFile {
   path: string
   mode: number
   size: number
-  /** Changes whenever the content does, unless within a step of the file system's clock. */
+  /** Changes with the content, but not always at once (hash-cache.ts). */
   stamp: string
   /** When the file was changed last. */
   changedMs: number

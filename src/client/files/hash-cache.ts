@@ -12,8 +12,12 @@ import type { FolderFile } from './folder.ts'
 const keyBytes = 16
 const hashBytes = 32
 const recordBytes = keyBytes + hashBytes
-/** Clocks of file systems have steps of up to two seconds: a later change in the same step would go unnoticed. */
-const settledMs = 2_000
+/**
+ * A change may leave the stamp as it was: the clock of a file system has steps of up to two seconds, that of a file server
+ * may differ from ours, and a write into a mapped file changes the stamp only with the first write after the system stored
+ * the file, about 30 seconds apart.
+ */
+const settledMs = 60_000
 const unusedMsMax = 30 * 86_400_000
 const ending = '.hashes'
 
