@@ -2,6 +2,7 @@ import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 import { packEntries } from '../snapshots/archive.ts'
 import { chunkBytes, readBlob } from '../snapshots/blobs.ts'
+import type { ListedFile } from '../snapshots/file-list.ts'
 
 /** Reads the files among the artifacts of jobs. The caller checks that the viewer may see the job. */
 
@@ -27,12 +28,14 @@ export async function readStoredFile(sql: Sql, artifactId: string): Promise<Stor
   return file
 }
 
-/** The newest file of each name, in the order of the names. */
-export const readFilesOfJob = (sql: Sql, jobId: string): Promise<StoredFile[]> =>
+export const filesPerPage = 10_000
+
+/** The newest file of each name, a page in the order of the bytes of the names. */
+export const readFilesOfJob = (sql: Sql, jobId: string, after = ''): Promise<StoredFile[]> =>
   sql.query<StoredFile>(
-    `SELECT DISTINCT ON (a.name) ${columns} FROM artifact a JOIN snapshot s ON s.id = a.snapshot_id
-     WHERE a.job_id = $1 ORDER BY a.name, a.seq DESC`,
-    [jobId],
+    `SELECT DISTINCT ON (a.name COLLATE "C") ${columns} FROM artifact a JOIN snapshot s ON s.id = a.snapshot_id
+     WHERE a.job_id = $1 AND a.name COLLATE "C" > $2 ORDER BY a.name COLLATE "C", a.seq DESC LIMIT ${filesPerPage}`,
+    [jobId, after],
     'files_of_job',
   )
 
@@ -51,20 +54,29 @@ export async function* readFileContent(
 
 const fileMode = 0o644
 
-/** All files of a job belong to one user. A name that is below another file is left out: it was a folder in another run. */
-export async function* packStoredFiles(
+/** The files of a job, of which `first` is the first page. They all belong to one user. */
+export async function* packFilesOfJob(
   { db, objects, time }: Domain,
-  files: readonly StoredFile[],
+  jobId: string,
+  first: readonly StoredFile[],
 ): AsyncGenerator<Buffer, void, void> {
-  const names = new Set(files.map(({ path }) => path))
-  const entries = files.filter(({ path }) => !isBelow(path, names)).map((file) => ({ ...file, mode: fileMode }))
   const mtime = new Date(time.nowMs())
-  for await (const piece of packEntries(db.sql, files[0]?.userId ?? '', entries, { mtime, objects }))
+  const entries = listEntries(db.sql, jobId, first)
+  for await (const piece of packEntries(db.sql, first[0]?.userId ?? '', entries, { mtime, objects }))
     yield Buffer.from(piece)
 }
 
-function isBelow(path: string, names: ReadonlySet<string>): boolean {
-  for (let end = path.indexOf('/'); end > 0; end = path.indexOf('/', end + 1))
-    if (names.has(path.slice(0, end))) return true
-  return false
+/** A name that is below another file is left out: it was a folder in another run. */
+async function* listEntries(sql: Sql, jobId: string, first: readonly StoredFile[]): AsyncGenerator<ListedFile> {
+  /** The files before, below which a later name may be. */
+  let above: string[] = []
+  for (let page = first; page.length > 0; page = await readFilesOfJob(sql, jobId, page.at(-1)?.path)) {
+    for (const file of page) {
+      const { path } = file
+      above = above.filter((name) => path.startsWith(name) && path.charAt(name.length) <= '/')
+      if (above.some((name) => path.charAt(name.length) === '/')) continue
+      above.push(path)
+      yield { ...file, mode: fileMode }
+    }
+  }
 }

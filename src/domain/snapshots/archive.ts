@@ -7,6 +7,7 @@ import { chunkBytes, readBlob, readSmallBlobs, readSnapshotEntries } from './blo
 import { isFile, type SnapshotEntry } from './file-list.ts'
 import { snapshotNotFound } from './snapshots.ts'
 
+type Entries = Iterable<SnapshotEntry> | AsyncIterable<SnapshotEntry>
 type Packer = ReturnType<typeof createTarPacker>['controller']
 
 /** Entries whose contents are read with one statement. */
@@ -50,7 +51,7 @@ export async function* readArchive(
 export async function* packEntries(
   sql: Sql,
   userId: string,
-  entries: readonly SnapshotEntry[],
+  entries: Entries,
   { mtime, target, objects }: { mtime: Date; target?: ArchiveTarget | undefined; objects?: ObjectStore | undefined },
 ): AsyncGenerator<Uint8Array> {
   const { readable, controller } = createTarPacker()
@@ -80,8 +81,8 @@ interface Adding {
   made: Set<string>
 }
 
-async function addAll(adding: Adding, entries: readonly SnapshotEntry[]): Promise<void> {
-  for (const batch of divide(entries)) {
+async function addAll(adding: Adding, entries: Entries): Promise<void> {
+  for await (const batch of divide(entries)) {
     const small = batch.filter(isFile).filter(({ size }) => size > 0 && size <= chunkBytes)
     const contents = await readSmallBlobs(adding.sql, adding.userId, small)
     for (const each of batch) await addEntry(adding, each, contents)
@@ -90,10 +91,10 @@ async function addAll(adding: Adding, entries: readonly SnapshotEntry[]): Promis
 }
 
 /** Batches of neighbours; a large file counts as a chunk. */
-function* divide(entries: readonly SnapshotEntry[]): Generator<SnapshotEntry[]> {
+async function* divide(entries: Entries): AsyncGenerator<SnapshotEntry[]> {
   let batch: SnapshotEntry[] = []
   let bytes = 0
-  for (const each of entries) {
+  for await (const each of entries) {
     batch.push(each)
     bytes += isFile(each) ? Math.min(each.size, chunkBytes) : 0
     if (bytes < batchBytesMax && batch.length < batchEntriesMax) continue

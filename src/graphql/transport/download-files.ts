@@ -1,7 +1,7 @@
 import { basename } from 'node:path/posix'
 import type { Domain } from '../../domain/domain.ts'
 import {
-  packStoredFiles,
+  packFilesOfJob,
   readFileContent,
   readFilesOfJob,
   readStoredFile,
@@ -150,8 +150,8 @@ const openStoredFile = (file: StoredFile, domain: Domain): DownloadFile => ({
 async function openFilesOfJob({ load, domain }: RequestContext, { jobId }: FilesTarget): Promise<DownloadFile | null> {
   const { sql } = domain.db
   if (!(await load.job.load(jobId))) return null
-  const files = await readFilesOfJob(sql, jobId)
-  if (files.length === 0) return null
-  const read = () => packStoredFiles(domain, files)
+  const first = await readFilesOfJob(sql, jobId)
+  if (first.length === 0) return null
+  const read = () => packFilesOfJob(domain, jobId, first)
   return { name: `${jobId}.tar`, type: 'application/x-tar', bytes: null, tag: null, read }
 }

@@ -1,11 +1,17 @@
 import { randomBytes } from 'node:crypto'
+import { unpackTar } from 'modern-tar'
 import { describe, expect, it } from 'vitest'
 import type { Domain } from '../../../src/domain/domain.ts'
 import { transition } from '../../../src/domain/jobs/transition.ts'
 import { collectOutputs } from '../../../src/domain/outputs/collect.ts'
 import type { OutputSource } from '../../../src/domain/outputs/found.ts'
 import type { OutputLimits } from '../../../src/domain/outputs/selection.ts'
-import { readFileContent, readFilesOfJob } from '../../../src/domain/outputs/stored-files.ts'
+import {
+  filesPerPage,
+  packFilesOfJob,
+  readFileContent,
+  readFilesOfJob,
+} from '../../../src/domain/outputs/stored-files.ts'
 import { sweepSnapshots } from '../../../src/domain/snapshots/removal.ts'
 import type { Sql, Tx } from '../../../src/platform/tx.ts'
 import { openTestDomain } from '../../support/domain.ts'
@@ -132,6 +138,28 @@ describe('collecting outputs', () => {
     expect(await told(jobId)).toEqual([
       'Stored 1 output file; left out: "c.bin" has 1000 bytes and does not fit into files.outputsBytesMax, which is 2500; "b.bin" has 1000 bytes and does not fit into files.userBytesMax, which is 1500',
     ])
+  })
+
+  it('packs more files than a page has, without those below another file', async () => {
+    const { jobId, runId } = await endedRun()
+    const names = ['d-1', 'd/below', 'd.txt', 'd0', 'x', ...Array.from({ length: filesPerPage }, (_, n) => `n${n}`)]
+    const files = Object.fromEntries(names.map((name) => [name, Buffer.alloc(0)]))
+    await collectOutputs(domain, runId, sourceOf(files), { ...wide, filesMax: 20_000 })
+    await sql.query(`UPDATE artifact SET name = 'd' WHERE job_id = $1 AND name = 'x'`, [jobId])
+    const first = await readFilesOfJob(sql, jobId)
+    expect(first).toHaveLength(filesPerPage)
+    const pieces: Buffer[] = []
+    for await (const piece of packFilesOfJob(domain, jobId, first)) pieces.push(piece)
+    const packed = (await unpackTar(Buffer.concat(pieces))).map(({ header }) => header.name)
+    const kept = names.filter((name) => name !== 'd/below').map((name) => (name === 'x' ? 'd' : name))
+    expect(packed.sort()).toEqual(kept.sort())
+  })
+
+  it('stores no artifact of a file without its size', async () => {
+    const { jobId, runId } = await endedRun()
+    await collectOutputs(domain, runId, sourceOf({ a: Buffer.from('a') }), wide)
+    const without = sql.query('UPDATE artifact SET size_bytes = NULL WHERE job_id = $1', [jobId])
+    await expect(without).rejects.toThrow('artifact_size')
   })
 
   it('refuses hostile names by name', async () => {
