@@ -68,8 +68,17 @@ export class S3Objects implements ObjectStore {
   }
 
   async *get(key: string, start = 0): AsyncGenerator<Uint8Array> {
-    const { body } = await this.#ask('GET', key, start > 0 ? { headers: { range: `bytes=${start}-` } } : {}, null)
-    if (body) yield* body
+    const init = start > 0 ? { headers: { range: `bytes=${start}-` } } : {}
+    const { body, status } = await this.#ask('GET', key, init, null)
+    if (start > 0 && status !== 206) {
+      await body?.cancel()
+      throw new Unavailable('The object store sent the whole object instead of a range')
+    }
+    try {
+      if (body) yield* body // ends with an error after five minutes without a byte
+    } catch (cause) {
+      throw new Unavailable('The object store broke off', { cause })
+    }
   }
 
   async delete(key: string): Promise<void> {

@@ -157,14 +157,22 @@ async function storeLarge(
     if (!row) for await (const _chunk of chunks);
     else if (objects && objectKey !== null) await objects.put(objectKey, chunks)
     else await writeChunks(db, id, chunks)
-    await db.sql.query('UPDATE blob SET complete = true WHERE id = $1 AND snapshot_id IS NOT NULL', [id])
+    const kept = await db.sql.query(
+      'UPDATE blob SET complete = true WHERE id = $1 AND snapshot_id IS NOT NULL RETURNING 1',
+      [id],
+    )
+    if (row && kept.length === 0) await db.sql.query(abandonSql, [id, objectKey])
   } catch (error) {
-    await db.sql
-      .query('UPDATE blob SET snapshot_id = NULL, complete = false WHERE id = $1', [id])
-      .catch(() => undefined)
+    await db.sql.query(abandonSql, [id, objectKey]).catch(() => undefined)
     if (brokenConstraint(error) !== 'blob_user_hash_key') throw error // another upload sent the same file
   }
 }
+
+/** The row may be removed already, with its object, and the store may have kept the object only afterwards. */
+const abandonSql = `
+WITH abandoned AS (UPDATE blob SET snapshot_id = NULL, complete = false WHERE id = $1)
+INSERT INTO removed_object (key) SELECT $2 WHERE $2::text IS NOT NULL
+ON CONFLICT (key) DO UPDATE SET remove_at = excluded.remove_at`
 
 /** The content of a file in chunks. Throws InvalidInput at its end if it is not as listed. */
 async function* takeChunks(reader: ByteReader, file: Heading): AsyncGenerator<Buffer> {

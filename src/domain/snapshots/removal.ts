@@ -10,6 +10,10 @@ import { lockOwner } from './snapshots.ts'
 
 const removalsPerPass = 100
 const objectsPerPass = 1_000
+/** A store that is away answers the first ones as it would the others. */
+const objectFailuresMax = 10
+/** Files of the snapshots that one statement reads. */
+const heirFilesMax = 1_000_000
 
 export async function sweepSnapshots(domain: Domain): Promise<void> {
   const { sql } = domain.db
@@ -18,8 +22,8 @@ export async function sweepSnapshots(domain: Domain): Promise<void> {
   for (const one of due) await removeSnapshot(domain, one)
   await removeInBatches(sql, removeChunksSql)
   await removeInBatches(sql, removeBlobsSql)
-  await removeObjects(domain)
   await sql.query(`DELETE FROM used_upload WHERE used_at < berth_now() - interval '1 hour'`)
+  await removeObjects(domain)
 }
 
 /** After a restore without chunks: snapshots without all of their blobs are incomplete, so no new job may name them. */
@@ -56,8 +60,8 @@ async function removeSnapshot({ db }: Domain, due: Due): Promise<void> {
     await sql.query('SELECT FROM snapshot WHERE id = $1 FOR UPDATE', [snapshotId])
     const [still] = await sql.query(`${dueSql} AND id = $1 AND NOT ${isNamed}`, [snapshotId])
     if (!still) return
-    for (const heir of await readHeirs(sql, due)) {
-      const [held] = await sql.query<{ left: number }>(passSql, [snapshotId, heir])
+    for (const heirs of divide(await readHeirs(sql, due))) {
+      const [held] = await sql.query<{ left: number }>(passSql, [snapshotId, heirs])
       if (held?.left === 0) break
     }
     // No longer complete, because its chunks are removed from now on: an upload must not count on it.
@@ -67,12 +71,14 @@ async function removeSnapshot({ db }: Domain, due: Due): Promise<void> {
 }
 
 const passSql = `
-WITH passed AS (
-  UPDATE blob SET snapshot_id = $2 WHERE snapshot_id = $1 AND complete
-    AND id = ANY((SELECT blobs FROM snapshot WHERE id = $2)::bigint[])
-  RETURNING 1
-)
-SELECT (SELECT count(*) FROM blob WHERE snapshot_id = $1) - (SELECT count(*) FROM passed) AS left`
+WITH held AS MATERIALIZED (SELECT id FROM blob WHERE snapshot_id = $1 AND complete),
+heir AS (
+  SELECT DISTINCT ON (held.id) held.id, s.id AS heir
+  FROM snapshot s CROSS JOIN unnest(s.blobs) AS named(blob_id) JOIN held ON held.id = named.blob_id
+  WHERE s.id = ANY($2::text[]) ORDER BY held.id, s.created_at DESC
+),
+passed AS (UPDATE blob SET snapshot_id = heir.heir FROM heir WHERE blob.id = heir.id RETURNING 1)
+SELECT (SELECT count(*) FROM held) - (SELECT count(*) FROM passed) AS left`
 
 const removeChunksSql = `
 DELETE FROM blob_chunk WHERE ctid = ANY(ARRAY(
@@ -91,21 +97,52 @@ objects AS (
 )
 SELECT 1 FROM removed`
 
-/** After the blobs: no row names the object any more. A key is forgotten once its object is gone. */
+/**
+ * After the blobs: no row names the object any more. A key is forgotten once its object is gone. One that cannot be
+ * removed is tried again later, after the others.
+ */
 async function removeObjects({ db: { sql }, objects }: Domain): Promise<void> {
   if (!objects) return
-  const due = await sql.query<{ key: string }>('SELECT key FROM removed_object ORDER BY key LIMIT $1', [objectsPerPass])
+  const due = await sql.query<{ key: string }>(
+    'SELECT key FROM removed_object WHERE remove_at <= berth_now() ORDER BY remove_at, key LIMIT $1',
+    [objectsPerPass],
+  )
+  const failures: unknown[] = []
   for (const { key } of due) {
-    await objects.delete(key)
-    await sql.query('DELETE FROM removed_object WHERE key = $1', [key])
+    try {
+      await objects.delete(key)
+      await sql.query('DELETE FROM removed_object WHERE key = $1', [key])
+    } catch (error) {
+      await sql.query('UPDATE removed_object SET remove_at = DEFAULT WHERE key = $1', [key])
+      if (failures.push(error) === objectFailuresMax) break
+    }
   }
+  if (failures.length > 0) throw failures[0]
+}
+
+interface Heir {
+  id: string
+  files: number
 }
 
 /** Snapshots of the same user, the newest first. */
-async function readHeirs(sql: Sql, { snapshotId, userId }: Due): Promise<string[]> {
-  const rows = await sql.query<{ id: string }>(
-    'SELECT id FROM snapshot WHERE user_id = $1 AND id <> $2 ORDER BY created_at DESC',
-    [userId, snapshotId],
-  )
-  return rows.map(({ id }) => id)
+const readHeirs = (sql: Sql, { snapshotId, userId }: Due): Promise<Heir[]> =>
+  sql.query<Heir>('SELECT id, files FROM snapshot WHERE user_id = $1 AND id <> $2 ORDER BY created_at DESC', [
+    userId,
+    snapshotId,
+  ])
+
+/** Ids in batches of about `heirFilesMax` files. */
+function* divide(heirs: readonly Heir[]): Generator<string[]> {
+  let batch: string[] = []
+  let sum = 0
+  for (const { id, files } of heirs) {
+    batch.push(id)
+    sum += files
+    if (sum < heirFilesMax) continue
+    yield batch
+    batch = []
+    sum = 0
+  }
+  if (batch.length > 0) yield batch
 }

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Viewer } from '../../../src/domain/access.ts'
 import { readArchive } from '../../../src/domain/snapshots/archive.ts'
@@ -6,6 +8,7 @@ import { storePack } from '../../../src/domain/snapshots/blobs.ts'
 import { sweepSnapshots } from '../../../src/domain/snapshots/removal.ts'
 import { createSnapshot, storeList } from '../../../src/domain/snapshots/snapshots.ts'
 import { S3Objects } from '../../../src/platform/object-store.ts'
+import { Unavailable } from '../../../src/platform/tx.ts'
 import { openTestDomain } from '../../support/domain.ts'
 import { openS3 } from '../../support/s3.ts'
 import { blobOf, bodyOf, limits, listOf, storeSnapshot } from '../../support/snapshots.ts'
@@ -37,6 +40,11 @@ const keysOf = async ({ userId }: Viewer) =>
 const sweepLater = async ({ userId }: Viewer) => {
   await sql.query(`UPDATE snapshot SET unused_since = unused_since - interval '8 days' WHERE user_id = $1`, [userId])
   await sweepSnapshots(domain)
+  await sweepObjects()
+}
+const sweepObjects = async (using = domain) => {
+  await sql.query(`UPDATE removed_object SET remove_at = remove_at - interval '1 hour'`)
+  await sweepSnapshots(using)
 }
 
 describe('the object store', () => {
@@ -63,6 +71,37 @@ describe('the object store', () => {
     }
     await expect(objects.put('blobs/broken', broken())).rejects.toThrow('cut')
     await expect(join(objects.get('blobs/broken'))).rejects.toThrow('404')
+  })
+})
+
+describe('an object store that answers wrongly', () => {
+  const serve = async (status: number, respond: (response: ServerResponse) => void) => {
+    const server = createServer((_, response) => respond(response.writeHead(status)))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    return { server, store: new S3Objects({ ...s3.settings, endpoint }) }
+  }
+
+  it.each<[string, number, string, (response: ServerResponse) => void]>([
+    [
+      'sends the whole object for a range',
+      200,
+      'the whole object instead of a range',
+      (response) => response.end('abc'),
+    ],
+    [
+      'breaks off',
+      206,
+      'The object store broke off',
+      (response) => response.write('abc', () => setTimeout(() => response.destroy(), 50)),
+    ],
+  ])('and %s is not available', async (_, status, message, respond) => {
+    const { server, store } = await serve(status, respond)
+    const read = join(store.get('blobs/x', 1))
+    await expect(read).rejects.toThrow(message)
+    await expect(read).rejects.toBeInstanceOf(Unavailable)
+    server.closeAllConnections()
+    server.close()
   })
 })
 
@@ -100,6 +139,7 @@ describe('a snapshot with large files', () => {
     expect(await keysOf(ann)).toHaveLength(2)
     await sweepSnapshots(domain)
     expect(await keysOf(ann)).toEqual([])
+    await sweepObjects()
     await expect(join(objects.get(key))).rejects.toThrow('404')
     await storePack(domain, owner, bodyOf(blobOf(large)))
     expect((await join(readArchive(sql, id, { mtime: new Date(), objects }))).indexOf(large)).toBeGreaterThan(0)
@@ -113,10 +153,60 @@ describe('a snapshot with large files', () => {
     await sql.query(`UPDATE snapshot SET unused_since = unused_since - interval '8 days' WHERE user_id = $1`, [
       ann.userId,
     ])
-    await expect(sweepSnapshots(away)).rejects.toThrow('away')
+    await sweepSnapshots(away) // an object waits an hour: its PUT may still be under way
     expect(await keysOf(ann)).toEqual([])
+    await expect(sweepObjects(away)).rejects.toThrow('away')
     await join(objects.get(key))
-    await sweepSnapshots(domain)
+    await sweepObjects()
+    await expect(join(objects.get(key))).rejects.toThrow('404')
+  })
+
+  it('is removed, although another object cannot be', async () => {
+    const asked: string[] = []
+    const locked = {
+      ...domain,
+      objects: {
+        delete: async (key: string) => {
+          asked.push(key)
+          if (key.includes('locked')) throw new Error(`${key} is locked`)
+        },
+      } as never,
+    }
+    await sql.query(`INSERT INTO used_upload (id, used_at) VALUES ('old', berth_now() - interval '2 hours')`)
+    await sql.query(`INSERT INTO removed_object (key) VALUES ('a-locked'), ('b'), ('c-locked'), ('d')`)
+    await expect(sweepObjects(locked)).rejects.toThrow('a-locked is locked')
+    expect(asked).toEqual(['a-locked', 'b', 'c-locked', 'd'])
+    expect(await sql.query(`SELECT FROM used_upload WHERE id = 'old'`)).toEqual([])
+    await sql.query(`INSERT INTO removed_object (key) SELECT 'locked-' || n FROM generate_series(10, 29) n`)
+    asked.length = 0
+    await expect(sweepObjects(locked)).rejects.toThrow('is locked')
+    expect(asked).toHaveLength(10) // a store that is away does not hold up the pruner
+    await sql.query('DELETE FROM removed_object')
+  })
+
+  it('leaves no object if it is removed while the object is stored', async () => {
+    const ann = await newUser()
+    const large = randomBytes(400_000)
+    const list = listOf({ large })
+    const { id } = await createSnapshot(domain, ann, list.announced, limits)
+    const owner = { snapshotId: id, userId: ann.userId }
+    await storeList(domain, owner, bodyOf(list.text))
+    let key = ''
+    const slow = {
+      ...domain,
+      objects: Object.create(objects, {
+        put: {
+          value: async (...[name, content]: Parameters<typeof objects.put>) => {
+            key = name
+            await sweepLater(ann)
+            await objects.put(name, content)
+          },
+        },
+      }),
+    }
+    await expect(storePack(slow, owner, bodyOf(blobOf(large)))).rejects.toThrow('is missing')
+    await join(objects.get(key))
+    await sweepObjects()
     await expect(join(objects.get(key))).rejects.toThrow('404')
   })
 })
