@@ -34,6 +34,7 @@ export interface SnapshotLimits {
 }
 
 const incompleteMax = 20
+const snapshotsMax = 100_000
 
 const compress = promisify(zstdCompress)
 
@@ -89,6 +90,9 @@ export async function findSenderOwner({ db }: Domain, viewer: Viewer): Promise<s
 
 interface Use {
   storedBytes: number
+  /** Bytes that incomplete snapshots have announced and not sent. */
+  awaitedBytes: number
+  snapshots: number
   incomplete: number
   isComplete: boolean
 }
@@ -105,20 +109,38 @@ async function checkUse(
   if (use.incomplete >= incompleteMax)
     throw InvalidInput.at(
       'hash',
-      `You have ${use.incomplete} incomplete snapshots, and at most ${incompleteMax} are allowed; complete one, or wait: each is removed a day after its last upload began`,
+      `You have ${use.incomplete} incomplete snapshots, and at most ${incompleteMax} are allowed; complete one, or wait: each counts for an hour after its last upload began`,
     )
-  if (use.storedBytes + bytes > userBytesMax)
+  if (use.snapshots >= snapshotsMax)
+    throw InvalidInput.at(
+      'hash',
+      `You have ${use.snapshots} snapshots, and at most ${snapshotsMax} are allowed; those that no job has named for seven days are removed, so remove jobs whose files you do not need`,
+    )
+  const usedBytes = use.storedBytes + use.awaitedBytes
+  if (usedBytes + bytes > userBytesMax)
     throw InvalidInput.at(
       'bytes',
-      `${bytes} and the ${use.storedBytes} bytes of your stored files are above files.userBytesMax, which is ${userBytesMax}; snapshots that no job has named for seven days are removed, so remove jobs whose files you do not need`,
+      `${bytes} and the ${usedBytes} bytes of your stored files, their lists and uploads under way are above files.userBytesMax, which is ${userBytesMax}; snapshots that no job has named for seven days are removed, so remove jobs whose files you do not need`,
     )
 }
 
-const storedSql = '(SELECT coalesce(sum(bytes), 0)::bigint FROM blob WHERE user_id = $1 AND complete)'
+const storedSql = `(
+  (SELECT coalesce(sum(bytes), 0) FROM blob WHERE user_id = $1 AND complete)
+  + (SELECT coalesce(sum(coalesce(octet_length(list), 0) + coalesce(octet_length(diff), 0)), 0)
+    FROM snapshot WHERE user_id = $1))::bigint`
+
+/** An upload that was cut counts for an hour, so that cut ones soon leave room for others. */
+const isUnderWay = `completed_at IS NULL AND unused_since > berth_now() - interval '1 hour' AND hash <> $2`
+
+const awaitedSql = `(
+  SELECT coalesce(sum(greatest(0, s.bytes
+    - (SELECT coalesce(sum(b.bytes), 0) FROM blob b WHERE b.snapshot_id = s.id AND b.complete)
+    - (SELECT coalesce(sum(b.bytes), 0) FROM blob b WHERE b.id = ANY(s.blobs) AND b.snapshot_id <> s.id))), 0)::bigint
+  FROM snapshot s WHERE user_id = $1 AND ${isUnderWay})`
 
 const useSql = `
-SELECT ${storedSql} AS "storedBytes",
-  count(*) FILTER (WHERE completed_at IS NULL AND unused_since IS NOT NULL AND hash <> $2) AS incomplete,
+SELECT ${storedSql} AS "storedBytes", ${awaitedSql} AS "awaitedBytes", count(*) AS snapshots,
+  count(*) FILTER (WHERE ${isUnderWay}) AS incomplete,
   coalesce(bool_or(completed_at IS NOT NULL AND hash = $2), false) AS "isComplete"
 FROM snapshot WHERE user_id = $1`
 

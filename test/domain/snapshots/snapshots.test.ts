@@ -44,6 +44,15 @@ async function readFiles(id: string): Promise<Record<string, unknown>> {
   )
 }
 
+const git = { commit: 'a'.repeat(40), branch: 'main', remote: null, changed: 1, diff: null }
+
+/** The domain with another `query` in its transactions. */
+function withQuery(query: (inner: typeof sql, ...statement: Parameters<typeof sql.query>) => Promise<unknown[]>) {
+  const transaction = (work: (inner: typeof sql) => Promise<unknown>) =>
+    domain.db.transaction((inner) => work({ query: (...statement) => query(inner, ...statement) as never }))
+  return { ...domain, db: Object.create(domain.db, { transaction: { value: transaction } }) as typeof domain.db }
+}
+
 const countBlobs = async (userId: string) =>
   (await sql.query<{ count: number }>('SELECT count(*) AS count FROM blob WHERE user_id = $1', [userId]))[0]?.count
 
@@ -205,15 +214,51 @@ describe('a snapshot', () => {
 
   it('is refused above the bytes of its user, unless it is complete', async () => {
     const [ann, ben] = [await newUser(), await newUser()]
-    await storeSnapshot(domain, ann, { a: 'four', b: 'more' })
-    const create = (files: Record<string, Content>, by = ann) =>
-      createSnapshot(domain, by, listOf(files).announced, { ...limits, userBytesMax: 10 })
-    await expect(create({ c: 'new' })).rejects.toThrow(
-      'bytes: 3 and the 8 bytes of your stored files are above files.userBytesMax, which is 10; snapshots that no job',
+    const diff = '+1'.repeat(400)
+    const { id } = await storeSnapshot(domain, ann, { a: 'four', b: 'more' }, { ...git, diff })
+    const [lists] = await sql.query<{ bytes: number }>(
+      'SELECT octet_length(list) AS bytes FROM snapshot WHERE id = $1',
+      [id],
     )
-    expect(await create({ a: 'four', b: 'more' })).toMatchObject({ isComplete: true })
+    const used = 8 + 800 + (lists?.bytes ?? Number.NaN)
+    const create = (files: Record<string, Content>, { by = ann, facts = null as object | null } = {}) =>
+      createSnapshot(domain, by, listOf(files, facts).announced, { ...limits, userBytesMax: used + 2 })
+    await expect(create({ c: 'new' })).rejects.toThrow(
+      `bytes: 3 and the ${used} bytes of your stored files, their lists and uploads under way are above files.userBytesMax, which is ${used + 2}; snapshots that no job`,
+    )
+    expect(await create({ a: 'four', b: 'more' }, { facts: { ...git, diff } })).toMatchObject({ isComplete: true })
     expect(await create({ c: 'ne' })).toMatchObject({ isComplete: false })
-    expect(await create({ c: 'new' }, ben)).toMatchObject({ isComplete: false })
+    expect(await create({ c: 'new' }, { by: ben })).toMatchObject({ isComplete: false })
+  })
+
+  it('is refused above the bytes of its user with what uploads under way have announced and not sent', async () => {
+    const ann = await newUser()
+    await storeSnapshot(domain, ann, { a: 'known'.repeat(1_000) })
+    const list = listOf({ a: 'known'.repeat(1_000), s: 'sent'.repeat(1_000), l: 'lacking'.repeat(1_000) })
+    const { id } = await createSnapshot(domain, ann, list.announced, limits)
+    const create = () =>
+      createSnapshot(domain, ann, listOf({ n: 'n' }).announced, { ...limits, userBytesMax: 0 }).then(
+        () => 0,
+        (error) => Number(/the (\d+) bytes/.exec(String(error))?.[1]),
+      )
+    const before = await create()
+    expect(before).toBeGreaterThan(21_000)
+    await storeList(domain, { snapshotId: id, userId: ann.userId }, bodyOf(list.text))
+    const pack = bodyOf(blobOf('sent'.repeat(1_000)))
+    await expect(storePack(domain, { snapshotId: id, userId: ann.userId }, pack)).rejects.toThrow('missing')
+    expect(before - (await create())).toSatisfy((less: number) => less > 4_500 && less < 5_000) // 5,000 without the list
+    await sql.query(`UPDATE snapshot SET unused_since = unused_since - interval '61 minutes' WHERE id = $1`, [id])
+    expect(before - (await create())).toSatisfy((less: number) => less > 11_500 && less < 12_000)
+  })
+
+  it('is refused beside 100,000 snapshots of its user', async () => {
+    const full = withQuery(async (inner, ...statement) => {
+      const rows = await inner.query<Record<string, unknown>>(...statement)
+      return rows.map((row) => ('snapshots' in row ? { ...row, snapshots: 100_000 } : row))
+    })
+    await expect(storeSnapshot(full, await newUser(), { a: '' })).rejects.toThrow(
+      'You have 100000 snapshots, and at most 100000 are allowed',
+    )
   })
 
   it('is refused beside 20 incomplete ones of its user', async () => {
@@ -228,6 +273,10 @@ describe('a snapshot', () => {
     })
     const again = made.findIndex(({ status }) => status === 'fulfilled')
     expect(await create(again)).toMatchObject({ isComplete: false })
+    await sql.query(`UPDATE snapshot SET unused_since = unused_since - interval '61 minutes' WHERE user_id = $1`, [
+      ann.userId,
+    ])
+    expect(await create(30)).toMatchObject({ isComplete: false })
   })
 
   it('does not count as incomplete after its list was refused', async () => {
@@ -338,6 +387,25 @@ describe('the removal of snapshots', () => {
     await sweepSnapshots(domain)
     await storePack(domain, owner, bodyOf(blobOf('new')))
     expect(await readFiles(id)).toMatchObject({ a: `644 ${sha256('counted on')}` })
+  })
+
+  it('needs a few statements, however many snapshots the user has', async () => {
+    const ann = await newUser()
+    const first = await storeSnapshot(domain, ann, { a: 'shared', b: 'own' })
+    for (let n = 0; n < 40; n++) await storeSnapshot(domain, ann, { n: `n${n}` })
+    const heir = await storeSnapshot(domain, ann, { a: 'shared' })
+    for (let n = 40; n < 80; n++) await storeSnapshot(domain, ann, { n: `n${n}` })
+    await age(first.id, 8)
+    let statements = 0
+    await sweepSnapshots(
+      withQuery((inner, ...statement) => {
+        statements += 1
+        return inner.query(...statement)
+      }),
+    )
+    expect(await exists(first.id)).toBe(false)
+    expect(statements).toBeLessThan(10)
+    expect(await readFiles(heir.id)).toEqual({ a: `644 ${sha256('shared')}` })
   })
 
   it('marks blobs as incomplete, so that an upload during the removal sends them again', async () => {
