@@ -44,7 +44,7 @@ export interface Executor {
   watch?(signal: AbortSignal): AsyncIterable<Handle>
   /**
    * Reads regular files below the working directory of a run that is over, as its account or in its container, without
-   * following links. `pick` is asked once for each thing found, and chooses the files. Yields what it could not read, too.
+   * following links. `pick` is asked for each thing found, and chooses the files. Yields what it could not read, too.
    */
   outputs?(
     handle: Handle,

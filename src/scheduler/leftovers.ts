@@ -9,8 +9,8 @@ import type { Carrying } from './run-carrier.ts'
 
 /**
  * Removes data of finished runs that executors still have because a server died between storing the end and calling
- * `forget`: when a leader starts, and then every hour. Collects their output files before. Logs living runs that are missing from the database. Then each
- * executor cleans up its own directories.
+ * `forget`: when a leader starts, and then every hour. Logs living runs that are missing from the database. Then each
+ * executor cleans up its own directories. Runs with output files come last, because their collection takes long.
  */
 
 const pollMs = 3_600_000
@@ -27,8 +27,9 @@ export const createLeftovers = (
     clock: domain.clock,
     log: domain.log,
     async runOnce(signal) {
+      const collecting: Promise<void>[] = []
       for (const [name, executor] of executors) {
-        const strangers = await forgetOver(executor, { ...domain, outputs, signal })
+        const strangers = await forgetOver(executor, { ...domain, outputs, signal, collecting })
         if (strangers.length > 0)
           domain.log.warn(
             { pool: leader.pool, executor: name, runs: strangers.slice(0, namedMax), count: strangers.length },
@@ -36,15 +37,17 @@ export const createLeftovers = (
           )
         await executor.sweep?.()
       }
+      await Promise.all(collecting)
     },
   })
 
 interface Forgetting extends Pick<Domain, 'db' | 'log'>, Pick<Carrying, 'outputs'> {
   signal: AbortSignal
+  collecting: Promise<void>[]
 }
 
 async function forgetOver(executor: Executor, forgetting: Forgetting): Promise<string[]> {
-  const { db } = forgetting
+  const { db, collecting } = forgetting
   const strangers: string[] = []
   const kept = (await executor.list?.()) ?? []
   for (let from = 0; from < kept.length; from += runsPerQuestion) {
@@ -60,16 +63,22 @@ async function forgetOver(executor: Executor, forgetting: Forgetting): Promise<s
     )
     const seen = await executor.inspect(unneeded.map(({ handle }) => handle))
     for (const [index, { runId, handle }] of unneeded.entries()) {
-      if (isOver(seen[index])) await forgetRun({ runId, executor, handle }, withOutputs.has(runId), forgetting)
-      else if (seen[index]?.state === 'running' && !states.has(runId)) strangers.push(runId)
+      const run = { runId, executor, handle }
+      if (isOver(seen[index])) {
+        if (withOutputs.has(runId)) collecting.push(forgetCollected(run, forgetting))
+        else await forgetRun(run, forgetting)
+      } else if (seen[index]?.state === 'running' && !states.has(runId)) strangers.push(runId)
     }
   }
   return strangers
 }
 
-async function forgetRun(run: EndedRun, hasOutputs: boolean, { log, outputs, signal }: Forgetting): Promise<void> {
-  const { runId, executor, handle } = run
-  if (hasOutputs) await outputs.collect(run, signal)
+async function forgetCollected(run: EndedRun, forgetting: Forgetting): Promise<void> {
+  const { outputs, signal } = forgetting
+  if (await outputs.collect(run, signal)) await forgetRun(run, forgetting)
+}
+
+async function forgetRun({ runId, executor, handle }: EndedRun, { log, signal }: Forgetting): Promise<void> {
   if (signal.aborted) return
   await executor
     .forget?.(handle)

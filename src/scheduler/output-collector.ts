@@ -1,14 +1,14 @@
 import type { Domain } from '../domain/domain.ts'
-import { readOutputOrder } from '../domain/outputs/attach.ts'
+import { type OutputOrder, readOutputOrder } from '../domain/outputs/attach.ts'
 import { collectOutputs, giveUpOutputs } from '../domain/outputs/collect.ts'
 import type { OutputLimits } from '../domain/outputs/selection.ts'
 import type { Executor, Handle } from '../executors/executor.ts'
-import { createSerial } from '../platform/serial.ts'
 import { Unavailable } from '../platform/tx.ts'
 
 /**
  * Collects the output files of runs that are over, a few runs at a time. A run holds no amounts meanwhile. What a server
- * does not finish, the next leader collects (leftovers.ts), because the executor keeps the run until then.
+ * does not finish, the next leader collects (leftovers.ts), because the executor keeps the run until then. Files that are
+ * never read to their end, such as those of a file system that does not answer, delay other users by `readMsMax` at most.
  */
 
 export interface EndedRun {
@@ -22,42 +22,112 @@ export type OutputCollector = ReturnType<typeof createOutputCollector>
 const atATimeMax = 4
 const retryMsMax = 5_000
 /** An engine that restarts answers sooner. */
-const triedMsMax = 600_000
+const failedMsMax = 600_000
+/** Enough for 10 GiB into a slow database. */
+const readMsMax = 1_800_000
+
+class TooSlow extends Error {}
 
 export function createOutputCollector(domain: Domain, limits: OutputLimits) {
   const { clock, log } = domain
-  const serial = createSerial()
-  const open = new Map<string, Promise<void>>()
-  let slot = 0
+  const takeTurn = createTurns(atATimeMax)
+  const open = new Map<string, Promise<boolean>>()
 
-  async function collect({ runId, executor, handle }: EndedRun, signal: AbortSignal): Promise<void> {
-    const beganMs = clock.monotonicMs()
-    for (let failures = 0; !signal.aborted; failures++)
-      try {
-        return await collectOutputs(domain, runId, (pick) => executor.outputs?.(handle, pick, signal) ?? none(), limits)
-      } catch (err) {
-        if (signal.aborted) return
-        log.warn({ err, run: runId, failures }, 'output files cannot be collected now; retrying')
-        if (clock.monotonicMs() - beganMs > triedMsMax && !(err instanceof Unavailable)) return giveUp(runId)
-        await clock.sleep(Math.min(retryMsMax, 50 * 2 ** failures), signal)
-      }
+  async function collect(run: EndedRun, signal: AbortSignal): Promise<boolean> {
+    const order = await retry(run, signal, () => readOutputOrder(domain.db.sql, run.runId))
+    if (!order) return order === null
+    return takeTurn(order.userId, () => collectInTurn(run, order, signal))
   }
 
-  async function giveUp(runId: string): Promise<void> {
-    const order = await readOutputOrder(domain.db.sql, runId)
-    if (order) await giveUpOutputs(domain, order, 'they could not be read; the log of the server says why')
+  async function collectInTurn(run: EndedRun, order: OutputOrder, signal: AbortSignal): Promise<boolean> {
+    let failedMs: number | null = null
+    let hopeless: string | null = null
+    const isDone = await retry(run, signal, async () => {
+      try {
+        if (hopeless === null) await collectInTime(run, signal)
+        else await giveUpOutputs(domain, order, hopeless)
+        return true
+      } catch (err) {
+        const nowMs = clock.monotonicMs()
+        failedMs ??= nowMs
+        if (err instanceof TooSlow) hopeless ??= err.message
+        else if (nowMs - failedMs > failedMsMax && !(err instanceof Unavailable))
+          hopeless ??= 'they could not be read; the log of the server says why'
+        throw err
+      }
+    })
+    return isDone === true
+  }
+
+  async function collectInTime({ runId, executor, handle }: EndedRun, signal: AbortSignal): Promise<void> {
+    const late = new AbortController()
+    const over = new AbortController()
+    void clock.sleep(readMsMax, over.signal).then(() => late.abort())
+    const either = AbortSignal.any([signal, late.signal])
+    try {
+      await collectOutputs(domain, runId, (pick) => executor.outputs?.(handle, pick, either) ?? none(), limits)
+    } catch (err) {
+      if (!late.signal.aborted || err instanceof Unavailable) throw err
+      throw new TooSlow(`they could not be read within ${readMsMax / 60_000} minutes`, { cause: err })
+    } finally {
+      over.abort()
+    }
+  }
+
+  /** undefined: `signal` aborted. */
+  async function retry<T>({ runId }: EndedRun, signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined> {
+    for (let failures = 0; !signal.aborted; failures++)
+      try {
+        return await work()
+      } catch (err) {
+        if (signal.aborted) break
+        log.warn({ err, run: runId, failures }, 'output files cannot be collected now; retrying')
+        await clock.sleep(Math.min(retryMsMax, 50 * 2 ** failures), signal)
+      }
+    return undefined
   }
 
   return {
-    /** Ends when the outputs are stored, or `signal` aborts. A second call for a run waits for the first. */
-    collect(run: EndedRun, signal: AbortSignal): Promise<void> {
-      const collecting = open.get(run.runId)
-      if (collecting) return collecting
-      slot = (slot + 1) % atATimeMax
-      const begun = serial.run(String(slot), () => collect(run, signal)).finally(() => open.delete(run.runId))
+    /** true: the outputs are stored, and the executor may forget the run. false: `signal` aborted before. */
+    async collect(run: EndedRun, signal: AbortSignal): Promise<boolean> {
+      for (let other = open.get(run.runId); other; other = open.get(run.runId)) {
+        if (await other) return true
+        if (signal.aborted) return false
+      }
+      const begun = collect(run, signal).finally(() => open.delete(run.runId))
       open.set(run.runId, begun)
       return begun
     },
+  }
+}
+
+/**
+ * Runs `max` works at a time, first those of users who have none running. The last place is only for such a user, so that
+ * no user delays all others.
+ */
+export function createTurns(max: number) {
+  const running: string[] = []
+  const waiting: { userId: string; begin: () => void }[] = []
+  function beginNext(): void {
+    if (running.length >= max) return
+    const fair = waiting.find(({ userId }) => !running.includes(userId))
+    const next = fair ?? (running.length < max - 1 ? waiting[0] : undefined)
+    if (!next) return
+    waiting.splice(waiting.indexOf(next), 1)
+    running.push(next.userId)
+    next.begin()
+  }
+  return async <T>(userId: string, work: () => Promise<T>): Promise<T> => {
+    await new Promise<void>((begin) => {
+      waiting.push({ userId, begin })
+      beginNext()
+    })
+    try {
+      return await work()
+    } finally {
+      running.splice(running.indexOf(userId), 1)
+      beginNext()
+    }
   }
 }
 

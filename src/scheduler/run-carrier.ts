@@ -276,14 +276,15 @@ export class Carrier {
     // If the end or the outputs were not stored, the executor must keep the run for the next carrier.
     if (told === undefined) return
     this.#running = false
-    await this.#collectOutputs(handle)
-    if (!this.#dropped.aborted) await this.executor.forget?.(handle)
+    const isStored = await this.#collectOutputs(handle)
+    if (isStored && !this.#dropped.aborted) await this.executor.forget?.(handle)
   }
 
-  async #collectOutputs(handle: Handle): Promise<void> {
+  async #collectOutputs(handle: Handle): Promise<boolean> {
     const { runId, spec } = this.#run
-    if (!spec.outputs?.length) return
-    await this.#carrying.outputs.collect({ runId, executor: this.executor, handle }, this.#dropped)
+    return (
+      !spec.outputs?.length || this.#carrying.outputs.collect({ runId, executor: this.executor, handle }, this.#dropped)
+    )
   }
 
   async #lose(): Promise<void> {

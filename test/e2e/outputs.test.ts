@@ -92,6 +92,12 @@ describe('spec.outputs', () => {
 })
 
 describe('berth artifact', () => {
+  it('puts a file under the name of an output file, which stays one artifact', async () => {
+    const { files, told } = await run('echo 1 >m; berth artifact put m --name m; echo 2 >n', '--out', '*')
+    expect(files.map(({ name }) => name)).toEqual(['m', 'n'])
+    expect(told).toBe('Stored 2 output files')
+  })
+
   it('puts a file from inside, lists, prints and copies the files of a job', async () => {
     const script =
       'mkdir d; printf "a,b\\n" >d/m.csv; head -c 40000 /dev/urandom >d/big; cp d/big d/same; berth artifact put d/m.csv --name put.csv'

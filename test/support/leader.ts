@@ -21,7 +21,7 @@ export interface TestLeader extends Leader {
 }
 
 /** For runs without output files. */
-export const noOutputs: OutputCollector = { collect: async () => undefined }
+export const noOutputs: OutputCollector = { collect: async () => true }
 
 /** The scheduler of the pool `sim`, which has begun; the test stops it. */
 export function startScheduler(

@@ -102,13 +102,15 @@ const collectedSql = jobChangeSql({
   event: { run: '$2::int', message: '$3::text', metadata: '$4::text::jsonb' },
 })
 
-/** A file that the run had published itself stays one artifact. */
+/** A file that the run had published itself under the same name stays one artifact. */
 const insertSql = `
 INSERT INTO artifact (job_id, seq, run_id, run, snapshot_id, id, name, media_type, size_bytes, sha256, hash)
 SELECT $1, $2, $3, $4, $5, f.id, f.name, f.type, f.bytes, decode(f.sha256, 'hex'), decode(f.hash, 'hex')
 FROM unnest($6::text[], $7::text[], $8::text[], $9::bigint[], $10::text[], $11::text[])
   AS f(id, name, type, bytes, sha256, hash)
-ON CONFLICT (run_id, hash) DO NOTHING`
+WHERE NOT EXISTS (
+  SELECT FROM artifact a WHERE a.run_id = $3 AND a.name = f.name AND a.sha256 = decode(f.sha256, 'hex')
+)`
 
 /** Identifies a file among the artifacts of its run. */
 export const hashFile = ({ path, type, sha256 }: { path: string; type: string; sha256: string }): string =>

@@ -5,17 +5,19 @@ import { storePack } from '../snapshots/blobs.ts'
 import type { ListedFile } from '../snapshots/file-list.ts'
 import { announceFiles, storeList } from '../snapshots/snapshots.ts'
 import { attachOutputs, type OutputOrder, readOutputOrder } from './attach.ts'
-import type { OutputSource } from './found.ts'
+import type { FoundOutput, OutputSource } from './found.ts'
 import { createPick, type OutputLimits, Skipped } from './selection.ts'
 
 /**
  * Stores the output files of a run that is over as a snapshot of its user, to which artifacts of the run point. The files
  * are read twice: for their hashes, so that sizes are counted and known contents found before anything is stored, and
  * then for the missing contents. Each step can be repeated: a collection that was cut off begins again, and finds the
- * contents that it stored.
+ * contents that it stored. A file that changed between the two is left out, by name.
  */
 
 const triesMax = 3
+/** Each is another list to store. */
+const changedMax = 5
 const fileMode = 0o644
 
 export async function collectOutputs(
@@ -30,7 +32,7 @@ export async function collectOutputs(
     const skipped = new Skipped()
     try {
       const found = await hashFiles(source, createPick(order.patterns, limits, skipped), skipped)
-      const stored = await storeFiles(domain, order, { found, skipped, source, limits })
+      const stored = await storeUnchanged(domain, order, { found, skipped, source, limits })
       return await attachOutputs(domain, order, { ...stored, skipped: skipped.text })
     } catch (error) {
       if (!(error instanceof InvalidInput)) throw error
@@ -42,7 +44,7 @@ export async function collectOutputs(
 
 /** Ends the collection without files. */
 export const giveUpOutputs = (domain: Domain, order: OutputOrder, why: string): Promise<void> =>
-  attachOutputs(domain, order, { snapshotId: null, files: [], skipped: why })
+  attachOutputs(domain, order, { snapshotId: null, files: [], skipped: `all, because ${why}` })
 
 async function hashFiles(
   source: OutputSource,
@@ -73,21 +75,51 @@ interface Storing {
   limits: OutputLimits
 }
 
-/** Throws InvalidInput if a file changed meanwhile. */
+interface Stored {
+  snapshotId: string | null
+  files: readonly ListedFile[]
+}
+
+/** Stores the files again without those that changed, until none does. */
+async function storeUnchanged(domain: Domain, order: OutputOrder, storing: Storing): Promise<Stored> {
+  const changed = new Set<string>()
+  for (let tries = 0; ; tries++) {
+    const found = storing.found.filter(({ path }) => !changed.has(path))
+    const stored = await storeFiles(domain, order, { ...storing, found })
+    if (!('changed' in stored)) return stored
+    if (tries >= changedMax)
+      throw InvalidInput.at('outputs', `more than ${changedMax} files changed while they were read`)
+    for (const path of stored.changed) {
+      changed.add(path)
+      storing.skipped.add(path, 'changed while it was read')
+    }
+  }
+}
+
+/** Returns the paths of files that changed meanwhile; then nothing refers to the files yet. */
 async function storeFiles(
   domain: Domain,
   { userId }: OutputOrder,
   { found, skipped, source, limits }: Storing,
-): Promise<{ snapshotId: string | null; files: readonly ListedFile[] }> {
+): Promise<Stored | { changed: readonly string[] }> {
   const announced = await announceFiles(domain, { userId, files: found, userBytesMax: limits.userBytesMax })
   const { snapshot, files, text, tooMany } = announced
+  const owner = { snapshotId: snapshot?.id ?? '', userId }
+  const missing = !snapshot || snapshot.isComplete ? [] : await storeList(domain, owner, toStream(text))
+  if (missing.length > 0) {
+    const packing: Packing = { left: findFiles(files, missing), current: null }
+    try {
+      await storePack(domain, owner, packFiles(source, packing))
+    } catch (error) {
+      const { left, current } = packing
+      const changed = current === null ? [...left.keys()] : [current]
+      if (!(error instanceof InvalidInput) || changed.length === 0) throw error
+      return { changed }
+    }
+  }
   for (const { path, size } of tooMany)
     skipped.add(path, `has ${size} bytes and does not fit into files.userBytesMax, which is ${limits.userBytesMax}`)
-  if (!snapshot) return { snapshotId: null, files }
-  const owner = { snapshotId: snapshot.id, userId }
-  const missing = snapshot.isComplete ? [] : await storeList(domain, owner, toStream(text))
-  if (missing.length > 0) await storePack(domain, owner, packFiles(source, findFiles(files, missing)))
-  return { snapshotId: snapshot.id, files }
+  return { snapshotId: snapshot?.id ?? null, files }
 }
 
 async function* toStream(text: string): AsyncGenerator<Uint8Array> {
@@ -95,16 +127,37 @@ async function* toStream(text: string): AsyncGenerator<Uint8Array> {
 }
 
 /** One file for each hash, by its path. */
-function findFiles(files: readonly ListedFile[], hashes: readonly string[]): ReadonlyMap<string, ListedFile> {
+function findFiles(files: readonly ListedFile[], hashes: readonly string[]): Map<string, ListedFile> {
   const left = new Set(hashes)
   return new Map(files.filter(({ sha256 }) => left.delete(sha256)).map((file) => [file.path, file]))
 }
 
-async function* packFiles(source: OutputSource, files: ReadonlyMap<string, ListedFile>): AsyncGenerator<Uint8Array> {
-  for await (const one of source(({ path, type }) => type === 'FILE' && files.has(path))) {
-    const file = 'unread' in one ? undefined : files.get(one.path)
+interface Packing {
+  /** Files that were not read to their end. */
+  left: Map<string, ListedFile>
+  /** The file that is being read. */
+  current: string | null
+}
+
+/** Whoever reads the pack checks the hash of a file before it reads on. */
+async function* packFiles(source: OutputSource, packing: Packing): AsyncGenerator<Uint8Array> {
+  const { left } = packing
+  const isSame = ({ path, type, size }: FoundOutput) =>
+    type === 'FILE' && left.has(path) && (size === null || size === left.get(path)?.size)
+  for await (const one of source(isSame)) {
+    const file = 'unread' in one ? undefined : left.get(one.path)
     if ('unread' in one || !file) continue
+    packing.current = file.path
     yield Buffer.from(`${file.sha256} ${file.size}\n`)
-    yield* one.content
+    let size = 0
+    for await (const piece of one.content) {
+      size += piece.length
+      if (size > file.size) break
+      yield piece
+    }
+    if (size !== file.size)
+      throw InvalidInput.at('outputs', `${JSON.stringify(file.path)} has another size than before`)
+    left.delete(file.path)
+    packing.current = null
   }
 }

@@ -4,7 +4,8 @@ export interface FoundOutput {
   /** Relative to the working directory. */
   path: string
   type: 'FILE' | 'LINK' | 'OTHER'
-  size: number
+  /** null: known only when the file is read; `pick` is asked again then. */
+  size: number | null
 }
 
 export interface OutputFile {

@@ -47,6 +47,7 @@ export function createPick(
   let files = 0
   return ({ path, type, size }) => {
     if (!wanted.ignores(path)) return false
+    if (size === null) return true
     const trouble = findPathTrouble(path) ?? typeTroubles[type]
     if (trouble !== null) skipped.add(path, trouble)
     else if (files >= filesMax) skipped.add(path, `is above the ${filesMax} files of a run`)

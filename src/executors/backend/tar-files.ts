@@ -5,7 +5,10 @@ import type { FoundOutput } from '../../domain/outputs/found.ts'
 
 /** Reads the files of a tar one after the other; a body that is not read is skipped. */
 
-export interface TarFile extends FoundOutput {
+export interface TarFile extends Omit<FoundOutput, 'type' | 'size'> {
+  /** HARD_LINK: another name of a file that came before; it has no content. */
+  type: FoundOutput['type'] | 'HARD_LINK'
+  size: number
   content: AsyncIterable<Uint8Array>
 }
 
@@ -25,8 +28,9 @@ async function* read(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Arra
   yield* body
 }
 
-const types: ReadonlyMap<string, FoundOutput['type']> = new Map([
+const types: ReadonlyMap<string, TarFile['type']> = new Map([
   ['file', 'FILE'],
   ['contiguous-file', 'FILE'],
   ['symlink', 'LINK'],
+  ['link', 'HARD_LINK'],
 ])

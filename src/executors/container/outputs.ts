@@ -13,6 +13,14 @@ import type { Inspected } from './observation.ts'
 
 /** The engine sends also what is not wanted, such as a sparse file of any size. */
 const unwantedBytesMax = 64 * 1024 ** 3
+/** Each is another request. */
+const hardLinksMax = 1_000
+
+interface Place {
+  engine: Engine
+  id: string
+  signal: AbortSignal
+}
 
 export async function* readContainerOutputs(
   engine: Engine,
@@ -22,23 +30,82 @@ export async function* readContainerOutputs(
 ): AsyncGenerator<OutputFile | Unread> {
   const folder = Config.Labels?.[labels.workdir]
   if (folder === undefined) return
+  const place = { engine, id, signal }
   const mounts = (Mounts ?? []).flatMap(({ Destination: target }) => target ?? [])
-  if (folder === '/' || mounts.some((target) => isInside(folder, target)))
-    return yield { unread: `the working directory is ${folder}, in the root or in data, from which no files are kept` }
-  const archive = await engine
-    .getStream(`/containers/${id}/archive`, signal, { path: folder })
-    .catch((error: unknown) => (isNotFound(error) ? null : Promise.reject(error)))
+  const refusal = await findRefusal(place, folder, mounts)
+  if (refusal !== null) return yield { unread: refusal }
+  const archive = await openArchive(place, folder)
   if (archive === null) return yield { unread: 'the working directory does not exist' }
+  const hardLinks: string[] = []
   let unwanted = 0
   for await (const { content, ...found } of readTarFiles(archive)) {
     const path = toRelative(found.path, folder)
-    const isKept = !mounts.some((target) => isInside(join(folder, path), target)) && pick({ ...found, path })
-    if (isKept) yield { path, content }
-    else unwanted += found.size
+    const { type, size } = found
+    const isOwn = !mounts.some((target) => isInside(join(folder, path), target))
+    if (type === 'HARD_LINK') {
+      if (isOwn && pick({ path, type: 'FILE', size: null })) hardLinks.push(path)
+    } else if (isOwn && pick({ path, type, size })) yield { path, content }
+    else unwanted += size
     if (unwanted > unwantedBytesMax)
       return yield { unread: `the working directory has more than ${unwantedBytesMax} bytes of other files` }
   }
+  for (const path of hardLinks.slice(0, hardLinksMax)) yield* readHardLink(place, folder, path, pick)
+  const more = hardLinks.length - hardLinksMax
+  if (more > 0) yield { unread: `${more} files are hard links, of which ${hardLinksMax} are kept` }
 }
+
+/** The archive of a folder has the content of a file with several names only once. The container keeps it until the end. */
+async function* readHardLink(
+  place: Place,
+  folder: string,
+  path: string,
+  pick: (found: FoundOutput) => boolean,
+): AsyncGenerator<OutputFile | Unread> {
+  const archive = await openArchive(place, join(folder, path))
+  if (archive === null) return yield { unread: `${JSON.stringify(path)} is a hard link that cannot be read` }
+  for await (const { type, size, content } of readTarFiles(archive))
+    if (pick({ path, type: type === 'HARD_LINK' ? 'OTHER' : type, size })) yield { path, content }
+}
+
+const openArchive = ({ engine, id, signal }: Place, path: string) =>
+  engine
+    .getStream(`/containers/${id}/archive`, signal, { path })
+    .catch((error: unknown) => (isNotFound(error) ? null : Promise.reject(error)))
+
+async function findRefusal(place: Place, folder: string, mounts: readonly string[]): Promise<string | null> {
+  if (folder === '/' || mounts.some((target) => isInside(folder, target)))
+    return `the working directory is ${folder}, in the root or in data, from which no files are kept`
+  const link = mounts.length === 0 ? null : await findLink(place, [folder, ...mounts])
+  return link && `${link} is a symbolic link in the container, so that its data cannot be told from its own files`
+}
+
+/** os.ModeSymlink of Go. */
+const linkMode = 2 ** 27
+
+/**
+ * The first symbolic link in these paths. The engine follows links, also those that the job made: the working directory
+ * may be in a mount, or a mount in the working directory, although their paths do not say so.
+ */
+async function findLink({ engine, id }: Place, paths: readonly string[]): Promise<string | null> {
+  for (const path of new Set(paths.flatMap(listPrefixes))) {
+    const headers = await engine.readHeaders(`/containers/${id}/archive`, { path })
+    const stat = headers?.['x-docker-container-path-stat']
+    if (stat === undefined) continue
+    const { mode = 0, linkTarget = '' } = JSON.parse(Buffer.from(String(stat), 'base64').toString()) as PathStat
+    // Podman states the path itself as the target of what is no link.
+    if (Math.floor(mode / linkMode) % 2 === 1 || (linkTarget !== '' && linkTarget !== path)) return path
+  }
+  return null
+}
+
+interface PathStat {
+  mode?: number
+  linkTarget?: string
+}
+
+/** `/a/b` → `/a`, `/a/b`. */
+const listPrefixes = (path: string): string[] =>
+  path.split('/').flatMap((part, at, parts) => (part === '' ? [] : [parts.slice(0, at + 1).join('/')]))
 
 /** The paths of an archive begin with the name of the folder. */
 function toRelative(path: string, folder: string): string {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
+import { addAbortSignal, Readable } from 'node:stream'
 import type { FoundOutput, OutputFile, Unread } from '../../domain/outputs/found.ts'
 import { type Account, switchToAccount } from '../accounts/account.ts'
 import { readErrorCode, unlessMissing } from '../backend/file-errors.ts'
@@ -45,24 +45,37 @@ export async function* readOutputs(
     ['find', workdir.cwd, '-mindepth', '1', '!', '-type', 'd', '-printf', '%y %s %P\\0'],
     signal,
   )
-  const picked: string[] = []
+  const picked = new Map<string, number>()
   let things = 0
   for await (const found of listing.lines()) {
     things += 1
     if (things > thingsMax) break
-    if (pick(found)) picked.push(found.path)
+    if (pick(found)) picked.set(found.path, found.size)
   }
   if (things > thingsMax) yield { unread: `the working directory has more than ${thingsMax} files` }
   yield* listing.end()
-  if (picked.length === 0) return
-  const names = Readable.from(inPieces(picked))
-  const tar = ['tar', '-C', workdir.cwd, '--no-recursion', '--null', '-c', '-f', '-', '-T', '-']
+  while (picked.size > 0) yield* readFiles(workdir, picked, signal)
+}
+
+/** Reads the files, and removes them from `picked`: all, or those up to one that grew, whose content has no end to wait for. */
+async function* readFiles(
+  workdir: Workdir,
+  picked: Map<string, number>,
+  signal: AbortSignal,
+): AsyncGenerator<OutputFile | Unread> {
+  const names = Readable.from(inPieces([...picked.keys()]))
+  // Without --hard-dereference, a second name of a file would come without content.
+  const tar = ['tar', '-C', workdir.cwd, '--no-recursion', '--hard-dereference', '--null', '-c', '-f', '-', '-T', '-']
   const packing = new Tool(workdir, tar, signal, names)
-  for await (const { path, type, content } of readTarFiles(packing.stdout)) {
+  for await (const { path, type, size, content } of readTarFiles(packing.stdout)) {
     const own = path.replace(/^\.\//, '')
-    if (type === 'FILE') yield { path: own, content }
+    const grew = size > (picked.get(own) ?? size)
+    picked.delete(own)
+    if (type === 'FILE' && !grew) yield { path: own, content }
     else yield { unread: `${JSON.stringify(own)} changed while it was read` }
+    if (grew) return packing.kill()
   }
+  picked.clear()
   yield* packing.end()
 }
 
@@ -73,6 +86,7 @@ function* inPieces(paths: readonly string[]): Generator<Buffer> {
 /** A program under the account of the job, without the environment of the server. */
 class Tool {
   readonly stdout: Readable
+  readonly kill: () => void
   readonly #ended: Promise<Error | null>
   #printed = ''
 
@@ -83,10 +97,14 @@ class Tool {
       env: { PATH: systemPath, LC_ALL: 'C' },
       stdio: [input ? 'pipe' : 'ignore', 'pipe', 'pipe'],
       signal,
+      killSignal: 'SIGKILL',
     })
     const { stdin, stdout, stderr } = child
     this.#ended = new Promise((resolve) => child.once('error', resolve).once('close', () => resolve(null)))
-    this.stdout = stdout ?? Readable.from([])
+    // A program that waits for a file system that does not answer outlives its signal.
+    this.stdout = addAbortSignal(signal, stdout ?? Readable.from([]))
+    this.stdout.on('error', () => undefined)
+    this.kill = () => void child.kill('SIGKILL')
     stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#printed = (this.#printed + text).slice(0, printedCharactersMax)
     })
@@ -96,7 +114,7 @@ class Tool {
   }
 
   /** What `find` lists, `TYPE SIZE PATH`, each with NUL at its end. */
-  async *lines(): AsyncGenerator<FoundOutput> {
+  async *lines(): AsyncGenerator<FoundOutput & { size: number }> {
     let rest: Buffer = Buffer.alloc(0)
     for await (const piece of this.stdout as AsyncIterable<Buffer>) {
       rest = rest.length === 0 ? piece : Buffer.concat([rest, piece])

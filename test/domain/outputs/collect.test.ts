@@ -177,4 +177,23 @@ describe('collecting outputs', () => {
     await collectOutputs(domain, runId, source, wide)
     expect(await told(jobId)).toEqual([expect.stringMatching(/^No output files; left out: .*"log".* changed/)])
   })
+
+  it('leaves out by name what changed, grew or vanished between the reads, and stores the rest', async () => {
+    const { jobId, runId } = await endedRun()
+    const same = { a: randomBytes(1_000), large: randomBytes(600_000), z: randomBytes(10) }
+    let reads = 0
+    const source: OutputSource = (pick) => {
+      const log = Buffer.alloc(50, `${++reads}`)
+      const vanished = reads === 1 ? { gone: randomBytes(5) } : {}
+      const grown = Buffer.alloc(300_000 * reads, 'g')
+      const shrunk = Buffer.alloc(900_000 / reads, 's')
+      return sourceOf({ ...same, log, grown, shrunk, ...vanished, changing: randomBytes(400_000) })(pick)
+    }
+    await collectOutputs(domain, runId, source, wide)
+    expect(await readBack(jobId)).toEqual(same)
+    const [message = ''] = await told(jobId)
+    for (const name of ['log', 'grown', 'shrunk', 'gone', 'changing'])
+      expect(message).toContain(`"${name}" changed while it was read`)
+    expect(message).toMatch(/^Stored 3 output files; left out: /)
+  })
 })

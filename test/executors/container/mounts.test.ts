@@ -11,6 +11,7 @@ import { createLog } from '../../../src/platform/log.ts'
 import { machineTime } from '../../support/clock.ts'
 import { until } from '../../support/until.ts'
 import { observe, read, resourcesOf, runOf } from '../runs.ts'
+import { openerOf } from '../snapshot-files.ts'
 
 /**
  * Data mounts of a real engine while a folder is exchanged: `npm run test:executors` starts engines. Elsewhere this file is
@@ -115,6 +116,27 @@ describe.skipIf(address === '')(`data mounts with ${address}`, () => {
     expect(end).toEqual(replaced)
     expect(out).toBe('')
     expect(await finish({ data: ['data/x:/d'] })).toMatchObject({ end: { state: 'ended', exitCode: 0 }, out: 'own\n' })
+  })
+
+  it('give no output files through a link that the job made', async () => {
+    await mkdir(join(root, 'y', 'private'), { recursive: true })
+    await writeFile(join(root, 'y', 'private', 'secret'), 'secret', { mode: 0o600 })
+    const openSnapshot = openerOf({ 'sub/private/f': { text: 'x' } })
+    async function collect(script: string): Promise<string[]> {
+      const command = ['/bin/sh', '-c', script]
+      const spec = { workdir: 'sub/private', data: ['data/y:/d'], command, outputs: ['*'] }
+      const handle = await start(spec, { openSnapshot })
+      await until(async () => (await observe(executor, handle)).state === 'ended', { what: 'the run is over' })
+      const read: string[] = []
+      for await (const one of executor.outputs?.(handle, () => true, new AbortController().signal) ?? [])
+        read.push('unread' in one ? one.unread : one.path)
+      await executor.forget?.(handle)
+      return read
+    }
+    expect(await collect('cd /; rm -r /berth-work/sub; ln -s /d /berth-work/sub')).toEqual([
+      expect.stringContaining('/berth-work/sub is a symbolic link'),
+    ])
+    expect(await collect('true')).toEqual(['f'])
   })
 
   it('lead no refusal through a link of the image', async () => {

@@ -1,0 +1,46 @@
+import { linkSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { FoundOutput } from '../../../src/domain/outputs/found.ts'
+import { readOutputs, recordWorkdir } from '../../../src/executors/local/outputs.ts'
+import type { RunFiles } from '../../../src/executors/local/spool.ts'
+
+let cwd: string
+let files: RunFiles
+
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'berth-outputs-'))
+  files = { directory: await mkdtemp(join(tmpdir(), 'berth-outputs-')) } as RunFiles
+  await recordWorkdir(files, { cwd, account: null })
+  for (const name of ['a', 'b', 'c', 'd']) writeFileSync(join(cwd, name), name)
+})
+afterEach(() => Promise.all([cwd, files.directory].map((each) => rm(each, { recursive: true }))))
+
+async function collect(pick: (found: FoundOutput) => boolean = () => true) {
+  const read: Record<string, string> = {}
+  const unread: string[] = []
+  for await (const one of readOutputs(files, pick, new AbortController().signal))
+    if ('unread' in one) unread.push(one.unread)
+    else read[one.path] = (await buffer(one.content)).toString()
+  return { read, unread }
+}
+
+test('a second name of a file has its content', async () => {
+  linkSync(join(cwd, 'a'), join(cwd, 'e'))
+  expect(await collect()).toEqual({ read: { a: 'a', b: 'b', c: 'c', d: 'd', e: 'a' }, unread: [] })
+})
+
+test('files that grow to terabytes after they were found are left out by name, and the others are read', async () => {
+  const found: string[] = []
+  const pick = ({ path }: FoundOutput) => {
+    if (found.push(path) === 4) for (const name of [found[1], found[3]]) truncateSync(join(cwd, name ?? ''), 2 ** 42)
+    return true
+  }
+  const { read, unread } = await collect(pick)
+  const [first = '', second = '', third = '', fourth = ''] = found
+  expect(read).toEqual({ [first]: first, [third]: third })
+  expect(unread).toEqual([second, fourth].map((name) => `"${name}" changed while it was read`))
+})
