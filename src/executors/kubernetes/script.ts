@@ -20,7 +20,7 @@ const firstLine = '# takes commands'
 const [replicaVariable, firstVariable] = ['berth_replica', 'berth_first']
 /** Names that a shell can export without a change of its behaviour. bash refuses to set UID and PPID. */
 const exportable =
-  /^(?!(?:PATH|IFS|ENV|CDPATH|E?UID|P?PID|_|(?:OLD)?PWD|LINENO|RANDOM|SECONDS)$|LD_|BASH|SHELL|OPT|PS\d|LC_|LANG)[A-Za-z_]\w*$/
+  /^(?!(?:PATH|IFS|ENV|CDPATH|E?UID|P?PID|_|(?:OLD)?PWD|LINENO|RANDOM|SECONDS|LANG|LANGUAGE|LC_[A-Z]+|SHELL|SHELLOPTS|OPT(?:ARG|IND|ERR)|PS\d)$|LD_|BASH)[A-Za-z_]\w*$/
 /** Without inheritance the script begins again with this variable alone. */
 const cleanVariable = 'berth_clean'
 const beginAgain = `[ "\${${cleanVariable}-}" ] || exec env -i ${cleanVariable}=yes /bin/sh "$0" "$@"`

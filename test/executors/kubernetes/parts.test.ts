@@ -63,7 +63,10 @@ describe('the script of a run', () => {
   })
 
   it.each([true, false])('gives no program a value as an argument, with inheritance %s', (inheritEnvironment) => {
-    const environment = [{ name: 'B', value: `x\${API_KEY}` }]
+    const environment = ['B', 'LANGCHAIN_API_KEY', 'OPTUNA_STORAGE', 'SHELL_TOKEN', 'LC_key', 'PS5_KEY'].map((name) => ({
+      name,
+      value: `x\${API_KEY}`,
+    }))
     const run = runOf({ command: ['true'], environment, inheritEnvironment }, { injected: { API_KEY: 'value' } })
     const lines = makeCommandScript(run, {}).split('\n')
     expect(lines.filter((line) => line.includes('value'))).toEqual([
@@ -72,7 +75,7 @@ describe('the script of a run', () => {
   })
 
   it('sets variables that a shell refuses or heeds', () => {
-    const names = ['UID', 'PPID', 'IFS', 'A.B', 'PWD', 'PATH']
+    const names = ['UID', 'PPID', 'IFS', 'A.B', 'PWD', 'OPTIND', 'PATH']
     const environment = names.map((name) => ({ name, value: name === 'PATH' ? '/usr/bin:/bin:/x' : 'x' }))
     const lines = output([{ command: ['env'], environment }]).split('\n')
     for (const { name, value } of environment) expect(lines).toContain(`${name}=${value}`)
