@@ -10,8 +10,8 @@ export interface SshTarget {
   readonly socket: string
 }
 
-// A name never begins with "-", which ssh would take for an option.
-const sshPattern = /^ssh:\/\/(?:(\w[\w.-]*)@)?([a-z0-9][\w.-]*)(?::(\d{1,5}))?(\/[^\s:]+)?$/i
+// A name never begins with "-", which ssh would take for an option. It expands "${NAME}" and "%" in the path of a socket.
+const sshPattern = /^ssh:\/\/(?:(\w[\w.-]*)@)?([a-z0-9][\w.-]*)(?::(\d{1,5}))?(\/[\w./-]+)?$/i
 const socketDefault = '/var/run/docker.sock'
 
 /** null: not an address of ssh. */

@@ -53,6 +53,11 @@ it.each([
     'engine: "ssh://-oProxyCommand=x" is not the address',
   ],
   [
+    'a socket whose path ssh expands',
+    node('a', "engine: 'ssh://a/%h'"),
+    'is not the address of a container engine',
+  ],
+  [
     'another protocol',
     node('a', "engine: 'http://gpu1'"),
     'engine: "http://gpu1" is not the address of a container engine',

@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { Duplex } from 'node:stream'
 import { SessionRefused } from '../executor.ts'
-import { explainSsh, loginArguments, type SshHost } from './tunnel.ts'
+import { explainSsh, loginArguments, type SshHost, sshEnvironment } from './tunnel.ts'
 
 const openMsMax = 10_000
 
@@ -16,7 +16,7 @@ export async function openRemotePort(
 ): Promise<Duplex> {
   const target = `${address.includes(':') ? `[${address}]` : address}:${port}`
   const args = ['-vv', ...loginArguments(to), '-W', target, '--', to.host]
-  const child = spawn('ssh', args, { env: environment, cwd: '/', detached: true })
+  const child = spawn('ssh', args, { env: sshEnvironment(environment), cwd: '/', detached: true })
   for (const each of [child, child.stdin, child.stdout, child.stderr]) each.on('error', () => undefined)
   if (child.pid === undefined) throw new SessionRefused('The server cannot start ssh; install openssh-client')
   const connection = Duplex.from({ readable: child.stdout, writable: child.stdin })

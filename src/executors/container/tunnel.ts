@@ -34,6 +34,12 @@ const options = [
   'StreamLocalBindUnlink=yes',
 ]
 
+const neededVariables = /^(PATH|HOME|USER|LOGNAME|LANG|LC_\w+|SSH_AUTH_SOCK|KRB5CCNAME)$/
+
+/** The variables that ssh needs. Its configuration can send others to the machine, and the server has secrets there. */
+export const sshEnvironment = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(environment).filter(([name]) => neededVariables.test(name)))
+
 export const sshArguments = (to: SshHost, local: string): string[] => [
   '-N',
   ...loginArguments(to),
@@ -135,11 +141,11 @@ export class Tunnel {
 
   /** Resolves when ssh has ended. */
   async #connect(): Promise<void> {
-    const { environment: env, to } = this.#options
+    const { environment, to } = this.#options
     const ssh = ['ssh', ...sshArguments(to, this.socketPath)]
     // In a group of its own, it outlives an interrupt from the terminal until the server has ended.
     const child = spawn('/bin/sh', ['-c', supervise, 'berth', this.#folder, ...ssh], {
-      env,
+      env: sshEnvironment(environment),
       cwd: '/',
       detached: true,
       stdio: ['pipe', 'ignore', 'pipe'],

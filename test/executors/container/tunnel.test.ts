@@ -25,9 +25,9 @@ const to = { user: 'ann', host: 'gpu1', port: null, socket: '/var/run/docker.soc
 
 async function open(script: string): Promise<Tunnel> {
   const path = join(directory, 'ssh')
-  await writeFile(path, `#!/bin/sh\n${script}\n`)
+  await writeFile(path, `#!/bin/sh\nDIRECTORY=\${0%/*}\n${script}\n`)
   await chmod(path, 0o755)
-  const environment = { PATH: `${directory}:${process.env['PATH']}`, DIRECTORY: directory }
+  const environment = { PATH: `${directory}:${process.env['PATH']}`, SSH_AUTH_SOCK: '/agent', BERTH_S3_SECRET: 'x' }
   tunnel = await Tunnel.open({ to, environment, clock: fastClock(100), log: createLog('silent') })
   return tunnel
 }
@@ -46,6 +46,13 @@ it('ssh never asks, forwards the socket, and takes no name for an option', () =>
   const words = sshArguments({ ...to, port: '2222' }, '/tmp/s')
   expect(words).toEqual(expect.arrayContaining(['-N', 'BatchMode=yes', 'ExitOnForwardFailure=yes']))
   expect(words.join(' ')).toMatch(/-l ann -p 2222 -L \/tmp\/s:\/var\/run\/docker.sock -- gpu1$/)
+})
+
+it('ssh gets no secret of the server', async () => {
+  await open('env >"$DIRECTORY/env"; exec sleep 600')
+  const given = await until(() => readFile(join(directory, 'env'), 'utf8').catch(() => ''), { what: 'ssh runs' })
+  expect(given).toContain('SSH_AUTH_SOCK=/agent\n')
+  expect(given).not.toContain('BERTH_S3_SECRET')
 })
 
 it('ssh is started again when it ends, and its last words are the reason', async () => {
