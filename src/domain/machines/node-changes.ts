@@ -24,6 +24,8 @@ import { setStates } from './node-config.ts'
 const nodesPerPool = 10_000
 export const devicesPerNode = 1_024
 const name = z.string().min(1, 'must not be empty').max(255, 'must have at most 255 characters')
+/** With an engine the name becomes the name of a folder and a part of handles, as in the configuration. */
+const machineName = /^[a-z0-9][\w.-]{0,62}$/i
 const version = z.string().regex(/^\d{1,6}(\.\d{1,6}){0,3}$/, 'must be a dotted version such as 11.8')
 
 const memoryBytes = z
@@ -65,6 +67,8 @@ export interface AddedNode {
 export async function addNode(domain: Domain, viewer: Viewer, raw: unknown): Promise<AddedNode> {
   demand(viewer, 'node.write')
   const given = parseInput(nodeInput, raw)
+  if (given.engine != null && !machineName.test(given.name))
+    throw InvalidInput.at('name', 'must be a letter or digit, then up to 62 of these and ". _ -"')
   const machine = given.engine == null ? null : await demandEngine(domain, given.engine)
   const node = completeNode(given, machine)
   const devices = devicesOf(node)

@@ -102,6 +102,8 @@ test('a machine with an engine is asked first, and states its cores, memory and 
     at('reaches no machines'),
   )
   asked.length = 0
+  for (const name of ['../../x', 'a/b', '.', 'a b', 'a'.repeat(64)])
+    expect(await refused(add({ name }))).toEqual([expect.objectContaining({ path: ['name'] })])
   expect(
     await refused(addNode(domain, await it.user('leo', 'LEAD'), { pool: 'sim', name: 'm2', engine: 'ssh://m2' })),
   ).toBe('FORBIDDEN')
