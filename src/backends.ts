@@ -132,12 +132,15 @@ async function createMachinesExecutor(
 
 /** Asks engines through ssh alone: the configuration names those of this machine, and the files of TLS. */
 export const createEngineCheck =
-  ({ clock, time, log }: Pick<Domain, 'clock' | 'time' | 'log'>, environment: NodeJS.ProcessEnv): CheckEngine =>
+  (
+    { clock, time, log }: Pick<Domain, 'clock' | 'time' | 'log'>,
+    { serverEnvironment: environment, container: { image } }: Pick<Config, 'serverEnvironment' | 'container'>,
+  ): CheckEngine =>
   async (address) => {
     const ssh = parseSshAddress(address)
     if (!ssh) return { refusal: `${address} is not an address like ssh://user@host; name others in the configuration` }
     try {
-      const to = { ssh, tls: undefined, isRemote: true, environment, clock, time, log }
+      const to = { ssh, tls: undefined, isRemote: true, environment, image, clock, time, log }
       const { facts, look, troubles } = await checkMachine(address, to)
       const { cpusMax, memoryBytes } = facts
       return { cpuMillis: cpusMax === null ? null : cpusMax * 1_000, memoryBytes, gpus: look.gpus, troubles }

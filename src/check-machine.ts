@@ -18,12 +18,15 @@ import { exitWritten } from './platform/output.ts'
  */
 
 const file = { type: 'string' } as const
-type Machine = Pick<MachineOptions, 'engine' | 'tls'>
+type Machine = Pick<MachineOptions, 'engine' | 'tls' | 'image'>
 
 function readMachine(): Machine {
-  const { positionals, values } = parseArgs({ options: { ca: file, cert: file, key: file }, allowPositionals: true })
+  const { positionals, values } = parseArgs({
+    options: { ca: file, cert: file, key: file, image: file },
+    allowPositionals: true,
+  })
   const [engine = ''] = positionals
-  const { ca, cert, key } = values
+  const { ca, cert, key, image = 'ubuntu:22.04' } = values
   const given = [ca, cert, key].filter((each) => each !== undefined).length
   const tls = ca && cert && key ? { ca: resolve(ca), cert: resolve(cert), key: resolve(key) } : undefined
   const remedy = 'for example ssh://berth@gpu1.lab, tcp://gpu1.lab:2376 or unix:///run/docker.sock'
@@ -33,13 +36,13 @@ function readMachine(): Machine {
     throw new ConfigError([{ path: 'tls', reason: 'a file is missing', remedy: 'name --ca, --cert and --key' }])
   const problems = checkEngines([{ engine, tls }], ['container'], 'nodes')
   if (problems.length > 0) throw new ConfigError(problems.map((each) => ({ ...each, path: 'tls' })))
-  return { engine, tls }
+  return { engine, tls, image }
 }
 
 async function main(): Promise<number> {
   const machine = readMachine()
   const address = machine.engine
-  const to = { ssh: parseSshAddress(address), tls: machine.tls, isRemote: !isEngineHere(address) }
+  const to = { ...machine, ssh: parseSshAddress(address), isRemote: !isEngineHere(address) }
   const time = { nowMs: () => Date.now() }
   const log = createLog('silent')
   return print(machine, await checkMachine(address, { ...to, environment: process.env, clock: systemClock, time, log }))
@@ -47,23 +50,22 @@ async function main(): Promise<number> {
 
 function print(machine: Machine, check: MachineCheck): number {
   const { troubles } = check
-  const parts = [describe(check), ...troubles, `nodes:\n  - ${toEntry(machine, check)}`]
+  const parts = [describe(check, machine.image), ...troubles, `nodes:\n  - ${toEntry(machine, check)}`]
   process.stdout.write(`${parts.join('\n\n')}\n`)
   return troubles.length > 0 ? 1 : 0
 }
 
-function describe({
-  facts: { name, cpusMax, memoryBytes, hasNvidia, isPodman },
-  look: { gpus, diskFree },
-}: MachineCheck) {
+function describe(
+  { facts: { name, cpusMax, memoryBytes, hasNvidia, isPodman }, look: { gpus, diskFree } }: MachineCheck,
+  image: string,
+) {
   const withoutGpus = isPodman
     ? 'Podman gives containers no GPUs over the API of Docker'
     : hasNvidia
-      ? 'not found; nvidia-smi needs an image with glibc on the machine, such as ubuntu'
+      ? `not found; pull ${image} there: nvidia-smi runs in it, and needs glibc`
       : withoutNvidia
   const memory = memoryBytes === null ? 'unknown' : `${(memoryBytes / gibBytes).toFixed(1)} GiB`
-  const disk =
-    diskFree === null ? 'unknown; an image with a shell is needed there' : `${Math.floor(diskFree * 100)} % free`
+  const disk = diskFree === null ? `unknown; pull ${image} there` : `${Math.floor(diskFree * 100)} % free`
   const facts = [
     ['cores', cpusMax ?? 'unknown'],
     ['memory', memory],

@@ -145,7 +145,7 @@ async function build(start: Start): Promise<string> {
   const singleUser = await decide({ db, time, log }, config)
   const secretKeys = createSecretKeys(readSecretKeyFiles(config.secrets, config.dataDir))
   const objects = config.files.s3 ? { objects: new S3Objects(config.files.s3) } : {}
-  const checkEngine = createEngineCheck({ clock, time, log }, config.serverEnvironment)
+  const checkEngine = createEngineCheck({ clock, time, log }, config)
   const facts = { singleUser, auditHeadFile: config.audit.headFile, secretKeys, checkEngine, ...objects }
   const domain: Domain = { db, wakeups, clock, time, log, ...facts }
   if (singleUser) startLoop(watchSingleUser(domain, running.startAgain), down)

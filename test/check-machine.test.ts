@@ -31,7 +31,7 @@ it('prints the entry of a machine', async () => {
   await engine.close()
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatch(
-    /^Docker 28\.2\.2 answers\.\n\n {2}cores {3}32\n {2}memory {2}251\.5 GiB\n {2}GPUs .*NVIDIA runtime; add gpus/,
+    /^Docker 28\.2\.2 answers\.\n\n {2}cores {3}32\n {2}memory {2}251\.5 GiB\n {2}disk {4}unknown; pull ubuntu:22\.04 there\n {2}GPUs {4}not found; pull ubuntu:22\.04 there: /,
   )
   const name = hostname().split('.')[0]
   expect(stdout).toContain(`nodes:\n  - { name: ${name}, engine: "${address}", cpu: 32, memoryGib: 251 }\n`)

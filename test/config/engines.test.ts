@@ -52,11 +52,7 @@ it.each([
     node('a', "engine: 'ssh://-oProxyCommand=x'"),
     'engine: "ssh://-oProxyCommand=x" is not the address',
   ],
-  [
-    'a socket whose path ssh expands',
-    node('a', "engine: 'ssh://a/%h'"),
-    'is not the address of a container engine',
-  ],
+  ['a socket whose path ssh expands', node('a', "engine: 'ssh://a/%h'"), 'is not the address of a container engine'],
   [
     'another protocol',
     node('a', "engine: 'http://gpu1'"),

@@ -37,7 +37,7 @@ interface AddOptions extends PoolOptions, Pick<AddNodeInput, 'cpu' | 'engine'> {
   gpu?: GpuInput[]
 }
 
-const certificates = ['ca', 'cert', 'key'] as const
+const checkOptions = ['ca', 'cert', 'key', 'image'] as const
 
 function addCheckCommand(node: Command, cli: Cli): void {
   node
@@ -50,8 +50,12 @@ function addCheckCommand(node: Command, cli: Cli): void {
     .option('--ca <file>', 'the authority of an engine at tcp://')
     .option('--cert <file>', 'the certificate of the server')
     .option('--key <file>', 'the key of the server')
-    .action((engine: string, files: Partial<Record<(typeof certificates)[number], string>>) => {
-      const given = certificates.flatMap((name) => (files[name] === undefined ? [] : [`--${name}=${files[name]}`]))
+    .option(
+      '--image <name>',
+      'container.image of the server, whose container looks at the disk and the GPUs (default: ubuntu:22.04)',
+    )
+    .action((engine: string, options: Partial<Record<(typeof checkOptions)[number], string>>) => {
+      const given = checkOptions.flatMap((name) => (options[name] === undefined ? [] : [`--${name}=${options[name]}`]))
       runServerProgram(cli, 'check-machine', [...given, '--', engine])
     })
 }

@@ -86,7 +86,7 @@ class ContainerExecutor implements Executor {
     this.#engine = engine
     this.#containers = containers
     this.#orders = orders
-    const look = isShared ? new RepeatedLook(engine, containers, clock) : null
+    const look = isShared ? new RepeatedLook(engine, containers, options) : null
     const read = () => readDescription(engine, options, look)
     this.#describeEngine = createDescriber({ clock, name: 'Container engine', address: engine.address, read })
     this.#stopper = new ContainerStopper({ ...options, engine, containers, closing })

@@ -108,7 +108,7 @@ export class Containers {
 
   /**
    * Creates a container of the image, which only `look` may start, and removes it after `look`. If this server dies
-   * meanwhile, the next server removes it.
+   * meanwhile, the next server or check removes it.
    */
   async lookInto<T>(imageId: string, look: (name: string) => Promise<T>, order?: object): Promise<T> {
     const name = newInspectionName()
@@ -128,6 +128,12 @@ export class Containers {
       // A conflict means that the engine is already removing the container.
       if (!isNotFound(error) && !isEngineConflict(error)) throw error
     }
+  }
+
+  /** Removes stopped containers that are older. */
+  async prune(age: string): Promise<void> {
+    const filters = JSON.stringify({ label: [`${labels.owner}=${this.#owner}`], until: [age] })
+    await this.#engine.post('/containers/prune', { filters })
   }
 
   /** The bytes of the files that were written into the container, apart from its mounts. */

@@ -107,7 +107,8 @@ export class Images {
 
 const referencePattern = /^[A-Za-z0-9][\w.:/@-]*$/
 /** true: a valid image name. The name becomes part of a request path and must not lead elsewhere. */
-const isReference = (name: string) => referencePattern.test(name) && !name.split('/').some((part) => /^\.*$/.test(part))
+export const isReference = (name: string) =>
+  referencePattern.test(name) && !name.split('/').some((part) => /^\.*$/.test(part))
 
 /** Prefers the digest from the registry that the image name contains: an image may be in several registries. */
 export function chooseDigest(name: string, digests: readonly string[]): string | null {

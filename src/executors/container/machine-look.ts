@@ -3,11 +3,12 @@ import { type Gpu, gpuArguments, parseGpus } from '../backend/gpus.ts'
 import { isBackendError } from '../backend/unreachable.ts'
 import { readFile } from './archive.ts'
 import type { Containers } from './containers.ts'
-import type { Engine } from './engine.ts'
+import { type Engine, isNotFound } from './engine.ts'
+import { isReference } from './image.ts'
 
 /**
- * The free disk and the GPUs of a machine, which engines do not report: read by a container of an image that the engine
- * has. It runs for a moment, without a network and without the machine's folders.
+ * The free disk and the GPUs of a machine, which engines do not report: read by a container of the configured image, if
+ * the engine has it. It runs for a moment, without a network and without the machine's folders.
  */
 
 export interface MachineLook {
@@ -20,33 +21,42 @@ export interface MachineLook {
 
 export const unseen: MachineLook = { diskFree: null, gpus: [], gpuFailure: null }
 
-const imagesMax = 3
+const memoryBytesMax = 256 * 2 ** 20
+const pidsMax = 32
+const nanoCpus = 0.5e9
 const lookEveryMs = 600_000
 const seenFile = '/berth-seen'
 const seenBytesMax = 2 ** 16
 const separator = '=='
 const script = `{ df -Pk /; echo ${separator}; nvidia-smi '${gpuArguments.join("' '")}'; echo ${separator}; nvidia-smi; } >${seenFile} 2>/dev/null`
 
-interface Summary {
-  Id: string
-}
-
-/** Tries the newest images, because one may have no shell. `unseen`: none was able to look. */
-export async function lookAtMachine(engine: Engine, containers: Containers, hasNvidia: boolean): Promise<MachineLook> {
-  const images = await engine.get<readonly Summary[]>('/images/json')
-  for (const { Id: image } of images.slice(0, imagesMax)) {
-    const { seen, failure } = await look(engine, containers, { image, hasNvidia })
-    if (seen !== null) return { ...parseLook(seen), gpuFailure: null }
-    if (!hasNvidia || failure === null || !/nvidia|gpu|device driver/i.test(failure)) continue
-    const { seen: withoutGpus } = await look(engine, containers, { image, hasNvidia: false })
-    return { ...parseLook(withoutGpus ?? ''), gpuFailure: failure }
-  }
-  return unseen
-}
-
 interface Looking {
+  /** The image of the configuration: one that only a job named would run code of its author here, as root. */
   image: string
   hasNvidia: boolean
+}
+
+/** `unseen`: the engine does not have the image, or it has no shell. */
+export async function lookAtMachine(engine: Engine, containers: Containers, to: Looking): Promise<MachineLook> {
+  const { hasNvidia } = to
+  const image = await findImage(engine, to.image)
+  if (image === null) return unseen
+  const { seen, failure } = await look(engine, containers, { image, hasNvidia })
+  if (seen !== null) return { ...parseLook(seen), gpuFailure: null }
+  if (!hasNvidia || failure === null || !/nvidia|gpu|device driver/i.test(failure)) return unseen
+  const { seen: withoutGpus } = await look(engine, containers, { image, hasNvidia: false })
+  return { ...parseLook(withoutGpus ?? ''), gpuFailure: failure }
+}
+
+async function findImage(engine: Engine, name: string): Promise<string | null> {
+  if (!isReference(name)) return null
+  try {
+    const { Id: id } = await engine.get<{ Id?: string }>(`/images/${name}/json`)
+    return id ?? null
+  } catch (error) {
+    if (isNotFound(error)) return null
+    throw error
+  }
 }
 
 /** `failure`: why the engine does not start the container. */
@@ -55,6 +65,10 @@ async function look(engine: Engine, containers: Containers, { image, hasNvidia }
     NetworkMode: 'none',
     CapDrop: ['ALL'],
     SecurityOpt: ['no-new-privileges'],
+    Memory: memoryBytesMax,
+    MemorySwap: memoryBytesMax,
+    PidsLimit: pidsMax,
+    NanoCpus: nanoCpus,
     DeviceRequests: hasNvidia ? [{ Count: -1, Capabilities: [['gpu', 'utility']] }] : [],
   }
   const order = { Cmd: ['/bin/sh', '-c', script], User: '0', HostConfig: host }
@@ -85,13 +99,15 @@ export class RepeatedLook {
   readonly #engine: Engine
   readonly #containers: Containers
   readonly #clock: Clock
+  readonly #image: string
   #last = unseen
   #againMs = 0
 
-  constructor(engine: Engine, containers: Containers, clock: Clock) {
+  constructor(engine: Engine, containers: Containers, { clock, image }: { clock: Clock; image: string }) {
     this.#engine = engine
     this.#containers = containers
     this.#clock = clock
+    this.#image = image
   }
 
   /** Returns at once; a look that is due shows in later calls. */
@@ -99,7 +115,7 @@ export class RepeatedLook {
     const nowMs = this.#clock.monotonicMs()
     if (nowMs < this.#againMs) return this.#last
     this.#againMs = nowMs + lookEveryMs
-    void lookAtMachine(this.#engine, this.#containers, hasNvidia)
+    void lookAtMachine(this.#engine, this.#containers, { image: this.#image, hasNvidia })
       .then((look) => {
         this.#last = look
       })

@@ -32,19 +32,25 @@ export interface MachineCheck {
   troubles: readonly string[]
 }
 
+/** No pool removes containers of a check that was killed, so the next check does. */
+const checkOwner = 'check'
+const checksKept = '10m'
 /** ssh tries to connect for 10 s. */
 const sshMsMax = 12_000
 
 /** Asks the engine of a machine that no pool has. Throws a BackendUnreachable that names the remedy. */
 export async function checkMachine(
   address: string,
-  to: Reached & Pick<ContainerOptions, 'time'>,
+  to: Reached & Pick<ContainerOptions, 'time' | 'image'>,
 ): Promise<MachineCheck> {
   const { connection, onClose } = await connectMachine(to, sshMsMax)
   const engine = new Engine(address, to.clock, connection)
   try {
     const facts = await readEngineFacts(engine, to.time)
-    const look = await lookAtMachine(engine, new Containers(engine, 'check', to.clock), facts.hasNvidia)
+    const containers = new Containers(engine, checkOwner, to.clock)
+    await containers.prune(checksKept).catch(() => undefined)
+    const { image } = to
+    const look = await lookAtMachine(engine, containers, { image, hasNvidia: facts.hasNvidia })
     return { facts, look, troubles: findTroubles(facts, look) }
   } finally {
     engine.close()

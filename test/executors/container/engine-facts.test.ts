@@ -1,10 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type EngineFacts, findTroubles } from '../../../src/executors/container/engine-facts.ts'
+import { checkMachine } from '../../../src/executors/container/machine.ts'
 import { type MachineLook, parseLook, unseen } from '../../../src/executors/container/machine-look.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
+import { createLog } from '../../../src/platform/log.ts'
+import { machineTime } from '../../support/clock.ts'
 import { answerFacts, listenAsEngine, openOverEngine } from './fake-engine.ts'
 
 const sound: EngineFacts = {
@@ -122,4 +126,31 @@ it('troubles stand in the description of the executor', async () => {
   )
   await executor.close()
   await engine.close()
+})
+
+it.each([
+  ['looks from the configured image, with limits', 'pool:1', ['sha256:pool']],
+  ['does not look without the configured image', 'absent', []],
+])('a check %s', async (_, image, images) => {
+  const bodies: { Image: string; HostConfig: object }[] = []
+  const paths: string[] = []
+  const engine = await listenAsEngine(directory, async (request, response) => {
+    const { pathname, search } = new URL(request.url ?? '', 'http://engine')
+    paths.push(`${request.method} ${pathname.replace(/^\/v[\d.]+/, '')}${decodeURIComponent(search)}`)
+    if (pathname.endsWith('/containers/create')) bodies.push(JSON.parse(await text(request)))
+    if (pathname.endsWith('/images/json')) return response.end('[{"Id":"sha256:newest"}]')
+    if (pathname.endsWith('/images/pool:1/json')) return response.end('{"Id":"sha256:pool"}')
+    if (/images|archive/.test(pathname)) return response.writeHead(404).end('{"message":"no such image"}')
+    if (/version|info/.test(pathname)) return answerFacts()(request, response)
+    return response.end('{"Id":"c"}')
+  })
+  const to = { ssh: null, tls: undefined, isRemote: false, environment: {}, image, time: machineTime }
+  const log = createLog('silent')
+  await checkMachine(`unix://${join(directory, 'engine.sock')}`, { ...to, clock: systemClock, log })
+  await engine.close()
+  expect(bodies.map(({ Image: used }) => used)).toEqual(images)
+  for (const { HostConfig: host } of bodies)
+    expect(host).toMatchObject({ Memory: 2 ** 28, MemorySwap: 2 ** 28, PidsLimit: 32, NanoCpus: 5e8 })
+  const prune = 'POST /containers/prune?filters={"label":["berth.owner=check"],"until":["10m"]}'
+  expect(paths).toContain(prune)
 })

@@ -76,7 +76,7 @@ const nextNode = () => [names[placed++ % names.length] ?? '']
 describe.skipIf(lab === undefined)('with several machines', () => {
   it.each(addresses)('berth node check describes %s', (name, address) => {
     const environment = { ...process.env, PATH: `${lab}/bin:${process.env['PATH']}` }
-    const check = [join(root, 'src/cli/main.ts'), 'node', 'check', address]
+    const check = [join(root, 'src/cli/main.ts'), 'node', 'check', '--image', 'localhost/bb:1', address]
     const answer = execFileSync(process.execPath, check, { env: environment, encoding: 'utf8' })
     expect(answer).toMatch(
       /^(Docker|Podman) [\d.]+\S* answers\.\n\n {2}cores {3}\d+\n {2}memory {2}\d.*\n {2}disk {4}\d+ % free\n/,

@@ -63,10 +63,12 @@ describe('the script of a run', () => {
   })
 
   it.each([true, false])('gives no program a value as an argument, with inheritance %s', (inheritEnvironment) => {
-    const environment = ['B', 'LANGCHAIN_API_KEY', 'OPTUNA_STORAGE', 'SHELL_TOKEN', 'LC_key', 'PS5_KEY'].map((name) => ({
-      name,
-      value: `x\${API_KEY}`,
-    }))
+    const environment = ['B', 'LANGCHAIN_API_KEY', 'OPTUNA_STORAGE', 'SHELL_TOKEN', 'LC_key', 'PS5_KEY'].map(
+      (name) => ({
+        name,
+        value: `x\${API_KEY}`,
+      }),
+    )
     const run = runOf({ command: ['true'], environment, inheritEnvironment }, { injected: { API_KEY: 'value' } })
     const lines = makeCommandScript(run, {}).split('\n')
     expect(lines.filter((line) => line.includes('value'))).toEqual([
