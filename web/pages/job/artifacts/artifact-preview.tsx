@@ -53,6 +53,7 @@ async function readText({ id, kind, mediaType, sizeBytes }: ArtifactRowFragment,
   if (url === null) return null
   const response = await fetch(url, { headers: { range: `bytes=0-${shownBytesMax - 1}` }, signal })
   const text = await response.text()
+  if (!response.ok) throw new Error(text.trim() || `The server answered ${response.status}`)
   return (sizeBytes ?? 0) > shownBytesMax ? `${text}\n… the rest is in the file` : text
 }
 
