@@ -46,8 +46,8 @@ export function PortsTab({ job }: { job: PageJob }) {
             <>
               {field}
               <p>
-                Opens <code>{nameOrigin(job.id, port, jobsHost)}</code>. It works in this browser until the run ends or
-                you log out.
+                Opens <code>{nameOrigin(job.id, port, jobsHost)}</code>. It works in this browser until the run ends,
+                you log out, or nothing is requested for four hours.
               </p>
             </>
           )}
