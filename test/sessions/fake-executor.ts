@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { connect } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Executor } from '../../src/executors/executor.ts'
 
 /** Runs commands as children of the test, and connects to ports of this machine: for tests of the transport. */
@@ -15,5 +16,8 @@ export const fakeExecutor = {
       end: () => void child.kill('SIGKILL'),
     }
   },
-  connect: async (_handle, port) => connect({ port, host: '127.0.0.1', allowHalfOpen: true }),
+  async connect(_handle, port) {
+    await wait(5)
+    return connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  },
 } satisfies Partial<Executor> as unknown as Executor

@@ -149,6 +149,8 @@ describe('the page of a port', () => {
     ])
     expect(headers).not.toHaveProperty('clear-site-data')
     expect(headers).not.toHaveProperty('x-accel-redirect')
+    expect(headers).not.toHaveProperty('x-content-type-options')
+    expect(headers['cache-control']).toBe('private')
   })
 
   it('serves nothing else of the server at its host, and no page at that of the server', async () => {
@@ -172,10 +174,28 @@ describe('the page of a port', () => {
     expect(asked.text).toContain('UNAUTHENTICATED')
   })
 
+  it('uses few connections, each for several requests', async () => {
+    const cookie = await openPage(ann, job.jobId)
+    const before = new Set(seen.map(({ socket }) => socket))
+    const ask = () => get(nameOf(job.jobId), '/', { method: 'POST', headers: { cookie }, body: 'x' })
+    for (let sent = 0; sent < 5; sent++) expect((await ask()).text).toBe('you sent x')
+    const isNew = ({ socket }: IncomingMessage) => !before.has(socket)
+    expect(new Set(seen.filter(isNew).map(({ socket }) => socket)).size).toBe(1)
+    const all = await Promise.all(Array.from({ length: 20 }, ask))
+    expect(all.map(({ text }) => text)).toEqual(Array.from({ length: 20 }, () => 'you sent x'))
+    const used = new Set(seen.filter(isNew).map(({ socket }) => socket))
+    expect(used.size).toBeLessThanOrEqual(6)
+    await until(() => [...used].every(({ destroyed }) => destroyed), { what: 'idle connections are closed' })
+    expect((await ask()).text).toBe('you sent x')
+  })
+
   it('says why a port is not reached', async () => {
     const cookie = await openPage(ann, job.jobId, 1)
     const got = await get(nameOf(job.jobId, 1), '/', { headers: { cookie } })
     expect(got.status).toBe(502)
+    expect(got.headers['x-content-type-options']).toBe('nosniff')
+    const refused = await get(nameOf(job.jobId, 1), '/')
+    expect(refused.headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' })
   })
 
   it.each([
@@ -273,7 +293,6 @@ describe('the page of a port ends', () => {
     const [, sessionId = ''] = /=(session_\w+)/.exec(cookie) ?? []
     await mutate(ann, 'endSession', { input: { sessionId } })
     const isOver = async (of: string) => (await get(nameOf(own.jobId), '/', { headers: { cookie: of } })).status === 403
-    await until(() => isOver(cookie), { what: 'the session is over' })
     const readClose = () =>
       server.domain.db.sql.query<{ detail: object }>(
         `SELECT detail FROM audit_entry WHERE object_id = $1 AND action = 'session.close'`,
@@ -282,6 +301,8 @@ describe('the page of a port ends', () => {
     const [entry] = await until(async () => ((await readClose()).length > 0 ? readClose() : null), {
       what: 'the end is audited',
     })
+    // A request before the end would add its bytes.
+    expect(await isOver(cookie)).toBe(true)
     expect(entry?.detail).toMatchObject({ jobId: own.jobId, bytesIn: 7, bytesOut: 16 })
     const events = await server.domain.db.sql.query<{ type: string; message: string; actor: string }>(
       `SELECT e.type, e.message, u.name AS actor FROM event e JOIN "user" u ON u.id = e.actor_id

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { ConnectionLimit } from '../backend/connection-limit.ts'
 import type { Executor } from '../executor.ts'
 import { createContainerExecutor } from './container.ts'
 import { Containers } from './containers.ts'
@@ -66,7 +67,9 @@ export async function connectMachine(
   const connection: EngineConnection = { isRemote, ...(tls && { tls: await readCertificates(tls) }) }
   if (ssh === null) return { connection }
   const tunnel = await Tunnel.open({ to: ssh, environment, clock, log }, waitMs)
-  const openPort = (address: string, port: number) => openRemotePort(ssh, { address, port, environment })
+  const limit = new ConnectionLimit(`on ${ssh.host}`)
+  const openPort = (address: string, port: number) =>
+    limit.open(() => openRemotePort(ssh, { address, port, environment }))
   const through = { ...connection, socketPath: tunnel.socketPath, explain: () => tunnel.explain(), openPort }
   return { connection: through, onClose: () => tunnel.close() }
 }

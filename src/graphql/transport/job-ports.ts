@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { Agent, IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { PortOfJob } from '../../domain/control/sessions.ts'
 import type { Log } from '../../platform/log.ts'
@@ -10,7 +10,7 @@ import type { AccessExpiry } from '../callers/access-expiry.ts'
 import { KeyedLimit } from '../keyed-limit.ts'
 import type { FindAddress } from './client-address.ts'
 import { findGateRefusal } from './gate.ts'
-import { createPortAgent, proxyRequest, proxyUpgrade } from './port-proxy.ts'
+import { PortAgent, proxyRequest, proxyUpgrade } from './port-proxy.ts'
 import { sendPlain } from './refused-bodies.ts'
 import { refuseUpgrade } from './upgrade.ts'
 
@@ -28,7 +28,7 @@ interface JobPortsOptions {
 interface Held extends PortOfJob {
   port: number
   session: PortSession
-  agent: Agent
+  agent: PortAgent
 }
 
 /** The only path that a job does not get. A ticket follows. */
@@ -120,7 +120,7 @@ export class JobPorts {
     const session = await sessions.beginPort({ ticket, ip, userId: null, at }).finally(release)
     if (!session) return sendPlain(response, 403, `The ticket is used, late or of another port. ${this.#explain(at)}`)
     const before = this.#find(request, at)
-    this.#held.set(session.session.id, { ...at, session, agent: createPortAgent(session) })
+    this.#held.set(session.session.id, { ...at, session, agent: new PortAgent(session) })
     const unwatch = accessExpiry.watch(session.session.viewer, () => session.end('Your access has ended or changed'))
     void session.over.then(() => {
       unwatch()

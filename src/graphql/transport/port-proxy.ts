@@ -12,12 +12,16 @@ import type { Log } from '../../platform/log.ts'
 import { PortRefused, type PortSession } from '../../sessions/port-session.ts'
 import { sendPlain } from './refused-bodies.ts'
 
-/** Requests to a port at the same time; more wait. WebSockets at the same time; more are refused. */
-const connectionsMax = 64
+/** Requests to a port at the same time, as many as a browser sends to one host; more wait. */
+const requestsMax = 6
+/** WebSockets to a port at the same time; more are refused. */
+const socketsMax = 32
+/** How long a connection waits for the next request: less than servers of jobs wait, which then close it. */
+const idleMsMax = 1_000
 
 interface Target {
   session: PortSession
-  agent: Agent
+  agent: PortAgent
 }
 
 interface Facts {
@@ -28,21 +32,82 @@ interface Facts {
   log: Log
 }
 
-/** A connection for each request, through the executor. */
-export function createPortAgent(session: PortSession): Agent {
-  const agent = new Agent({ maxSockets: connectionsMax })
-  agent.createConnection = (_options, callback) => {
+/** Connections through the executor, where each may be a process. They serve further requests of the same session. */
+export class PortAgent extends Agent {
+  readonly #session: PortSession
+  readonly #wakes = new WeakMap<Duplex, () => void>()
+  readonly #waiting: (() => void)[] = []
+  #busy = 0
+
+  constructor(session: PortSession) {
+    super({ keepAlive: true })
+    this.#session = session
+  }
+
+  /** Waits until fewer requests than the maximum are sent: Node does not count connections that are still made. */
+  async enter(): Promise<void> {
+    if (this.#busy < requestsMax) this.#busy++
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+  }
+
+  leave(): void {
+    const next = this.#waiting.shift()
+    if (next) next()
+    else this.#busy--
+  }
+
+  override createConnection(...[, callback]: Parameters<Agent['createConnection']>): undefined {
     const give = callback as (error: Error | null, stream?: Duplex) => void
-    session.connect().then(
-      (stream) => give(null, stream),
+    this.#session.connect().then(
+      (stream) => {
+        try {
+          give(null, completeStream(stream))
+        } catch (error) {
+          stream.destroy(error as Error)
+        }
+      },
       (error: Error) => give(error),
     )
-    return undefined
   }
-  return agent
+
+  override keepSocketAlive(stream: Duplex): boolean {
+    const drop = () => stream.destroy()
+    const timer = setTimeout(drop, idleMsMax).unref()
+    this.#wakes.set(stream, () => {
+      clearTimeout(timer)
+      stream.off('end', drop).off('data', drop)
+    })
+    // An answer that no request asked for would become that of the next one.
+    stream.once('end', drop).once('data', drop)
+    const keeps = super.keepSocketAlive(stream) as unknown
+    return keeps === true && !stream.readableEnded
+  }
+
+  override reuseSocket(stream: Duplex, request: ClientRequest): void {
+    this.#wakes.get(stream)?.()
+    super.reuseSocket(stream, request)
+  }
 }
 
-export function proxyRequest(target: Target, facts: Facts & { response: ServerResponse }): Promise<void> {
+/** Node's agent calls methods of a socket also on the pipe of a process. */
+function completeStream(stream: Duplex): Duplex {
+  for (const name of ['ref', 'unref', 'setKeepAlive', 'setTimeout'])
+    if (!(name in stream)) Object.assign(stream, { [name]: () => stream })
+  return stream
+}
+
+type Exchange = Facts & { response: ServerResponse }
+
+export async function proxyRequest(target: Target, facts: Exchange): Promise<void> {
+  await target.agent.enter()
+  try {
+    if (!facts.response.closed) await exchange(target, facts)
+  } finally {
+    target.agent.leave()
+  }
+}
+
+function exchange(target: Target, facts: Exchange): Promise<void> {
   const { request, response } = facts
   const upstream = begin(target, facts, false)
   return new Promise((resolve) => {
@@ -54,12 +119,16 @@ export function proxyRequest(target: Target, facts: Facts & { response: ServerRe
       facts.log.debug({ err: error }, 'a request to a port failed')
       if (response.headersSent || response.closed) return response.destroy()
       for (const name of response.getHeaderNames()) response.removeHeader(name)
+      response.setHeader('x-content-type-options', 'nosniff')
       return sendPlain(response, 502, explain(error))
     }
     upstream.on('error', fail)
     // Node closes it after a 101 to a request that asked for no upgrade.
     upstream.on('close', () => response.headersSent || fail(new Error('no answer')))
     upstream.on('response', (answer) => {
+      response.removeHeader('x-content-type-options')
+      // A cache in front of Berth would give the answer to people without the cookie.
+      response.setHeader('cache-control', 'private')
       try {
         for (const [name, values] of listHeaders(answer, facts.cookieName)) response.setHeader(name, values)
         response.writeHead(answer.statusCode ?? 502)
@@ -87,7 +156,7 @@ export function proxyUpgrade(target: Target, facts: Upgrade) {
   const { session } = target
   const { socket, head, refuse, log } = facts
   const open = upgrades.get(session) ?? 0
-  if (open >= connectionsMax) return refuse('503 Service Unavailable', `The port has ${open} WebSockets, the maximum`)
+  if (open >= socketsMax) return refuse('503 Service Unavailable', `The port has ${open} WebSockets, the maximum`)
   upgrades.set(session, open + 1)
   const upstream = begin(target, facts, true)
   let isAnswered = false

@@ -264,10 +264,10 @@ export class Server {
 
   async #route(request: IncomingMessage, response: ServerResponse) {
     normalizeTarget(request)
-    const isOfJob = this.#jobPorts.owns(request)
-    if (!isOfJob) response.setHeader('x-content-type-options', 'nosniff')
+    // An answer of a job sets its own.
+    response.setHeader('x-content-type-options', 'nosniff')
     if (!this.#drain.admit(response)) return
-    if (isOfJob) return this.#jobPorts.handle(request, response)
+    if (this.#jobPorts.owns(request)) return this.#jobPorts.handle(request, response)
     const path = readPath(request)
     const isDownload = path.startsWith(downloadPath)
     const isConsole = this.#console.has(path)
