@@ -7,12 +7,12 @@ import { buildLauncherEnvironment, buildNodeFile } from '../process/launchers.ts
 import { jobScript } from '../process/scripts.ts'
 import { commandFolder } from '../process/search-path.ts'
 import { buildCommand, rankEnvironment } from './command.ts'
-import { recordWorkdir } from './outputs.ts'
 import { writeNodeFile, writeSecretFile } from './run-files.ts'
 import { newSession, shell, workdirScript } from './shell.ts'
 import { copySnapshot } from './snapshot-copy.ts'
 import type { RunFiles } from './spool.ts'
 import { unsentVariable } from './unsent-closures.ts'
+import { recordWorkdir } from './workdir.ts'
 
 export interface Launch {
   argv: readonly string[]

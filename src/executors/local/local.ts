@@ -11,6 +11,7 @@ import { Alarms } from '../backend/alarms.ts'
 import { type CompleteOptions, type ExecutorOptions, optionDefaults } from '../backend/executor-options.ts'
 import { readGpuUse, sampleGpus } from '../backend/gpus.ts'
 import { blameMachine } from '../backend/machine-trouble.ts'
+import { readOutputs } from '../backend/outputs.ts'
 import {
   type ExecOrder,
   type ExecProcess,
@@ -32,7 +33,6 @@ import { buildLaunch } from './launch.ts'
 import { connectToRun } from './listening-ports.ts'
 import { findAddress } from './machine.ts'
 import { readOutput } from './output.ts'
-import { readOutputs } from './outputs.ts'
 import { type IdentifiedDirectory, Presence, spoolMissingMessage } from './presence.ts'
 import { readBootId } from './processes.ts'
 import { type SampledJournal, Samples } from './samples.ts'
@@ -43,6 +43,7 @@ import { findShim, isOverdue, killJob, sendTerm, type WatchedMachine } from './s
 import { readUnsent } from './unsent-closures.ts'
 import { judgeRun } from './verdict.ts'
 import { Watchdog } from './watchdog.ts'
+import { readWorkdir } from './workdir.ts'
 
 /**
  * Runs jobs as processes of this machine, which outlive the server. The parent of each is shim.sh, which also specifies
@@ -202,7 +203,8 @@ export class LocalExecutor implements Executor {
   ): AsyncGenerator<OutputFile | Unread> {
     const files = this.#locate(runId)
     this.#presence.assertHere()
-    if (files) yield* readOutputs(files, pick, AbortSignal.any([signal, this.#closing.signal]))
+    const workdir = files && (await readWorkdir(files))
+    if (workdir) yield* readOutputs(workdir, pick, AbortSignal.any([signal, this.#closing.signal]))
   }
 
   async forget(runId: Handle): Promise<void> {

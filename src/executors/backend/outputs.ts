@@ -1,13 +1,10 @@
 import { spawn } from 'node:child_process'
-import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { addAbortSignal, Readable } from 'node:stream'
 import type { FoundOutput, OutputFile, Unread } from '../../domain/outputs/found.ts'
 import { type Account, switchToAccount } from '../accounts/account.ts'
-import { readErrorCode, unlessMissing } from '../backend/file-errors.ts'
-import { readTarFiles } from '../backend/tar-files.ts'
 import { systemPath } from '../process/search-path.ts'
-import type { RunFiles } from './spool.ts'
+import { readErrorCode } from './file-errors.ts'
+import { readTarFiles } from './tar-files.ts'
 
 /**
  * Reads the output files of a run that is over, with `find` and `tar` under the account of the job: the server follows no
@@ -24,22 +21,11 @@ const thingsMax = 1_000_000
 const printedCharactersMax = 16_384
 const namedMax = 10
 
-const workdirFile = ({ directory }: RunFiles) => join(directory, 'workdir.json')
-
-/** Each start writes it again, because it may make another copy of the snapshot. */
-export const recordWorkdir = (files: RunFiles, { cwd, account }: Workdir): Promise<void> =>
-  writeFile(workdirFile(files), JSON.stringify({ cwd, account: account && { uid: account.uid, gid: account.gid } }), {
-    mode: 0o600,
-  })
-
 export async function* readOutputs(
-  files: RunFiles,
+  workdir: Workdir,
   pick: (found: FoundOutput) => boolean,
   signal: AbortSignal,
 ): AsyncGenerator<OutputFile | Unread> {
-  const text = await unlessMissing(readFile(workdirFile(files), 'utf8'))
-  if (text === null) return
-  const workdir = JSON.parse(text) as Workdir
   const listing = new Tool(
     workdir,
     ['find', workdir.cwd, '-mindepth', '1', '!', '-type', 'd', '-printf', '%y %s %P\\0'],
@@ -84,7 +70,7 @@ function* inPieces(paths: readonly string[]): Generator<Buffer> {
 }
 
 /** A program under the account of the job, without the environment of the server. */
-class Tool {
+export class Tool {
   readonly stdout: Readable
   readonly kill: () => void
   readonly #ended: Promise<Error | null>
