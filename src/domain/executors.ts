@@ -142,7 +142,7 @@ const table: Readonly<Record<ExecutorName, ExecutorTraits>> = {
     takesUnixUser: true,
     version: 'BACKEND',
     launchers,
-    honours: [...scripts, ...files, 'snapshot'],
+    honours: [...scripts, ...files, 'snapshot', 'outputs'],
     sessions: ['exec', 'connect'],
   },
   kubernetes: {

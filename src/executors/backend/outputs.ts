@@ -28,7 +28,7 @@ export async function* readOutputs(
 ): AsyncGenerator<OutputFile | Unread> {
   const listing = new Tool(
     workdir,
-    ['find', workdir.cwd, '-mindepth', '1', '!', '-type', 'd', '-printf', '%y %s %P\\0'],
+    ['find', '-H', workdir.cwd, '-mindepth', '1', '!', '-type', 'd', '-printf', '%y %s %P\\0'],
     signal,
   )
   const picked = new Map<string, number>()

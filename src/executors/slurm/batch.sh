@@ -8,6 +8,7 @@
 #                         creates it too (`void`, `refused …`) for a run that must not start any more.
 #   begun NODES GPUS MS   the command begins now; MS: the clock of this node, in milliseconds since 1970. Slurm's times are of
 #                         the clocks of the cluster, those of the links of the clock of the file system
+#   workdir INODE PATH    the working directory of a run with output files
 #   again NODE            Slurm requeued the job, so it had ended the run. The script does nothing then
 #   full.STREAM.N SIZE    output was lost after SIZE bytes of the stream: the disk was full
 #   over.STREAM BYTES     the stream exceeded its limit; BYTES of it were dropped
@@ -136,6 +137,8 @@ MASTER_ADDR=$SLURMD_NODENAME
 export MASTER_ADDR
 . "$dir/job"
 cd -- "$workdir" || fail WORKDIR_NOT_FOUND "There is no directory $workdir on $SLURMD_NODENAME"
+# A long path needs room, so this record may be missing.
+[ -z "$outputs" ] || ln -s "$(stat -c %i .) $workdir" "$dir/workdir"
 if [ "$in$out$err" ]; then
   refusal=$(/bin/sh -c "$path_check" berth "$in" "$out" "$err") || fail BAD_SPEC "$refusal"
 fi

@@ -62,6 +62,7 @@ export function makeJobFile(run: RunSpec, commanding: Commanding): string {
     in: streams[0] ?? '',
     out: streams[1] ?? '',
     err: streams[2] ?? '',
+    outputs: spec.outputs?.length ? 'yes' : '',
     processes: String(total),
     per_node: String(perNode),
     limit: String(limitMinutes(run, commanding.limits) * 60),

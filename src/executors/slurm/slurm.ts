@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import type { Duplex } from 'node:stream'
+import type { FoundOutput } from '../../domain/outputs/found.ts'
 import { Alarms } from '../backend/alarms.ts'
 import { ConnectionLimit } from '../backend/connection-limit.ts'
 import { watchDirectory } from '../backend/directory-watch.ts'
@@ -27,6 +28,7 @@ import { ForgottenRuns } from './forgotten.ts'
 import { Layout, SharedDirTrouble } from './layout.ts'
 import { Observer } from './observer.ts'
 import { checkClusterName } from './one-cluster.ts'
+import { readSlurmOutputs } from './outputs.ts'
 import { findRunDirectory, giveUpRun, openRunSpool, readRecords, removeDrafts, removeRun } from './run-files.ts'
 import { Queue } from './squeue.ts'
 import type { SlurmJob } from './squeue-output.ts'
@@ -189,6 +191,12 @@ class SlurmExecutor implements Executor {
 
   watch(signal: AbortSignal): AsyncGenerator<Handle> {
     return this.#alarms.keys(AbortSignal.any([signal, this.#closing.signal]))
+  }
+
+  async *outputs(handle: Handle, pick: (found: FoundOutput) => boolean, signal: AbortSignal) {
+    const files = findRunDirectory(this.#layout, handle)
+    await this.#layout.checkReadable()
+    if (files) yield* readSlurmOutputs(files, pick, AbortSignal.any([signal, this.#closing.signal]))
   }
 
   async forget(handle: Handle): Promise<void> {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -222,6 +222,30 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       )
       await own.executor.forget?.(handle)
       expect(await readdir(join(own.directory, 'shared', 'cluster', 'runs'))).not.toContain(handle)
+    })
+
+    it('leaves the files of a linked working directory, and none of another folder at its path', async () => {
+      const link = join(own.directory, 'work')
+      for (const name of ['node', 'server']) await mkdir(join(own.directory, name), { mode: 0o777 })
+      await chmod(join(own.directory, 'node'), 0o777)
+      await symlink('node', link)
+      const spec = sh('echo x >f; (umask 077; echo y >g)', { workdir: link, outputs: ['*'] })
+      const { handle } = await own.finish(spec, { unixUser: 'nobody' })
+      const readNames = async () => {
+        const names: string[] = []
+        for await (const one of own.executor.outputs?.(handle, () => true, new AbortController().signal) ?? [])
+          names.push('unread' in one ? one.unread : one.path)
+        return names.toSorted()
+      }
+      expect(await readNames()).toEqual(['f', 'g'])
+      await chmod(join(own.directory, 'node'), 0)
+      expect((await readNames()).join()).toContain('Permission denied')
+      await rm(link)
+      await symlink('server', link)
+      expect(await readNames()).toEqual([`the folder "${link}" of the node is not visible to the server`])
+      await rm(link)
+      expect((await readNames()).join()).toContain('No such file or directory')
+      await own.executor.forget?.(handle)
     })
 
     it('leaves nothing of a snapshot that cannot be unpacked', async () => {

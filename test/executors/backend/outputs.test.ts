@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { FoundOutput } from '../../../src/domain/outputs/found.ts'
-import { readOutputs, recordWorkdir } from '../../../src/executors/local/outputs.ts'
+import { readOutputs, recordWorkdir } from '../../../src/executors/backend/outputs.ts'
 import type { RunFiles } from '../../../src/executors/local/spool.ts'
 
 let cwd: string
