@@ -45,6 +45,28 @@ class InsideAJob(ServerCase):
         self.assertEqual(list(self.client.logs(job)), [report.id])
         self.assertEqual(self.client.artifact_body(report), "all is well")
 
+    def test_a_file_is_stored_with_the_type_of_its_name(self) -> None:
+        job = self.program(
+            """
+            import berth, os, pathlib
+            pathlib.Path("table").write_bytes(bytes(range(256)) * 1_000)
+            os.symlink("table", "link")
+            for name in ("out/table.csv", "model"):
+                berth.artifact(name, file=pathlib.Path("link"), metadata={"rows": 3})
+            for call in (lambda: berth.artifact("a", file="no-such"), lambda: berth.artifact("a", "b", file="table")):
+                try:
+                    call()
+                except (OSError, TypeError) as error:
+                    print(type(error).__name__)
+            """,
+            workdir=self.folder,
+        )
+        self.assertTrue(self.client.wait(job).succeeded, list(self.client.logs(job)))
+        table, model = self.client.artifacts(job)
+        self.assertEqual((table.name, table.kind, table.media_type), ("out/table.csv", "FILE", "text/csv"))
+        self.assertEqual((table.size_bytes, model.media_type), (256_000, "application/octet-stream"))
+        self.assertEqual(list(self.client.logs(job)), ["FileNotFoundError", "TypeError"])
+
     def test_metrics_are_stored_by_name_and_step(self) -> None:
         job = self.program(
             """

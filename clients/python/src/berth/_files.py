@@ -54,10 +54,24 @@ def upload_folder(
     limits = transport.request(documents.SNAPSHOT_LIMITS, {})["serverInfo"]
     entries = list_folder(folder, include, exclude)
     _check_limits(entries, limits)
+    return _upload(transport, folder, entries, read_git_facts(folder))
+
+
+def upload_file(transport: Transport, path: str) -> Snapshot:
+    """Sends one file. A link stands for its target."""
+    full = os.path.realpath(path)
+    folder, name = os.path.split(full)
+    entry, reason = _read_entry(full, name)
+    if reason:
+        raise FolderRefusedError(f"{path}: {reason}")
+    return _upload(transport, folder, [entry], None)
+
+
+def _upload(transport: Transport, folder: str, entries: Sequence[Entry], git: Optional[Mapping[str, Any]]) -> Snapshot:
     for entry in entries:
         if "size" in entry:
             entry["sha256"] = _hash_file(folder, entry)
-    text = write_list(entries, read_git_facts(folder))
+    text = write_list(entries, git)
     total = sum(entry.get("size", 0) for entry in entries)
     announced = {"hash": hashlib.sha256(text).hexdigest(), "files": len(entries), "bytes": total}
     attempt = 0

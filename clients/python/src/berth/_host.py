@@ -69,10 +69,12 @@ class Context:
         body: Optional[str] = None,
         *,
         uri: Optional[str] = None,
-        media_type: str = "text/plain",
+        file: Union[str, "os.PathLike[str]", None] = None,
+        media_type: Optional[str] = None,
         metadata: Optional[Mapping[str, Any]] = None,
     ) -> str:
-        return self._open().artifact(describe_artifact(name, body, uri, media_type, metadata))
+        path = None if file is None else os.fspath(file)
+        return self._open().artifact(describe_artifact(name, body, uri, path, media_type, metadata), path)
 
     def settle(self) -> None:
         """Waits until all reports are stored or refused."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import mimetypes
 import threading
 import time
 from typing import Any, Callable, Dict, Generic, List, Mapping, Optional, TypeVar
 
+from ._files import upload_file
 from ._transport import Transport, log, retry_wait
 from .errors import BerthError, raise_problem
 from .generated import documents
@@ -33,18 +35,27 @@ class Reports:
     def closure(self, closure: Mapping[str, Any]) -> None:
         self._send(documents.SAVE_CLOSURE, {"closure": closure})
 
-    def artifact(self, artifact: Mapping[str, Any]) -> str:
-        """The id of the artifact."""
+    def artifact(self, artifact: Mapping[str, Any], file: Optional[str] = None) -> str:
+        """The id of the artifact, whose content is the file if there is one."""
+        if file is not None:
+            path = file
+            artifact = {**artifact, "snapshotId": self._retry(lambda: upload_file(self._transport, path).id)}
         return str(self._send(documents.PUBLISH_ARTIFACT, artifact)["artifact"]["id"])
 
     def _send(self, document: str, input_: Mapping[str, Any]) -> Dict[str, Any]:
+        def attempt() -> Dict[str, Any]:
+            result: Dict[str, Any] = next(iter(self._transport.ask(document, {"input": input_}).values()))
+            raise_problem(result)
+            return result
+
+        return self._retry(attempt)
+
+    def _retry(self, attempt: Callable[[], Value]) -> Value:
         until = time.monotonic() + self._retry_seconds
         failures = 0
         while True:
             try:
-                result: Dict[str, Any] = next(iter(self._transport.ask(document, {"input": input_}).values()))
-                raise_problem(result)
-                return result
+                return attempt()
             except BerthError as error:
                 wait = retry_wait(min(failures, _BACKOFF_STEP_MAX))
                 if not error.retryable or time.monotonic() + wait > until:
@@ -130,9 +141,15 @@ def describe_progress(fraction: Optional[float], message: Optional[str]) -> Dict
 
 
 def describe_artifact(
-    name: str, body: Optional[str], uri: Optional[str], media_type: str, metadata: Optional[Mapping[str, Any]]
+    name: str,
+    body: Optional[str],
+    uri: Optional[str],
+    file: Optional[str],
+    media_type: Optional[str],
+    metadata: Optional[Mapping[str, Any]],
 ) -> Dict[str, Any]:
-    if (body is None) == (uri is None):
-        raise TypeError("An artifact has either a body or a uri")
-    artifact = {"name": name, "mediaType": media_type, "body": body, "uri": uri, "metadata": metadata}
+    if [body, uri, file].count(None) != 2:
+        raise TypeError("An artifact has either a body, a uri or a file")
+    guessed = "text/plain" if file is None else mimetypes.guess_type(name)[0] or "application/octet-stream"
+    artifact = {"name": name, "mediaType": media_type or guessed, "body": body, "uri": uri, "metadata": metadata}
     return {key: value for key, value in artifact.items() if value is not None}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
-from typing import Any, Callable, Dict, Mapping, Optional, Protocol
+from typing import Any, Callable, Dict, Mapping, Optional, Protocol, Union
 
 Json = Dict[str, Any]
 
@@ -43,7 +44,8 @@ class JobContext(Protocol):
         body: Optional[str] = None,
         *,
         uri: Optional[str] = None,
-        media_type: str = "text/plain",
+        file: Union[str, "os.PathLike[str]", None] = None,
+        media_type: Optional[str] = None,
         metadata: Optional[Mapping[str, Any]] = None,
     ) -> str:
         """Publishes a result and returns its id, when it is stored."""

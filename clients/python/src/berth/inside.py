@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 import warnings
-from typing import Any, Callable, Dict, List, Mapping, Optional
+from typing import Any, Callable, Dict, List, Mapping, Optional, Union
 
 from ._reports import Newest, Reports, create_progress, describe_artifact, describe_metrics, describe_progress
 from .errors import BerthWarning
@@ -66,13 +66,18 @@ def artifact(
     body: Optional[str] = None,
     *,
     uri: Optional[str] = None,
-    media_type: str = "text/plain",
+    file: Union[str, "os.PathLike[str]", None] = None,
+    media_type: Optional[str] = None,
     metadata: Optional[Mapping[str, Any]] = None,
 ) -> Optional[str]:
-    """Publishes a result of at most 64 KiB, or its address, and returns its id."""
-    described = describe_artifact(name, body, uri, media_type, metadata)
+    """
+    Publishes a text of at most 64 KiB, the address of a result, or a file, and returns the id when it is stored. The default media
+    type of a file is that of the name.
+    """
+    path = None if file is None else os.fspath(file)
+    described = describe_artifact(name, body, uri, path, media_type, metadata)
     inside = _find("artifact")
-    return inside.reports.artifact(described) if inside is not None else None
+    return inside.reports.artifact(described, path) if inside is not None else None
 
 
 def closure(state: Mapping[str, Any]) -> None:
