@@ -4,9 +4,10 @@ import { UsageBy, UsageDocument, type UsageQuery } from '../../client/generated/
 import type { Cli } from '../frame/cli.ts'
 import { usageError } from '../frame/exit.ts'
 import { readChoice } from '../reading/choices.ts'
+import { formatDecimalBytes } from '../reading/here.ts'
 import { nowMs, readPastTime } from '../reading/times.ts'
 import { addOutputOption, type OutputOptions, rowPrinter } from '../showing/output.ts'
-import { secondsText } from '../showing/render.ts'
+import { type Column, secondsText } from '../showing/render.ts'
 
 interface UsageOptions extends OutputOptions {
   by: UsageBy
@@ -24,7 +25,9 @@ interface Use extends Omit<NonNullable<UsageQuery['usage']>[number], 'at'> {
 export function registerUsageCommand(program: Command, cli: Cli): void {
   addOutputOption(program.command('usage'))
     .summary('show what was used, by whom')
-    .description('show the cores, GPUs and memory that jobs held over time')
+    .description(
+      'show the cores, GPUs and memory that jobs held over time, and with --by user the bytes of stored files',
+    )
     .option(
       '--by <key>',
       `${Object.values(UsageBy).join(', ').toLowerCase()}`,
@@ -50,11 +53,11 @@ export function registerUsageCommand(program: Command, cli: Cli): void {
         gpuHours: point.gpuSeconds / 3_600,
         memoryGibHours: point.memoryByteSeconds / 2 ** 30 / 3_600,
       }))
-      await print(cli, rows, output)
+      await (by === UsageBy.User ? printUsers : print)(cli, rows, output)
     })
 }
 
-const print = rowPrinter<Use>([
+const columns: Column<Use>[] = [
   { title: 'KEY', cell: ({ key, user, team }) => (user ?? team)?.name ?? key ?? '-', shrinks: true },
   { title: 'CPU HOURS', cell: ({ cpuHours }) => rounded(cpuHours) },
   { title: 'GPU HOURS', cell: ({ gpuHours }) => rounded(gpuHours) },
@@ -68,6 +71,16 @@ const print = rowPrinter<Use>([
     drop: 2,
   },
   { title: 'COST', cell: ({ cost }) => (cost ? `${rounded(cost.amount)} ${cost.currency ?? ''}`.trim() : '-') },
+]
+
+const print = rowPrinter(columns)
+/** FILES is what is stored now, not in the asked time. */
+const printUsers = rowPrinter([
+  ...columns,
+  {
+    title: 'FILES',
+    cell: ({ user }: Use) => (user?.storedFileBytes == null ? '-' : formatDecimalBytes(user.storedFileBytes)),
+  },
 ])
 
 const rounded = (value: number) => String(+value.toFixed(2))

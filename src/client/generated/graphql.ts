@@ -1659,7 +1659,7 @@ export type UsageQueryVariables = Exact<{
 }>;
 
 
-export type UsageQuery = { usage: Array<{ at: string, key: string | null, averageRunning: number, averageQueued: number, averageCpu: number, averageGpu: number, averageMemoryBytes: number, memoryCapacityBytes: number, cpuSeconds: number, gpuSeconds: number, memoryByteSeconds: number, started: number, finished: number, failed: number, waitP50Seconds: number | null, waitP95Seconds: number | null, user: { id: string, name: string } | null, team: { id: string, name: string } | null, cost: { amount: number, currency: string | null } | null }> | null };
+export type UsageQuery = { usage: Array<{ at: string, key: string | null, averageRunning: number, averageQueued: number, averageCpu: number, averageGpu: number, averageMemoryBytes: number, memoryCapacityBytes: number, cpuSeconds: number, gpuSeconds: number, memoryByteSeconds: number, started: number, finished: number, failed: number, waitP50Seconds: number | null, waitP95Seconds: number | null, user: { id: string, name: string, storedFileBytes: number | null } | null, team: { id: string, name: string } | null, cost: { amount: number, currency: string | null } | null }> | null };
 
 export type ArtifactRowFragment = { id: string, name: string, kind: ArtifactKind, mediaType: string, sizeBytes: number | null, sha256: string | null, uri: string | null, createdAt: string };
 
@@ -4227,6 +4227,7 @@ export const UsageDocument = /*#__PURE__*/ new TypedDocumentString(`
     user {
       id
       name
+      storedFileBytes
     }
     team {
       id

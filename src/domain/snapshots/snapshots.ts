@@ -124,6 +124,14 @@ async function checkUse(
     )
 }
 
+/** Bytes of the contents that are stored for users, of snapshots and of artifacts; none for a user without contents. */
+export const readStoredBytes = (sql: Sql, userIds: readonly string[]): Promise<{ userId: string; bytes: number }[]> =>
+  sql.query(
+    'SELECT user_id AS "userId", sum(bytes)::bigint AS bytes FROM blob WHERE user_id = ANY($1) AND complete GROUP BY user_id',
+    [userIds],
+    'stored_bytes',
+  )
+
 const storedSql = `(
   (SELECT coalesce(sum(bytes), 0) FROM blob WHERE user_id = $1 AND complete)
   + (SELECT coalesce(sum(coalesce(octet_length(list), 0) + coalesce(octet_length(diff), 0)), 0)

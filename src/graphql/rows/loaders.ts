@@ -7,6 +7,7 @@ import type { Domain } from '../../domain/domain.ts'
 import { type MetricPoint, readMetricPoints, readMetrics } from '../../domain/inside/metrics.ts'
 import { ledSql } from '../../domain/leadership.ts'
 import { readVisibleQuotas } from '../../domain/limits/stored-quotas.ts'
+import { readStoredBytes } from '../../domain/snapshots/snapshots.ts'
 import { maySeeSlot, readSlots } from '../../domain/submission/slots.ts'
 import { type JobRow, readJob } from '../../domain/submission/stored-job.ts'
 import { readSamples, type SamplePoint } from '../../domain/usage/run-samples.ts'
@@ -191,7 +192,7 @@ export const loadGpus = ({ devices }: Loaders, ids: readonly string[]): Promise<
   )
 
 function createPeopleLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
-  const { prisma } = domain.db
+  const { prisma, sql } = domain.db
   return {
     user: byId((ids) => prisma.user.findMany({ where: { id: { in: ids } } })),
     userByName: byKey('name', (names) => prisma.user.findMany({ where: { name: { in: names } } })),
@@ -200,6 +201,7 @@ function createPeopleLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
     savedView: byId((ids) => prisma.savedView.findMany({ where: { id: { in: ids } } })),
     secret: byId((ids) => prisma.secret.findMany({ where: { id: { in: ids } }, omit: { data: true } })),
     token: byId((ids) => prisma.apiToken.findMany({ where: { id: { in: ids } }, omit: { hash: true } })),
+    storedBytes: byKey('userId', (userIds) => readStoredBytes(sql, userIds)),
     teamsOfUser: byParent('userId', (userIds) =>
       prisma.teamMember.findMany({
         where: { userId: { in: userIds } },

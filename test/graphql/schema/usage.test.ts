@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createViewer } from '../../../src/domain/access.ts'
 import { measurePool } from '../../../src/domain/usage/pool-use.ts'
 import { saveSamples } from '../../../src/domain/usage/run-samples.ts'
 import { type Json, send } from '../../support/client.ts'
@@ -9,6 +10,7 @@ import { CommandLine } from '../../support/command-line.ts'
 import { createLeader } from '../../support/leader.ts'
 import { bearer } from '../../support/people.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
+import { storeSnapshot } from '../../support/snapshots.ts'
 
 /** Samples of runs and use of pools, as people see them. */
 let server: TestServer
@@ -63,7 +65,7 @@ const usageOf = (args: string) => {
   const [from, to] = [-1, 1].map((sign) => new Date(server.domain.time.nowMs() + sign * 3_600_000).toISOString())
   return `{ usage(from: "${from}", to: "${to}", bucketSeconds: 7200${args}) {
     key averageRunning averageQueued averageBlocked averageCpu averageGpu averageMemoryBytes cpuSeconds gpuSeconds memoryByteSeconds cpuCapacity gpuCapacity memoryCapacityBytes started finished failed
-    waitP50Seconds waitP95Seconds cost { amount currency } user { id name } team { id } } }`
+    waitP50Seconds waitP95Seconds cost { amount currency } user { id name storedFileBytes } team { id } } }`
 }
 
 describe('usage', () => {
@@ -105,6 +107,29 @@ describe('usage', () => {
     const rosa = { id: usage[0].key, name: 'rosa' }
     expect(usage).toMatchObject([{ user: rosa, team: null }])
     expect(jobCounts.rows).toEqual([{ key: rosa.id, user: rosa, team: null }])
+  })
+
+  it('has the stored bytes of files of users whom the caller may see', async () => {
+    const rosa = await server.domain.db.prisma.user.findUniqueOrThrow({ where: { name: 'rosa' } })
+    const by = createViewer({ ...rosa, level: 'RESEARCHER' })
+    await storeSnapshot(server.domain, by, { a: 'four', b: 'more', c: 'four' })
+    const members = ['rosa', 'vic'].map((name) => ({ user: { connect: { name } } }))
+    await server.domain.db.prisma.team.create({
+      data: { id: 'team_1', name: 'lab', account: 'lab', members: { create: members } },
+    })
+    for (const name of ['rosa', 'admin'])
+      expect((await ask(name, usageOf(', by: USER'))).data.usage).toContainEqual(
+        expect.objectContaining({ user: { id: rosa.id, name: 'rosa', storedFileBytes: 8 } }),
+      )
+    const ofMembers = '{ node(id: "team_1") { ... on Team { members { nodes { name storedFileBytes } } } } }'
+    expect((await ask('vic', ofMembers)).data.node.members.nodes).toEqual([
+      { name: 'rosa', storedFileBytes: null },
+      { name: 'vic', storedFileBytes: 0 },
+    ])
+    const home = await mkdtemp(join(tmpdir(), 'berth-usage-'))
+    const { berth } = new CommandLine(home, { BERTH_URL: server.url })
+    expect((await berth('usage', '--by', 'user')).stdout).toMatch(/FILES\n(.*\n)*rosa .* 8 B\n/)
+    await rm(home, { recursive: true })
   })
 
   it('is hours of the measured minute on the command line, however long the time is', async () => {

@@ -24,6 +24,9 @@ const UserIdentity = builder.objectRef<{ oidcIssuer: string; oidcSubject: string
   }),
 })
 
+/** All contents of the user are summed. */
+const storedBytesCost = 10
+
 /** Private fields are visible to the user and to callers who may write users or tokens. */
 builder.node(UserRef, {
   description: 'A user. In single-user mode there is only `local`.',
@@ -97,6 +100,15 @@ builder.node(UserRef, {
         demandOwn(viewer, id, 'user.write')
         return unixUser
       },
+    }),
+    storedFileBytes: t.field({
+      type: 'UInt53',
+      nullable: true,
+      description:
+        'Bytes of the contents that are stored for the user, of snapshots and of artifacts together, each content once; null: of another user, without permission to see all jobs or to write users.',
+      complexity: storedBytesCost,
+      resolve: async ({ id }, _args, { load, viewer }) =>
+        id === viewer.userId || seesPeople(viewer) ? ((await load.storedBytes.load(id))?.bytes ?? 0) : null,
     }),
     identity: t.field({
       type: UserIdentity,
