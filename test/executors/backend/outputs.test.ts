@@ -5,24 +5,20 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { FoundOutput } from '../../../src/domain/outputs/found.ts'
-import { readOutputs, recordWorkdir } from '../../../src/executors/backend/outputs.ts'
-import type { RunFiles } from '../../../src/executors/local/spool.ts'
+import { readOutputs } from '../../../src/executors/backend/outputs.ts'
 
 let cwd: string
-let files: RunFiles
 
 beforeEach(async () => {
   cwd = await mkdtemp(join(tmpdir(), 'berth-outputs-'))
-  files = { directory: await mkdtemp(join(tmpdir(), 'berth-outputs-')) } as RunFiles
-  await recordWorkdir(files, { cwd, account: null })
   for (const name of ['a', 'b', 'c', 'd']) writeFileSync(join(cwd, name), name)
 })
-afterEach(() => Promise.all([cwd, files.directory].map((each) => rm(each, { recursive: true }))))
+afterEach(() => rm(cwd, { recursive: true }))
 
 async function collect(pick: (found: FoundOutput) => boolean = () => true) {
   const read: Record<string, string> = {}
   const unread: string[] = []
-  for await (const one of readOutputs(files, pick, new AbortController().signal))
+  for await (const one of readOutputs({ cwd, account: null }, pick, new AbortController().signal))
     if ('unread' in one) unread.push(one.unread)
     else read[one.path] = (await buffer(one.content)).toString()
   return { read, unread }

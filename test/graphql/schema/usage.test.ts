@@ -113,10 +113,11 @@ describe('usage', () => {
     const rosa = await server.domain.db.prisma.user.findUniqueOrThrow({ where: { name: 'rosa' } })
     const by = createViewer({ ...rosa, level: 'RESEARCHER' })
     await storeSnapshot(server.domain, by, { a: 'four', b: 'more', c: 'four' })
-    const members = ['rosa', 'vic'].map((name) => ({ user: { connect: { name } } }))
-    await server.domain.db.prisma.team.create({
-      data: { id: 'team_1', name: 'lab', account: 'lab', members: { create: members } },
-    })
+    const { sql } = server.domain.db
+    await sql.query("INSERT INTO team (id, name, account) VALUES ('team_1', 'lab', 'lab')")
+    await sql.query(
+      `INSERT INTO team_member (team_id, user_id) SELECT 'team_1', id FROM "user" WHERE name IN ('rosa', 'vic')`,
+    )
     for (const name of ['rosa', 'admin'])
       expect((await ask(name, usageOf(', by: USER'))).data.usage).toContainEqual(
         expect.objectContaining({ user: { id: rosa.id, name: 'rosa', storedFileBytes: 8 } }),
