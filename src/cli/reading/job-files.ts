@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { lstat, mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ReadableStream, type ReadableWritablePair } from 'node:stream/web'
-import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'
+import type { ParsedTarEntry } from 'modern-tar'
 import {
   type ArtifactRowFragment,
   CreateDownloadDocument,
@@ -41,6 +41,7 @@ interface Incoming {
 }
 
 async function* readTar(pieces: AsyncGenerator<Uint8Array>): AsyncGenerator<Incoming> {
+  const { createTarDecoder } = await import('modern-tar')
   // The package declares the streams of browsers.
   const decoder = createTarDecoder({ strict: true }) as unknown as ReadableWritablePair<ParsedTarEntry, Uint8Array>
   for await (const { header, body } of ReadableStream.from(pieces).pipeThrough(decoder)) {
