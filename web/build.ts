@@ -4,6 +4,7 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import { shortenDocument } from './short-documents.ts'
 
 /**
  * Builds the console into `web/dist`: files with hashed names, each compressed by brotli and gzip, and the manifest of
@@ -24,7 +25,9 @@ async function hashSources(): Promise<string> {
 
 async function writeManifest(folder: string): Promise<void> {
   const documents: object = await import('./generated/graphql.ts')
-  const texts = Object.entries(documents).flatMap(([name, each]) => (name.endsWith('Document') ? [String(each)] : []))
+  const texts = Object.entries(documents).flatMap(([name, each]) =>
+    name.endsWith('Document') ? [shortenDocument(String(each))] : [],
+  )
   const byHash = texts.map((text) => [createHash('sha256').update(text).digest('hex'), text])
   await writeFile(join(folder, 'documents.json'), JSON.stringify(Object.fromEntries(byHash)))
 }
