@@ -48,6 +48,8 @@ async function compressAssets(folder: string): Promise<void> {
 async function buildConsole(): Promise<void> {
   const stamp = await hashSources()
   if (existsSync(stampFile) && (await readFile(stampFile, 'utf8')) === stamp) return
+  // Vite reads it: a test that builds the console must not build that of a developer.
+  process.env['NODE_ENV'] = 'production'
   const { build } = await import('vite')
   const folder = `${dist}.new-${process.pid}`
   const old = `${folder}-old`
