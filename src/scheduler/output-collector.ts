@@ -30,13 +30,13 @@ class TooSlow extends Error {}
 
 export function createOutputCollector(domain: Domain, limits: OutputLimits) {
   const { clock, log } = domain
-  const takeTurn = createTurns(atATimeMax)
+  const limit = createUserLimiter(atATimeMax)
   const open = new Map<string, Promise<boolean>>()
 
   async function collect(run: EndedRun, signal: AbortSignal): Promise<boolean> {
     const order = await retry(run, signal, () => readOutputOrder(domain.db.sql, run.runId))
     if (!order) return order === null
-    return takeTurn(order.userId, () => collectInTurn(run, order, signal))
+    return limit(order.userId, () => collectInTurn(run, order, signal))
   }
 
   async function collectInTurn(run: EndedRun, order: OutputOrder, signal: AbortSignal): Promise<boolean> {
@@ -44,7 +44,7 @@ export function createOutputCollector(domain: Domain, limits: OutputLimits) {
     let hopeless: string | null = null
     const isDone = await retry(run, signal, async () => {
       try {
-        if (hopeless === null) await collectInTime(run, signal)
+        if (hopeless === null) await collectInTime(domain, run, { signal, limits })
         else await giveUpOutputs(domain, order, hopeless)
         return true
       } catch (err) {
@@ -57,21 +57,6 @@ export function createOutputCollector(domain: Domain, limits: OutputLimits) {
       }
     })
     return isDone === true
-  }
-
-  async function collectInTime({ runId, executor, handle }: EndedRun, signal: AbortSignal): Promise<void> {
-    const late = new AbortController()
-    const over = new AbortController()
-    void clock.sleep(readMsMax, over.signal).then(() => late.abort())
-    const either = AbortSignal.any([signal, late.signal])
-    try {
-      await collectOutputs(domain, runId, (pick) => executor.outputs?.(handle, pick, either) ?? none(), limits)
-    } catch (err) {
-      if (!late.signal.aborted || err instanceof Unavailable) throw err
-      throw new TooSlow(`they could not be read within ${readMsMax / 60_000} minutes`, { cause: err })
-    } finally {
-      over.abort()
-    }
   }
 
   /** undefined: `signal` aborted. */
@@ -101,11 +86,31 @@ export function createOutputCollector(domain: Domain, limits: OutputLimits) {
   }
 }
 
+/** Throws TooSlow. */
+async function collectInTime(
+  domain: Domain,
+  { runId, executor, handle }: EndedRun,
+  { signal, limits }: { signal: AbortSignal; limits: OutputLimits },
+): Promise<void> {
+  const late = new AbortController()
+  const over = new AbortController()
+  void domain.clock.sleep(readMsMax, over.signal).then(() => late.abort())
+  const either = AbortSignal.any([signal, late.signal])
+  try {
+    await collectOutputs(domain, runId, (pick) => executor.outputs?.(handle, pick, either) ?? none(), limits)
+  } catch (err) {
+    if (!late.signal.aborted || err instanceof Unavailable) throw err
+    throw new TooSlow(`they could not be read within ${readMsMax / 60_000} minutes`, { cause: err })
+  } finally {
+    over.abort()
+  }
+}
+
 /**
  * Runs `max` works at a time, first those of users who have none running. The last place is only for such a user, so that
  * no user delays all others.
  */
-export function createTurns(max: number) {
+export function createUserLimiter(max: number) {
   const running: string[] = []
   const waiting: { userId: string; begin: () => void }[] = []
   function beginNext(): void {

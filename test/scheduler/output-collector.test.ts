@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { transition } from '../../src/domain/jobs/transition.ts'
 import type { Executor } from '../../src/executors/executor.ts'
-import { createOutputCollector, createTurns } from '../../src/scheduler/output-collector.ts'
+import { createOutputCollector, createUserLimiter } from '../../src/scheduler/output-collector.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { openTestDomain } from '../support/domain.ts'
 import { until } from '../support/until.ts'
@@ -22,7 +22,7 @@ async function endedRun(): Promise<{ jobId: string; runId: string }> {
   return { jobId, runId }
 }
 
-/** Its files are read only when a test says so. */
+/** An executor whose files are read when the test permits it. */
 function createSlowExecutor() {
   let begun = 0
   const answer = Promise.withResolvers<void>()
@@ -80,11 +80,11 @@ test('files that are never read to their end are given up after 30 minutes', asy
 })
 
 test('a user with much to collect leaves a place for another user', async () => {
-  const takeTurn = createTurns(3)
+  const limit = createUserLimiter(3)
   const begun: string[] = []
   const ends: (() => void)[] = []
   const take = (userId: string) =>
-    takeTurn(userId, () => {
+    limit(userId, () => {
       begun.push(userId)
       return new Promise<void>((end) => ends.push(end))
     })

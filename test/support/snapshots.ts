@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { createTarDecoder } from 'modern-tar'
 import type { Viewer } from '../../src/domain/access.ts'
 import type { Domain } from '../../src/domain/domain.ts'
+import { type ArchiveTarget, readArchive } from '../../src/domain/snapshots/archive.ts'
 import { storePack } from '../../src/domain/snapshots/blobs.ts'
 import { createSnapshot, storeList } from '../../src/domain/snapshots/snapshots.ts'
+import type { Sql } from '../../src/platform/tx.ts'
 
 export type Content = string | Buffer | { link: string } | { mode: number; content: string }
 
@@ -62,4 +66,36 @@ export async function storeSnapshot(
   const blobs = missing.map((hash) => blobOf(contents.find((content) => sha256(content) === hash) ?? ''))
   if (missing.length > 0) await storePack(domain, owner, bodyOf(...blobs))
   return { id, sent: missing }
+}
+
+interface TarEntry {
+  header: { name: string; type?: string; linkname?: string; mode: number; uid: number; gid: number }
+  body: AsyncIterable<Uint8Array>
+}
+
+export async function readEntries(
+  sql: Sql,
+  id: string,
+  target?: ArchiveTarget,
+): Promise<(TarEntry['header'] & { sha256: string })[]> {
+  const archive = readArchive(sql, id, { mtime: new Date(), target })
+  const tar = Readable.toWeb(Readable.from(archive)) as ReadableStream<Uint8Array>
+  const entries = tar.pipeThrough(createTarDecoder() as never) as unknown as AsyncIterable<TarEntry>
+  const found: (TarEntry['header'] & { sha256: string })[] = []
+  for await (const { header, body } of entries) {
+    const parts: Uint8Array[] = []
+    for await (const part of body) parts.push(part)
+    found.push({ ...header, sha256: sha256(Buffer.concat(parts)) })
+  }
+  return found
+}
+
+export async function readFiles(sql: Sql, id: string): Promise<Record<string, unknown>> {
+  const entries = (await readEntries(sql, id)).filter(({ type }) => type !== 'directory')
+  return Object.fromEntries(
+    entries.map(({ name, type, linkname, mode, sha256: hash }) => [
+      name,
+      type === 'symlink' ? { link: linkname } : `${mode.toString(8)} ${hash}`,
+    ]),
+  )
 }

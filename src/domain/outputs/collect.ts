@@ -139,7 +139,7 @@ interface Packing {
   current: string | null
 }
 
-/** Whoever reads the pack checks the hash of a file before it reads on. */
+/** The reader of the pack checks the hash of each file before it reads the next one. */
 async function* packFiles(source: OutputSource, packing: Packing): AsyncGenerator<Uint8Array> {
   const { left } = packing
   const isSame = ({ path, type, size }: FoundOutput) =>

@@ -92,7 +92,7 @@ async function findLink({ engine, id }: Place, paths: readonly string[]): Promis
     const stat = headers?.['x-docker-container-path-stat']
     if (stat === undefined) continue
     const { mode = 0, linkTarget = '' } = JSON.parse(Buffer.from(String(stat), 'base64').toString()) as PathStat
-    // Podman states the path itself as the target of what is no link.
+    // Podman gives each path as its own link target, unless it is a link.
     if (Math.floor(mode / linkMode) % 2 === 1 || (linkTarget !== '' && linkTarget !== path)) return path
   }
   return null

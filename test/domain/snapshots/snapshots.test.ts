@@ -1,13 +1,21 @@
 import { randomBytes } from 'node:crypto'
-import { Readable } from 'node:stream'
-import { createTarDecoder } from 'modern-tar'
 import { describe, expect, it } from 'vitest'
-import { type ArchiveTarget, readArchive } from '../../../src/domain/snapshots/archive.ts'
+import type { ArchiveTarget } from '../../../src/domain/snapshots/archive.ts'
 import { storePack } from '../../../src/domain/snapshots/blobs.ts'
 import { sweepSnapshots } from '../../../src/domain/snapshots/removal.ts'
 import { createSnapshot, storeList } from '../../../src/domain/snapshots/snapshots.ts'
 import { openTestDomain } from '../../support/domain.ts'
-import { blobOf, bodyOf, type Content, limits, listOf, sha256, storeSnapshot } from '../../support/snapshots.ts'
+import {
+  blobOf,
+  bodyOf,
+  type Content,
+  limits,
+  listOf,
+  readEntries as readEntriesOf,
+  readFiles as readFilesOf,
+  sha256,
+  storeSnapshot,
+} from '../../support/snapshots.ts'
 
 const { it: world } = await openTestDomain({ singleUser: false })
 const { domain } = world
@@ -15,34 +23,8 @@ const { sql } = domain.db
 
 let users = 0
 const newUser = () => world.user(`user-${++users}`, 'RESEARCHER')
-
-interface TarEntry {
-  header: { name: string; type?: string; linkname?: string; mode: number; uid: number; gid: number }
-  body: AsyncIterable<Uint8Array>
-}
-
-async function readEntries(id: string, target?: ArchiveTarget): Promise<(TarEntry['header'] & { sha256: string })[]> {
-  const archive = readArchive(sql, id, { mtime: new Date(), target })
-  const tar = Readable.toWeb(Readable.from(archive)) as ReadableStream<Uint8Array>
-  const entries = tar.pipeThrough(createTarDecoder() as never) as unknown as AsyncIterable<TarEntry>
-  const found: (TarEntry['header'] & { sha256: string })[] = []
-  for await (const { header, body } of entries) {
-    const parts: Uint8Array[] = []
-    for await (const part of body) parts.push(part)
-    found.push({ ...header, sha256: sha256(Buffer.concat(parts)) })
-  }
-  return found
-}
-
-async function readFiles(id: string): Promise<Record<string, unknown>> {
-  const entries = (await readEntries(id)).filter(({ type }) => type !== 'directory')
-  return Object.fromEntries(
-    entries.map(({ name, type, linkname, mode, sha256: hash }) => [
-      name,
-      type === 'symlink' ? { link: linkname } : `${mode.toString(8)} ${hash}`,
-    ]),
-  )
-}
+const readFiles = (id: string) => readFilesOf(sql, id)
+const readEntries = (id: string, target?: ArchiveTarget) => readEntriesOf(sql, id, target)
 
 const git = { commit: 'a'.repeat(40), branch: 'main', remote: null, changed: 1, diff: null }
 
@@ -231,7 +213,7 @@ describe('a snapshot', () => {
     expect(await create({ c: 'new' }, { by: ben })).toMatchObject({ isComplete: false })
   })
 
-  it('is refused above the bytes of its user with what uploads under way have announced and not sent', async () => {
+  it('is refused if it exceeds the bytes of its user together with uploads under way', async () => {
     const ann = await newUser()
     await storeSnapshot(domain, ann, { a: 'known'.repeat(1_000) })
     const list = listOf({ a: 'known'.repeat(1_000), s: 'sent'.repeat(1_000), l: 'lacking'.repeat(1_000) })
@@ -336,110 +318,5 @@ describe('a snapshot', () => {
     expect(await readFiles(id)).toMatchObject({ l: `644 ${sha256(files.l)}` })
     await sweepSnapshots(domain)
     expect(await countBlobs(ann.userId)).toBe(2)
-  })
-})
-
-describe('the removal of snapshots', () => {
-  const age = (id: string, days: number) =>
-    sql.query(`UPDATE snapshot SET unused_since = unused_since - $2 * interval '1 day' WHERE id = $1`, [id, days])
-  const exists = async (id: string) => (await sql.query('SELECT FROM snapshot WHERE id = $1', [id])).length === 1
-
-  it('waits until no job has named it for seven days', async () => {
-    const ann = await newUser()
-    const { id } = await storeSnapshot(domain, ann, { a: 'kept' })
-    const jobId = await world.submit({ snapshot: id }, ann)
-    await age(id, 8)
-    await sweepSnapshots(domain)
-    expect(await exists(id)).toBe(true)
-    await sql.query('DELETE FROM job WHERE id = $1', [jobId])
-    await sweepSnapshots(domain)
-    await age(id, 6)
-    await sweepSnapshots(domain)
-    expect(await exists(id)).toBe(true)
-    await age(id, 2)
-    await sweepSnapshots(domain)
-    expect(await exists(id)).toBe(false)
-    expect(await countBlobs(ann.userId)).toBe(0)
-  })
-
-  it('keeps blobs that another snapshot names', async () => {
-    const ann = await newUser()
-    const first = await storeSnapshot(domain, ann, { a: 'shared', b: 'first' })
-    const second = await storeSnapshot(domain, ann, { a: 'shared', b: 'second' })
-    await age(first.id, 8)
-    await sweepSnapshots(domain)
-    expect(await exists(first.id)).toBe(false)
-    expect(await readFiles(second.id)).toEqual({ a: `644 ${sha256('shared')}`, b: `644 ${sha256('second')}` })
-    expect(await countBlobs(ann.userId)).toBe(2)
-    await age(second.id, 8)
-    await sweepSnapshots(domain)
-    expect(await countBlobs(ann.userId)).toBe(0)
-  })
-
-  it('keeps blobs on which an upload counts that has not ended', async () => {
-    const ann = await newUser()
-    const first = await storeSnapshot(domain, ann, { a: 'counted on' })
-    const list = listOf({ a: 'counted on', b: 'new' })
-    const { id } = await createSnapshot(domain, ann, list.announced, limits)
-    const owner = { snapshotId: id, userId: ann.userId }
-    expect(await storeList(domain, owner, bodyOf(list.text))).toEqual([sha256('new')])
-    await age(first.id, 8)
-    await sweepSnapshots(domain)
-    await storePack(domain, owner, bodyOf(blobOf('new')))
-    expect(await readFiles(id)).toMatchObject({ a: `644 ${sha256('counted on')}` })
-  })
-
-  it('needs a few statements, however many snapshots the user has', async () => {
-    const ann = await newUser()
-    const first = await storeSnapshot(domain, ann, { a: 'shared', b: 'own' })
-    for (let n = 0; n < 40; n++) await storeSnapshot(domain, ann, { n: `n${n}` })
-    const heir = await storeSnapshot(domain, ann, { a: 'shared' })
-    for (let n = 40; n < 80; n++) await storeSnapshot(domain, ann, { n: `n${n}` })
-    await age(first.id, 8)
-    let statements = 0
-    await sweepSnapshots(
-      withQuery((inner, ...statement) => {
-        statements += 1
-        return inner.query(...statement)
-      }),
-    )
-    expect(await exists(first.id)).toBe(false)
-    expect(statements).toBeLessThan(10)
-    expect(await readFiles(heir.id)).toEqual({ a: `644 ${sha256('shared')}` })
-  })
-
-  it('marks blobs as incomplete, so that an upload during the removal sends them again', async () => {
-    const ann = await newUser()
-    const first = await storeSnapshot(domain, ann, { a: 'sent again' })
-    await age(first.id, 8)
-    let second: { id: string; sent: string[] } | null = null
-    const interrupted = Object.create(domain.db, {
-      sql: {
-        value: {
-          query: async (...statement: Parameters<typeof sql.query>) => {
-            if (second === null && statement[0].includes('DELETE FROM blob_chunk'))
-              second = await storeSnapshot(domain, ann, { b: 'sent again' })
-            return sql.query(...statement)
-          },
-        },
-      },
-    })
-    await sweepSnapshots({ ...domain, db: interrupted })
-    expect(second).toMatchObject({ sent: [sha256('sent again')] })
-    expect(await readFiles(second?.['id'] ?? '')).toEqual({ b: `644 ${sha256('sent again')}` })
-    expect(await countBlobs(ann.userId)).toBe(1)
-  })
-
-  it('removes an upload that did not end within a day, with its blobs', async () => {
-    const ann = await newUser()
-    const list = listOf({ a: 'sent', b: 'never sent' })
-    const { id } = await createSnapshot(domain, ann, list.announced, limits)
-    const owner = { snapshotId: id, userId: ann.userId }
-    await storeList(domain, owner, bodyOf(list.text))
-    await expect(storePack(domain, owner, bodyOf(blobOf('sent')))).rejects.toThrow('missing')
-    expect(await countBlobs(ann.userId)).toBe(1)
-    await age(id, 2)
-    await sweepSnapshots(domain)
-    expect([await exists(id), await countBlobs(ann.userId)]).toEqual([false, 0])
   })
 })

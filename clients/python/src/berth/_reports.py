@@ -36,7 +36,7 @@ class Reports:
         self._send(documents.SAVE_CLOSURE, {"closure": closure})
 
     def artifact(self, artifact: Mapping[str, Any], file: Optional[str] = None) -> str:
-        """The id of the artifact, whose content is the file if there is one."""
+        """Publishes an artifact, with the content of the file if there is one. Returns the id of the artifact."""
         if file is not None:
             path = file
             artifact = {**artifact, "snapshotId": self._retry(lambda: upload_file(self._transport, path).id)}
