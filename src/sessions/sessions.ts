@@ -98,9 +98,8 @@ export class Sessions {
     for (const live of this.#live.values())
       if (live.idleMs > idleMsMax) live.end(`Nothing was typed or printed for ${idleHoursMax} hours`)
     if (this.#live.size === 0) return
-    const uses = Array.from(this.#live, ([id, { bytesIn, bytesOut }]) => ({ id, bytesIn, bytesOut }))
-    for (const id of await reportSessions(this.#domain, uses))
-      this.#live.get(id)?.end('The session or its run was ended')
+    for (const id of await reportSessions(this.#domain, this.#live))
+      this.#live.get(id)?.end('The session or its run was ended, or you lost access')
   }
 
   #end(

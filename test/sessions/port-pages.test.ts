@@ -324,6 +324,25 @@ describe('the page of a port ends', () => {
     await until(() => isOver(second), { what: 'the page ends with its run' })
   })
 
+  it('when its user leaves the team of the job, and when the pool permits no sessions', async () => {
+    const { sql } = server.domain.db
+    const own = await startJob(ann)
+    const mia = await users.researcher('mia')
+    await sql.query(`UPDATE "user" SET level = 'LEAD' WHERE name = 'mia'`)
+    await sql.query(`INSERT INTO team (id, name, account) VALUES ('team_1', 'vision', 'vision')`)
+    await sql.query(`INSERT INTO team_member (team_id, user_id) SELECT 'team_1', id FROM "user" WHERE name = 'mia'`)
+    await sql.query(`UPDATE job SET team_id = 'team_1' WHERE id = $1`, [own.jobId])
+    const [hers, his] = [await openPage(mia, own.jobId), await openPage(ann, own.jobId)]
+    const status = async (cookie: string) => (await get(nameOf(own.jobId), '/', { headers: { cookie } })).status
+    expect([await status(hers), await status(his)]).toEqual([200, 200])
+    await sql.query(`DELETE FROM team_member`)
+    await until(async () => (await status(hers)) === 403, { what: 'the page of the former member ends' })
+    expect(await status(his)).toBe(200)
+    await sql.query(`UPDATE pool SET exec = false WHERE name = 'sim'`)
+    await until(async () => (await status(his)) === 403, { what: 'the page in the pool ends' })
+    await sql.query(`UPDATE pool SET exec = true WHERE name = 'sim'`)
+  })
+
   it('when the same browser opens it again', async () => {
     const first = await openPage(ann, job.jobId)
     const { headers } = await get(nameOf(job.jobId), await openTicket(ann, job.jobId), { headers: { cookie: first } })
