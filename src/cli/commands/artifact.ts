@@ -84,6 +84,11 @@ const print = rowPrinter<ArtifactRowFragment>([
   { title: 'URI', cell: ({ uri }) => uri ?? '-', shrinks: true },
 ])
 
+interface GetOptions {
+  into?: string
+  force?: boolean
+}
+
 function registerReaders(artifact: Command, cli: Cli): void {
   addOutputOption(artifact.command('ls').argument('<job>'), [ArtifactRowFragmentDoc])
     .description('list the artifacts of a job')
@@ -96,10 +101,11 @@ function registerReaders(artifact: Command, cli: Cli): void {
     .argument('[path]', 'one file; default: all')
     .description('copy the files of a job into a folder')
     .option('-o, --into <dir>', 'the folder; default: the current directory')
-    .action(async (id: string, path: string | undefined, { into = '.' }: { into?: string }) => {
+    .option('--force', 'overwrite existing files')
+    .action(async (id: string, path: string | undefined, { into = '.', force = false }: GetOptions) => {
       if (id.startsWith('artifact_')) return printArtifact(cli, id)
-      const folder = resolve(cli.cwd, into)
-      await (path === undefined ? getFiles(cli, id, folder) : getFile(cli, await findFile(cli, id, path), folder))
+      const place = { folder: resolve(cli.cwd, into), overwrites: force }
+      await (path === undefined ? getFiles(cli, id, place) : getFile(cli, await findFile(cli, id, path), place))
     })
   artifact
     .command('cat')

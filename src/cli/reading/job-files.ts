@@ -27,12 +27,18 @@ export async function printFile(cli: Cli, { id }: Pick<File, 'id'>): Promise<voi
   for await (const piece of await download(cli, { artifactId: id })) await cli.terminal.write(piece)
 }
 
-export async function getFile(cli: Cli, { id, name }: File, folder: string): Promise<void> {
-  await writeAll(cli, [{ name, pieces: await download(cli, { artifactId: id }) }], folder)
+/** `overwrites`: existing files get the content of those of the job. */
+interface Place {
+  folder: string
+  overwrites: boolean
 }
 
-export async function getFiles(cli: Cli, jobId: string, folder: string): Promise<void> {
-  await writeAll(cli, readTar(await download(cli, { filesOfJob: jobId })), folder)
+export async function getFile(cli: Cli, { id, name }: File, place: Place): Promise<void> {
+  await writeAll(cli, [{ name, pieces: await download(cli, { artifactId: id }) }], place)
+}
+
+export async function getFiles(cli: Cli, jobId: string, place: Place): Promise<void> {
+  await writeAll(cli, readTar(await download(cli, { filesOfJob: jobId })), place)
 }
 
 interface Incoming {
@@ -50,14 +56,15 @@ async function* readTar(pieces: AsyncGenerator<Uint8Array>): AsyncGenerator<Inco
   }
 }
 
-async function writeAll(cli: Cli, files: Iterable<Incoming> | AsyncIterable<Incoming>, folder: string): Promise<void> {
+async function writeAll(cli: Cli, files: Iterable<Incoming> | AsyncIterable<Incoming>, place: Place): Promise<void> {
   const { terminal } = cli
   let [count, bytes] = [0, 0]
-  await mkdir(folder, { recursive: true })
+  await mkdir(place.folder, { recursive: true })
   try {
-    for await (const { name, pieces } of files) {
+    for await (const file of files) {
+      const { name } = file
       count += 1
-      await writeFile(folder, name, pieces, (more) => {
+      await writeFile(place, file, (more) => {
         bytes += more
         terminal.progress(`${countFiles(count)}, ${formatDecimalBytes(bytes)}: ${name}`)
       })
@@ -69,21 +76,22 @@ async function writeAll(cli: Cli, files: Iterable<Incoming> | AsyncIterable<Inco
 }
 
 async function writeFile(
-  folder: string,
-  name: string,
-  pieces: AsyncIterable<Uint8Array>,
+  { folder, overwrites }: Place,
+  { name, pieces }: Incoming,
   onWritten: (bytes: number) => void,
 ): Promise<void> {
   const parts = name.split('/')
   if (parts.some((part) => ['', '.', '..'].includes(part)) || /\p{Cc}/u.test(name)) throw refuse(name, 'leads outside')
+  // git runs programs that its files name.
+  if (parts.some((part) => /^\.git$/i.test(part))) throw refuse(name, 'is in a folder of git')
   for (let depth = 1; depth < parts.length; depth++) await demandFolder(join(folder, ...parts.slice(0, depth)), name)
   const path = join(folder, name)
-  const { O_CREAT, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants
-  const file = await open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o666).catch(
-    (error: NodeJS.ErrnoException) => {
-      throw refuse(name, error.code === 'ELOOP' ? 'is a link there' : `cannot be written: ${error.code}`)
-    },
-  )
+  const { O_CREAT, O_EXCL, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants
+  const flags = O_WRONLY | O_CREAT | O_NOFOLLOW | (overwrites ? O_TRUNC : O_EXCL)
+  const file = await open(path, flags, 0o666).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EEXIST') throw refuse(name, 'exists there; --force overwrites')
+    throw refuse(name, error.code === 'ELOOP' ? 'is a link there' : `cannot be written: ${error.code}`)
+  })
   try {
     for await (const piece of pieces) {
       await file.writeFile(piece)
