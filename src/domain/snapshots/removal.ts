@@ -10,7 +10,7 @@ import { lockOwner } from './snapshots.ts'
 
 const removalsPerPass = 100
 const objectsPerPass = 1_000
-/** After so many failures the store counts as unavailable. */
+/** Failures after which the store counts as unavailable. */
 const objectFailuresMax = 10
 /** Files of the snapshots that one statement reads. */
 const heirFilesMax = 1_000_000

@@ -31,6 +31,7 @@ export function PortsTab({ job }: { job: PageJob }) {
     sessions.read()
     return found
   }
+  const rows = sessions.value ?? []
   const field = (
     <Field label="Port of the job" help="On which a program of the job listens, for example 8888 of a notebook.">
       <input inputMode="numeric" value={port} onChange={({ target }) => setPort(target.value)} />
@@ -38,29 +39,30 @@ export function PortsTab({ job }: { job: PageJob }) {
   )
   return (
     <section className={styles.box} aria-label="Ports">
-      {jobsHost === null ? (
-        <ForwardCommand command={`berth forward ${job.id} ${port} --open`}>{field}</ForwardCommand>
-      ) : (
-        <Form submitText="Open" onSubmit={open}>
-          {() => (
-            <>
-              {field}
-              <p>
-                Opens <code>{nameOrigin(job.id, port, jobsHost)}</code>. It works in this browser until the run ends,
-                you log out, or nothing is requested for four hours.
-              </p>
-            </>
-          )}
-        </Form>
-      )}
-      <h3 className={styles.heading}>Open sessions in this job</h3>
+      <div className={styles.narrow}>
+        {jobsHost === null ? (
+          <ForwardCommand command={`berth forward ${job.id} ${port} --open`}>{field}</ForwardCommand>
+        ) : (
+          <Form submitText="Open" onSubmit={open}>
+            {() => (
+              <>
+                {field}
+                <p>
+                  Opens <code>{nameOrigin(job.id, port, jobsHost)}</code>. It works in this browser until the run ends,
+                  you log out, or nothing is requested for four hours.
+                </p>
+              </>
+            )}
+          </Form>
+        )}
+      </div>
       {sessions.failure && <FailedInline failure={sessions.failure} onRetry={sessions.read} />}
-      <Table
-        label="Open sessions"
-        columns={listColumns(sessions.read)}
-        rows={sessions.value ?? []}
-        getKey={({ id }) => id}
-      />
+      {rows.length > 0 && (
+        <>
+          <h3 className={styles.heading}>Open sessions in this job</h3>
+          <Table label="Open sessions" columns={listColumns(sessions.read)} rows={rows} getKey={({ id }) => id} />
+        </>
+      )}
     </section>
   )
 }
@@ -68,7 +70,7 @@ export function PortsTab({ job }: { job: PageJob }) {
 const ForwardCommand = ({ command, children }: { command: string; children: React.ReactNode }) => (
   <>
     {children}
-    <p>This command leads a port of your machine to it:</p>
+    <p>This command forwards a port of your machine to it:</p>
     <pre className={styles.text}>
       {command} <CopyButton text={command} what="command" />
     </pre>
