@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type BerthServer, freePort } from '../support/berth-server.ts'
+import { until } from '../support/until.ts'
 import { adminToken, berth, describeConsole } from './support/console.ts'
 
 const program = readFileSync(join(import.meta.dirname, 'support/port-page.py'), 'utf8')
@@ -23,7 +24,9 @@ describeConsole('the ports of a job', (subject) => {
     const port = await freePort()
     const flags = ['--name', name, '--cpu', '0.05', '--mem', '1']
     const id = await berth(server, ['submit', ...flags, '--', 'python3', '-c', program, String(port), name], adminToken)
-    await berth(server, ['wait', id, '--state', 'running'], adminToken)
+    await until(async () => (await berth(server, ['logs', id], adminToken)).includes('listening'), {
+      what: 'it listens',
+    })
     return { id, port }
   }
 

@@ -57,17 +57,7 @@ export class PortAgent extends Agent {
   }
 
   override createConnection(...[, callback]: Parameters<Agent['createConnection']>): undefined {
-    const give = callback as (error: Error | null, stream?: Duplex) => void
-    this.#session.connect().then(
-      (stream) => {
-        try {
-          give(null, completeStream(stream))
-        } catch (error) {
-          stream.destroy(error as Error)
-        }
-      },
-      (error: Error) => give(error),
-    )
+    connect(this.#session, callback as Give)
   }
 
   override keepSocketAlive(stream: Duplex): boolean {
@@ -87,6 +77,21 @@ export class PortAgent extends Agent {
     this.#wakes.get(stream)?.()
     super.reuseSocket(stream, request)
   }
+}
+
+type Give = (error: Error | null, stream?: Duplex) => void
+
+function connect(session: PortSession, give: Give): undefined {
+  session.connect().then(
+    (stream) => {
+      try {
+        give(null, completeStream(stream))
+      } catch (error) {
+        stream.destroy(error as Error)
+      }
+    },
+    (error: Error) => give(error),
+  )
 }
 
 /** Node's agent calls methods of a socket also on the pipe of a process. */
@@ -188,10 +193,13 @@ export function proxyUpgrade(target: Target, facts: Upgrade) {
   upstream.end()
 }
 
-function begin({ agent }: Target, facts: Facts, isUpgrade: boolean): ClientRequest {
+/** A WebSocket gets a connection of its own. */
+function begin({ agent, session }: Target, facts: Facts, isUpgrade: boolean): ClientRequest {
   const { method = 'GET', url = '/' } = facts.request
   const headers = toJobHeaders(facts, isUpgrade)
-  return sendRequest({ agent, method, path: url, headers, setHost: false })
+  const createConnection = (_options: unknown, give: Give) => connect(session, give)
+  const by = isUpgrade ? { createConnection: createConnection as never } : { agent }
+  return sendRequest({ ...by, method, path: url, headers, setHost: false })
 }
 
 const countBytes = (session: PortSession, stream: Readable, direction: 'IN' | 'OUT') =>
