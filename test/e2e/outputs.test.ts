@@ -124,5 +124,8 @@ describe('berth artifact', () => {
     expect(refused.code).not.toBe(0)
     expect(refused.stderr).toContain('"d/big" is below a link')
     expect((await line.berth('artifact', 'cat', id, 'none')).stderr).toContain('none is not a file of')
+    const hooks = await run('echo x >hook; berth artifact put hook --name a/.Git/hooks/pre-commit', '--out', 'none')
+    const hook = await line.berth('artifact', 'get', hooks.id, '-o', join(folder, 'hooks'))
+    expect(hook.stderr).toContain('is in a folder of git')
   })
 })
