@@ -1,7 +1,7 @@
+import { reportSessions } from '../domain/control/session-reports.ts'
 import {
   closeSession,
   type PortOfJob,
-  reportSessions,
   type TakenSession,
   type TicketUse,
   takeTicket,
