@@ -61,6 +61,11 @@ const needs = {
     'FROM job_session WHERE job_id = j.id ORDER BY created_at DESC',
     'SELECT id FROM job_session WHERE job_id = $1 ORDER BY created_at DESC, id DESC LIMIT 100',
   ),
+  // Read by its foreign key.
+  job_session_run_id_idx: need(
+    'DELETE FROM job WHERE id = ANY($1::text[])',
+    'DELETE FROM job_session WHERE run_id = $1',
+  ),
   job_session_user_id_created_at_idx: need(
     'FROM job_session WHERE user_id = $1 AND ',
     'SELECT count(*) FROM job_session WHERE user_id = $1 AND ended_at IS NULL',
