@@ -12,7 +12,7 @@ import { createLoop, type Loop } from '../platform/loop.ts'
 import { type LiveOptions, LiveSession } from './live-session.ts'
 import { PortSession } from './port-session.ts'
 
-const reportMs = 1_000
+const reportMs = 2_000
 /** How long a stop waits until commands are killed. */
 const killMsMax = 1_000
 const stoppingReason = 'The server is stopping'
