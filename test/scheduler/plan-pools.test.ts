@@ -101,7 +101,7 @@ async function askedFor(ms: number, whoLeads = async () => {}) {
 }
 
 test('planPools waits for a leader that is busy with a long pass', async () => {
-  const { asked, leader } = await askedFor(passMsMax - 1_000)
+  const { asked, leader } = await askedFor(askMsMax + 1_000)
   await leader.tick()
   expect(await asked).toMatchObject({ started: 1 })
 })
