@@ -190,8 +190,9 @@ describe('a selection by filter', () => {
     const calls = Promise.all(
       Array.from({ length: 3 }, () => act('rita', 'retryJobs', matching({ name: 'together' }, 3))),
     )
-    const isSelection = (text: string) => text.startsWith('WITH matching')
-    await until(() => statements.filter(isSelection).length === 3, { what: 'all calls have found the jobs' })
+    // Each call ends a transaction when it has found the jobs, and then waits for the lock.
+    const isFound = (text: string) => text === 'COMMIT'
+    await until(() => statements.filter(isFound).length === 3, { what: 'all calls have found the jobs' })
     await holder.query('ROLLBACK')
     holder.release()
     const results = (await calls).flatMap((answer) => answer.results)
