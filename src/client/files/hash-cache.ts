@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, realpath, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { FolderFile } from './folder.ts'
 
 /**
@@ -57,7 +57,7 @@ export class HashCache {
     const isSame = this.#found.size === this.#known.size && this.#found.keys().every((key) => this.#known.has(key))
     try {
       if (isSame) return await utimes(this.#path, new Date(), new Date())
-      const folder = join(this.#path, '..')
+      const folder = dirname(this.#path)
       await mkdir(folder, { recursive: true, mode: 0o700 })
       const temporary = `${this.#path}.${process.pid}`
       await writeFile(temporary, writeRecords(this.#found), { mode: 0o600 })

@@ -11,6 +11,8 @@ import { newId } from '../ids.ts'
 import { jobChangeSql } from '../jobs/job-change.ts'
 import { parseInput } from '../parse.ts'
 
+import { lockUser } from '../user-lock.ts'
+
 /**
  * Sessions: a command in a running job, or ports of it that are forwarded. A mutation decides, audits and returns a
  * ticket; the server that takes the ticket holds the session, reports its bytes, and ends it. What is typed and printed
@@ -88,13 +90,13 @@ async function open(domain: Domain, viewer: Viewer, asked: Asked): Promise<Ticke
   const { command, port, size } = asked
   // Not serializable: many commands at a time would change the row of their job under each other.
   const createdAt = await domain.db.transaction(async (sql) => {
-    await sql.query('SELECT FROM "user" WHERE id = $1 FOR NO KEY UPDATE', [viewer.userId])
+    await lockUser(sql, viewer.userId)
     const job = await demandRunning(sql, viewer, asked)
     await demandFree(sql, viewer)
     const now = await readNow(sql)
-    const place = [sessionId, job.id, job.runId, job.run, command, port, size?.columns ?? null, size?.rows ?? null]
+    const session = [sessionId, job.id, job.runId, job.run, command, port, size?.columns ?? null, size?.rows ?? null]
     const caller = [viewer.userId, viewer.token, viewer.ip, findExpiry(viewer, now)]
-    await sql.query(insertSql, [...place, ...caller, hashSecret(secret), now])
+    await sql.query(insertSql, [...session, ...caller, hashSecret(secret), now])
     const detail = {
       jobId: job.id,
       run: job.run,

@@ -8,7 +8,7 @@ interface TypeRow {
   description: string
   /** Follows the limit in refusals: "Maximum 5 jobs per day allowed". */
   words: string
-  /** UNFINISHED: jobs that are not final and reserved slots. Else what was submitted in so many hours, deleted or not. */
+  /** UNFINISHED: jobs that are not final. Else what was submitted in so many hours, deleted or not. */
   counts: 'UNFINISHED' | { hours: number }
   /**
    * SQL of the usage: over jobs `t` in pools `p`, or over entries `t` of the ledger. `filter` selects what the type
@@ -18,6 +18,8 @@ interface TypeRow {
   /** The amount that a job adds to the usage; null: one. */
   takes: ((job: Taking, executors: readonly string[]) => number) | null
   isCost?: true
+  /** Reserved slots count as well. */
+  countsSlots?: true
 }
 
 export interface Taking {
@@ -43,6 +45,7 @@ const table = {
     counts: 'UNFINISHED',
     usage: countSql,
     takes: null,
+    countsSlots: true,
   },
   JOBS_PER_HOUR: {
     description: 'Submissions in the last 60 minutes.',
@@ -94,6 +97,7 @@ export const byQuotaType = <T>(each: (row: TypeRow, type: QuotaType) => T) =>
 /** The hours of the ledger that a type counts; 0: it counts jobs that are not final. */
 export const windowHours = byQuotaType(({ counts }) => (counts === 'UNFINISHED' ? 0 : counts.hours))
 export const isCost = ({ type }: { type: QuotaType }): boolean => findQuotaType(type).isCost === true
+export const countsSlots = (type: QuotaType): boolean => findQuotaType(type).countsSlots === true
 export const addsOne = (type: QuotaType): boolean => findQuotaType(type).takes === null
 
 export const computeAmounts = (job: Taking, executors: readonly string[]): Amounts =>

@@ -1,7 +1,7 @@
 import type { Sql } from '../../platform/tx.ts'
 import { perDomain } from '../domain.ts'
 import { isNear, type Subject, subjectKey } from './quota-rules.ts'
-import { type Amounts, addsOne, byQuotaType, type QuotaType, windowHours } from './quota-types.ts'
+import { type Amounts, addsOne, byQuotaType, countsSlots, type QuotaType, windowHours } from './quota-types.ts'
 import { type Measured, mergeMeasured, readUsage, type Usage } from './quota-usage.ts'
 
 /**
@@ -98,7 +98,7 @@ function findBound(key: string, compared: readonly Comparison[], asked: Asked): 
   const since = standing.sequence - counted.sequence
   const reserved = person?.reserved ?? 0
   const atMost = byQuotaType(
-    (_row, type) => counted.amounts[type] + (addsOne(type) ? since : 0) + (type === 'CONCURRENT_JOBS' ? reserved : 0),
+    (_row, type) => counted.amounts[type] + (addsOne(type) ? since : 0) + (countsSlots(type) ? reserved : 0),
   )
   const isFar = ({ type, limit }: Comparison) => {
     if (type === 'BLOCKED') return standing.blocked !== null

@@ -2,7 +2,15 @@ import { removeInBatches } from '../../platform/remove-in-batches.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 import { addDecimals, type Subject, subjectKey } from './quota-rules.ts'
-import { type Amounts, byQuotaType, findQuotaType, type QuotaType, quotaTypes, windowHours } from './quota-types.ts'
+import {
+  type Amounts,
+  byQuotaType,
+  countsSlots,
+  findQuotaType,
+  type QuotaType,
+  quotaTypes,
+  windowHours,
+} from './quota-types.ts'
 
 /**
  * Usage of users, teams and accounts, from alive jobs and from the usage ledger, which keeps usage after jobs are
@@ -50,9 +58,7 @@ const [ofAlive, ofLedger] = [
 ]
 
 const amountsSql = (reserved: string) =>
-  quotaTypes
-    .map((type) => (type === 'CONCURRENT_JOBS' ? `"${type}" + ${reserved} AS "${type}"` : `"${type}"`))
-    .join(', ')
+  quotaTypes.map((type) => (countsSlots(type) ? `"${type}" + ${reserved} AS "${type}"` : `"${type}"`)).join(', ')
 
 /** Measures usage of a user, team or account; `owns` is the condition on the table `t`. Only users have slots. */
 const armSql = (kind: Subject['kind'], owns: (table: string) => string, reserved: string) => `

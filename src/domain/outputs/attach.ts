@@ -17,14 +17,14 @@ export interface OutputOrder {
   patterns: readonly string[]
 }
 
-const isDue = `r.outputs_at IS NULL AND r.lost_at IS NULL AND r.state IN ${finalSql}
+const isDueSql = `r.outputs_at IS NULL AND r.lost_at IS NULL AND r.state IN ${finalSql}
   AND jsonb_array_length(j.spec->'outputs') > 0`
 
 /** null: the run has no outputs that are not stored yet, or its node was lost. */
 export async function readOutputOrder(sql: Sql, runId: string): Promise<OutputOrder | null> {
   const [order] = await sql.query<OutputOrder>(
     `SELECT r.id AS "runId", r.job_id AS "jobId", r.number, j.user_id AS "userId", j.spec->'outputs' AS patterns
-     FROM run r JOIN job j ON j.id = r.job_id WHERE r.id = $1 AND ${isDue}`,
+     FROM run r JOIN job j ON j.id = r.job_id WHERE r.id = $1 AND ${isDueSql}`,
     [runId],
     'output_order',
   )
@@ -34,7 +34,7 @@ export async function readOutputOrder(sql: Sql, runId: string): Promise<OutputOr
 /** Those of these runs whose outputs are not stored yet. */
 export async function readRunsWithOutputs(sql: Sql, runIds: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await sql.query<{ id: string }>(
-    `SELECT r.id FROM run r JOIN job j ON j.id = r.job_id WHERE r.id = ANY($1::text[]) AND ${isDue}`,
+    `SELECT r.id FROM run r JOIN job j ON j.id = r.job_id WHERE r.id = ANY($1::text[]) AND ${isDueSql}`,
     [runIds],
     'runs_with_outputs',
   )
@@ -112,8 +112,8 @@ WHERE NOT EXISTS (
   SELECT FROM artifact a WHERE a.run_id = $3 AND a.name = f.name AND a.sha256 = decode(f.sha256, 'hex')
 )`
 
-/** Identifies a file among the artifacts of its run. */
-export const hashFile = ({ path, type, sha256 }: { path: string; type: string; sha256: string }): string =>
+/** The key under which a stored output is unique among the artifacts of its run. */
+const hashFile = ({ path, type, sha256 }: { path: string; type: string; sha256: string }): string =>
   createHash('sha256')
     .update(JSON.stringify([path, type, sha256]))
     .digest('hex')

@@ -57,7 +57,8 @@ export async function* packEntries(
   const { readable, controller } = createTarPacker()
   const { folder = '', ...owner } = target ?? {}
   const adding = {
-    ...{ sql, objects },
+    sql,
+    objects,
     userId,
     packer: controller,
     folder,

@@ -161,7 +161,9 @@ export function findPathTrouble(name: string): string | null {
   if (parts.length > partsMax) return `has more than ${partsMax} parts`
   if (parts.includes('..')) return 'leads outside of the folder'
   if (parts.includes('') || parts.includes('.')) return 'has an empty part, or "."'
-  return parts.some((part) => Buffer.byteLength(part) > nameBytesMax) ? 'has a name of more than 255 bytes' : null
+  return parts.some((part) => Buffer.byteLength(part) > nameBytesMax)
+    ? `has a name of more than ${nameBytesMax} bytes`
+    : null
 }
 
 const emptySha256 = createHash('sha256').digest('hex')
@@ -283,4 +285,4 @@ const above = ({ path, parts }: Pick<Place, 'path' | 'parts'>) => ({
   parts: parts - 1,
 })
 
-const refuse = (message: string) => InvalidInput.at('list', `${message}`)
+const refuse = (message: string) => InvalidInput.at('list', message)

@@ -1,7 +1,7 @@
 import { removeInBatches } from '../../platform/remove-in-batches.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
-import { lockOwner } from './snapshots.ts'
+import { lockUser } from '../user-lock.ts'
 
 /**
  * Removes snapshots that no job or artifact has named for seven days, and those whose upload did not end within a day. The
@@ -38,12 +38,12 @@ interface Due {
   userId: string
 }
 
-const isNamed = `(EXISTS (SELECT FROM job j WHERE j.snapshot_id = s.id)
+const isNamedSql = `(EXISTS (SELECT FROM job j WHERE j.snapshot_id = s.id)
   OR EXISTS (SELECT FROM artifact a WHERE a.snapshot_id = s.id))`
 
 const markSql = `
-UPDATE snapshot s SET unused_since = CASE WHEN ${isNamed} THEN NULL ELSE berth_now() END
-WHERE (unused_since IS NOT NULL) = ${isNamed}`
+UPDATE snapshot s SET unused_since = CASE WHEN ${isNamedSql} THEN NULL ELSE berth_now() END
+WHERE (unused_since IS NOT NULL) = ${isNamedSql}`
 
 const dueSql = `
 SELECT id AS "snapshotId", user_id AS "userId" FROM snapshot s
@@ -56,9 +56,9 @@ WHERE unused_since < berth_now() - CASE WHEN completed_at IS NULL THEN interval 
 async function removeSnapshot({ db }: Domain, due: Due): Promise<void> {
   const { snapshotId } = due
   await db.transaction(async (sql) => {
-    await lockOwner(sql, due)
+    await lockUser(sql, due.userId)
     await sql.query('SELECT FROM snapshot WHERE id = $1 FOR UPDATE', [snapshotId])
-    const [still] = await sql.query(`${dueSql} AND id = $1 AND NOT ${isNamed}`, [snapshotId])
+    const [still] = await sql.query(`${dueSql} AND id = $1 AND NOT ${isNamedSql}`, [snapshotId])
     if (!still) return
     for (const heirs of divide(await readHeirs(sql, due))) {
       const [held] = await sql.query<{ left: number }>(passSql, [snapshotId, heirs])

@@ -9,6 +9,7 @@ import type { Domain } from '../domain.ts'
 import { Forbidden, InvalidInput, NotFound } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { parseInput } from '../parse.ts'
+import { lockUser } from '../user-lock.ts'
 import {
   type Announced,
   type FileList,
@@ -65,7 +66,7 @@ export async function createSnapshot(
   const nowMs = domain.time.nowMs()
   const id = newId('snapshot', nowMs)
   return domain.db.transaction(async (sql) => {
-    await lockOwner(sql, { userId })
+    await lockUser(sql, userId)
     await checkUse(sql, { userId }, { hash, bytes }, limits)
     const [row] = await sql.query<AnnouncedSnapshot>(announceSql, [id, userId, Buffer.from(hash, 'hex'), files, bytes])
     if (!row) throw new Error('A snapshot was not stored')
@@ -138,17 +139,17 @@ const storedSql = `(
     FROM snapshot WHERE user_id = $1))::bigint`
 
 /** An upload that was cut counts for an hour, so that cut ones soon leave room for others. */
-const isUnderWay = `completed_at IS NULL AND unused_since > berth_now() - interval '1 hour' AND hash <> $2`
+const isUnderWaySql = `completed_at IS NULL AND unused_since > berth_now() - interval '1 hour' AND hash <> $2`
 
 const awaitedSql = `(
   SELECT coalesce(sum(greatest(0, s.bytes
     - (SELECT coalesce(sum(b.bytes), 0) FROM blob b WHERE b.snapshot_id = s.id AND b.complete)
     - (SELECT coalesce(sum(b.bytes), 0) FROM blob b WHERE b.id = ANY(s.blobs) AND b.snapshot_id <> s.id))), 0)::bigint
-  FROM snapshot s WHERE user_id = $1 AND ${isUnderWay})`
+  FROM snapshot s WHERE user_id = $1 AND ${isUnderWaySql})`
 
 const useSql = `
 SELECT ${storedSql} AS "storedBytes", ${awaitedSql} AS "awaitedBytes", count(*) AS snapshots,
-  count(*) FILTER (WHERE ${isUnderWay}) AS incomplete,
+  count(*) FILTER (WHERE ${isUnderWaySql}) AS incomplete,
   coalesce(bool_or(completed_at IS NOT NULL AND hash = $2), false) AS "isComplete"
 FROM snapshot WHERE user_id = $1`
 
@@ -176,7 +177,7 @@ export async function announceFiles(
 ): Promise<AnnouncedFiles> {
   const id = newId('snapshot', time.nowMs())
   return db.transaction(async (sql) => {
-    await lockOwner(sql, { userId })
+    await lockUser(sql, userId)
     const missing = await nameBlobs(sql, { snapshotId: id, userId }, listHashes(files)) // the snapshot does not exist yet
     const [use] = await sql.query<{ storedBytes: number }>(`SELECT ${storedSql} AS "storedBytes"`, [userId])
     const fitting = fitFiles(files, { missing, bytesLeft: userBytesMax - (use?.storedBytes ?? 0) })
@@ -226,7 +227,7 @@ export async function storeList(
   const text = await compress(list.text)
   const hashes = listHashes(list.entries)
   return domain.db.transaction(async (sql) => {
-    await lockOwner(sql, owner)
+    await lockUser(sql, owner.userId)
     const stored = await sql.query(storeListSql, [owner.snapshotId, text, ...listFacts(list)])
     if (stored.length === 0) await readAnnounced(sql, owner) // throws if it was removed
     const missing = await nameBlobs(sql, owner, hashes)
@@ -266,7 +267,7 @@ export async function completeSnapshot(
   entries: readonly SnapshotEntry[],
 ): Promise<void> {
   await db.transaction(async (sql) => {
-    await lockOwner(sql, owner)
+    await lockUser(sql, owner.userId)
     const [first] = await nameBlobs(sql, owner, listHashes(entries))
     const without = entries.find((each) => isFile(each) && each.sha256 === first)
     if (without) throw InvalidInput.at('body', `The content of ${JSON.stringify(without.path)} is missing`)
@@ -283,12 +284,8 @@ async function complete(sql: Sql, { snapshotId }: SnapshotOwner): Promise<void> 
   await sql.query(`UPDATE blob SET snapshot_id = NULL WHERE snapshot_id = $1 AND NOT complete`, [snapshotId])
 }
 
-export async function lockOwner(sql: Sql, { userId }: Pick<SnapshotOwner, 'userId'>): Promise<void> {
-  await sql.query(`SELECT FROM "user" WHERE id = $1 FOR NO KEY UPDATE`, [userId])
-}
-
 /** Hashes of the contents of all files that are not empty. */
-export const listHashes = (entries: readonly SnapshotEntry[]): string[] => [
+const listHashes = (entries: readonly SnapshotEntry[]): string[] => [
   ...new Set(entries.flatMap((each) => (isFile(each) && each.size > 0 ? [each.sha256] : []))),
 ]
 
