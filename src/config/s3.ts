@@ -23,12 +23,11 @@ export function toS3Config(
   { secretAccessKey, secretAccessKeyFile, ...rest }: z.output<typeof s3Section>,
   folder: string,
 ): S3Config {
-  if ((secretAccessKey === undefined) === (secretAccessKeyFile === undefined))
+  if (secretAccessKey !== undefined && secretAccessKeyFile === undefined) return { ...rest, secretAccessKey }
+  if (secretAccessKey !== undefined || secretAccessKeyFile === undefined)
     throw new ConfigError([
       { path: 'files.s3', reason: 'needs secretAccessKey or secretAccessKeyFile', remedy: 'set one' },
     ])
-  if (secretAccessKey !== undefined || secretAccessKeyFile === undefined)
-    return { ...rest, secretAccessKey: secretAccessKey ?? '' }
   try {
     return { ...rest, secretAccessKey: readFileSync(resolve(folder, secretAccessKeyFile), 'utf8').trim() }
   } catch (error) {

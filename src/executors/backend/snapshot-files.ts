@@ -91,13 +91,8 @@ export async function removeFolder(folder: string): Promise<void> {
   const toOwner = owner.uid === process.getuid?.() ? [] : switchToOwner(owner)
   // `rm` always fails for another account, because that account may not remove the folder itself.
   await runBare([...toOwner, 'rm', '-rf', '--', folder])
-  if (
-    (await unlessCode(
-      'ENOTEMPTY',
-      unlessMissing(rmdir(folder)).then(() => true),
-    )) === true
-  )
-    return
+  const removing = unlessMissing(rmdir(folder)).then(() => true)
+  if (await unlessCode('ENOTEMPTY', removing)) return
   await runBare([...toOwner, 'chmod', '-R', 'u+rwX', '--', folder])
   await runBare([...toOwner, 'rm', '-rf', '--', folder])
   await unlessMissing(rmdir(folder))

@@ -5,7 +5,7 @@ import type { FoundOutput } from '../../domain/outputs/found.ts'
 
 /** Reads the files of a tar one after the other; a body that is not read is skipped. */
 
-export interface TarFile extends Omit<FoundOutput, 'type' | 'size'> {
+interface TarFile extends Omit<FoundOutput, 'type' | 'size'> {
   /** HARD_LINK: another name of a file that came before; it has no content. */
   type: FoundOutput['type'] | 'HARD_LINK'
   size: number

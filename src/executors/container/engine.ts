@@ -197,8 +197,9 @@ export class Engine {
     const path = prefix + request.path
     const { length } = pathWithQuery({ ...request, path })
     if (length > requestPathMax) throw new Error(`A request to the container engine is too long: ${length}`)
-    const sent = isArchive(body) || body === undefined ? body : JSON.stringify(body)
-    const type = isArchive(body) ? 'application/x-tar' : 'application/json'
+    const isTar = isArchive(body)
+    const sent = isTar || body === undefined ? body : JSON.stringify(body)
+    const type = isTar ? 'application/x-tar' : 'application/json'
     const headers = { ...request.headers, ...(sent !== undefined && { 'content-type': type }) }
     const open = this.#connection.tls ? (openHttps as typeof openHttp) : openHttp
     const server = { address: this.address, open, options: { ...this.#target, agent: false } }

@@ -60,7 +60,7 @@ export async function checkMachine(
 }
 
 /** `waitMs`: how long to wait for ssh. */
-export async function connectMachine(
+async function connectMachine(
   { ssh, tls, isRemote, environment, clock, log }: Reached,
   waitMs?: number,
 ): Promise<{ connection: EngineConnection; onClose?(): Promise<void> }> {

@@ -180,8 +180,9 @@ export class MachinesExecutor implements Executor {
   }
 
   async #readAdded(): Promise<void> {
-    if (!this.#added) return
-    const engines = await this.#added.read()
+    const added = this.#added
+    if (!added) return
+    const engines = await added.read()
     for (const [node, engine] of this.#engines)
       if (engines.get(node) !== engine) {
         this.#engines.delete(node)
@@ -190,8 +191,7 @@ export class MachinesExecutor implements Executor {
       }
     const open = async ([node, engine]: readonly [string, string]) => {
       if (this.#machines.has(node)) return
-      const machine = await this.#added?.open(node, engine)
-      if (machine) this.#machines.set(node, machine)
+      this.#machines.set(node, await added.open(node, engine))
       this.#engines.set(node, engine)
     }
     await Promise.all([...engines].map(open))

@@ -6,7 +6,7 @@ import { BackendRefused } from '../backend/unreachable.ts'
 import { type ExecOrder, type ExecProcess, type Handle, SessionRefused, type TerminalSize } from '../executor.ts'
 import { escapeAssignment } from '../process/environment.ts'
 import { killScript, loginShell, readScript, sessionVariable } from '../process/scripts.ts'
-import { type ClusterApi, isAbsent } from './cluster.ts'
+import { type ClusterApi, unlessAbsent } from './cluster.ts'
 import { isPodHandle, makePodName } from './names.ts'
 import type { Pod } from './objects.ts'
 import { jobContainer } from './pod.ts'
@@ -94,14 +94,9 @@ async function* readAfterPorts(socket: AsyncIterable<Buffer>, port: number): Asy
 
 async function findRunningPod(handle: Handle, cluster: ClusterApi): Promise<string> {
   const name = makePodName(handle, 0)
-  const pod = isPodHandle(handle) ? await cluster.get<Pod>(`pods/${name}`).catch(ignoreAbsent) : null
+  const pod = isPodHandle(handle) ? await cluster.get<Pod>(`pods/${name}`).catch(unlessAbsent) : null
   if (pod && getContainerState(pod)?.running) return name
   throw new SessionRefused('The pod of the run is not running')
-}
-
-function ignoreAbsent(error: unknown): null {
-  if (isAbsent(error)) return null
-  throw error
 }
 
 async function open(path: string, query: URLSearchParams, cluster: ClusterApi): Promise<Duplex> {

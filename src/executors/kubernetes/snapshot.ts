@@ -42,7 +42,10 @@ export function makeSnapshotContainers({ snapshotImage, job }: Surroundings): un
   const run = (script: string) => ['/bin/sh', '-c', script]
   return [
     {
-      ...{ ...shared, name: 'fetch', image: snapshotImage, command: run(fetchScript) },
+      ...shared,
+      name: 'fetch',
+      image: snapshotImage,
+      command: run(fetchScript),
       volumeMounts: [volumeMount, fetchMount],
     },
     { ...job, ...shared, name: 'unpack', command: run(unpackScript), volumeMounts: [volumeMount] },

@@ -50,7 +50,7 @@ export async function buildLaunch(run: RunSpec, options: LaunchOptions): Promise
   })
   const { HOME: home = '/' } = account?.environment ?? options.environment
   const cwd = run.openSnapshot
-    ? join(await copySnapshot(run.openSnapshot, { ...options, ...options.files, account }), spec.workdir ?? '')
+    ? join(await copySnapshot(run.openSnapshot, { ...options, ...files, account }), spec.workdir ?? '')
     : expandHome(spec.workdir ?? '~', home)
   if (spec.outputs?.length) await recordWorkdir(files, { cwd, account })
   const path = (given: string | null) => (given === null ? '' : resolve(cwd, given))

@@ -68,9 +68,8 @@ export async function execInJob(handle: Handle, order: ExecOrder, parts: Session
 
 export async function connectToJob(handle: Handle, port: number, parts: SessionParts): Promise<Duplex> {
   const place = await findPlace(handle, parts)
-  return openRelay((words) => startStep(words, place, { size: null, ...parts }), {
-    ...{ port, jobId: place.jobId, runId: handle },
-  })
+  const start = (words: readonly string[]) => startStep(words, place, { size: null, ...parts })
+  return openRelay(start, { port, jobId: place.jobId, runId: handle })
 }
 
 /** The running job of the run. Its id and node are those that Slurm reports, because the job can change its records. */

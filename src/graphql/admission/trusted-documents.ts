@@ -55,7 +55,7 @@ export class TrustedDocuments {
     if (!this.#mayFreely(viewer) && !this.#known.has(query)) throw notTrusted('The document is not known')
   }
 
-  /** true: the caller may send any text. A run may, because it can use only three mutations. */
+  /** true: the caller may send any text. A run may, because it can use only four mutations. */
   #mayFreely(viewer: Viewer): boolean {
     if (this.#freeText === 'AUTHENTICATED') return viewer !== anonymous
     return this.#freeText === 'ALL' || viewer.run !== null

@@ -39,8 +39,7 @@ const defaultStreams: readonly LogStream[] = ['STDOUT', 'STDERR']
 /** The path without a ticket, for which a ticket is made. Equal targets have equal paths. */
 export function formatTarget(target: DownloadTarget): string {
   if (target.kind === 'artifact') return `${downloadPath}artifacts/${target.artifactId}`
-  if (target.kind === 'files') return `${downloadPath}jobs/${target.jobId}/files`
-  if (target.kind === 'snapshot') return `${downloadPath}jobs/${target.jobId}/snapshot`
+  if (target.kind !== 'log') return `${downloadPath}jobs/${target.jobId}/${target.kind}`
   const { jobId, run, streams, format } = target
   const given = new URLSearchParams()
   if (run !== null) given.set('run', String(run))

@@ -48,7 +48,7 @@ async function openSnapshotFile(
   if (snapshotId === null) return null
   const mtime = new Date(domain.time.nowMs())
   const read = () => readArchive(domain.db.sql, snapshotId, { mtime, objects: domain.objects })
-  return { name: `${jobId}.tar`, type: 'application/x-tar', bytes: null, tag: null, read }
+  return makeTar(jobId, read)
 }
 
 async function openLogFile({ load, domain }: RequestContext, target: LogTarget): Promise<DownloadFile | null> {
@@ -152,6 +152,13 @@ async function openFilesOfJob({ load, domain }: RequestContext, { jobId }: Files
   if (!(await load.job.load(jobId))) return null
   const first = await readFilesOfJob(sql, jobId)
   if (first.length === 0) return null
-  const read = () => packFilesOfJob(domain, jobId, first)
-  return { name: `${jobId}.tar`, type: 'application/x-tar', bytes: null, tag: null, read }
+  return makeTar(jobId, () => packFilesOfJob(domain, jobId, first))
 }
+
+const makeTar = (jobId: string, read: DownloadFile['read']): DownloadFile => ({
+  name: `${jobId}.tar`,
+  type: 'application/x-tar',
+  bytes: null,
+  tag: null,
+  read,
+})

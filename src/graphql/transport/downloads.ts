@@ -26,10 +26,9 @@ const retryAfterSeconds = 5
 const exposedHeaders = 'retry-after, accept-ranges, content-disposition, content-range, etag'
 
 /**
- * Serves logs and artifacts as files, by GET and HEAD, with a token or a ticket (domain/tickets.ts), and snapshots to
- * runs. Files are
- * generated while they are sent, as fast as the reader takes them. Byte ranges, by which an interrupted download
- * continues, need a known size; raw logs and artifacts have one, a tar of files has none.
+ * Serves logs and artifacts as files, and snapshots to runs, by GET and HEAD, with a token or a ticket
+ * (domain/tickets.ts). Files are generated while they are sent, as fast as the reader takes them. Byte ranges, by which
+ * an interrupted download continues, need a known size; raw logs and artifacts have one, a tar of files has none.
  */
 export class Downloads {
   readonly #options: DownloadsOptions

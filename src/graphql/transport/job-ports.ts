@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { PortOfJob } from '../../domain/control/sessions.ts'
@@ -12,6 +11,7 @@ import type { FindAddress } from './client-address.ts'
 import { findGateRefusal } from './gate.ts'
 import { PortAgent, proxyRequest, proxyUpgrade } from './port-proxy.ts'
 import { sendPlain } from './refused-bodies.ts'
+import { isSameSecret } from './session-sockets.ts'
 import { refuseUpgrade } from './upgrade.ts'
 
 interface JobPortsOptions {
@@ -26,7 +26,6 @@ interface JobPortsOptions {
 }
 
 interface Held extends PortOfJob {
-  port: number
   session: PortSession
   agent: PortAgent
 }
@@ -105,7 +104,8 @@ export class JobPorts {
     for (const value of readCookies(request, this.#cookieName)) {
       const [id = '', secret = ''] = value.split('.')
       const held = this.#held.get(id)
-      if (held && held.jobId === at.jobId && held.port === at.port && isSame(held.session.secret, secret)) return held
+      if (held && held.jobId === at.jobId && held.port === at.port && isSameSecret(held.session.secret, secret))
+        return held
     }
     return null
   }
@@ -150,6 +150,3 @@ function readCookies({ headers }: IncomingMessage, name: string): string[] {
   const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim())
   return pairs.flatMap((pair) => (pair.startsWith(`${name}=`) ? [pair.slice(name.length + 1)] : []))
 }
-
-const isSame = (one: string, other: string) =>
-  one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))

@@ -86,7 +86,7 @@ export class SessionSockets {
 
   #find(ticket: string, secret: string): LiveSession | null {
     const live = this.#options.sessions.find(parseTicket(ticket)?.sessionId ?? '')
-    return live && isSame(live.secret, secret) ? live : null
+    return live && isSameSecret(live.secret, secret) ? live : null
   }
 
   /** A ticket is looked up in the database, also for callers without any credential. */
@@ -128,8 +128,11 @@ export class SessionSockets {
   }
 }
 
-const isSame = (one: string, other: string) =>
-  one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))
+/** Compares secrets in constant time. A caller may send other letters than those of a secret. */
+export function isSameSecret(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
 
 const isCount = (value: number | undefined): value is number =>
   value !== undefined && Number.isInteger(value) && value >= 0 && value < numberMax
