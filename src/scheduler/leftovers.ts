@@ -10,7 +10,7 @@ import type { Carrying } from './run-carrier.ts'
 /**
  * Removes data of finished runs that executors still have because a server died between storing the end and calling
  * `forget`: when a leader starts, and then every hour. Logs living runs that are missing from the database. Then each
- * executor cleans up its own directories. Runs with output files come last, because their collection takes long.
+ * executor cleans up its own directories. Output files of such runs are collected meanwhile; a pass waits for them at its end.
  */
 
 const pollMs = 3_600_000

@@ -35,7 +35,8 @@ export function createOutputCollector(domain: Domain, limits: OutputLimits) {
 
   async function collect(run: EndedRun, signal: AbortSignal): Promise<boolean> {
     const order = await retry(run, signal, () => readOutputOrder(domain.db.sql, run.runId))
-    if (!order) return order === null
+    if (order === undefined) return false // aborted
+    if (order === null) return true // nothing to collect
     return limit(order.userId, () => collectInTurn(run, order, signal))
   }
 

@@ -14,10 +14,10 @@ import { aliveRunSql, runIsOver } from './alive-run.ts'
 import { demandRun } from './run-tokens.ts'
 
 /**
- * Artifacts: links, small texts and files that a run publishes. A file is sent as a snapshot before. Artifacts are immutable: publishing the same content again
- * returns the same artifact, and other content under the same name creates another one. Each publication locks the row
- * of its run, so a run publishes one after the other; otherwise a thousand publications would occupy all database
- * connections.
+ * Artifacts: links, small texts and files that a run publishes. The content of a file is sent before, as a snapshot of
+ * one file. Artifacts are immutable: publishing the same content again returns the same artifact, and other content
+ * under the same name creates another one. Each publication locks the row of its run, so a run publishes one after the
+ * other; otherwise a thousand publications would occupy all database connections.
  */
 
 export const artifactBodyBytesMax = 64 * 1024

@@ -68,7 +68,7 @@ const secretValue = /whsec_|eyJ[\w-]{10,}\.|AKIA[0-9A-Z]{12}|gh[a-z]_\w{20}|xox[
 const withoutSecrets = (labels: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(labels).filter(([key, value]) => !secretKey.test(key) && !secretValue.test(value)))
 
-/** Of 5 bits each: 130 bits of the hash. */
+/** A character of base 32 has 5 bits, so an id has 130 bits of the hash. */
 const idCharacters = 26
 
 /** The id of a message: the same for the same endpoint and event, so that a receiver notices repetitions. */

@@ -2,9 +2,10 @@ import { accountsAbove } from '../../domain/accounts.ts'
 import type { Lane } from '../../domain/lanes.ts'
 
 /**
- * The tree of fair shares; accounts.ts keeps the shares, ordering-policies.ts compares them. A job uses resources in the name of every node of its path: the accounts that its account is
+ * The tree of fair shares. A job uses resources in the name of every node of its path: the accounts that its account is
  * below, by the dots of the name, that account, and last the person (`ml`, `ml.nlp`, `ml.nlp/user_1`). Nodes below one
- * node compete by share and weight. Two jobs are compared at the first nodes of their paths that differ.
+ * node compete by share and weight. Two jobs are compared at the first nodes of their paths that differ. accounts.ts keeps
+ * the shares, ordering-policies.ts compares them.
  */
 
 /** The last node of the path: a person in an account. */

@@ -5,7 +5,7 @@ import { client } from '../../../ground/connection.ts'
 import { loadPart } from '../../../ground/load-part.ts'
 import { useResource } from '../../../ground/resource.ts'
 import { Button } from '../../../parts/button.tsx'
-import { formatBytes, formatCount } from '../../../parts/format.ts'
+import { formatBytes, formatCount, plural } from '../../../parts/format.ts'
 import { Empty, Failed, FailedInline, Loading } from '../../../parts/page-states.tsx'
 import { SidePanel, WithPanel } from '../../../parts/side-panel.tsx'
 import { type Column, Table } from '../../../parts/table.tsx'
@@ -139,11 +139,7 @@ const columns: readonly Column<FolderRow>[] = [
   {
     title: 'Type',
     isSecondary: true,
-    cell: ({ artifact, files }) => (
-      <span className={styles.faint}>
-        {artifact?.mediaType ?? `${formatCount(files)} ${files === 1 ? 'file' : 'files'}`}
-      </span>
-    ),
+    cell: ({ artifact, files }) => <span className={styles.faint}>{artifact?.mediaType ?? plural(files, 'file')}</span>,
   },
   {
     title: 'Content',
