@@ -83,6 +83,7 @@ async function assertOver(executor: Executor, runId: string): Promise<void> {
     return state === 'ended' || state === 'gone'
   }
   await until(isOver, { what: `${runId} is over`, timeoutMs: here(overMs) })
-  const alive = (await listProcesses()).filter(({ pid }) => startedWith(pid, `BERTH_RUN_ID=${runId}`))
-  assert.deepEqual(alive, [], `${runId} is reported as over`)
+  for (const { pid } of await listProcesses()) {
+    assert(!(await startedWith(pid, `BERTH_RUN_ID=${runId}`)), `${pid} lives, but ${runId} is reported as over`)
+  }
 }

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { readFileSync, readlinkSync } from 'node:fs'
+import { readlinkSync } from 'node:fs'
 import { type AccountRules, findAccount, switchToAccount } from '../accounts/account.ts'
 import { inTerminal, toExecProcess } from '../backend/exec-process.ts'
 import { type ExecOrder, type ExecProcess, SessionRefused, StartFailed } from '../executor.ts'
@@ -7,7 +7,7 @@ import { carryEnvironment, type Environment, escapeAssignment } from '../process
 import { loginShell } from '../process/scripts.ts'
 import type { Journal } from './journal.ts'
 import { runIdVariable } from './launch.ts'
-import { findProcess } from './processes.ts'
+import { findProcess, readEnvironment } from './processes.ts'
 import { enterScript, shell, workdirScript } from './shell.ts'
 
 /**
@@ -33,7 +33,7 @@ export async function execInRun(
     throw error instanceof StartFailed ? new SessionRefused(error.message, { cause: error }) : error
   })
   const { environment, step } = carryEnvironment(
-    { ...(order.size && { TERM: 'xterm-256color' }), ...readEnvironment(leader.pid) },
+    { ...(order.size && { TERM: 'xterm-256color' }), ...(await environmentOf(leader.pid)) },
     [],
   )
   const command = [...step, ...(order.command.length > 0 ? escapeAssignment(order.command) : loginShell)]
@@ -78,8 +78,10 @@ async function findLeader(journal: Journal | null, bootId: string) {
 }
 
 /** The environment with which the process began; it may still be carried (carryEnvironment), for a command that follows. */
-function readEnvironment(pid: number): Environment {
-  const given = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
+async function environmentOf(pid: number): Promise<Environment> {
+  const text = await readEnvironment(pid)
+  if (text === null) throw notHere()
+  const given = text.split('\0')
   const isCarried = !given.some((each) => each.startsWith(`${runIdVariable}=`))
   const restored = isCarried ? given.flatMap((each) => /^_\d+=(.*)$/s.exec(each)?.[1] ?? []) : given
   const pairs = restored.map((each) => /^([^=]+)=(.*)$/s.exec(each))

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { inSlices } from '../../platform/slices.ts'
 import { readErrorCode } from '../backend/file-errors.ts'
@@ -60,8 +61,23 @@ function readStat<Parsed>(name: string, parse: (text: string) => Parsed | null):
 }
 
 /** true: the environment with which the process began contains this `NAME=value`, and the server may read it. */
-export const startedWith = (pid: number, variable: string): boolean =>
-  isLinux && `\0${readProc(pid, 'environ') ?? ''}\0`.includes(`\0${variable}\0`)
+export const startedWith = async (pid: number, variable: string): Promise<boolean> =>
+  isLinux && `\0${(await readEnvironment(pid)) ?? ''}\0`.includes(`\0${variable}\0`)
+
+/** How often an empty environment is read, 2 ms apart. */
+const environmentReads = 50
+
+/**
+ * Reads the `NAME=value` pairs of a process, separated by NUL; null: it is gone, or the server may not read it. While a
+ * process replaces its program (execve), the kernel shows an empty environment.
+ */
+export async function readEnvironment(pid: number): Promise<string | null> {
+  for (let reads = 1; ; reads++) {
+    const text = readProc(pid, 'environ')
+    if (text !== '' || reads === environmentReads) return text
+    await setTimeout(2)
+  }
+}
 
 /** null: the process is gone, or the server may not read it. */
 function readProc(pid: number, file: 'stat' | 'environ'): string | null {

@@ -183,5 +183,8 @@ export async function findMembers(runId: string, { claim, session }: ClaimedJour
   const leader = all.find(({ pid }) => pid === session?.pid)
   const isSame = !leader || leader.born === session?.born
   const isOfSession = (seen: ProcessSeen) => isSame && (seen.session === session?.pid || seen.group === session?.pid)
-  return all.filter((seen) => isOfSession(seen) || startedWith(seen.pid, `${runIdVariable}=${runId}`))
+  const isMember = async (seen: ProcessSeen) =>
+    isOfSession(seen) || (await startedWith(seen.pid, `${runIdVariable}=${runId}`))
+  const members = await Promise.all(all.map(isMember))
+  return all.filter((_, index) => members[index])
 }

@@ -1,9 +1,11 @@
+import { spawn } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { type ExecOrder, SessionRefused } from '../../../src/executors/executor.ts'
+import { readEnvironment } from '../../../src/executors/local/processes.ts'
 import { read, runOf, untilState } from '../runs.ts'
 import { openLocalPerTest } from './runs.ts'
 
@@ -44,6 +46,14 @@ describe.skipIf(!isRoot)('a command in a run of another account', () => {
 })
 
 describe('a command in a run', () => {
+  it('has the environment of the job also while the job replaces its program', async () => {
+    const script = join(local.spoolDir, 'again.sh')
+    await writeFile(script, '#!/bin/sh\nexec "$0"\n', { mode: 0o755 })
+    const job = spawn(script, { env: { KEPT: 'a=b', PATH: '/usr/bin:/bin' } })
+    for (let reads = 0; reads < 2000; reads++) expect(await readEnvironment(job.pid ?? 0)).toContain('KEPT=a=b\0')
+    job.kill('SIGKILL')
+  })
+
   it('has the environment of the job also while preLaunch still runs', async () => {
     const script = join(local.spoolDir, 'before.sh')
     await writeFile(script, 'sleep 600\n')
