@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { executorNames } from '../src/domain/executors.ts'
 import { moves } from '../src/domain/state.ts'
@@ -323,7 +325,7 @@ describe('documents and generated files', () => {
     const { generate } = await import('@graphql-codegen/cli')
     const { default: config } = await import('../codegen.ts')
     const files: { filename: string; content: string }[] = await generate({ ...config, cwd: root, silent: true }, false)
-    const stale = files.filter(({ filename, content }) => at(filename)?.text !== content)
+    const stale = files.filter(({ filename, content }) => readFileSync(join(root, filename), 'utf8') !== content)
     expect(stale.map(({ filename }) => filename)).toEqual([])
   })
 })

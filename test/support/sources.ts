@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 
-/** The repository as text, for tests that read it: every file that is committed or would be. */
+/** The repository as text, for tests that read it: every file that is committed or would be, and the typed documents. */
 export const root = join(import.meta.dirname, '../..')
 
 export interface Source {
@@ -14,10 +14,15 @@ export interface Source {
 
 const written = '(src|web|test|bench|prisma|simulate|examples)/.*\\.tsx?|[^/]*\\.ts'
 
+/** Made by `npm run generate`, and not committed. */
+export const typedDocuments = ['src/client/generated/', 'web/generated/', 'examples/view/generated/']
+
 function repositoryPaths(): string[] {
   const list = (...options: string[]) =>
     execFileSync('git', ['ls-files', ...options], { cwd: root, encoding: 'utf8' }).split('\n')
-  const paths = new Set([...list(), ...list('--others', '--exclude-standard')].filter(Boolean))
+  const paths = new Set(
+    [...list(), ...list('--others', '--exclude-standard'), ...list('--others', ...typedDocuments)].filter(Boolean),
+  )
   return [...paths].filter((path) => existsSync(join(root, path))).sort()
 }
 
