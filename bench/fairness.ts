@@ -23,11 +23,17 @@ SELECT 'job_00' || lpad(n::text, 24, '0'), j.lane_id, -n, j.account, $2, 'SUCCEE
   'p', n % 4 * 10, j.spec, j.pool, j.queue, j.executor, j.cpu_millis, j.memory_bytes, j.gpu
 FROM generate_series(1, $1::int) n, (SELECT * FROM job LIMIT 1) j`
 
+const viewsSql = `
+INSERT INTO saved_view (id, owner_id, scope, name, page, search, pinned)
+SELECT 'view_00' || lpad(n::text, 24, '0'), $1, 'USER', 'view ' || n, '/jobs', repeat('x', 2000), false
+FROM generate_series(1, 500) n`
+
 async function fill(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   await client.query('SET session_replication_role = replica')
   await client.query(jobsSql, [jobs, 'user_bench0'])
+  await client.query(viewsSql, ['user_bench0'])
   await client.query('VACUUM ANALYZE')
   await client.end()
 }
@@ -39,6 +45,14 @@ const jobsOf = (filter: string, wanted: string) =>
   `jobs(first: 1, filter: { name: "${filter}" }, orderBy: { field: PRIORITY, direction: DESC }) { ${wanted} }`
 const spec = 'spec: { command: ["true"] }'
 
+const rootFields = [
+  'savedViews { id name search }',
+  'jobByNativeId(executor: LOCAL, nativeId: "1") { id }',
+  'pool { workload { byUser { count } byState { count } } }',
+  'viewer { quotas { limit used } workload { pendingCount } }',
+]
+let logJobId = ''
+
 const attacks: Readonly<Record<string, () => { query: string; variables?: object }>> = {
   nothing: () => ({ query: '{ __typename }' }),
   glob: () => ({ query: `{ ${jobsOf(glob(), 'nodes { id }')} }` }),
@@ -47,6 +61,11 @@ const attacks: Readonly<Record<string, () => { query: string; variables?: object
   selfCheck: () => ({ query: '{ selfCheck { ok } }' }),
   '20 previews': () => ({
     query: `{ ${aliases(() => `previewJob(input: { submit: { ${spec} } }) { __typename }`)} }`,
+  }),
+  'root fields': () => ({ query: `{ ${aliases((i) => rootFields[i % rootFields.length] ?? '')} }` }),
+  'log search': () => ({
+    query: `query ($id: ID!) { job(id: $id) { logSearch(query: "(a.{80}|b.{80})c", regex: true) { isComplete } } }`,
+    variables: { id: logJobId },
   }),
   'large specs': () => ({
     query: 'query ($submit: SubmitJobInput!) { previewJob(input: { submit: $submit }) { __typename } }',
@@ -64,8 +83,22 @@ async function tokenOf(url: string, userId: string): Promise<string> {
   return made.data.createToken.secret
 }
 
+/** A job of 40 kB of the letters a and b, as one line. */
+async function runLogJob(url: string, token: string): Promise<string> {
+  const user = poster(url, 1, bearer(token))
+  const ask = async (query: string) => JSON.parse(await user.send(JSON.stringify({ query }))).data
+  const command = JSON.stringify(['sh', '-c', 'tr -dc ab < /dev/urandom | head -c 40000'])
+  const submit = `mutation { submitJob(input: { spec: { queue: "here", command: ${command} } }) { ... on SubmitJobSuccess { job { id } } } }`
+  const { id } = (await ask(submit)).submitJob.job
+  while ((await ask(`{ job(id: "${id}") { state } }`)).job.state !== 'SUCCEEDED')
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  user.close()
+  return id
+}
+
 async function measure(url: string): Promise<void> {
   const tokens = { attacker: await tokenOf(url, 'user_bench0'), other: await tokenOf(url, 'user_bench1') }
+  logJobId = await runLogJob(url, tokens.attacker)
   const lines = [['', 'requests', 'answered', 'refused', 'other: n', 'failed', 'p50', 'p99', 'max']]
   for (const [name, attack] of Object.entries(attacks)) if (!only || only === name) lines.push(await run(name, attack))
   printLines(`the other user, while one user has ${inFlight} requests in flight`, lines)
@@ -123,8 +156,10 @@ async function watch({ url, token, watchMs }: { url: string; token: string; watc
 }
 
 const config = `
-pools: [{ name: sim, executors: [simulated], nodes: [{ name: n0, cpu: 64, memoryGib: 1024 }] }]
-queues: [{ name: default, pool: sim }]
+pools:
+  - { name: sim, executors: [simulated], nodes: [{ name: n0, cpu: 64, memoryGib: 1024 }] }
+  - { name: here, executors: [local], jobsAsRoot: true }
+queues: [{ name: default, pool: sim }, { name: here, pool: here }]
 `
 
 if (!isMainThread) parentPort?.postMessage(await watch(workerData))
