@@ -113,6 +113,8 @@ export const logGapsCost = { field: 400, multiplier: 1 }
 export const batchTextCost = 800
 export const batchLinesCost = { field: batchTextCost, multiplier: 1_000 }
 export const batchLinesMax = 1_000
+/** Cost of the query string of a saved view, at most 2 KiB; a list has up to 500. */
+export const viewSearchCost = 5
 /** Cost of the diff of a snapshot, at most 1 MiB. */
 export const diffCost = mebibyteCost
 /** Costs by maximum size: a closure has 256 KiB, the body of an artifact 64 KiB, its metadata 16 KiB. */

@@ -14,6 +14,7 @@ import {
   questionCost,
   readCost,
   scanCost,
+  viewSearchCost,
 } from '../../../src/graphql/caller-limits.ts'
 import { createListReads } from '../../../src/graphql/rows/list-reads.ts'
 import { schema } from '../../../src/graphql/schema/schema.ts'
@@ -67,7 +68,7 @@ describe('the cost of a document', () => {
       4,
       numbersCost + scanCost + 1.5,
     ],
-    ['saved views, as many as there may be', '{ savedViews { id search } }', 1, 1 + 500 * 2 * 0.5],
+    ['saved views, as many as there may be', '{ savedViews { id search } }', 1, 1 + 500 * (0.5 + viewSearchCost)],
     [
       'the numbers of a queue',
       '{ pool { workload { byUser { count } } } viewer { workload { pendingCount } } }',

@@ -1,5 +1,6 @@
 import { NotFound, VersionConflict } from '../../../domain/errors.ts'
 import { deleteView, listViewIds, mayEditView, saveView, viewsListedMax } from '../../../domain/people/saved-views.ts'
+import { viewSearchCost } from '../../caller-limits.ts'
 import { builder } from '../frame/builder.ts'
 import { describeValues } from '../frame/enum-values.ts'
 import { declareDeletion, declareResult } from '../frame/mutation-result.ts'
@@ -32,7 +33,10 @@ builder.node(SavedViewRef, {
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Name in menus.' }),
     page: t.exposeString('page', { description: 'Path of the page, such as /jobs.' }),
-    search: t.exposeString('search', { description: 'Query string of the page, without the question mark.' }),
+    search: t.exposeString('search', {
+      description: 'Query string of the page, without the question mark.',
+      complexity: viewSearchCost,
+    }),
     visibility: t.expose('scope', { type: ViewVisibility, description: 'Who sees the view.' }),
     team: t.field({
       type: TeamRef,
