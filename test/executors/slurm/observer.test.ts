@@ -22,6 +22,7 @@ let forgotten: ForgottenRuns
 /** null: Slurm is unreachable. */
 let snapshot: QueueSnapshot | null
 const cancelled: string[] = []
+const changed: string[] = []
 const queue: Pick<Queue, 'read' | 'last'> = {
   get last() {
     return snapshot
@@ -51,7 +52,7 @@ beforeEach(async () => {
     clock,
     time,
     log: createLog('silent'),
-    onChange: () => undefined,
+    onChange: (handle) => void changed.push(handle),
   })
 })
 afterEach(() => rm(sharedDir, { recursive: true }))
@@ -79,6 +80,15 @@ it('a run has no start time before the clocks were compared', async () => {
   const [observation] = await observer.inspect([handle])
   expect(observation?.state).toBe('running')
   expect(observation).not.toHaveProperty('startedAt')
+})
+
+it('reports a change of state once', async () => {
+  const handle = await begun('run_a')
+  changed.length = 0
+  await observer.inspect([handle])
+  expect(changed).toEqual([handle])
+  await observer.inspect([handle])
+  expect(changed).toEqual([handle])
 })
 
 /** Slurm has one job, of run_a, in this state. */
