@@ -19,7 +19,7 @@ import { PendingReason } from '../jobs/scheduling.ts'
 import { builder } from './builder.ts'
 import { describeValues } from './enum-values.ts'
 import { Permission, TokenScope, UserLevel } from './enums.ts'
-import { JobRef } from './refs.ts'
+import { edge, edgeOrNull, show } from './fields.ts'
 import { parseScope, Scope } from './scope.ts'
 
 /** Each refusal of the domain becomes the problem type of the same name. */
@@ -126,11 +126,7 @@ builder.objectType(InvalidState, {
   description: 'The state of the job does not allow the operation.',
   interfaces: [Problem],
   fields: (t) => ({
-    job: t.field({
-      type: JobRef,
-      description: 'The job as it is now.',
-      resolve: ({ jobId }, _args, { load }) => requireRow(load.job.load(jobId)),
-    }),
+    job: edge(t, 'jobId', 'The job as it is now.'),
   }),
 })
 
@@ -144,12 +140,7 @@ builder.objectType(VersionConflict, {
       description: 'Version of the object now.',
       resolve: ({ currentVersion }) => currentVersion,
     }),
-    currentJob: t.field({
-      type: JobRef,
-      nullable: true,
-      description: 'The job as it is now; null: another object has changed.',
-      resolve: ({ jobId }, _args, { load }) => (jobId === null ? null : load.job.load(jobId)),
-    }),
+    currentJob: edgeOrNull(t, 'jobId', 'The job as it is now; null: another object has changed.'),
   }),
 })
 
@@ -174,16 +165,16 @@ builder.objectType(QuotaExceeded, {
     'The submission would exceed a limit. The code is COST_LIMIT_EXCEEDED for cost, otherwise QUOTA_EXCEEDED.',
   interfaces: [Problem],
   fields: (t) => ({
-    quota: t.exposeString('quota', {
-      description: 'Type of the quota, or MAX_ACTIVE or MAX_BLOCKED for limits of the pool.',
+    ...show(t, {
+      quota: ['String', 'Type of the quota, or MAX_ACTIVE or MAX_BLOCKED for limits of the pool.'],
+      limit: ['Float', 'Highest allowed value.'],
+      used: ['Float', 'Usage before this submission.'],
     }),
     scope: t.field({
       type: Scope,
       description: 'The user, team or account whose usage counts.',
       resolve: ({ scope }) => parseScope(scope),
     }),
-    limit: t.exposeFloat('limit', { description: 'Highest allowed value.' }),
-    used: t.exposeFloat('used', { description: 'Usage before this submission.' }),
   }),
 })
 
@@ -219,12 +210,7 @@ builder.objectType(Unavailable, {
   interfaces: [Problem],
 })
 
-/** Refuses if the row was deleted since the mutation wrote it. */
-export async function requireRow<Row>(row: Promise<Row | null>): Promise<Row> {
-  const found = await row
-  if (found === null) throw new NotFound('The object was deleted meanwhile')
-  return found
-}
+export { requireRow } from './fields.ts'
 
 /** null: the object does not exist, or the viewer may not see it. */
 export async function nullIfNotFound<Found>(found: Promise<Found>): Promise<Found | null> {

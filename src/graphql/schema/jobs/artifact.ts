@@ -3,8 +3,8 @@ import { artifactBodyCost, artifactMetadataCost } from '../../caller-limits.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { describeValues } from '../frame/enum-values.ts'
-import { requireRow } from '../frame/problem.ts'
-import { ArtifactRef, JobRef, RunRef } from '../frame/refs.ts'
+import { edge, show } from '../frame/fields.ts'
+import { ArtifactRef } from '../frame/refs.ts'
 
 const ArtifactKind = builder.enumType('ArtifactKind', {
   description: 'Where the content of an artifact is.',
@@ -26,40 +26,27 @@ builder.node(ArtifactRef, {
     )
   },
   fields: (t) => ({
-    job: t.field({
-      type: JobRef,
-      description: 'The job that published it.',
-      resolve: ({ jobId }, _args, { load }) => requireRow(load.job.load(jobId)),
-    }),
-    run: t.field({
-      type: RunRef,
-      description: 'The run that published the artifact.',
-      resolve: ({ runId }, _args, { load }) => requireRow(load.run.load(runId)),
-    }),
-    name: t.exposeString('name', {
-      description:
+    ...show(t, {
+      name: [
+        'String',
         'Name chosen by the job, or path of a file. Several artifacts may have the same name; the last one is the newest.',
+      ],
+      mediaType: ['String', 'Media type, such as text/plain.'],
+      uri: ['String?', 'Address of the result; null: it is a text or a file.'],
+      sizeBytes: ['UInt53?', 'Bytes of `body` or of the file; null: unknown.'],
+      createdAt: ['DateTime', 'When the artifact was published.'],
     }),
+    job: edge(t, 'jobId', 'The job that published it.'),
+    run: edge(t, 'runId', 'The run that published the artifact.'),
     kind: t.field({
       type: ArtifactKind,
       description: 'Where the content is.',
       resolve: ({ uri, body }) => (uri !== null ? 'LINK' : body !== null ? 'TEXT' : 'FILE'),
     }),
-    mediaType: t.exposeString('mediaType', { description: 'Media type, such as text/plain.' }),
-    uri: t.exposeString('uri', {
-      nullable: true,
-      description: 'Address of the result; null: it is a text or a file.',
-    }),
     body: t.exposeString('body', {
       nullable: true,
       description: `The text, at most ${artifactBodyBytesMax / 1024} KiB; null: the result is a link or a file.`,
       complexity: artifactBodyCost,
-    }),
-    sizeBytes: t.field({
-      type: 'UInt53',
-      nullable: true,
-      description: 'Bytes of `body` or of the file; null: unknown.',
-      resolve: ({ sizeBytes }) => (sizeBytes === null ? null : Number(sizeBytes)),
     }),
     sha256: t.string({
       nullable: true,
@@ -72,7 +59,6 @@ builder.node(ArtifactRef, {
       description: `Further details given by the job, at most ${artifactMetadataBytesMax / 1024} KiB.`,
       complexity: artifactMetadataCost,
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the artifact was published.' }),
   }),
 })
 

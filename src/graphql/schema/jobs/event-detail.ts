@@ -4,17 +4,17 @@ import type { FeedEvent } from '../../../feed/event.ts'
 import { builder } from '../frame/builder.ts'
 import { describeValues } from '../frame/enum-values.ts'
 import { UserLevel } from '../frame/enums.ts'
-import { ArtifactRef, JobRef } from '../frame/refs.ts'
+import { edgeOrNull } from '../frame/fields.ts'
+import { ArtifactRef } from '../frame/refs.ts'
 
 /** The stored metadata of an event, by type. */
 
 const StateDetail = builder.objectRef<{ nativeId?: string; requeued?: boolean }>('StateChangeDetail').implement({
   description: 'Details of STATE_CHANGED.',
   fields: (t) => ({
-    nativeId: t.string({
+    nativeId: t.exposeString('nativeId', {
       nullable: true,
       description: 'Id of the run in its backend; null: it has none yet.',
-      resolve: ({ nativeId }) => nativeId ?? null,
     }),
     requeued: t.boolean({
       description: 'Whether the job waits for another run.',
@@ -72,12 +72,12 @@ const PreemptionDetail = builder
   .implement({
     description: 'Details of PREEMPT_REQUESTED.',
     fields: (t) => ({
-      claimant: t.field({
-        type: JobRef,
-        nullable: true,
-        description: 'The job that gets the resources; null: deleted, or not visible to you.',
-        resolve: ({ claimantJobId }, _args, { load }) => load.job.load(claimantJobId),
-      }),
+      claimant: edgeOrNull(
+        t,
+        'claimantJobId',
+        'The job that gets the resources; null: deleted, or not visible to you.',
+        'job',
+      ),
       claimantAccount: t.exposeString('claimantAccount', {
         description: 'Account of the job for which this one was stopped.',
       }),

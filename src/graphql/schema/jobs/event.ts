@@ -2,8 +2,8 @@ import { eventId, parseEventId } from '../../rows/typed-id.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { JobEventType, JobState, PsijState, StateReason } from '../frame/enums.ts'
-import { requireRow } from '../frame/problem.ts'
-import { JobEventRef, JobRef, RunRef, UserRef } from '../frame/refs.ts'
+import { edge, edgeOrNull, show } from '../frame/fields.ts'
+import { JobEventRef, RunRef } from '../frame/refs.ts'
 import { JobEventDetail, readDetail } from './event-detail.ts'
 
 builder.node(JobEventRef, {
@@ -18,13 +18,13 @@ builder.node(JobEventRef, {
       }),
     ),
   fields: (t) => ({
-    job: t.field({
-      type: JobRef,
-      description: 'The job that changed.',
-      resolve: (event, _args, { load }) => requireRow(load.job.load(event.jobId)),
+    ...show(t, {
+      seq: ['UInt53', 'Number of the event in the history of the job, from 1.'],
+      at: ['DateTime', 'Time of the event, by the database clock.'],
+      message: ['String?', 'Explanation for humans.'],
+      exitCode: ['Int?', 'Exit code; null: the event reports no exit code.'],
     }),
-    seq: t.expose('seq', { type: 'UInt53', description: 'Number of the event in the history of the job, from 1.' }),
-    at: t.expose('at', { type: 'DateTime', description: 'Time of the event, by the database clock.' }),
+    job: edge(t, 'jobId', 'The job that changed.'),
     type: t.expose('type', { type: JobEventType, description: 'Kind of event.' }),
     from: t.expose('from', { type: JobState, nullable: true, description: 'Previous state.' }),
     to: t.expose('to', { type: JobState, nullable: true, description: 'New state.' }),
@@ -38,11 +38,6 @@ builder.node(JobEventRef, {
       nullable: true,
       description: 'Why the job has its new state.',
     }),
-    message: t.exposeString('message', { nullable: true, description: 'Explanation for humans.' }),
-    exitCode: t.exposeInt('exitCode', {
-      nullable: true,
-      description: 'Exit code; null: the event reports no exit code.',
-    }),
     runNumber: t.exposeInt('run', {
       nullable: true,
       description: 'Number of the affected run; null: the event affects no run.',
@@ -53,12 +48,7 @@ builder.node(JobEventRef, {
       description: 'The affected run; null: the event affects no run.',
       resolve: ({ jobId, run }, _args, { load }) => (run === null ? null : load.runByNumber.load(`${jobId}/${run}`)),
     }),
-    actor: t.field({
-      type: UserRef,
-      nullable: true,
-      description: 'The user who caused the event; null: the system.',
-      resolve: ({ actorId }, _args, { load }) => (actorId === null ? null : load.user.load(actorId)),
-    }),
+    actor: edgeOrNull(t, 'actorId', 'The user who caused the event; null: the system.', 'user'),
     detail: t.field({
       type: JobEventDetail,
       nullable: true,

@@ -1,24 +1,18 @@
 import { findKey } from '../../../domain/submission/keys.ts'
 import { builder } from '../frame/builder.ts'
-import { requireRow } from '../frame/problem.ts'
-import { JobRef } from '../frame/refs.ts'
+import { edge, show } from '../frame/fields.ts'
 
 type KeyShape = NonNullable<Awaited<ReturnType<typeof findKey>>>
 
 const IdempotencyKeyRef = builder.objectRef<KeyShape>('IdempotencyKey').implement({
   description: 'An idempotency key and its job.',
   fields: (t) => ({
-    key: t.exposeString('key', { description: 'The key as submitted.' }),
-    job: t.field({
-      type: JobRef,
-      description: 'The job created by the first submission with this key.',
-      resolve: ({ jobId }, _args, { load }) => requireRow(load.job.load(jobId)),
+    ...show(t, {
+      key: ['String', 'The key as submitted.'],
+      createdAt: ['DateTime', 'When the key was first used.'],
+      expiresAt: ['DateTime', 'When the key expires. Afterwards the same key creates a new job.'],
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the key was first used.' }),
-    expiresAt: t.expose('expiresAt', {
-      type: 'DateTime',
-      description: 'When the key expires. Afterwards the same key creates a new job.',
-    }),
+    job: edge(t, 'jobId', 'The job created by the first submission with this key.'),
   }),
 })
 

@@ -6,9 +6,8 @@ import { reportProgress } from '../../../domain/inside/progress.ts'
 import { demandRun } from '../../../domain/inside/run-tokens.ts'
 import { capList } from '../../admission/argument-bounds.ts'
 import { builder } from '../frame/builder.ts'
+import { edge } from '../frame/fields.ts'
 import { declareResult } from '../frame/mutation-result.ts'
-import { requireRow } from '../frame/problem.ts'
-import { ArtifactRef, RunRef } from '../frame/refs.ts'
 
 /** Mutations for jobs, which use the token of their run; admission.ts lists them. */
 const declareStored = (mutation: 'ReportProgress' | 'SaveClosure', description: string) =>
@@ -17,11 +16,7 @@ const declareStored = (mutation: 'ReportProgress' | 'SaveClosure', description: 
     builder.objectRef<{ runId: string }>(`${mutation}Success`).implement({
       description,
       fields: (t) => ({
-        run: t.field({
-          type: RunRef,
-          description: 'The run of the token.',
-          resolve: ({ runId }, _args, { load }) => requireRow(load.run.load(runId)),
-        }),
+        run: edge(t, 'runId', 'The run of the token.'),
       }),
     }),
   )
@@ -88,11 +83,7 @@ const PublishArtifactInput = builder.inputType('PublishArtifactInput', {
 const PublishArtifactSuccess = builder.objectRef<{ id: string }>('PublishArtifactSuccess').implement({
   description: 'The artifact is published.',
   fields: (t) => ({
-    artifact: t.field({
-      type: ArtifactRef,
-      description: 'The artifact as stored, with its id.',
-      resolve: ({ id }, _args, { load }) => requireRow(load.artifact.load(id)),
-    }),
+    artifact: edge(t, 'id', 'The artifact as stored, with its id.', 'artifact'),
   }),
 })
 

@@ -16,8 +16,8 @@ import { capBulk } from '../../admission/argument-bounds.ts'
 import { limits } from '../../caller-limits.ts'
 import { builder } from '../frame/builder.ts'
 import { bulkCost, selectionCost, submissionCost } from '../frame/bulk-cost.ts'
+import { edge, show } from '../frame/fields.ts'
 import { declareBulkResult, declareDeletion, declareResult, declareSelectionResult } from '../frame/mutation-result.ts'
-import { requireRow } from '../frame/problem.ts'
 import { JobRef } from '../frame/refs.ts'
 import { actOnSelection, JobSelection } from './job-selection.ts'
 import { JobSpecInput } from './job-spec-input.ts'
@@ -33,15 +33,13 @@ export const declareAccepted = (mutation: 'SubmitJob' | 'RetryJob') =>
     builder.objectRef<Submitted>(`${mutation}Success`).implement({
       description: 'The job was accepted.',
       fields: (t) => ({
+        ...show(t, {
+          idempotentHit: ['Boolean', 'Whether this is the job of an earlier submission with the same key.'],
+          warnings: ['[String]', 'Changes made to the spec, and other warnings.'],
+        }),
         job: t.expose('job', {
           type: JobRef,
           description: 'The job as stored, or the earlier one of the idempotency key.',
-        }),
-        idempotentHit: t.exposeBoolean('idempotentHit', {
-          description: 'Whether this is the job of an earlier submission with the same key.',
-        }),
-        warnings: t.exposeStringList('warnings', {
-          description: 'Changes made to the spec, and other warnings.',
         }),
       }),
     }),
@@ -115,11 +113,7 @@ builder.mutationField('submitJobs', (t) =>
 const CancelJobSuccess = builder.objectRef<{ jobId: string; changed: boolean }>('CancelJobSuccess').implement({
   description: 'The job is being cancelled, or was already final.',
   fields: (t) => ({
-    job: t.field({
-      type: JobRef,
-      description: 'The job after the request: CANCELLED, or CANCELLING until its process ended.',
-      resolve: ({ jobId }, _args, { load }) => requireRow(load.job.load(jobId)),
-    }),
+    job: edge(t, 'jobId', 'The job after the request: CANCELLED, or CANCELLING until its process ended.'),
     changed: t.exposeBoolean('changed', { description: 'false: the job was already final or CANCELLING.' }),
   }),
 })

@@ -4,6 +4,7 @@ import { type JobPreview, previewJob, previewRetry } from '../../../domain/submi
 import { questionCost } from '../../caller-limits.ts'
 import { builder } from '../frame/builder.ts'
 import { JobState, UserLevel } from '../frame/enums.ts'
+import { show } from '../frame/fields.ts'
 import { MoneyRef } from '../frame/money.ts'
 import { declareResult } from '../frame/mutation-result.ts'
 import { ApprovalRuleRef, JobRef } from '../frame/refs.ts'
@@ -18,6 +19,10 @@ import { EstimatedStart, Fit, PendingReason } from './scheduling.ts'
 const NeededApproval = builder.objectRef<ApprovalNeed>('NeededApproval').implement({
   description: 'An approval that a submission would wait for.',
   fields: (t) => ({
+    ...show(t, {
+      reason: ['String', 'Why the submission needs an approval.'],
+      expiresAfterSeconds: ['Int', 'Time from the submission after which the job fails without an approval.'],
+    }),
     rule: t.field({
       type: ApprovalRuleRef,
       nullable: true,
@@ -25,29 +30,26 @@ const NeededApproval = builder.objectRef<ApprovalNeed>('NeededApproval').impleme
       resolve: ({ rule }, _args, { load }) => (rule === null ? null : load.approvalRuleByName.load(rule)),
     }),
     requiredLevel: t.expose('requiredLevel', { type: UserLevel, description: 'Lowest level that may approve.' }),
-    reason: t.exposeString('reason', { description: 'Why the submission needs an approval.' }),
-    expiresAfterSeconds: t.exposeInt('expiresAfterSeconds', {
-      description: 'Time from the submission after which the job fails without an approval.',
-    }),
   }),
 })
 
 const QuotaEffectRef = builder.objectRef<QuotaEffect>('QuotaEffect').implement({
   description: 'A quota before and after a submission.',
   fields: (t) => ({
+    ...show(t, {
+      limit: ['Float', 'Highest allowed value.'],
+      used: ['Float', 'Usage now.'],
+      usedAfter: [
+        'Float?',
+        'Usage after the submission; null: the cost of the job has no bound, because it has no maximum run time.',
+      ],
+    }),
     type: t.expose('type', { type: QuotaTypeRef, description: 'Quantity that the quota limits.' }),
     action: t.expose('action', { type: QuotaActionRef, description: 'Action when a submission exceeds the limit.' }),
     scope: t.field({
       type: Scope,
       description: 'The user, team or account whose usage counts.',
       resolve: ({ scope }) => parseScope(scope),
-    }),
-    limit: t.exposeFloat('limit', { description: 'Highest allowed value.' }),
-    used: t.exposeFloat('used', { description: 'Usage now.' }),
-    usedAfter: t.exposeFloat('usedAfter', {
-      nullable: true,
-      description:
-        'Usage after the submission; null: the cost of the job has no bound, because it has no maximum run time.',
     }),
   }),
 })
@@ -57,26 +59,23 @@ const preemptsMax = 100
 const JobPreviewRef = builder.objectRef<JobPreview>('JobPreview').implement({
   description: 'The outcome that a submission would have now. Nothing was stored.',
   fields: (t) => ({
+    ...show(t, {
+      gpuIds: ['[Int]', 'Physical ids of the GPUs that the job would get.'],
+      warnings: ['[String]', 'Changes that would be made to the spec, and other warnings.'],
+      position: ['Int?', 'Position among the QUEUED jobs of the pool, from 1; null: the job would not be QUEUED.'],
+    }),
     wouldBe: t.expose('wouldBe', {
       type: JobState,
       description:
         'STARTING: the job would start now. QUEUED: it would wait. BLOCKED: it would need an approval. FAILED: the quota of interactive jobs would fail it.',
     }),
     nodeNames: t.exposeStringList('nodes', { description: 'Names of the nodes on which the job would start.' }),
-    gpuIds: t.exposeIntList('gpuIds', { description: 'Physical ids of the GPUs that the job would get.' }),
     reasons: t.expose('reasons', { type: [PendingReason], description: 'Why the job would not start now.' }),
     fit: t.expose('fit', {
       type: Fit,
       nullable: true,
       description:
         'Whether the pool has the requested resources; null: the idempotency key belongs to an existing job.',
-    }),
-    warnings: t.exposeStringList('warnings', {
-      description: 'Changes that would be made to the spec, and other warnings.',
-    }),
-    position: t.exposeInt('position', {
-      nullable: true,
-      description: 'Position among the QUEUED jobs of the pool, from 1; null: the job would not be QUEUED.',
     }),
     estimatedStart: t.expose('estimatedStart', {
       type: EstimatedStart,

@@ -13,19 +13,9 @@ import { pageCost } from '../../rows/page.ts'
 import { builder } from '../frame/builder.ts'
 import { describeValues } from '../frame/enum-values.ts'
 import { DependencyOn, ExecutorKind, JobState, PsijState, StateCategory, StateReason } from '../frame/enums.ts'
+import { edge, edgeOrNull, requireRow, show } from '../frame/fields.ts'
 import { MoneyRef } from '../frame/money.ts'
-import { requireRow } from '../frame/problem.ts'
-import {
-  CapacityReservationRef,
-  JobRef,
-  JobSessionRef,
-  PoolRef,
-  RunRef,
-  SnapshotRef,
-  SubmissionQueueRef,
-  TeamRef,
-  UserRef,
-} from '../frame/refs.ts'
+import { CapacityReservationRef, JobRef, JobSessionRef, PoolRef, RunRef, SubmissionQueueRef } from '../frame/refs.ts'
 import { ArtifactConnection } from './artifact.ts'
 import { JobEventConnection } from './event.ts'
 import { eventCursor, openEventsArgs, readEventCursor } from './event-cursor.ts'
@@ -67,11 +57,7 @@ const isDependencyOn = (text: string): text is typeof DependencyOn.$inferType =>
 const DependencyRef = builder.objectRef<Dependency>('Dependency').implement({
   description: 'A job that must end before this one can start.',
   fields: (t) => ({
-    job: t.field({
-      type: JobRef,
-      description: 'The job to wait for.',
-      resolve: ({ onJobId }, _args, { load }) => requireRow(load.job.load(onJobId)),
-    }),
+    job: edge(t, 'onJobId', 'The job to wait for.', 'job'),
     on: t.field({
       type: DependencyOn,
       description: 'Required outcome of the job.',
@@ -93,7 +79,25 @@ builder.node(JobRef, {
   id: { resolve: (job) => job.id, description: 'Global id, for `node`: job_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.job.load(id))),
   fields: (t) => ({
-    name: t.exposeString('name', { nullable: true, description: 'Name chosen by the submitter.' }),
+    ...show(t, {
+      name: ['String?', 'Name chosen by the submitter.'],
+      stateInfo: ['String?', 'Explanation for humans.'],
+      version: ['UInt53', '`seq` of the newest event.'],
+      exitCode: ['Int?', 'Exit code of the last run; null: the command has not run or not ended.'],
+      account: ['String', 'The account charged, the unit of fair share.'],
+      project: ['String?', 'Project, for limits, reservations and filters; null: none.'],
+      basePriority: [
+        'Int',
+        'Priority by the level of the user at submission: ADMIN 30, LEAD 20, RESEARCHER 10, VIEWER 0.',
+      ],
+      priorityOverride: ['Int?', 'Priority set by a user; null: none.'],
+      estimatedCost: ['Float?', 'Cost estimated by the submitter.'],
+      createdAt: ['DateTime', 'When the job was submitted.'],
+      queuedAt: ['DateTime?', 'When the job was first QUEUED.'],
+      eligibleAt: ['DateTime?', 'When all gates opened; the waiting time counts from here.'],
+      startedAt: ['DateTime?', 'When a run first reached RUNNING.'],
+      finishedAt: ['DateTime?', 'When the job reached a final state.'],
+    }),
     labels: t.field({
       type: [LabelRef],
       description: 'Labels, at most 64.',
@@ -121,28 +125,13 @@ builder.node(JobRef, {
       description: 'Reason of the state; null: the state needs no reason.',
       resolve: ({ stateReason }) => stateReason as Reason | 'APPROVAL_PENDING' | null,
     }),
-    stateInfo: t.exposeString('stateInfo', { nullable: true, description: 'Explanation for humans.' }),
     psijState: t.field({
       type: PsijState,
       description: 'State in PSI/J terms.',
       resolve: ({ state, startedAt }) => psijState(state, startedAt !== null),
     }),
-    version: t.expose('version', { type: 'UInt53', description: '`seq` of the newest event.' }),
-    exitCode: t.exposeInt('exitCode', {
-      nullable: true,
-      description: 'Exit code of the last run; null: the command has not run or not ended.',
-    }),
-    user: t.field({
-      type: UserRef,
-      description: 'The submitter.',
-      resolve: ({ userId }, _args, { load }) => requireRow(load.user.load(userId)),
-    }),
-    team: t.field({
-      type: TeamRef,
-      nullable: true,
-      description: 'Team of the job; null: none.',
-      resolve: ({ teamId }, _args, { load }) => (teamId === null ? null : load.team.load(teamId)),
-    }),
+    user: edge(t, 'userId', 'The submitter.'),
+    team: edgeOrNull(t, 'teamId', 'Team of the job; null: none.'),
     capacityReservation: t.field({
       type: CapacityReservationRef,
       nullable: true,
@@ -151,11 +140,6 @@ builder.node(JobRef, {
         const { capacityReservationId } = await specs.words.load(id)
         return capacityReservationId === null ? null : load.capacityReservation.load(capacityReservationId)
       },
-    }),
-    account: t.exposeString('account', { description: 'The account charged, the unit of fair share.' }),
-    project: t.exposeString('project', {
-      nullable: true,
-      description: 'Project, for limits, reservations and filters; null: none.',
     }),
     executor: t.expose('executor', { type: ExecutorKind, description: 'What runs the job.' }),
     pool: t.field({
@@ -189,13 +173,6 @@ builder.node(JobRef, {
       description: 'Queue order in a pool with policy FAIR_SHARE; null: the pool has another policy, or the job ended.',
       resolve: ({ id, state }, _args, { load }) => (isAlive(state) ? load.fairShare.load(id) : null),
     }),
-    basePriority: t.exposeInt('basePriority', {
-      description: 'Priority by the level of the user at submission: ADMIN 30, LEAD 20, RESEARCHER 10, VIEWER 0.',
-    }),
-    priorityOverride: t.exposeInt('priorityOverride', {
-      nullable: true,
-      description: 'Priority set by a user; null: none.',
-    }),
     attempt: t.exposeInt('runNumber', { description: 'Number of the last run, from 1.' }),
     maxAttempts: t.int({
       description: 'Maximum number of runs whose command failed.',
@@ -212,32 +189,11 @@ builder.node(JobRef, {
       description: 'Maximum duration of a run in seconds, also in long lists; null: unlimited.',
       resolve: async ({ id }, _args, { specs }) => (await specs.words.load(id)).maxRunTimeSeconds || null,
     }),
-    estimatedCost: t.exposeFloat('estimatedCost', {
-      nullable: true,
-      description: 'Cost estimated by the submitter.',
-    }),
     cost: t.field({
       type: MoneyRef,
       nullable: true,
       description: 'Cost of the runs by the rates of the pool; null: the job is not final, or the pool had no rates.',
       resolve: ({ state, cost, pool }) => (cost === null || isAlive(state) ? null : { amount: cost, pool }),
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the job was submitted.' }),
-    queuedAt: t.expose('queuedAt', { type: 'DateTime', nullable: true, description: 'When the job was first QUEUED.' }),
-    eligibleAt: t.expose('eligibleAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When all gates opened; the waiting time counts from here.',
-    }),
-    startedAt: t.expose('startedAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When a run first reached RUNNING.',
-    }),
-    finishedAt: t.expose('finishedAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When the job reached a final state.',
     }),
     progress: t.field({
       type: Progress,
@@ -259,12 +215,7 @@ builder.node(JobRef, {
       complexity: { multiplier: sessionsListedMax },
       resolve: ({ id }, _args, { load }) => load.sessionsOfJob.load(id),
     }),
-    snapshot: t.field({
-      type: SnapshotRef,
-      nullable: true,
-      description: 'The files that each run of the job begins with; null: none.',
-      resolve: ({ snapshotId }, _args, { load }) => (snapshotId === null ? null : load.snapshot.load(snapshotId)),
-    }),
+    snapshot: edgeOrNull(t, 'snapshotId', 'The files that each run of the job begins with; null: none.'),
     closure: t.field({
       type: 'JSONObject',
       nullable: true,

@@ -14,6 +14,7 @@ import { capList } from '../../admission/argument-bounds.ts'
 import { limits, logSearchCost } from '../../caller-limits.ts'
 import { refusal } from '../../errors.ts'
 import { builder } from '../frame/builder.ts'
+import { show } from '../frame/fields.ts'
 import { JobRef } from '../frame/refs.ts'
 import { checkLogStart, LogStream, logCursor, type OfJob, refuseMissingOutput } from './log.ts'
 
@@ -24,16 +25,16 @@ const matchesDefault = 100
 const LogMatchRef = builder.objectRef<LogMatch>('LogMatch').implement({
   description: 'A line of output that matches a search.',
   fields: (t) => ({
+    ...show(t, {
+      line: ['UInt53', 'Number of the line in the run; pass it to logs(from: { line }).'],
+      at: ['DateTime', 'When the line was stored.'],
+      text: [
+        'String',
+        `The first ${matchCharactersMax.toLocaleString('en-US')} characters of the line, without its ending.`,
+      ],
+    }),
     runNumber: t.exposeInt('run', { description: 'Number of the run that wrote the line, from 1.' }),
-    line: t.expose('line', {
-      type: 'UInt53',
-      description: 'Number of the line in the run; pass it to logs(from: { line }).',
-    }),
-    at: t.expose('at', { type: 'DateTime', description: 'When the line was stored.' }),
     stream: t.expose('stream', { type: LogStream, description: 'Stream of the line.' }),
-    text: t.exposeString('text', {
-      description: `The first ${matchCharactersMax.toLocaleString('en-US')} characters of the line, without its ending.`,
-    }),
     starts: t.field({
       type: ['Int'],
       description: `Where the matches in \`text\` begin, in UTF-16 code units; each is the longest one there. Matches without characters, behind \`text\`, or that take much work to find have no place. At most ${matchRangesMax}.`,
@@ -50,6 +51,10 @@ const LogMatchRef = builder.objectRef<LogMatch>('LogMatch').implement({
 const LogSearchRef = builder.objectRef<ShownSearch>('LogSearch').implement({
   description: 'A part of a search through output: its matches, and where the search goes on.',
   fields: (t) => ({
+    ...show(t, {
+      isComplete: ['Boolean', 'Whether all stored output in this direction was searched.'],
+      scannedBytes: ['UInt53', 'Bytes of output that this request searched.'],
+    }),
     matches: t.field({
       type: [LogMatchRef],
       description: 'Lines that match, in the direction of the search.',
@@ -60,13 +65,6 @@ const LogSearchRef = builder.objectRef<ShownSearch>('LogSearch').implement({
       type: 'Cursor',
       description: 'Where the search goes on; pass it to logSearch(after:), also when a running job has printed more.',
       resolve: ({ cursor, jobId }) => logCursor(jobId, cursor),
-    }),
-    isComplete: t.exposeBoolean('isComplete', {
-      description: 'Whether all stored output in this direction was searched.',
-    }),
-    scannedBytes: t.expose('scannedBytes', {
-      type: 'UInt53',
-      description: 'Bytes of output that this request searched.',
     }),
   }),
 })

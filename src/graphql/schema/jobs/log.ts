@@ -11,6 +11,7 @@ import { decodeCursor, encodeCursor, invalidCursor } from '../../rows/cursor.ts'
 import { builder } from '../frame/builder.ts'
 import { describeValues } from '../frame/enum-values.ts'
 import { LogGapReason } from '../frame/enums.ts'
+import { show } from '../frame/fields.ts'
 import { JobRef } from '../frame/refs.ts'
 
 export const LogStream = builder.enumType('LogStream', {
@@ -25,17 +26,16 @@ export const LogStream = builder.enumType('LogStream', {
 export const LogLineRef = builder.objectRef<LogLine>('LogLine').implement({
   description: 'A line of output, or a part of a long line.',
   fields: (t) => ({
-    number: t.expose('number', {
-      type: 'UInt53',
-      description: 'Line number in the run, from 1; parts of a long line share its number.',
+    ...show(t, {
+      number: ['UInt53', 'Line number in the run, from 1; parts of a long line share its number.'],
+      at: ['DateTime', 'When the line was stored.'],
+      text: ['String', 'Text without the line ending.'],
+      truncated: ['Boolean', 'Whether the line continues in the next part.'],
     }),
-    at: t.expose('at', { type: 'DateTime', description: 'When the line was stored.' }),
     stream: t.expose('stream', {
       type: LogStream,
       description: 'Standard output, standard error, or a message of Berth.',
     }),
-    text: t.exposeString('text', { description: 'Text without the line ending.' }),
-    truncated: t.exposeBoolean('truncated', { description: 'Whether the line continues in the next part.' }),
     runNumber: t.exposeInt('run', { description: 'Number of the run that wrote the line, from 1.' }),
   }),
 })
@@ -47,15 +47,13 @@ export interface OfJob {
 export const LogGapRef = builder.objectRef<LogGap & OfJob>('LogGap').implement({
   description: 'Output that is not available.',
   fields: (t) => ({
-    runNumber: t.exposeInt('run', { description: 'Number of the run whose output is missing, from 1.' }),
-    startOffset: t.expose('startOffset', { type: 'UInt53', description: 'Offset of the first missing byte.' }),
-    endOffset: t.expose('endOffset', { type: 'UInt53', description: 'Offset after the last missing byte.' }),
-    gapReason: t.expose('reason', { type: LogGapReason, description: 'Why the output is missing.' }),
-    line: t.expose('line', {
-      type: 'UInt53',
-      nullable: true,
-      description: 'Number of the first line behind the gap; null: no output is stored behind it.',
+    ...show(t, {
+      startOffset: ['UInt53', 'Offset of the first missing byte.'],
+      endOffset: ['UInt53', 'Offset after the last missing byte.'],
+      line: ['UInt53?', 'Number of the first line behind the gap; null: no output is stored behind it.'],
     }),
+    runNumber: t.exposeInt('run', { description: 'Number of the run whose output is missing, from 1.' }),
+    gapReason: t.expose('reason', { type: LogGapReason, description: 'Why the output is missing.' }),
     cursor: t.field({
       type: 'Cursor',
       description: 'Position after the gap.',

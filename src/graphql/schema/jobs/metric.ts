@@ -1,15 +1,17 @@
 import { InvalidInput } from '../../../domain/errors.ts'
 import { type MetricPoint, namesMax, pointsMax, type RunMetric } from '../../../domain/inside/metrics.ts'
 import { builder } from '../frame/builder.ts'
+import { show } from '../frame/fields.ts'
 import { RunRef } from '../frame/refs.ts'
 
 const MetricPointRef = builder.objectRef<MetricPoint>('MetricPoint').implement({
   description: 'One value of a metric.',
-  fields: (t) => ({
-    step: t.expose('step', { type: 'UInt53', description: 'Step of the job.' }),
-    value: t.exposeFloat('value', { description: 'The number.' }),
-    at: t.expose('at', { type: 'DateTime', description: 'When it was stored.' }),
-  }),
+  fields: (t) =>
+    show(t, {
+      step: ['UInt53', 'Step of the job.'],
+      value: ['Float', 'The number.'],
+      at: ['DateTime', 'When it was stored.'],
+    }),
 })
 
 const pointsDefault = 240

@@ -3,19 +3,14 @@ import { setJobPriorities, setJobPriority } from '../../../domain/control/priori
 import { InvalidState, NotFound, VersionConflict } from '../../../domain/errors.ts'
 import { builder } from '../frame/builder.ts'
 import { selectionCost } from '../frame/bulk-cost.ts'
+import { edge } from '../frame/fields.ts'
 import { declareResult, declareSelectionResult } from '../frame/mutation-result.ts'
-import { requireRow } from '../frame/problem.ts'
-import { JobRef } from '../frame/refs.ts'
 import { actOnSelection, JobSelection } from './job-selection.ts'
 
 const SetJobPrioritySuccess = builder.objectRef<{ jobId: string }>('SetJobPrioritySuccess').implement({
   description: 'The priority was changed.',
   fields: (t) => ({
-    job: t.field({
-      type: JobRef,
-      description: 'The job with its new priority.',
-      resolve: ({ jobId }, _args, { load }) => requireRow(load.job.load(jobId)),
-    }),
+    job: edge(t, 'jobId', 'The job with its new priority.'),
   }),
 })
 

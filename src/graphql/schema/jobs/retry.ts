@@ -2,6 +2,7 @@ import { buildRetryableSql } from '../../../domain/control/changeable.ts'
 import { retryJob, retryJobs } from '../../../domain/submission/retry.ts'
 import { builder } from '../frame/builder.ts'
 import { countSelected, selectionCost, submissionCost } from '../frame/bulk-cost.ts'
+import { edgeOrNull } from '../frame/fields.ts'
 import { declareSelectionResult } from '../frame/mutation-result.ts'
 import { JobRef } from '../frame/refs.ts'
 import { declareAccepted } from './job-mutations.ts'
@@ -87,10 +88,10 @@ builder.mutationField('retryJobs', (t) =>
 )
 
 builder.objectFields(JobRef, (t) => ({
-  retryOf: t.field({
-    type: JobRef,
-    nullable: true,
-    description: 'The job that this one retries; null: none, deleted, or not visible to you.',
-    resolve: ({ retryOfId }, _args, { load }) => (retryOfId === null ? null : load.job.load(retryOfId)),
-  }),
+  retryOf: edgeOrNull(
+    t,
+    'retryOfId',
+    'The job that this one retries; null: none, deleted, or not visible to you.',
+    'job',
+  ),
 }))

@@ -6,8 +6,8 @@ import type { Specs } from '../../rows/specs.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { JobState, StateReason } from '../frame/enums.ts'
-import { requireRow } from '../frame/problem.ts'
-import { JobRef, PoolNodeRef, RunRef } from '../frame/refs.ts'
+import { edge, show } from '../frame/fields.ts'
+import { PoolNodeRef, RunRef } from '../frame/refs.ts'
 
 interface ShownPlacement {
   nodeId: string
@@ -20,18 +20,13 @@ interface ShownPlacement {
 const Placement = builder.objectRef<ShownPlacement>('Placement').implement({
   description: 'Resources of a node held by one replica of a run.',
   fields: (t) => ({
-    node: t.field({
-      type: PoolNodeRef,
-      description: 'The node that holds this part of the run.',
-      resolve: ({ nodeId }, _args, { load }) => requireRow(load.node.load(nodeId)),
+    ...show(t, {
+      replica: ['Int', 'Number of the replica: 0 … replicas − 1.'],
+      memoryBytes: ['UInt53', 'Memory that the run holds on the node.'],
+      gpuIds: ['[Int]', 'Physical ids of the GPUs; the job sees them as 0 … n − 1.'],
     }),
-    replica: t.exposeInt('replica', { description: 'Number of the replica: 0 … replicas − 1.' }),
+    node: edge(t, 'nodeId', 'The node that holds this part of the run.'),
     cpu: t.float({ description: 'Number of cores.', resolve: ({ cpuMillis }) => cpuMillis / 1000 }),
-    memoryBytes: t.expose('memoryBytes', { type: 'UInt53', description: 'Memory that the run holds on the node.' }),
-    gpuIds: t.expose('gpuIds', {
-      type: ['Int'],
-      description: 'Physical ids of the GPUs; the job sees them as 0 … n − 1.',
-    }),
   }),
 })
 
@@ -43,18 +38,12 @@ interface ShownUsage {
 
 const ResourceUsage = builder.objectRef<ShownUsage>('ResourceUsage').implement({
   description: 'Resources that a run consumed, as far as the executor measures them.',
-  fields: (t) => ({
-    cpuSeconds: t.exposeFloat('cpuSeconds', { nullable: true, description: 'Seconds of processor time.' }),
-    maxMemoryBytes: t.expose('maxMemoryBytes', {
-      type: 'UInt53',
-      nullable: true,
-      description: 'Highest amount of memory in use at one moment, in bytes.',
+  fields: (t) =>
+    show(t, {
+      cpuSeconds: ['Float?', 'Seconds of processor time.'],
+      maxMemoryBytes: ['UInt53?', 'Highest amount of memory in use at one moment, in bytes.'],
+      gpuSeconds: ['Float?', 'Run time multiplied by the number of GPUs, in seconds; 0 without GPUs.'],
     }),
-    gpuSeconds: t.exposeFloat('gpuSeconds', {
-      nullable: true,
-      description: 'Run time multiplied by the number of GPUs, in seconds; 0 without GPUs.',
-    }),
-  }),
 })
 
 const secondMs = 1_000
@@ -83,12 +72,28 @@ builder.node(RunRef, {
       }),
     ),
   fields: (t) => ({
-    job: t.field({
-      type: JobRef,
-      description: 'The job of which this is one attempt.',
-      resolve: (run, _args, { load }) => requireRow(load.job.load(run.jobId)),
+    ...show(t, {
+      number: ['Int', 'Number of the run, from 1.'],
+      stateInfo: ['String?', 'Explanation for humans.'],
+      exitCode: ['Int?', 'Exit code, or 128 + signal; null: the command has not run or not ended.'],
+      nativeId: [
+        'String?',
+        'Id of the run in the backend. `local`, `handler`: the process id of the leader of its process group, so that `kill -- -ID` signals the whole job.',
+      ],
+      gpuIds: ['[Int]', 'Physical ids of the GPUs.'],
+      createdAt: ['DateTime', 'When the run was created.'],
+      scheduledAt: ['DateTime?', 'When the scheduler decided to start the run.'],
+      startedAt: ['DateTime?', 'When the command started.'],
+      finishedAt: ['DateTime?', 'When the run ended.'],
+      cancelRequestedAt: ['DateTime?', 'When the cancellation was requested.'],
+      preemptRequestedAt: ['DateTime?', 'When the preemption was requested.'],
+      imageDigest: [
+        'String?',
+        'Digest of the image that the run uses, as its registry gives it, to name exactly this image: `NAME@sha256:…`. null: the executor has no images, the run has not begun, or the image is of no registry.',
+      ],
+      ip: ['String?', 'Address of the run in the network of the backend; null: the run has no separate address.'],
     }),
-    number: t.exposeInt('number', { description: 'Number of the run, from 1.' }),
+    job: edge(t, 'jobId', 'The job of which this is one attempt.'),
     state: t.expose('state', {
       type: JobState,
       description: 'Where the attempt stands; the job has the state of its last run.',
@@ -99,16 +104,6 @@ builder.node(RunRef, {
       description: 'Reason of the state; null: the state needs no reason.',
       resolve: ({ stateReason }) => stateReason as Reason | 'APPROVAL_PENDING' | null,
     }),
-    stateInfo: t.exposeString('stateInfo', { nullable: true, description: 'Explanation for humans.' }),
-    exitCode: t.exposeInt('exitCode', {
-      nullable: true,
-      description: 'Exit code, or 128 + signal; null: the command has not run or not ended.',
-    }),
-    nativeId: t.exposeString('nativeId', {
-      nullable: true,
-      description:
-        'Id of the run in the backend. `local`, `handler`: the process id of the leader of its process group, so that `kill -- -ID` signals the whole job.',
-    }),
     nodeNames: t.exposeStringList('nodes', {
       description: 'Names of the nodes of the run, also of those that were deleted since.',
     }),
@@ -116,25 +111,6 @@ builder.node(RunRef, {
       type: [PoolNodeRef],
       description: 'Nodes of the run that still exist.',
       resolve: ({ pool, nodes }, _args, { load }) => loadNodes(load, pool, nodes),
-    }),
-    gpuIds: t.expose('gpuIds', { type: ['Int'], description: 'Physical ids of the GPUs.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the run was created.' }),
-    scheduledAt: t.expose('scheduledAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When the scheduler decided to start the run.',
-    }),
-    startedAt: t.expose('startedAt', { type: 'DateTime', nullable: true, description: 'When the command started.' }),
-    finishedAt: t.expose('finishedAt', { type: 'DateTime', nullable: true, description: 'When the run ended.' }),
-    cancelRequestedAt: t.expose('cancelRequestedAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When the cancellation was requested.',
-    }),
-    preemptRequestedAt: t.expose('preemptRequestedAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When the preemption was requested.',
     }),
     lostSeconds: t.float({
       nullable: true,
@@ -157,15 +133,6 @@ builder.node(RunRef, {
           ],
         }))
       },
-    }),
-    imageDigest: t.exposeString('imageDigest', {
-      nullable: true,
-      description:
-        'Digest of the image that the run uses, as its registry gives it, to name exactly this image: `NAME@sha256:…`. null: the executor has no images, the run has not begun, or the image is of no registry.',
-    }),
-    ip: t.exposeString('ip', {
-      nullable: true,
-      description: 'Address of the run in the network of the backend; null: the run has no separate address.',
     }),
     usage: t.field({
       type: ResourceUsage,

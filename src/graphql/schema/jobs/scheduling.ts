@@ -8,6 +8,7 @@ import { loadNodes } from '../../rows/loaders.ts'
 import { builder } from '../frame/builder.ts'
 import { describeValues } from '../frame/enum-values.ts'
 import { PendingReasonCode } from '../frame/enums.ts'
+import { edgeOrNull, show } from '../frame/fields.ts'
 import { HoldRef, JobRef, PoolNodeRef } from '../frame/refs.ts'
 import { parseScope, Scope } from '../frame/scope.ts'
 
@@ -21,28 +22,22 @@ const shown = async (reason: Reason, context: RequestContext): Promise<Reason> =
 export const PendingReason = builder.objectRef<Reason>('PendingReason').implement({
   description: 'A reason why a job waits.',
   fields: (t) => ({
+    ...show(t, {
+      limit: ['Float?', 'The limit that is reached; null: the reason is not a limit.'],
+      used: ['Float?', 'Current usage counted against the limit.'],
+    }),
     code: t.expose('code', { type: PendingReasonCode, description: 'Kind of the reason.' }),
     message: t.string({
       description: 'Explanation for humans.',
       resolve: async (reason, _args, context) => (await shown(reason, context)).message,
     }),
-    job: t.field({
-      type: JobRef,
-      nullable: true,
-      description: 'The job to wait for; null: none, or not visible to you.',
-      resolve: ({ jobId }, _args, { load }) => (jobId === null ? null : load.job.load(jobId)),
-    }),
+    job: edgeOrNull(t, 'jobId', 'The job to wait for; null: none, or not visible to you.'),
     scope: t.field({
       type: Scope,
       nullable: true,
       description: 'Whose jobs the reached limit counts; null: the reason is not a limit.',
       resolve: ({ scope }) => (scope === null ? null : parseScope(scope)),
     }),
-    limit: t.exposeFloat('limit', {
-      nullable: true,
-      description: 'The limit that is reached; null: the reason is not a limit.',
-    }),
-    used: t.exposeFloat('used', { nullable: true, description: 'Current usage counted against the limit.' }),
   }),
 })
 
@@ -60,8 +55,11 @@ const GateCode = builder.enumType('GateCode', {
 const Gate = builder.objectRef<WaitingFacts['gates'][number]>('Gate').implement({
   description: 'A condition that must hold before the job can be queued for resources.',
   fields: (t) => ({
+    ...show(t, {
+      open: ['Boolean', 'Whether the condition holds.'],
+      opensAt: ['DateTime?', 'When the gate opens or opened; null: unknown.'],
+    }),
     code: t.expose('code', { type: GateCode, description: 'Kind of the gate.' }),
-    open: t.exposeBoolean('open', { description: 'Whether the condition holds.' }),
     job: t.field({
       type: JobRef,
       nullable: true,
@@ -74,31 +72,27 @@ const Gate = builder.objectRef<WaitingFacts['gates'][number]>('Gate').implement(
       description: 'Explanation for humans; null: `code` and `opensAt` say it all.',
       resolve: ({ code, detail }) => (code === 'DEPENDENCY' ? null : detail),
     }),
-    opensAt: t.expose('opensAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When the gate opens or opened; null: unknown.',
-    }),
   }),
 })
 
 export const Fit = builder.objectRef<FitShape>('Fit').implement({
   description:
     'Whether the job could start if it were first in the queue. Holds for other jobs do not count; `reasons` lists them.',
-  fields: (t) => ({
-    freeNow: t.exposeBoolean('freeNow', {
-      description:
+  fields: (t) =>
+    show(t, {
+      freeNow: [
+        'Boolean',
         'Whether the job could start now: its resources are free and not kept for a job before it, and limits, reservations and the share of non-preemptable jobs allow the start.',
-    }),
-    couldEverFit: t.exposeBoolean('couldEverFit', {
-      description:
+      ],
+      couldEverFit: [
+        'Boolean',
         'Whether the job could start if nothing else ran; false: it waits until nodes, limits or settings of the pool change.',
-    }),
-    missing: t.exposeStringList('missing', {
-      description:
+      ],
+      missing: [
+        '[String]',
         'Obstacles to a start now: missing resources, limits, reservations, the share of non-preemptable jobs.',
+      ],
     }),
-  }),
 })
 
 const namesMax = 3
@@ -107,27 +101,23 @@ export const EstimatedStart = builder.objectRef<Estimate>('EstimatedStart').impl
   description:
     'Estimated start of a job; not guaranteed. The scheduler simulates the queue every few seconds with known and typical run times.',
   fields: (t) => ({
-    p50: t.expose('p50', {
-      type: 'DateTime',
-      nullable: true,
-      description:
+    ...show(t, {
+      p50: [
+        'DateTime?',
         'Median: the job starts by this time with a probability of 50 %; null: no forecast, because the job was just submitted, a gate is closed, the job is too far back, or a job ahead has no known run time.',
-    }),
-    p90: t.expose('p90', {
-      type: 'DateTime',
-      nullable: true,
-      description:
+      ],
+      p90: [
+        'DateTime?',
         'The job starts by this time with a probability of 90 %, unless later jobs get ahead; null: no forecast.',
-    }),
-    earliest: t.expose('earliest', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'Lower bound: earliest start, unless other jobs end early; null: unknown, `message` says why.',
-    }),
-    latest: t.expose('latest', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'Upper bound: latest start, unless other jobs get ahead; null: a job ahead has no known run time.',
+      ],
+      earliest: [
+        'DateTime?',
+        'Lower bound: earliest start, unless other jobs end early; null: unknown, `message` says why.',
+      ],
+      latest: [
+        'DateTime?',
+        'Upper bound: latest start, unless other jobs get ahead; null: a job ahead has no known run time.',
+      ],
     }),
     message: t.string({
       description: 'Basis of the estimate, for humans; without times, the jobs for whose unknown end the job waits.',
@@ -147,25 +137,16 @@ builder.node(HoldRef, {
   id: { resolve: (hold) => hold.id, description: 'Global id, for `node`: hold_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.hold.load(id))),
   fields: (t) => ({
-    job: t.field({
-      type: JobRef,
-      nullable: true,
-      description: 'The job; null: not visible to you.',
-      resolve: ({ jobId }, _args, { load }) => load.job.load(jobId),
+    ...show(t, {
+      since: ['DateTime', 'Since when nodes are kept for the job.'],
+      expectedAt: ['DateTime?', 'When all nodes are expected to be free; null: unknown.'],
+      waitingForVictims: ['Int', 'Number of preempted runs that have not ended yet.'],
     }),
+    job: edgeOrNull(t, 'jobId', 'The job; null: not visible to you.'),
     nodes: t.field({
       type: [PoolNodeRef],
       description: 'The nodes.',
       resolve: ({ pool, nodes }, _args, { load }) => loadNodes(load, pool, nodes),
-    }),
-    since: t.expose('since', { type: 'DateTime', description: 'Since when nodes are kept for the job.' }),
-    expectedAt: t.expose('expectedAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When all nodes are expected to be free; null: unknown.',
-    }),
-    waitingForVictims: t.exposeInt('waitingForVictims', {
-      description: 'Number of preempted runs that have not ended yet.',
     }),
   }),
 })
@@ -199,12 +180,7 @@ export const Scheduling = builder.objectRef<Standing>('Scheduling').implement({
       complexity: fitCost,
       resolve: async ({ jobId }, _args, { load }) => (await load.fit.load(jobId)) ?? isThere,
     }),
-    hold: t.field({
-      type: HoldRef,
-      nullable: true,
-      description: 'Nodes kept for the job; null: none.',
-      resolve: ({ holdId }, _args, { load }) => (holdId === null ? null : load.hold.load(holdId)),
-    }),
+    hold: edgeOrNull(t, 'holdId', 'Nodes kept for the job; null: none.'),
     estimatedStart: t.field({
       type: EstimatedStart,
       nullable: true,

@@ -3,9 +3,9 @@ import { InvalidState, NotFound, QuotaExceeded } from '../../../domain/errors.ts
 import { capList } from '../../admission/argument-bounds.ts'
 import { sessionPath } from '../../rows/session-path.ts'
 import { builder } from '../frame/builder.ts'
+import { edge, edgeOrNull, show } from '../frame/fields.ts'
 import { declareResult } from '../frame/mutation-result.ts'
-import { requireRow } from '../frame/problem.ts'
-import { JobRef, JobSessionRef, RunRef, UserRef } from '../frame/refs.ts'
+import { JobSessionRef } from '../frame/refs.ts'
 
 builder.node(JobSessionRef, {
   description: 'A command that a person runs in a running job, or a port of it that is forwarded to a person.',
@@ -18,45 +18,23 @@ builder.node(JobSessionRef, {
     )
   },
   fields: (t) => ({
-    job: t.field({
-      type: JobRef,
-      description: 'The running job that the session entered.',
-      resolve: ({ jobId }, _args, { load }) => requireRow(load.job.load(jobId)),
+    ...show(t, {
+      command: ['[String]', 'Words of the command, at most 1,000; empty: a login shell, or a port.'],
+      port: ['Int?', 'The forwarded port; null: the session is a command.'],
+      tty: ['Boolean', 'Whether the command has a terminal.'],
+      ip: ['String?', 'Address of the caller; null: unknown.'],
+      isOpen: ['Boolean', 'false: the session is over, or its ticket was not used in time.'],
+      createdAt: ['DateTime', 'When the session was requested.'],
+      openedAt: ['DateTime?', 'When its ticket was used; null: not yet, or never.'],
+      endedAt: ['DateTime?', 'When it ended; null: not stored.'],
+      endReason: ['String?', 'Why it ended, as a sentence.'],
+      exitCode: ['Int?', 'Exit code of the command; null: unknown.'],
+      bytesIn: ['UInt53', 'Number of bytes that were typed or sent to the job.'],
+      bytesOut: ['UInt53', 'Bytes from the job.'],
     }),
-    run: t.field({
-      type: RunRef,
-      description: 'The run that the session entered.',
-      resolve: ({ runId }, _args, { load }) => requireRow(load.run.load(runId)),
-    }),
-    openedBy: t.field({
-      type: UserRef,
-      nullable: true,
-      description: 'The user who opened the session; null: you may not see that user.',
-      resolve: ({ userId }, _args, { load }) => load.user.load(userId),
-    }),
-    command: t.exposeStringList('command', {
-      description: 'Words of the command, at most 1,000; empty: a login shell, or a port.',
-    }),
-    port: t.exposeInt('port', { nullable: true, description: 'The forwarded port; null: the session is a command.' }),
-    tty: t.exposeBoolean('tty', { description: 'Whether the command has a terminal.' }),
-    ip: t.exposeString('ip', { nullable: true, description: 'Address of the caller; null: unknown.' }),
-    isOpen: t.exposeBoolean('isOpen', {
-      description: 'false: the session is over, or its ticket was not used in time.',
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the session was requested.' }),
-    openedAt: t.expose('openedAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When its ticket was used; null: not yet, or never.',
-    }),
-    endedAt: t.expose('endedAt', { type: 'DateTime', nullable: true, description: 'When it ended; null: not stored.' }),
-    endReason: t.exposeString('endReason', { nullable: true, description: 'Why it ended, as a sentence.' }),
-    exitCode: t.exposeInt('exitCode', { nullable: true, description: 'Exit code of the command; null: unknown.' }),
-    bytesIn: t.expose('bytesIn', {
-      type: 'UInt53',
-      description: 'Number of bytes that were typed or sent to the job.',
-    }),
-    bytesOut: t.expose('bytesOut', { type: 'UInt53', description: 'Bytes from the job.' }),
+    job: edge(t, 'jobId', 'The running job that the session entered.'),
+    run: edge(t, 'runId', 'The run that the session entered.'),
+    openedBy: edgeOrNull(t, 'userId', 'The user who opened the session; null: you may not see that user.'),
   }),
 })
 
@@ -66,11 +44,7 @@ const declareOpened = (mutation: 'OpenSession' | 'OpenForward', description: str
     builder.objectRef<Ticket>(`${mutation}Success`).implement({
       description,
       fields: (t) => ({
-        session: t.field({
-          type: JobSessionRef,
-          description: 'The session, which begins when the ticket is used.',
-          resolve: ({ sessionId }, _args, { load }) => requireRow(load.session.load(sessionId)),
-        }),
+        session: edge(t, 'sessionId', 'The session, which begins when the ticket is used.'),
         url: t.string({
           description:
             'The address below that of the server, for one WebSocket, with a ticket that works once. Keep it secret.',
@@ -135,11 +109,7 @@ builder.mutationField('openForward', (t) =>
 const EndSessionSuccess = builder.objectRef<{ id: string }>('EndSessionSuccess').implement({
   description: 'The session ends.',
   fields: (t) => ({
-    session: t.field({
-      type: JobSessionRef,
-      description: 'The session. Its server ends it within a few seconds.',
-      resolve: ({ id }, _args, { load }) => requireRow(load.session.load(id)),
-    }),
+    session: edge(t, 'id', 'The session. Its server ends it within a few seconds.', 'session'),
   }),
 })
 

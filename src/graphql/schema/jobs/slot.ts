@@ -17,9 +17,9 @@ import { type PageArgs, pageCost } from '../../rows/page.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { describeValues } from '../frame/enum-values.ts'
+import { edge, edgeOrNull, show } from '../frame/fields.ts'
 import { declareResult } from '../frame/mutation-result.ts'
-import { requireRow } from '../frame/problem.ts'
-import { JobRef, SlotReservationRef, UserRef } from '../frame/refs.ts'
+import { SlotReservationRef } from '../frame/refs.ts'
 import { ViewerRef } from '../people/viewer.ts'
 
 const SlotReservationState = builder.enumType('SlotReservationState', {
@@ -37,20 +37,13 @@ builder.node(SlotReservationRef, {
   id: { resolve: (slot) => slot.id, description: 'Global id, for `node`: slot_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.slot.load(id))),
   fields: (t) => ({
-    user: t.field({
-      type: UserRef,
-      description: 'The user whose limits it counts against.',
-      resolve: ({ userId }, _args, { load }) => requireRow(load.user.load(userId)),
+    ...show(t, {
+      createdAt: ['DateTime', 'When the reservation was created.'],
+      expiresAt: ['DateTime', 'When the reservation expires.'],
     }),
+    user: edge(t, 'userId', 'The user whose limits it counts against.'),
     state: t.expose('state', { type: SlotReservationState, description: 'Current state.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the reservation was created.' }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When the reservation expires.' }),
-    job: t.field({
-      type: JobRef,
-      nullable: true,
-      description: 'The job that consumed the reservation; null: no job, or the job was deleted.',
-      resolve: ({ jobId }, _args, { load }) => (jobId === null ? null : load.job.load(jobId)),
-    }),
+    job: edgeOrNull(t, 'jobId', 'The job that consumed the reservation; null: no job, or the job was deleted.'),
   }),
 })
 
@@ -101,11 +94,7 @@ builder.objectFields(ViewerRef, (t) => ({
 const ReserveSlotSuccess = builder.objectRef<{ id: string }>('ReserveSlotSuccess').implement({
   description: 'The slot is reserved.',
   fields: (t) => ({
-    reservation: t.field({
-      type: SlotReservationRef,
-      description: 'The reservation. Pass its id to `submitJob` before it expires.',
-      resolve: ({ id }, _args, { load }) => requireRow(load.slot.load(id)),
-    }),
+    reservation: edge(t, 'id', 'The reservation. Pass its id to `submitJob` before it expires.', 'slot'),
   }),
 })
 
@@ -132,11 +121,7 @@ const ReleaseSlotSuccess = builder.objectRef<{ id: string; released: boolean }>(
   description: 'The slot is released.',
   fields: (t) => ({
     released: t.exposeBoolean('released', { description: 'false: the reservation was no longer active.' }),
-    reservation: t.field({
-      type: SlotReservationRef,
-      description: 'The reservation, which no longer counts.',
-      resolve: ({ id }, _args, { load }) => requireRow(load.slot.load(id)),
-    }),
+    reservation: edge(t, 'id', 'The reservation, which no longer counts.', 'slot'),
   }),
 })
 

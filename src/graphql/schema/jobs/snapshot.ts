@@ -5,9 +5,9 @@ import { createTicket, ticketSecondsMax } from '../../../domain/tickets.ts'
 import { diffCost } from '../../caller-limits.ts'
 import { formatUploadTarget, newUploadTarget } from '../../rows/upload-target.ts'
 import { builder, known } from '../frame/builder.ts'
+import { edge, show } from '../frame/fields.ts'
 import { declareResult } from '../frame/mutation-result.ts'
-import { requireRow } from '../frame/problem.ts'
-import { SnapshotRef, UserRef } from '../frame/refs.ts'
+import { SnapshotRef } from '../frame/refs.ts'
 import { ServerInfoRef } from '../server/server-info.ts'
 
 builder.node(SnapshotRef, {
@@ -19,29 +19,19 @@ builder.node(SnapshotRef, {
     return snapshots.map((snapshot) => (snapshot && maySee(viewer, snapshot) ? snapshot : null))
   },
   fields: (t) => ({
-    user: t.field({
-      type: UserRef,
-      description: 'The user who made it.',
-      resolve: ({ userId }, _args, { load }) => requireRow(load.user.load(userId)),
+    ...show(t, {
+      files: ['Int', 'Number of its files and links.'],
+      bytes: ['UInt53', 'Total size of its files.'],
+      commit: ['String?', 'Commit of the working tree; null: it is of no git tree.'],
+      branch: ['String?', 'Branch of the working tree; null: none.'],
+      remote: ['String?', 'URL of the remote of the working tree, without credentials; null: none.'],
+      createdAt: ['DateTime', 'When it was created.'],
+      completedAt: ['DateTime?', 'When its last file arrived; null: it is incomplete, and no job can name it.'],
     }),
+    user: edge(t, 'userId', 'The user who made it.'),
     hash: t.string({
       description: 'SHA-256 of its list of files, in hexadecimal digits.',
       resolve: ({ hash }) => Buffer.from(hash).toString('hex'),
-    }),
-    files: t.exposeInt('files', { description: 'Number of its files and links.' }),
-    bytes: t.field({
-      type: 'UInt53',
-      description: 'Total size of its files.',
-      resolve: ({ bytes }) => Number(bytes),
-    }),
-    commit: t.exposeString('commit', {
-      nullable: true,
-      description: 'Commit of the working tree; null: it is of no git tree.',
-    }),
-    branch: t.exposeString('branch', { nullable: true, description: 'Branch of the working tree; null: none.' }),
-    remote: t.exposeString('remote', {
-      nullable: true,
-      description: 'URL of the remote of the working tree, without credentials; null: none.',
     }),
     changedFiles: t.exposeInt('changed', {
       nullable: true,
@@ -52,12 +42,6 @@ builder.node(SnapshotRef, {
       description: 'Changes of tracked files since `commit`, as text; null: none, or more than 1 MiB.',
       complexity: diffCost,
       resolve: async ({ id }, _args, { load }) => (await load.snapshotDiff.load(id))?.diff ?? null,
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
-    completedAt: t.expose('completedAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When its last file arrived; null: it is incomplete, and no job can name it.',
     }),
   }),
 })
@@ -83,11 +67,7 @@ interface Created extends AnnouncedSnapshot {
 const CreateSnapshotSuccess = builder.objectRef<Created>('CreateSnapshotSuccess').implement({
   description: 'The snapshot, and how its files are sent.',
   fields: (t) => ({
-    snapshot: t.field({
-      type: SnapshotRef,
-      description: 'The snapshot; an earlier one if you have sent the same list before.',
-      resolve: ({ id }, _args, { load }) => requireRow(load.snapshot.load(id)),
-    }),
+    snapshot: edge(t, 'id', 'The snapshot; an earlier one if you have sent the same list before.', 'snapshot'),
     uploadUrl: t.string({
       nullable: true,
       description:

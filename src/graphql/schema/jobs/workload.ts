@@ -12,8 +12,9 @@ import { buildEntriesWhere, readEntries } from '../../rows/queue-entries.ts'
 import { parseName, partId } from '../../rows/typed-id.ts'
 import { builder } from '../frame/builder.ts'
 import { JobState, PendingReasonCode } from '../frame/enums.ts'
-import { nullIfNotFound, requireRow } from '../frame/problem.ts'
-import { PoolRef, UserRef } from '../frame/refs.ts'
+import { edge, show } from '../frame/fields.ts'
+import { nullIfNotFound } from '../frame/problem.ts'
+import { PoolRef } from '../frame/refs.ts'
 import { JobConnection } from './job-connection.ts'
 
 export const StateCount = builder.objectRef<QueueNumbers['byState'][number]>('StateCount').implement({
@@ -35,11 +36,7 @@ const ReasonCountRef = builder.objectRef<ReasonCount>('ReasonCount').implement({
 const UserCount = builder.objectRef<QueueNumbers['byUser'][number]>('UserCount').implement({
   description: 'Number of jobs of a user.',
   fields: (t) => ({
-    user: t.field({
-      type: UserRef,
-      description: 'The user whose jobs are counted.',
-      resolve: ({ userId }, _args, { load }) => requireRow(load.user.load(userId)),
-    }),
+    user: edge(t, 'userId', 'The user whose jobs are counted.'),
     count: t.exposeInt('count', { description: 'Number of jobs.' }),
   }),
 })
@@ -53,18 +50,20 @@ builder.node(WorkloadRef, {
   id: { resolve: ({ pool }) => partId('workload', pool), description: 'Global id, for `node`: workload_<pool>' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => nullIfNotFound(load.queueOfPool.load(parseName(id))))),
   fields: (t) => ({
+    ...show(t, {
+      at: ['DateTime', 'Time of the snapshot.'],
+      depth: ['Int', 'Jobs that are QUEUED.'],
+      running: ['Int', 'Jobs that hold resources: STARTING, RUNNING, CANCELLING.'],
+      blocked: ['Int', 'Jobs that wait for an approval.'],
+      avgWaitSeconds: [
+        'Float?',
+        'Average wait in seconds of the last 500 jobs that started within 24 hours; null: no job started.',
+      ],
+    }),
     pool: t.field({
       type: PoolRef,
       description: 'The pool; its limits are in `pool { limits }`.',
       resolve: ({ pool: name }) => ({ name }),
-    }),
-    at: t.expose('at', { type: 'DateTime', description: 'Time of the snapshot.' }),
-    depth: t.exposeInt('depth', { description: 'Jobs that are QUEUED.' }),
-    running: t.exposeInt('running', { description: 'Jobs that hold resources: STARTING, RUNNING, CANCELLING.' }),
-    blocked: t.exposeInt('blocked', { description: 'Jobs that wait for an approval.' }),
-    avgWaitSeconds: t.exposeFloat('avgWaitSeconds', {
-      nullable: true,
-      description: 'Average wait in seconds of the last 500 jobs that started within 24 hours; null: no job started.',
     }),
     byState: t.expose('byState', { type: [StateCount], description: 'Number of jobs by state.' }),
     byUser: t.expose('byUser', {

@@ -1,6 +1,7 @@
 import { seesAll } from '../../../domain/access.ts'
 import { type EngineReport, findMachine } from '../../../domain/machines/pool-report.ts'
 import { builder } from '../frame/builder.ts'
+import { show } from '../frame/fields.ts'
 import { PoolNodeRef } from '../frame/refs.ts'
 
 interface Machine extends Partial<EngineReport> {
@@ -11,26 +12,25 @@ interface Machine extends Partial<EngineReport> {
 const NodeMachine = builder.objectRef<Machine>('NodeMachine').implement({
   description: 'A machine with a container engine of its own.',
   fields: (t) => ({
+    ...show(t, {
+      engine: [
+        'String?',
+        'Name and version of the engine, such as Docker 28.2.2; null: it does not answer, or was not asked yet.',
+      ],
+      silentSince: [
+        'DateTime?',
+        'Time of the last answer of an engine that does not answer; null: it answers, or never answered.',
+      ],
+    }),
     address: t.string({
       nullable: true,
       description: 'Address of the engine; null: you may not see all jobs.',
       resolve: ({ address }, _args, { viewer }) => (seesAll(viewer) ? address : null),
     }),
-    engine: t.string({
-      nullable: true,
-      description:
-        'Name and version of the engine, such as Docker 28.2.2; null: it does not answer, or was not asked yet.',
-      resolve: ({ engine }) => engine ?? null,
-    }),
     latencySeconds: t.float({
       nullable: true,
       description: 'Time until the engine answers, with one digit; null: it does not answer.',
       resolve: ({ latencyMs }) => (latencyMs == null ? null : latencyMs / 1_000),
-    }),
-    silentSince: t.expose('silentSince', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'Time of the last answer of an engine that does not answer; null: it answers, or never answered.',
     }),
     silence: t.string({
       nullable: true,

@@ -1,15 +1,17 @@
 import { NotFound } from '../../../domain/errors.ts'
 import { type Processed, planPools } from '../../../domain/queue/plan-pools.ts'
 import { builder } from '../frame/builder.ts'
+import { show } from '../frame/fields.ts'
 import { declareResult } from '../frame/mutation-result.ts'
 
 const PlanPoolsSuccess = builder.objectRef<Processed>('PlanPoolsSuccess').implement({
   description: 'Totals of the scheduling passes.',
-  fields: (t) => ({
-    considered: t.exposeInt('considered', { description: 'Number of jobs considered.' }),
-    started: t.exposeInt('started', { description: 'Number of jobs started.' }),
-    preempted: t.exposeInt('preempted', { description: 'Number of runs preempted.' }),
-  }),
+  fields: (t) =>
+    show(t, {
+      considered: ['Int', 'Number of jobs considered.'],
+      started: ['Int', 'Number of jobs started.'],
+      preempted: ['Int', 'Number of runs preempted.'],
+    }),
 })
 
 const PlanPoolsInput = builder.inputType('PlanPoolsInput', {

@@ -6,8 +6,8 @@ import { loadGpus } from '../../rows/loaders.ts'
 import { pageCost } from '../../rows/page.ts'
 import { builder } from '../frame/builder.ts'
 import { describeValues } from '../frame/enum-values.ts'
+import { edge, show } from '../frame/fields.ts'
 import { gpusMax } from '../frame/output-caps.ts'
-import { requireRow } from '../frame/problem.ts'
 import { GpuRef, JobRef, PoolNodeRef, PoolRef, RunRef, UserRef } from '../frame/refs.ts'
 import { RunConnection } from '../jobs/run.ts'
 
@@ -20,9 +20,11 @@ export interface CapacityShape {
 export const Capacity = builder.objectRef<CapacityShape>('Capacity').implement({
   description: 'An amount of resources.',
   fields: (t) => ({
+    ...show(t, {
+      memoryBytes: ['UInt53', 'Amount of memory.'],
+      gpu: ['Int', 'Number of GPUs.'],
+    }),
     cpu: t.float({ description: 'Number of cores.', resolve: ({ cpuMillis }) => cpuMillis / 1000 }),
-    memoryBytes: t.expose('memoryBytes', { type: 'UInt53', description: 'Amount of memory.' }),
-    gpu: t.exposeInt('gpu', { description: 'Number of GPUs.' }),
   }),
 })
 
@@ -43,16 +45,25 @@ builder.node(PoolNodeRef, {
   id: { resolve: (node) => node.id, description: 'Global id, for `node`: node_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.node.load(id))),
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Name, unique in the pool.' }),
+    ...show(t, {
+      name: ['String', 'Name, unique in the pool.'],
+      cpuModel: ['String?', 'Processor model, in lower case.'],
+      infiniband: ['Boolean', 'Whether the node has InfiniBand.'],
+      gpuJobsOnly: ['Boolean', 'Whether the backend reserves the node for jobs with GPUs.'],
+      version: [
+        'UInt53',
+        'Rises with each change of the state and of the declared hardware; pass it as `expectedVersion`, so that you do not overwrite a change of another user.',
+      ],
+      lastSeenAt: ['DateTime?', 'Time of the last heartbeat.'],
+      backsOffUntil: [
+        'DateTime?',
+        'Time until which the node accepts no runs because starts failed; then it starts one run at a time until a start succeeds. Null: the node does not back off.',
+      ],
+    }),
     pool: t.field({
       type: PoolRef,
       description: 'The pool to which the node belongs.',
       resolve: ({ poolName: name }) => ({ name }),
-    }),
-    cpuModel: t.exposeString('cpuModel', { nullable: true, description: 'Processor model, in lower case.' }),
-    infiniband: t.exposeBoolean('infiniband', { description: 'Whether the node has InfiniBand.' }),
-    gpuJobsOnly: t.exposeBoolean('gpuJobsOnly', {
-      description: 'Whether the backend reserves the node for jobs with GPUs.',
     }),
     capacity: t.field({
       type: Capacity,
@@ -85,22 +96,6 @@ builder.node(PoolNodeRef, {
       complexity: pageCost,
       resolve: async ({ id }, args, { load }) =>
         toConnection(await load.runsOnNode.load(id, args), (ids) => load.run.loadMany(ids)),
-    }),
-    version: t.expose('version', {
-      type: 'UInt53',
-      description:
-        'Rises with each change of the state and of the declared hardware; pass it as `expectedVersion`, so that you do not overwrite a change of another user.',
-    }),
-    lastSeenAt: t.expose('lastSeenAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'Time of the last heartbeat.',
-    }),
-    backsOffUntil: t.expose('backsOffUntil', {
-      type: 'DateTime',
-      nullable: true,
-      description:
-        'Time until which the node accepts no runs because starts failed; then it starts one run at a time until a start succeeds. Null: the node does not back off.',
     }),
     backsOffBecause: t.string({
       nullable: true,
@@ -145,24 +140,19 @@ builder.node(GpuRef, {
   },
   loadMany: (ids, { load }) => loadGpus(load, ids),
   fields: (t) => ({
-    node: t.field({
-      type: PoolNodeRef,
-      description: 'The machine that has the GPU.',
-      resolve: ({ nodeId }, _args, { load }) => requireRow(load.node.load(nodeId)),
+    ...show(t, {
+      index: ['Int', 'Physical index on its node.'],
+      model: ['String', 'Model, in the words of its driver or of the configuration.'],
+      uuid: ['String?', 'UUID of the GPU as nvidia-smi prints it; null: declared in the configuration, or unknown.'],
+      tensorCores: ['Boolean', 'Whether the GPU has tensor cores.'],
+      cuda: ['[String]', 'Lowest and highest CUDA version; empty: unknown.'],
     }),
-    index: t.exposeInt('index', { description: 'Physical index on its node.' }),
-    model: t.exposeString('model', { description: 'Model, in the words of its driver or of the configuration.' }),
-    uuid: t.exposeString('uuid', {
-      nullable: true,
-      description: 'UUID of the GPU as nvidia-smi prints it; null: declared in the configuration, or unknown.',
-    }),
+    node: edge(t, 'nodeId', 'The machine that has the GPU.'),
     memoryBytes: t.field({
       type: 'UInt53',
       description: 'Total memory, in bytes.',
       resolve: ({ memoryGib }) => Math.round(memoryGib * GiB),
     }),
-    tensorCores: t.exposeBoolean('tensorCores', { description: 'Whether the GPU has tensor cores.' }),
-    cuda: t.exposeStringList('cuda', { description: 'Lowest and highest CUDA version; empty: unknown.' }),
     allocated: t.boolean({
       description:
         'Whether a run holds the GPU. On Slurm and Kubernetes, which choose the GPUs, only the number of allocated GPUs is exact, including those of other users.',

@@ -13,9 +13,9 @@ import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { describeValues } from '../frame/enum-values.ts'
 import { ExecutorKind } from '../frame/enums.ts'
+import { edge, requireRow, show } from '../frame/fields.ts'
 import { readRates } from '../frame/money.ts'
-import { requireRow } from '../frame/problem.ts'
-import { HoldRef, PoolNodeRef, PoolRef, SubmissionQueueRef, UserRef } from '../frame/refs.ts'
+import { HoldRef, PoolNodeRef, PoolRef, SubmissionQueueRef } from '../frame/refs.ts'
 import { LimitsRef } from '../policies/limits.ts'
 import { Capacity } from './pool-node.ts'
 
@@ -29,6 +29,10 @@ export interface LeaderShape {
 const Leader = builder.objectRef<LeaderShape>('Leader').implement({
   description: 'The server process that schedules a pool.',
   fields: (t) => ({
+    ...show(t, {
+      epoch: ['UInt53', 'Number that grows with every takeover by another process.'],
+      renewedAt: ['DateTime', 'Time of the last heartbeat.'],
+    }),
     process: t.string({
       nullable: true,
       description: 'Host name, process id and start time of the leader; null: you may not see all jobs.',
@@ -39,11 +43,6 @@ const Leader = builder.objectRef<LeaderShape>('Leader').implement({
       description: 'Host name of the machine; null: you may not see all jobs.',
       resolve: ({ host }, _args, { viewer }) => (seesAll(viewer) ? host : null),
     }),
-    epoch: t.expose('epoch', {
-      type: 'UInt53',
-      description: 'Number that grows with every takeover by another process.',
-    }),
-    renewedAt: t.expose('renewedAt', { type: 'DateTime', description: 'Time of the last heartbeat.' }),
   }),
 })
 
@@ -57,11 +56,12 @@ const PoolPolicy = builder.enumType('PoolPolicy', {
 
 const PoolRates = builder.objectRef<Rates>('PoolRates').implement({
   description: 'Cost of holding resources of a pool for one hour.',
-  fields: (t) => ({
-    cpuHour: t.exposeFloat('cpuHour', { description: 'Cost per core and hour.' }),
-    gpuHour: t.exposeFloat('gpuHour', { description: 'Cost per GPU and hour.' }),
-    currency: t.exposeString('currency', { description: 'Currency, by ISO 4217. Amounts are never converted.' }),
-  }),
+  fields: (t) =>
+    show(t, {
+      cpuHour: ['Float', 'Cost per core and hour.'],
+      gpuHour: ['Float', 'Cost per GPU and hour.'],
+      currency: ['String', 'Currency, by ISO 4217. Amounts are never converted.'],
+    }),
 })
 
 const readPool = ({ name }: { name: string }, { load }: RequestContext): Promise<Pool> =>
@@ -69,36 +69,28 @@ const readPool = ({ name }: { name: string }, { load }: RequestContext): Promise
 
 const AccountShare = builder.objectRef<AccountShareRow>('AccountShare').implement({
   description: 'Usage of a pool by an account at the last count of the leader.',
-  fields: (t) => ({
-    account: t.exposeString('account', {
-      description: 'The account; includes the accounts below it.',
-    }),
-    occupancy: t.exposeFloat('occupancy', {
-      description: 'Largest share of any resource held by its running jobs, divided by its weight.',
-    }),
-    decayedUse: t.exposeFloat('decayedUse', {
-      nullable: true,
-      description:
+  fields: (t) =>
+    show(t, {
+      account: ['String', 'The account; includes the accounts below it.'],
+      occupancy: ['Float', 'Largest share of any resource held by its running jobs, divided by its weight.'],
+      decayedUse: [
+        'Float?',
         'Mean of the past occupancy, whose weight halves with every half-life; null: `shareHalfLifeSeconds` of the pool is null.',
-    }),
-    share: t.exposeFloat('share', {
-      description:
+      ],
+      share: [
+        'Float',
         'Sort key of the account among those at its level of the tree, smallest first: the decayed use that is predicted for about the end of the runs, or without a half-life the occupancy.',
+      ],
+      weight: ['Float', 'Weight from the configuration; 1 by default.'],
+      running: ['Int', 'Jobs of the account that hold resources.'],
+      queued: ['Int', 'QUEUED jobs of the account whose gates are all open.'],
     }),
-    weight: t.exposeFloat('weight', { description: 'Weight from the configuration; 1 by default.' }),
-    running: t.exposeInt('running', { description: 'Jobs of the account that hold resources.' }),
-    queued: t.exposeInt('queued', { description: 'QUEUED jobs of the account whose gates are all open.' }),
-  }),
 })
 
 const GpuUserCount = builder.objectRef<GpuModelRow['byUser'][number]>('GpuUserCount').implement({
   description: 'Number of GPUs of a model that the runs of a user hold.',
   fields: (t) => ({
-    user: t.field({
-      type: UserRef,
-      description: 'Whose runs hold the GPUs.',
-      resolve: ({ userId }, _args, { load }) => requireRow(load.user.load(userId)),
-    }),
+    user: edge(t, 'userId', 'Whose runs hold the GPUs.'),
     count: t.exposeInt('count', { description: 'GPUs that the runs of the user hold.' }),
   }),
 })
@@ -106,15 +98,15 @@ const GpuUserCount = builder.objectRef<GpuModelRow['byUser'][number]>('GpuUserCo
 const GpuModelCount = builder.objectRef<GpuModelRow>('GpuModelCount').implement({
   description: 'Number of GPUs of a model in a pool.',
   fields: (t) => ({
-    model: t.exposeString('model', { description: 'Model, in the words of its driver or of the configuration.' }),
+    ...show(t, {
+      model: ['String', 'Model, in the words of its driver or of the configuration.'],
+      count: ['Int', 'GPUs of all nodes of the pool.'],
+      allocated: ['Int', 'GPUs that runs hold; on Slurm and Kubernetes also those that other users hold.'],
+    }),
     memoryBytes: t.field({
       type: 'UInt53',
       description: 'Memory of one GPU, in bytes.',
       resolve: ({ memoryGib }) => Math.round(memoryGib * GiB),
-    }),
-    count: t.exposeInt('count', { description: 'GPUs of all nodes of the pool.' }),
-    allocated: t.exposeInt('allocated', {
-      description: 'GPUs that runs hold; on Slurm and Kubernetes also those that other users hold.',
     }),
     byUser: t.field({
       type: [GpuUserCount],

@@ -3,6 +3,7 @@ import { readUse, type UsageBy, type UsagePoint, usagePointsMax } from '../../..
 import { type SamplePoint, samplePointsMax } from '../../../domain/usage/run-samples.ts'
 import { builder } from '../frame/builder.ts'
 import { describeValues } from '../frame/enum-values.ts'
+import { show } from '../frame/fields.ts'
 import { addKeyEdges } from '../frame/key-edges.ts'
 import { MoneyRef } from '../frame/money.ts'
 import { RunRef } from '../frame/refs.ts'
@@ -13,24 +14,15 @@ const UsageSample = builder.objectRef<SamplePoint>('UsageSample').implement({
   description:
     'Resources that a run used at one moment, or in one interval of a longer run. A field is null if it could not be measured.',
   fields: (t) => ({
-    at: t.expose('at', { type: 'DateTime', description: 'When it was measured; of an interval: its end.' }),
+    ...show(t, {
+      at: ['DateTime', 'When it was measured; of an interval: its end.'],
+      memoryBytes: ['UInt53?', 'Memory in use without caches that can be dropped, in bytes; of an interval: the most.'],
+      gpuPercent: ['Float?', 'Utilization of the GPUs of the run on average, 0 … 100.'],
+      gpuMemoryBytes: ['UInt53?', 'Memory in use on all GPUs of the run, in bytes; of an interval: the most.'],
+    }),
     cpu: t.exposeFloat('cpuCores', {
       nullable: true,
       description: 'Cores in use, on average since the sample before; null also in the first sample of most executors.',
-    }),
-    memoryBytes: t.expose('memoryBytes', {
-      type: 'UInt53',
-      nullable: true,
-      description: 'Memory in use without caches that can be dropped, in bytes; of an interval: the most.',
-    }),
-    gpuPercent: t.exposeFloat('gpuPercent', {
-      nullable: true,
-      description: 'Utilization of the GPUs of the run on average, 0 … 100.',
-    }),
-    gpuMemoryBytes: t.expose('gpuMemoryBytes', {
-      type: 'UInt53',
-      nullable: true,
-      description: 'Memory in use on all GPUs of the run, in bytes; of an interval: the most.',
     }),
   }),
 })
@@ -79,10 +71,20 @@ const UsagePointRef = builder.objectRef<UsagePoint>('UsagePoint')
 UsagePointRef.implement({
   description: 'Use of pools by the jobs of one key in one bucket of time.',
   fields: (t) => ({
-    at: t.expose('at', { type: 'DateTime', description: 'Begin of the bucket.' }),
-    key: t.exposeString('key', {
-      nullable: true,
-      description: 'The key, as a filter of jobs takes it; null: jobs without a team.',
+    ...show(t, {
+      at: ['DateTime', 'Begin of the bucket.'],
+      key: ['String?', 'The key, as a filter of jobs takes it; null: jobs without a team.'],
+      started: ['Int', 'Runs that the scheduler started.'],
+      finished: ['Int', 'Jobs that reached a final state.'],
+      failed: ['Int', 'Jobs that reached FAILED; part of `finished`.'],
+      waitP50Seconds: [
+        'Float?',
+        'Half of the started runs waited at most this long, in seconds, within a factor of 1.2; null: none started.',
+      ],
+      waitP95Seconds: [
+        'Float?',
+        '95 of 100 started runs waited at most this long, in seconds, within a factor of 1.2.',
+      ],
     }),
     averageRunning: t.exposeFloat('running', average('Jobs that hold resources: STARTING, RUNNING, CANCELLING')),
     averageQueued: t.exposeFloat('queued', average('Jobs that are QUEUED')),
@@ -101,18 +103,6 @@ UsagePointRef.implement({
     memoryCapacityBytes: t.expose('memoryCapacityBytes', {
       type: 'UInt53',
       ...average('Bytes of memory of all nodes, of the pool or of all pools of the answer'),
-    }),
-    started: t.exposeInt('started', { description: 'Runs that the scheduler started.' }),
-    finished: t.exposeInt('finished', { description: 'Jobs that reached a final state.' }),
-    failed: t.exposeInt('failed', { description: 'Jobs that reached FAILED; part of `finished`.' }),
-    waitP50Seconds: t.exposeFloat('waitP50Seconds', {
-      nullable: true,
-      description:
-        'Half of the started runs waited at most this long, in seconds, within a factor of 1.2; null: none started.',
-    }),
-    waitP95Seconds: t.exposeFloat('waitP95Seconds', {
-      nullable: true,
-      description: '95 of 100 started runs waited at most this long, in seconds, within a factor of 1.2.',
     }),
     cost: t.field({
       type: MoneyRef,

@@ -1,19 +1,24 @@
 import { type NodesChange, type NodesMessage, nodesPerMessage } from '../../../feed/node-watch.ts'
 import { decodeCursor, encodeCursor, invalidCursor } from '../../rows/cursor.ts'
 import { builder } from '../frame/builder.ts'
+import { show } from '../frame/fields.ts'
 import { PoolNodeRef, PoolRef } from '../frame/refs.ts'
 import { StreamHeartbeat } from './subscriptions.ts'
 
 const NodesChanged = builder.objectRef<NodesChange>('NodesChanged').implement({
   description: 'Nodes of a pool that are new or changed, or were removed.',
   fields: (t) => ({
+    ...show(t, {
+      isStart: ['Boolean', 'Whether the list begins with this message: forget the nodes of earlier messages.'],
+      cursor: [
+        'Cursor',
+        'Pass this to `after` to continue from here. A pool that has changed since is sent from the start.',
+      ],
+    }),
     pool: t.field({
       type: PoolRef,
       description: 'The pool, with its capacity, use and holds as they are now.',
       resolve: ({ pool: name }) => ({ name }),
-    }),
-    isStart: t.exposeBoolean('isStart', {
-      description: 'Whether the list begins with this message: forget the nodes of earlier messages.',
     }),
     nodes: t.field({
       type: [PoolNodeRef],
@@ -27,10 +32,6 @@ const NodesChanged = builder.objectRef<NodesChange>('NodesChanged').implement({
     removedIds: t.idList({
       description: 'The removed nodes. At most 200.',
       resolve: ({ removedIds }) => [...removedIds],
-    }),
-    cursor: t.expose('cursor', {
-      type: 'Cursor',
-      description: 'Pass this to `after` to continue from here. A pool that has changed since is sent from the start.',
     }),
   }),
 })

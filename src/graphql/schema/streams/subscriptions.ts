@@ -12,7 +12,7 @@ import type { RequestContext } from '../../rows/context.ts'
 import { decodeCursor } from '../../rows/cursor.ts'
 import { builder } from '../frame/builder.ts'
 import { StreamResetReason } from '../frame/enums.ts'
-import { requireRow } from '../frame/problem.ts'
+import { requireRow, show } from '../frame/fields.ts'
 import { JobEventRef, JobRef, RunRef } from '../frame/refs.ts'
 import { feedCursor, openSeqCursor, seqCursor } from '../jobs/event-cursor.ts'
 import { JobFilterInput } from '../jobs/job-filter.ts'
@@ -30,21 +30,24 @@ const cursorDescription = 'Pass this to `after` to continue from here.'
 const JobTransitions = builder.objectRef<Message<JobStatusMessage, 'transitions'>>('JobTransitions').implement({
   description: 'Consecutive events of one job, at most 200; empty if only progress or stateInfo changed.',
   fields: (t) => ({
+    ...show(t, {
+      matches: [
+        'Boolean',
+        'Whether the filter of the subscription admits the job as it is now; true without a filter.',
+      ],
+      cursor: ['Cursor', cursorDescription],
+      isFinal: ['Boolean', 'Whether these events end in a final state.'],
+    }),
     job: t.field({
       type: JobRef,
       description: 'The job as it is now.',
       resolve: ({ job }) => job,
-    }),
-    matches: t.exposeBoolean('matches', {
-      description: 'Whether the filter of the subscription admits the job as it is now; true without a filter.',
     }),
     transitions: t.field({
       type: [JobEventRef],
       description: 'The events, in order.',
       resolve: ({ events }): FeedEvent[] => [...events],
     }),
-    cursor: t.expose('cursor', { type: 'Cursor', description: cursorDescription }),
-    isFinal: t.exposeBoolean('isFinal', { description: 'Whether these events end in a final state.' }),
   }),
 })
 
@@ -66,15 +69,22 @@ const StreamReset = builder
 
 export const StreamHeartbeat = builder.objectRef<Cursored & { at: Date }>('StreamHeartbeat').implement({
   description: 'A sign that the stream is alive, sent after about 15 seconds without other messages.',
-  fields: (t) => ({
-    cursor: t.expose('cursor', { type: 'Cursor', description: cursorDescription }),
-    at: t.expose('at', { type: 'DateTime', description: 'When the message was sent, rounded down to a whole second.' }),
-  }),
+  fields: (t) =>
+    show(t, {
+      cursor: ['Cursor', cursorDescription],
+      at: ['DateTime', 'When the message was sent, rounded down to a whole second.'],
+    }),
 })
 
 const LogBatch = builder.objectRef<Message<TailMessage, 'batch'>>('LogBatch').implement({
   description: 'Output of one run. Offsets count the bytes of all streams, also of those not requested.',
   fields: (t) => ({
+    ...show(t, {
+      startOffset: ['UInt53', 'Offset of the first byte.'],
+      endOffset: ['UInt53', 'Offset after the last byte.'],
+      cursor: ['Cursor', cursorDescription],
+      isFinal: ['Boolean', 'Whether the output of the job ends here.'],
+    }),
     runNumber: t.exposeInt('run', { description: 'Number of the run that wrote the lines, from 1.' }),
     text: t.string({
       description: 'The output as text.',
@@ -87,10 +97,6 @@ const LogBatch = builder.objectRef<Message<TailMessage, 'batch'>>('LogBatch').im
       complexity: batchLinesCost,
       resolve: ({ lines }) => [...lines],
     }),
-    startOffset: t.expose('startOffset', { type: 'UInt53', description: 'Offset of the first byte.' }),
-    endOffset: t.expose('endOffset', { type: 'UInt53', description: 'Offset after the last byte.' }),
-    cursor: t.expose('cursor', { type: 'Cursor', description: cursorDescription }),
-    isFinal: t.exposeBoolean('isFinal', { description: 'Whether the output of the job ends here.' }),
   }),
 })
 

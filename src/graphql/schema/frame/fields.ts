@@ -1,0 +1,103 @@
+import type { FieldMap } from '@pothos/core'
+import { NotFound } from '../../../domain/errors.ts'
+import type { builder } from './builder.ts'
+import {
+  ArtifactRef,
+  HoldRef,
+  JobRef,
+  JobSessionRef,
+  PoolNodeRef,
+  RunRef,
+  SlotReservationRef,
+  SnapshotRef,
+  TeamRef,
+  UserRef,
+} from './refs.ts'
+
+type FieldBuilder<Row> = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Row>
+
+/** The type of a field that shows a value as it is; `?`: the value may be null. */
+type ShownType<Value> = [Value] extends [NonNullable<Value>] ? TypeName<Value> : `${TypeName<NonNullable<Value>>}?`
+
+type TypeName<Value> = [Value] extends [string]
+  ? 'String' | 'ID' | 'Cursor'
+  : [Value] extends [boolean]
+    ? 'Boolean'
+    : [Value] extends [number]
+      ? 'Int' | 'Float' | 'UInt53'
+      : [Value] extends [bigint | number]
+        ? 'UInt53'
+        : [Value] extends [Date]
+          ? 'DateTime'
+          : [Value] extends [readonly string[]]
+            ? '[String]'
+            : [Value] extends [readonly number[]]
+              ? '[Int]'
+              : 'JSONObject'
+
+type Shown<Row> = { [Column in keyof Row]?: readonly [type: ShownType<Row[Column]>, description: string] }
+
+/** Fields that show values of the row under their own names. */
+export function show<Row>(t: FieldBuilder<Row>, fields: Shown<Row>): FieldMap {
+  const declare = ([name, [type, description]]: [string, readonly [string, string]]) => {
+    const [, list, item] = /^(\[?)(\w+)/.exec(type) ?? []
+    const options = { type: list ? [item] : item, nullable: type.endsWith('?'), description }
+    return [name, t.expose(name as never, options as never)]
+  }
+  return Object.fromEntries(Object.entries(fields as Record<string, readonly [string, string]>).map(declare))
+}
+
+/** Objects to which fields lead, by the names of their loaders. */
+const targets = {
+  artifact: ArtifactRef,
+  hold: HoldRef,
+  job: JobRef,
+  node: PoolNodeRef,
+  run: RunRef,
+  session: JobSessionRef,
+  slot: SlotReservationRef,
+  snapshot: SnapshotRef,
+  team: TeamRef,
+  user: UserRef,
+}
+type Target = keyof typeof targets
+
+/** The target can be left out if the name of the column has it: `jobId`. */
+type Named<Column> = Column extends `${Target}Id` ? [] : [target: Target]
+
+type ColumnOf<Row, Value> = { [Column in keyof Row]: Row[Column] extends Value ? Column : never }[keyof Row] & string
+
+/** A field with the object whose id a column has. */
+export const edge = <Row, Column extends ColumnOf<Row, string>>(
+  t: FieldBuilder<Row>,
+  column: Column,
+  description: string,
+  ...[target = column.slice(0, -2) as Target]: Named<Column>
+): FieldMap[string] =>
+  t.field({
+    type: targets[target] as typeof JobRef,
+    description,
+    resolve: (row, _args, { load }) => requireRow<unknown>(load[target].load(row[column] as string)) as never,
+  })
+
+/** The same for an id that may be null, and for an object that may be deleted or hidden. */
+export const edgeOrNull = <Row, Column extends ColumnOf<Row, string | null>>(
+  t: FieldBuilder<Row>,
+  column: Column,
+  description: string,
+  ...[target = column.slice(0, -2) as Target]: Named<Column>
+): FieldMap[string] =>
+  t.field({
+    type: targets[target] as typeof JobRef,
+    nullable: true,
+    description,
+    resolve: (row, _args, { load }) =>
+      (row[column] === null ? null : load[target].load(row[column] as string)) as never,
+  })
+
+/** Refuses if the row was deleted since the mutation wrote it. */
+export async function requireRow<Row>(row: Promise<Row | null>): Promise<Row> {
+  const found = await row
+  if (found === null) throw new NotFound('The object was deleted meanwhile')
+  return found
+}
