@@ -1,33 +1,37 @@
 import { leadSql, lineJoins } from '../../domain/queue/line.ts'
 import { holdingSql } from '../../domain/state.ts'
-import type { Listing } from './keyset.ts'
+import type { Key, Listing } from './keyset.ts'
 
 /** Rows and order of the lists of the API. */
 
 export type JobOrderField = 'CREATED_AT' | 'STARTED_AT' | 'FINISHED_AT' | 'PRIORITY'
 
+const text = (sql: string): Key => ({ sql, type: 'text' })
+const number = (sql: string): Key => ({ sql, type: 'bigint' })
+const time = (sql: string): Key => ({ sql, type: 'timestamptz' })
+
 const jobKeys = {
-  CREATED_AT: { sql: 'j.created_at', type: 'timestamptz' },
+  CREATED_AT: time('j.created_at'),
   // Jobs that never started sort after all others.
-  STARTED_AT: { sql: "coalesce(j.started_at, 'infinity')", type: 'timestamptz' },
+  STARTED_AT: time("coalesce(j.started_at, 'infinity')"),
   // Alive jobs sort after final ones.
-  FINISHED_AT: { sql: "coalesce(j.finished_at, 'infinity')", type: 'timestamptz' },
-  PRIORITY: { sql: 'coalesce(j.priority_override, j.base_priority)::bigint', type: 'bigint' },
-} as const satisfies Record<JobOrderField, Listing['keys'][number]>
+  FINISHED_AT: time("coalesce(j.finished_at, 'infinity')"),
+  PRIORITY: number('coalesce(j.priority_override, j.base_priority)::bigint'),
+} satisfies Record<JobOrderField, Key>
 
 /** A list in the order of its ids. */
 const listById = (name: string, from: string, id: string): Listing => ({
   name,
   from,
   id,
-  keys: [{ sql: id, type: 'text' }],
+  keys: [text(id)],
 })
 
 export const jobsListing = (field: JobOrderField, descending: boolean): Listing => ({
   name: `jobs/${field}/${descending ? 'DESC' : 'ASC'}`,
   from: 'job j',
   id: 'j.id',
-  keys: [jobKeys[field], { sql: 'j.id', type: 'text' }],
+  keys: [jobKeys[field], text('j.id')],
   descending,
 })
 
@@ -37,14 +41,13 @@ export const queueEntriesListing: Listing = {
   from: `job j LEFT JOIN (queue_entry q ${lineJoins}) ON q.job_id = j.id`,
   id: 'j.id',
   keys: [
-    {
-      sql: `(CASE WHEN j.state IN ${holdingSql} THEN 0 WHEN j.state = 'QUEUED' THEN 1 WHEN j.state = 'BLOCKED' THEN 2 ELSE 3 END)::bigint`,
-      type: 'bigint',
-    },
-    { sql: `coalesce(CASE WHEN q.job_id IS NULL THEN 0 ELSE ${leadSql} END, 0)`, type: 'bigint' },
-    { sql: '(-coalesce(q.bid, 0))::bigint', type: 'bigint' },
-    { sql: 'coalesce(q.sequence, j.sequence)', type: 'bigint' },
-    { sql: 'j.id', type: 'text' },
+    number(
+      `(CASE WHEN j.state IN ${holdingSql} THEN 0 WHEN j.state = 'QUEUED' THEN 1 WHEN j.state = 'BLOCKED' THEN 2 ELSE 3 END)::bigint`,
+    ),
+    number(`coalesce(CASE WHEN q.job_id IS NULL THEN 0 ELSE ${leadSql} END, 0)`),
+    number('(-coalesce(q.bid, 0))::bigint'),
+    number('coalesce(q.sequence, j.sequence)'),
+    text('j.id'),
   ],
 }
 
@@ -52,7 +55,7 @@ export const runsListing: Listing = {
   name: 'runs',
   from: '(SELECT * FROM run WHERE run.job_id = parent.id) r',
   id: 'r.id',
-  keys: [{ sql: 'r.number::bigint', type: 'bigint' }],
+  keys: [number('r.number::bigint')],
 }
 
 /**
@@ -67,17 +70,14 @@ export const eventsListing: Listing = {
   from: `(SELECT * FROM event WHERE event.job_id = split_part(parent.id, '@', 1)
     AND event.seq <= split_part(parent.id, '@', 2)::bigint) e`,
   id: `'event_' || substr(e.job_id, ${'job_'.length + 1}) || '_' || e.seq`,
-  keys: [{ sql: 'e.seq', type: 'bigint' }],
+  keys: [number('e.seq')],
 }
 
 export const artifactsListing: Listing = {
   name: 'artifacts',
   from: '(SELECT * FROM artifact WHERE artifact.job_id = parent.id) a',
   id: 'a.id',
-  keys: [
-    { sql: 'a.seq', type: 'bigint' },
-    { sql: 'a.name', type: 'text' },
-  ],
+  keys: [number('a.seq'), text('a.name')],
 }
 
 export const dependentsListing = listById(
@@ -90,10 +90,7 @@ export const slotsListing: Listing = {
   name: 'slotReservations',
   from: 'slot_reservation s',
   id: 's.id',
-  keys: [
-    { sql: 's.created_at', type: 'timestamptz' },
-    { sql: 's.id', type: 'text' },
-  ],
+  keys: [time('s.created_at'), text('s.id')],
   descending: true,
 }
 
@@ -103,10 +100,7 @@ export const approvalsListing: Listing = {
   name: 'approvals',
   from: 'approval a JOIN job j ON j.id = a.job_id',
   id: 'a.id',
-  keys: [
-    { sql: 'a.requested_at', type: 'timestamptz' },
-    { sql: 'a.id', type: 'text' },
-  ],
+  keys: [time('a.requested_at'), text('a.id')],
   descending: true,
 }
 
@@ -115,28 +109,21 @@ export const approvalRulesListing: Listing = {
   name: 'approvalRules',
   from: 'approval_rule r',
   id: 'r.id',
-  keys: [
-    { sql: '(-r.priority)::bigint', type: 'bigint' },
-    { sql: 'r.created_at', type: 'timestamptz' },
-    { sql: 'r.id', type: 'text' },
-  ],
+  keys: [number('(-r.priority)::bigint'), time('r.created_at'), text('r.id')],
 }
 
 export const capacityReservationsListing: Listing = {
   name: 'capacityReservations',
   from: 'capacity_reservation c',
   id: 'c.id',
-  keys: [
-    { sql: 'c.starts_at', type: 'timestamptz' },
-    { sql: 'c.id', type: 'text' },
-  ],
+  keys: [time('c.starts_at'), text('c.id')],
 }
 
 export const auditListing: Listing = {
   name: 'auditLog',
   from: 'audit_entry a',
   id: 'a.id',
-  keys: [{ sql: 'a.seq', type: 'bigint' }],
+  keys: [number('a.seq')],
   descending: true,
 }
 
@@ -148,10 +135,7 @@ export const gpusListing: Listing = {
   name: 'gpus',
   from: 'device d',
   id: "'gpu_' || d.node_id || '_' || d.device",
-  keys: [
-    { sql: 'd.node_id', type: 'text' },
-    { sql: 'd.device::bigint', type: 'bigint' },
-  ],
+  keys: [text('d.node_id'), number('d.device::bigint')],
 }
 
 export const nodeRunsListing = listById(
@@ -167,7 +151,7 @@ export type PeopleOrder = 'CREATED_AT' | 'NAME'
 const listPeople = (name: string, from: string, alias: string, by: PeopleOrder): Listing =>
   by === 'CREATED_AT'
     ? listById(name, from, `${alias}.id`)
-    : { name: `${name}/NAME`, from, id: `${alias}.id`, keys: [{ sql: `${alias}.name`, type: 'text' }] }
+    : { name: `${name}/NAME`, from, id: `${alias}.id`, keys: [text(`${alias}.name`)] }
 
 export const usersListing = (by: PeopleOrder) => listPeople('users', '"user" u', 'u', by)
 
@@ -183,10 +167,7 @@ export const secretsListing: Listing = {
   name: 'secrets',
   from: 'secret s',
   id: 's.id',
-  keys: [
-    { sql: 's.name', type: 'text' },
-    { sql: 's.id', type: 'text' },
-  ],
+  keys: [text('s.name'), text('s.id')],
 }
 
 export const tokensListing = { ...listById('tokens', 'api_token t', 't.id'), descending: true }
@@ -195,10 +176,7 @@ const listDeliveries = (state: string, key: string, descending: boolean): Listin
   name: `deliveries/${state}`,
   from: `(SELECT * FROM webhook_delivery w WHERE w.endpoint = parent.id AND w.state = '${state}') d`,
   id: 'd.id',
-  keys: [
-    { sql: key, type: 'timestamptz' },
-    { sql: 'd.id', type: 'text' },
-  ],
+  keys: [time(key), text('d.id')],
   descending,
 })
 
