@@ -25,16 +25,15 @@ export type ErrorCode =
 export const errorsMax = 20
 const messageCharactersMax = 1_000
 
-export const buildErrorBody = (code: ErrorCode, message: string, more: { retryAfterSeconds?: number } = {}) => ({
-  errors: [{ message, extensions: { code, requestId: currentRequest().id, ...more } }],
-})
-
 export const refusal = (code: ErrorCode, message: string) => new GraphQLError(message, { extensions: { code } })
 
 export const rateLimited = (message: string, retryAfterSeconds: number) =>
   new GraphQLError(`${message}; try again in ${retryAfterSeconds} s`, {
     extensions: { code: 'RATE_LIMITED', retryAfterSeconds },
   })
+
+export const badRequest = (message: string, status = 400) =>
+  new GraphQLError(message, { extensions: { code: 'BAD_REQUEST', http: { status } } })
 
 /** HTTP status by code, for requests that were not executed; used for every content type. */
 const statuses: Readonly<Record<string, number>> = {

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import type { ServerResponse } from 'node:http'
 import { extname, join } from 'node:path'
 import { acceptsEncoding, type Exchange } from './compression.ts'
-import { sendText } from './refused-bodies.ts'
+import { sendPlain } from './refused-bodies.ts'
 
 /**
  * The web console, as `npm run prepare` built it: a page for all of its URLs, and files with hashed names that browsers
@@ -35,7 +34,7 @@ export class ConsoleFiles {
   send({ request, response }: Exchange, path: string): void {
     response.setHeader('referrer-policy', 'same-origin')
     const file = this.#files.get(path)
-    if (!/^(GET|HEAD)$/.test(request.method ?? '')) refuseMethod(response)
+    if (!/^(GET|HEAD)$/.test(request.method ?? '')) sendPlain(response.setHeader('allow', 'GET, HEAD'), 405, 'Use GET')
     else if (file) sendFile({ request, response }, file)
     else if (this.#page === null) sendPlain(response, 404, notBuilt)
     else this.#sendPage({ request, response }, renderPage(this.#page, path))
@@ -50,14 +49,6 @@ export class ConsoleFiles {
     })
     response.end(request.method === 'HEAD' ? undefined : page.replace('nonce=""', () => `nonce="${nonce}"`))
   }
-}
-
-const sendPlain = (response: ServerResponse, status: number, text: string) =>
-  sendText(response, status, { type: 'text/plain; charset=utf-8', text })
-
-function refuseMethod(response: ServerResponse): void {
-  response.setHeader('allow', 'GET, HEAD')
-  sendPlain(response, 405, 'Use GET')
 }
 
 const notBuilt =

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { anonymous, type Viewer } from '../../domain/access.ts'
 import { checkTicket } from '../../domain/tickets.ts'
 import { limits } from '../caller-limits.ts'
-import { buildErrorBody, type ErrorCode } from '../errors.ts'
+import type { ErrorCode } from '../errors.ts'
 import { KeyedLimit } from '../keyed-limit.ts'
 import { createContext, type Rooms } from '../rows/context.ts'
 import { formatTarget, parseTarget } from '../rows/download-target.ts'
@@ -10,7 +10,7 @@ import type { FindAddress } from './client-address.ts'
 import type { Exchange } from './compression.ts'
 import { type DownloadFile, openFile } from './download-files.ts'
 import { sendPreflight } from './negotiation.ts'
-import { sendJson } from './refused-bodies.ts'
+import { refuseMethod, sendError, sendRateLimited } from './refused-bodies.ts'
 
 export interface DownloadsOptions {
   findAddress: FindAddress
@@ -42,7 +42,10 @@ export class Downloads {
     const { request, response } = exchange
     if (request.method === 'OPTIONS')
       return sendPreflight(response, [...this.#options.allowedHeaders, 'if-range', 'range'])
-    if (request.method !== 'GET' && request.method !== 'HEAD') return refuseMethod(response)
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.setHeader('cache-control', 'no-store')
+      return refuseMethod(response, 'GET, HEAD, OPTIONS', 'Use GET or HEAD')
+    }
     response.setHeader('referrer-policy', 'no-referrer')
     if (request.headers.origin !== undefined) response.setHeader('access-control-expose-headers', exposedHeaders)
     const url = new URL(request.url ?? '/', 'http://localhost')
@@ -55,7 +58,7 @@ export class Downloads {
     })
     if (!viewer) return
     const release = this.#inFlight.tryAcquire(viewer.userId)
-    if (!release) return refuseMany(response)
+    if (!release) return sendRateLimited(response, tooMany, retryAfterSeconds)
     try {
       const file = await openFile(createContext(this.#options.rooms, viewer), target)
       if (!file) return refuse(response, 404, 'NOT_FOUND', notFoundText[target.kind])
@@ -99,21 +102,12 @@ const notFoundText = {
   snapshot: 'The job has no snapshot, or the token is not that of its run',
 } as const
 
-function refuseMethod(response: ServerResponse): void {
-  response.setHeader('allow', 'GET, HEAD, OPTIONS')
-  refuse(response, 405, 'BAD_REQUEST', 'Use GET or HEAD')
-}
-
-function refuseMany(response: ServerResponse): void {
-  response.setHeader('retry-after', String(retryAfterSeconds))
-  const message = `${limits.downloadsInFlightMax} of your downloads are in flight; wait for one of them`
-  sendJson(response, 429, buildErrorBody('RATE_LIMITED', message, { retryAfterSeconds }))
-}
+const tooMany = `${limits.downloadsInFlightMax} of your downloads are in flight; wait for one of them`
 
 function refuse(response: ServerResponse, status: number, code: ErrorCode, message: string): void {
   response.setHeader('cache-control', 'no-store')
   if (status === 401) response.setHeader('www-authenticate', 'Bearer')
-  sendJson(response, status, buildErrorBody(code, message))
+  sendError(response, status, code, message)
 }
 
 /** The bytes from `start` up to `end`. */

@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../platform/clock.ts'
-import { buildErrorBody } from '../errors.ts'
 import { closeGradually } from './closing-streams.ts'
-import { sendJson } from './refused-bodies.ts'
+import { sendError } from './refused-bodies.ts'
 
 /** Supervisors kill a process after 10 s, and the rest of the server needs time too. */
 const drainMsDefault = 5_000
@@ -93,5 +92,5 @@ function sendStopping(response: ServerResponse, message: string) {
 
 export function sendUnavailable(response: ServerResponse, message: string) {
   response.setHeader('cache-control', 'no-store')
-  sendJson(response, 503, buildErrorBody('UNAVAILABLE', message))
+  sendError(response, 503, 'UNAVAILABLE', message)
 }

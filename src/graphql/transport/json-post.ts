@@ -5,13 +5,12 @@ import { type GraphQLParams, processRegularResult } from 'graphql-yoga'
 import { anonymous, type Viewer } from '../../domain/access.ts'
 import type { TrustedDocuments } from '../admission/trusted-documents.ts'
 import { limits } from '../caller-limits.ts'
-import { buildErrorBody } from '../errors.ts'
 import { KeyedLimit, type Share } from '../keyed-limit.ts'
 import type { FindAddress } from './client-address.ts'
 import { type Exchange, sendCompressible } from './compression.ts'
 import type { GraphqlEngine, Requester } from './engine.ts'
 import { readBody } from './read-body.ts'
-import { sendJson } from './refused-bodies.ts'
+import { sendError, sendRateLimited } from './refused-bodies.ts'
 
 const typeByAccept: Readonly<Record<string, string>> = {
   '*/*': 'application/json',
@@ -86,7 +85,7 @@ export class PostHandler {
       await this.#largeBodies.run(requester.viewer.userId, 1, execute)
     } catch (error) {
       if (!(error instanceof TooManyLargeBodies)) throw error
-      sendRefusal(exchange, 429, tooManyLargeBodies)
+      sendBusy(exchange, tooManyLargeBodies)
     }
   }
 
@@ -143,29 +142,24 @@ async function readText({ viewer }: Requester, share: Share, exchange: Exchange)
   const body = await readBody(exchange.request, { bytesMax, valuesMax: limits.bodyValuesMax, share })
   if (typeof body === 'object') return body.text
   if (body === 'gone') return null
-  if (body === 'too many values')
-    sendRefusal(
-      exchange,
-      400,
-      `The body contains more than ${limits.bodyValuesMax} values; send it in several requests`,
-    )
-  else if (body === 'too large' && viewer === anonymous)
-    sendRefusal(exchange, 401, `Authentication required: without a token the body is limited to ${bytesMax} bytes`)
-  else if (body === 'too large')
-    sendRefusal(exchange, 413, `The body is larger than ${bytesMax} bytes; send it in several requests`)
-  else sendRefusal(exchange, 429, `Your requests in flight exceed ${limits.bodyBytesInFlightMax / 1024 ** 2} MiB`)
+  const { response } = exchange
+  if (body === 'no room')
+    sendBusy(exchange, `Your requests in flight exceed ${limits.bodyBytesInFlightMax / 1024 ** 2} MiB`)
+  else if (body === 'too many values') {
+    const message = `The body contains more than ${limits.bodyValuesMax} values; send it in several requests`
+    sendError(response, 400, 'QUERY_TOO_COMPLEX', message)
+  } else if (viewer === anonymous) {
+    const message = `Authentication required: without a token the body is limited to ${bytesMax} bytes`
+    sendError(response, 401, 'UNAUTHENTICATED', message)
+  } else {
+    const message = `The body is larger than ${bytesMax} bytes; send it in several requests`
+    sendError(response, 413, 'BAD_REQUEST', message)
+  }
   return null
 }
 
-const codes = { 400: 'QUERY_TOO_COMPLEX', 401: 'UNAUTHENTICATED', 413: 'BAD_REQUEST', 429: 'RATE_LIMITED' } as const
-const retryAfterSeconds = 1
-
-function sendRefusal({ response }: Exchange, status: keyof typeof codes, message: string): void {
-  const isTemporary = status === 429
-  const text = isTemporary ? `${message}; try again in ${retryAfterSeconds} s` : message
-  if (isTemporary) response.setHeader('retry-after', String(retryAfterSeconds))
-  sendJson(response, status, buildErrorBody(codes[status], text, isTemporary ? { retryAfterSeconds } : {}))
-}
+const sendBusy = ({ response }: Exchange, message: string) =>
+  sendRateLimited(response, `${message}; try again in 1 s`, 1)
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

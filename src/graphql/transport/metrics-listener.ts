@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { exposeMetrics } from '../../platform/metrics.ts'
 import { findGateRefusal, type GateRules } from './gate.ts'
 import type { Readiness } from './health.ts'
-import { sendJson, sendText } from './refused-bodies.ts'
+import { sendJson, sendPlain } from './refused-bodies.ts'
 
 export interface MetricsListenerOptions {
   host: string
@@ -23,14 +23,14 @@ export async function listenForMetrics({
 }: MetricsListenerOptions): Promise<() => Promise<void>> {
   const paths: Readonly<Record<string, (response: ServerResponse, accept?: string) => Promise<void>>> = {
     '/metrics': sendMetrics,
-    '/healthz': async (response) => sendText(response, 200, { type: 'text/plain', text: 'ok\n' }),
+    '/healthz': async (response) => sendPlain(response, 200, 'ok'),
     '/readyz': async (response) => sendReadiness(response, await checkReadiness()),
   }
   const http = createServer((request, response) => {
     const refusal = findGateRefusal(request.headers, rules)
-    if (refusal !== null) return sendText(response, 403, { type: 'text/plain', text: `${refusal}\n` })
+    if (refusal !== null) return sendPlain(response, 403, refusal)
     const send = paths[(request.url ?? '').replace(/\?.*$/, '')]
-    if (!send) return sendText(response, 404, { type: 'text/plain', text: 'Not found\n' })
+    if (!send) return sendPlain(response, 404, 'Not found')
     send(response, request.headers.accept).catch(() => response.destroy())
   })
   await new Promise<void>((resolve, reject) => {

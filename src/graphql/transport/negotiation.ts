@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { buildErrorBody } from '../errors.ts'
-import { sendJson } from './refused-bodies.ts'
+import { refuseMethod, sendError } from './refused-bodies.ts'
 
 const corsMaxAgeSeconds = 600
 
@@ -15,8 +14,8 @@ export function negotiateContent(
 ): boolean {
   const { method, headers } = request
   if (method === 'OPTIONS') sendPreflight(response, allowedHeaders)
-  else if (method !== 'GET' && method !== 'POST') refuseMethod(response)
-  else if (!isAcceptable(request)) sendJson(response, 406, buildErrorBody('BAD_REQUEST', notAcceptableText))
+  else if (method !== 'GET' && method !== 'POST') refuseMethod(response, 'GET, POST, OPTIONS', wrongMethodText)
+  else if (!isAcceptable(request)) sendError(response, 406, 'BAD_REQUEST', notAcceptableText)
   else {
     // Without this header, proxies buffer streams.
     if (headers.accept?.includes('text/event-stream')) response.setHeader('x-accel-buffering', 'no')
@@ -56,12 +55,8 @@ export function sendPreflight(response: ServerResponse, allowedHeaders: readonly
   response.end()
 }
 
-function refuseMethod(response: ServerResponse) {
-  response.setHeader('allow', 'GET, POST, OPTIONS')
-  const message =
-    'Use GET or POST. The single connection mode of graphql-sse is not supported; open a connection for each stream'
-  sendJson(response, 405, buildErrorBody('BAD_REQUEST', message))
-}
+const wrongMethodText =
+  'Use GET or POST. The single connection mode of graphql-sse is not supported; open a connection for each stream'
 
 /** text/html is accepted for browsers, which get GraphiQL. */
 const isAcceptable = ({ method, headers: { accept } }: IncomingMessage) =>

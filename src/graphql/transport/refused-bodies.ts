@@ -1,23 +1,42 @@
 import { type IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { ErrorCode } from '../errors.ts'
+import { currentRequest } from '../request-scope.ts'
 
 export interface UnreadBounds {
   bytesMax: number
   msMax: number
 }
 
-/** `end` adds the length, so that clients recognise the end of the text before the response ends. */
-export function sendText(response: ServerResponse, status: number, { type, text }: { type: string; text: string }) {
-  response.statusCode = status
-  response.setHeader('content-type', `${type}; charset=utf-8`)
-  response.end(text)
-}
-
 export function sendPlain(response: ServerResponse, status: number, text: string) {
-  sendText(response, status, { type: 'text/plain', text: `${text}\n` })
+  sendText(response, status, 'text/plain', text)
 }
 
 export function sendJson(response: ServerResponse, status: number, body: unknown) {
-  sendText(response, status, { type: 'application/json', text: `${JSON.stringify(body)}\n` })
+  sendText(response, status, 'application/json', JSON.stringify(body))
+}
+
+/** `end` adds the length, so that clients recognise the end of the text before the response ends. */
+function sendText(response: ServerResponse, status: number, type: string, text: string) {
+  response.statusCode = status
+  response.setHeader('content-type', `${type}; charset=utf-8`)
+  response.end(`${text}\n`)
+}
+
+/** Sends an error as GraphQL does. */
+export function sendError(response: ServerResponse, status: number, code: ErrorCode, message: string) {
+  const extensions = { code, requestId: currentRequest().id }
+  sendJson(response, status, { errors: [{ message, extensions }] })
+}
+
+export function sendRateLimited(response: ServerResponse, message: string, retryAfterSeconds: number) {
+  response.setHeader('retry-after', String(retryAfterSeconds))
+  const extensions = { code: 'RATE_LIMITED', requestId: currentRequest().id, retryAfterSeconds }
+  sendJson(response, 429, { errors: [{ message, extensions }] })
+}
+
+export function refuseMethod(response: ServerResponse, allowed: string, message: string) {
+  response.setHeader('allow', allowed)
+  sendError(response, 405, 'BAD_REQUEST', message)
 }
 
 /**

@@ -3,12 +3,11 @@ import { anonymous, type Viewer } from '../../domain/access.ts'
 import type { Log } from '../../platform/log.ts'
 import { isUnavailable, Unavailable } from '../../platform/tx.ts'
 import { type Authenticator, hasRunToken } from '../callers/authenticate.ts'
-import { buildErrorBody } from '../errors.ts'
 import { currentRequest } from '../request-scope.ts'
 import type { Exchange } from './compression.ts'
 import { sendUnavailable } from './drain.ts'
 import type { PeerCheck } from './loopback-peers.ts'
-import { sendJson, sendPlain } from './refused-bodies.ts'
+import { sendError, sendPlain } from './refused-bodies.ts'
 
 interface RequestCallersOptions {
   authenticate: Authenticator
@@ -77,8 +76,7 @@ const tokenProblems = {
 } as const
 
 function sendUnauthenticated(response: ServerResponse, why: keyof typeof tokenProblems) {
-  const message = tokenProblems[why]
   response.setHeader('www-authenticate', why === 'absent' ? 'Bearer' : 'Bearer error="invalid_token"')
   response.setHeader('cache-control', 'no-store')
-  sendJson(response, 401, buildErrorBody('UNAUTHENTICATED', message))
+  sendError(response, 401, 'UNAUTHENTICATED', tokenProblems[why])
 }

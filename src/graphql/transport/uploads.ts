@@ -5,13 +5,12 @@ import { storePack } from '../../domain/snapshots/blobs.ts'
 import { storeList, useUpload } from '../../domain/snapshots/snapshots.ts'
 import { checkTicket, createTicket } from '../../domain/tickets.ts'
 import { limits } from '../caller-limits.ts'
-import { buildErrorBody, type ErrorCode } from '../errors.ts'
 import { KeyedLimit } from '../keyed-limit.ts'
 import type { Rooms } from '../rows/context.ts'
 import { formatUploadTarget, newUploadTarget, parseUploadTarget, type UploadTarget } from '../rows/upload-target.ts'
 import type { FindAddress } from './client-address.ts'
 import type { Exchange } from './compression.ts'
-import { isUnread, sendJson } from './refused-bodies.ts'
+import { isUnread, refuseMethod, sendError, sendJson, sendRateLimited } from './refused-bodies.ts'
 
 export interface UploadsOptions {
   findAddress: FindAddress
@@ -36,25 +35,25 @@ export class Uploads {
 
   async handle({ request, response }: Exchange): Promise<void> {
     response.setHeader('cache-control', 'no-store')
-    if (request.method !== 'PUT') return refuseMethod(response)
+    if (request.method !== 'PUT') return refuseMethod(response, 'PUT', 'Use PUT')
     const url = new URL(request.url ?? '/', 'http://localhost')
     const target = parseUploadTarget(url.pathname)
-    if (!target) return refuse(response, 404, 'NOT_FOUND', 'Ask createSnapshot for the address of an upload')
+    if (!target) return sendError(response, 404, 'NOT_FOUND', 'Ask createSnapshot for the address of an upload')
     const { rooms, findAddress } = this.#options
     const ticket = url.searchParams.get('ticket') ?? ''
     const ip = findAddress(request)
     const viewer = await checkTicket(rooms.domain, { ticket, target: formatUploadTarget(target), ip })
-    if (!viewer) return refuse(response, 403, 'FORBIDDEN', ticketRefusal)
+    if (!viewer) return sendError(response, 403, 'FORBIDDEN', ticketRefusal)
     const release = this.#inFlight.tryAcquire(viewer.userId)
-    if (!release) return refuseMany(response)
+    if (!release) return sendRateLimited(response, tooMany, retryAfterSeconds)
     try {
-      if (!(await useUpload(rooms.domain, target.once))) return refuse(response, 403, 'FORBIDDEN', ticketRefusal)
+      if (!(await useUpload(rooms.domain, target.once))) return sendError(response, 403, 'FORBIDDEN', ticketRefusal)
       this.#options.watch(viewer, response)
       cutSilentUpload(request)
       sendJson(response, 200, await this.#store(viewer, target, request))
     } catch (error) {
-      if (error instanceof InvalidInput) refuse(response, 400, 'BAD_REQUEST', error.message)
-      else if (error instanceof NotFound) refuse(response, 404, 'NOT_FOUND', error.message)
+      if (error instanceof InvalidInput) sendError(response, 400, 'BAD_REQUEST', error.message)
+      else if (error instanceof NotFound) sendError(response, 404, 'NOT_FOUND', error.message)
       else if (!request.destroyed || request.complete) throw error
     } finally {
       request.socket.setTimeout(0)
@@ -96,16 +95,4 @@ export function cutSlowBody(request: IncomingMessage): void {
   request.once('end', forget).once('close', forget)
 }
 
-function refuseMethod(response: ServerResponse): void {
-  response.setHeader('allow', 'PUT')
-  refuse(response, 405, 'BAD_REQUEST', 'Use PUT')
-}
-
-function refuseMany(response: ServerResponse): void {
-  response.setHeader('retry-after', String(retryAfterSeconds))
-  const message = `${limits.uploadsInFlightMax} of your uploads are in flight; wait for one of them`
-  sendJson(response, 429, buildErrorBody('RATE_LIMITED', message, { retryAfterSeconds }))
-}
-
-const refuse = (response: ServerResponse, status: number, code: ErrorCode, message: string) =>
-  sendJson(response, status, buildErrorBody(code, message))
+const tooMany = `${limits.uploadsInFlightMax} of your uploads are in flight; wait for one of them`
