@@ -13,7 +13,7 @@ import type { Plugin, YogaInitialContext } from 'graphql-yoga'
 import { anonymous, type Viewer } from '../../domain/access.ts'
 import type { Log } from '../../platform/log.ts'
 import { limits } from '../caller-limits.ts'
-import { errorsMax, limitErrors, presentError, refusal } from '../errors.ts'
+import { badRequest, errorsMax, limitErrors, presentError, refusal } from '../errors.ts'
 import type { KeyedLimit } from '../keyed-limit.ts'
 import { collectRootFields } from '../operation.ts'
 import { countInvalidRequest, countSubscription, measureRequest } from '../request-metrics.ts'
@@ -138,15 +138,15 @@ function demandAllowed({ viewer, params }: RequestContext & YogaInitialContext, 
 function checkStreamRequest(context: object): GraphQLError | null {
   const { request, bodyBytes = 0 } = context as { request?: Request; bodyBytes?: number }
   if (bodyBytes > limits.subscriptionBytesMax)
-    return new GraphQLError(
+    return badRequest(
       `The request of a subscription has ${bodyBytes} bytes; the limit is ${limits.subscriptionBytesMax}`,
-      { extensions: { code: 'BAD_REQUEST', http: { status: 413 } } },
+      413,
     )
   const accept = request?.headers.get('accept')
   if (accept == null || /text\/event-stream|text\/\*|\*\/\*/.test(accept)) return null
-  return new GraphQLError(
+  return badRequest(
     'A subscription needs a WebSocket, or "Accept: text/event-stream"; multipart/mixed is not supported',
-    { extensions: { code: 'BAD_REQUEST', http: { status: 406 } } },
+    406,
   )
 }
 
@@ -155,9 +155,7 @@ function demandJson({ searchParams }: URL, name: string): void {
   try {
     JSON.parse(searchParams.get(name) || 'null')
   } catch {
-    throw new GraphQLError(`\`${name}\` is not valid JSON`, {
-      extensions: { code: 'BAD_REQUEST', http: { status: 400 } },
-    })
+    throw badRequest(`\`${name}\` is not valid JSON`)
   }
 }
 

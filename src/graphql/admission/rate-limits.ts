@@ -1,4 +1,5 @@
 import type { GraphQLError } from 'graphql'
+import { LRUCache } from 'lru-cache'
 import type { Viewer } from '../../domain/access.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { rateLimited } from '../errors.ts'
@@ -26,11 +27,12 @@ const kinds = ['cost', 'submissions'] as const
 /**
  * Limits cost and submissions of each user per minute. A bucket holds the amount of one minute and refills evenly. A
  * request above the whole amount needs a full bucket and leaves it negative, so it is delayed but not refused forever.
+ * Of more than `bucketsMax` users, those with the oldest requests are forgotten: their buckets are full again or nearly.
  */
 export class RateLimits {
   readonly #perMinute: Readonly<Spending>
   readonly #clock: Clock
-  readonly #buckets = new Map<string, Bucket>()
+  readonly #buckets = new LRUCache<string, Bucket>({ max: bucketsMax })
 
   constructor({ costPerMinute, submissionsPerMinute }: RateLimitConfig, clock: Clock) {
     this.#perMinute = { cost: costPerMinute ?? Infinity, submissions: submissionsPerMinute ?? Infinity }
@@ -51,10 +53,6 @@ export class RateLimits {
       const missing = Math.min(spending[kind], perMinute[kind]) - left[kind]
       if (missing > 0) throw exceeded(kind, perMinute[kind], missing)
     }
-    // A map keeps the order of insertion: its first bucket is the least recently used, and full again or nearly.
-    this.#buckets.delete(userId)
-    const [oldest] = this.#buckets.keys()
-    if (this.#buckets.size >= bucketsMax && oldest !== undefined) this.#buckets.delete(oldest)
     const rest = { cost: left.cost - spending.cost, submissions: left.submissions - spending.submissions }
     this.#buckets.set(userId, { left: rest, atMs: nowMs })
   }

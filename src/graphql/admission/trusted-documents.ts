@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { GraphQLError } from 'graphql'
 import type { GraphQLParams } from 'graphql-yoga'
 import { anonymous, type Viewer } from '../../domain/access.ts'
-import { refusal } from '../errors.ts'
+import { badRequest, refusal } from '../errors.ts'
 
 export type FreeText = 'ALL' | 'AUTHENTICATED' | 'NONE'
 
@@ -87,13 +87,10 @@ const withoutPrefix = (id: string) => id.replace(/^sha256:/, '')
 const quoteId = (id: string) =>
   JSON.stringify(id.length > idCharactersShown ? `${id.slice(0, idCharactersShown)}…` : id)
 
-export const hashDocument = (text: string) => createHash('sha256').update(text).digest('hex')
+export const hashDocument = (text: string) => hash('sha256', text)
 
 export const indexDocuments = (texts: readonly string[]): ReadonlyMap<string, string> =>
   new Map(texts.map((text) => [hashDocument(text), text]))
-
-const badRequest = (message: string) =>
-  new GraphQLError(message, { extensions: { code: 'BAD_REQUEST', http: { status: 400 } } })
 
 const notTrusted = (problem: string) =>
   refusal('DOCUMENT_NOT_TRUSTED', `${problem}; this server only executes documents of its manifests (server.documents)`)

@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { type ExecutionArgs, type ExecutionResult, getOperationAST, Kind, type OperationDefinitionNode } from 'graphql'
+import { LRUCache } from 'lru-cache'
 import type { Viewer } from '../../domain/access.ts'
 
 type Run = () => Promise<ExecutionResult>
@@ -23,7 +24,7 @@ interface Ended {
  * newer one.
  */
 export class SharedResults {
-  readonly #shared = new Map<string, Shared>()
+  readonly #shared = new LRUCache<string, Shared>({ max: resultsMax })
   #moments = 0
 
   join(args: ExecutionArgs, viewer: Viewer): (message: unknown, run: Run) => Promise<ExecutionResult> {
@@ -44,16 +45,11 @@ export class SharedResults {
     this.#moments += 1
     const began = this.#moments
     const result = run().then((executed) => ({ result: executed, ended: ++this.#moments }))
-    if (key) this.#keep(key, { began, result })
+    if (key) {
+      this.#shared.set(key, { began, result })
+      result.catch(() => this.#shared.delete(key))
+    }
     return result
-  }
-
-  #keep(key: string, made: Shared) {
-    this.#shared.delete(key)
-    this.#shared.set(key, made)
-    const [oldest] = this.#shared.keys()
-    if (this.#shared.size > resultsMax && oldest !== undefined) this.#shared.delete(oldest)
-    made.result.catch(() => this.#shared.delete(key))
   }
 }
 
@@ -103,9 +99,7 @@ function computeAudience({ document, operationName, variableValues }: ExecutionA
   const variables = Object.entries(variableValues ?? {}).filter(([name]) => name !== start)
   const { userId, level, permissions, granted, scopes } = viewer
   const rights = [userId, level, [...permissions], [...granted], scopes]
-  return createHash('sha256')
-    .update(JSON.stringify([text, operationName, variables, rights]))
-    .digest('base64url')
+  return hash('sha256', JSON.stringify([text, operationName, variables, rights]), 'base64url')
 }
 
 /** The variable that only determines the start of the stream and does not change messages. */
