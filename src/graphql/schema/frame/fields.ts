@@ -1,5 +1,6 @@
 import type { FieldMap } from '@pothos/core'
 import { NotFound } from '../../../domain/errors.ts'
+import type { Loaders } from '../../rows/loaders.ts'
 import type { builder } from './builder.ts'
 import {
   ArtifactRef,
@@ -94,6 +95,23 @@ export const edgeOrNull = <Row, Column extends ColumnOf<Row, string | null>>(
     resolve: (row, _args, { load }) =>
       (row[column] === null ? null : load[target].load(row[column] as string)) as never,
   })
+
+/** Loads objects for `node`; null: the object does not exist, or the viewer may not see its job. */
+export const loadOfVisibleJobs = <Row extends { jobId: string }>(
+  load: Loaders,
+  loader: { load(id: string): Promise<Row | null> },
+  ids: readonly string[],
+): Promise<(Row | null)[]> =>
+  Promise.all(
+    ids.map(async (id) => {
+      const row = await loader.load(id)
+      return row && (await load.job.load(row.jobId)) ? row : null
+    }),
+  )
+
+/** The options of the input field `expectedVersion`. */
+export const expectedVersion = (noun: string) =>
+  ({ type: 'UInt53', description: `Fails with a version conflict unless the ${noun} has this version.` }) as const
 
 /** Refuses if the row was deleted since the mutation wrote it. */
 export async function requireRow<Row>(row: Promise<Row | null>): Promise<Row> {

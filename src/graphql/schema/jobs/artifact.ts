@@ -3,7 +3,7 @@ import { artifactBodyCost, artifactMetadataCost } from '../../caller-limits.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { describeValues } from '../frame/enum-values.ts'
-import { edge, show } from '../frame/fields.ts'
+import { edge, loadOfVisibleJobs, show } from '../frame/fields.ts'
 import { ArtifactRef } from '../frame/refs.ts'
 
 const ArtifactKind = builder.enumType('ArtifactKind', {
@@ -18,13 +18,7 @@ const ArtifactKind = builder.enumType('ArtifactKind', {
 builder.node(ArtifactRef, {
   description: 'A result of a run: a link, a small text or a file. Deleting the job deletes its artifacts.',
   id: { resolve: (artifact) => artifact.id, description: 'Global id, for `node`: artifact_…' },
-  // An artifact is as visible as its job.
-  async loadMany(ids, { load }) {
-    const artifacts = await Promise.all(ids.map((id) => load.artifact.load(id)))
-    return Promise.all(
-      artifacts.map(async (artifact) => (artifact && (await load.job.load(artifact.jobId)) ? artifact : null)),
-    )
-  },
+  loadMany: (ids, { load }) => loadOfVisibleJobs(load, load.artifact, ids),
   fields: (t) => ({
     ...show(t, {
       name: [

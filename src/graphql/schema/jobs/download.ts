@@ -1,12 +1,10 @@
 import { InvalidInput, jobNotFound, NotFound } from '../../../domain/errors.ts'
 import { createTicket, ticketSecondsMax } from '../../../domain/tickets.ts'
-import { logStreams } from '../../../logs/lines.ts'
-import { capList } from '../../admission/argument-bounds.ts'
 import { type DownloadTarget, formatTarget, type LogFormat } from '../../rows/download-target.ts'
 import { builder } from '../frame/builder.ts'
 import { describeValues } from '../frame/enum-values.ts'
 import { declareResult } from '../frame/mutation-result.ts'
-import { LogStream } from './log.ts'
+import { includedStreams } from './log.ts'
 
 const DownloadFormat = builder.enumType('DownloadFormat', {
   description: 'How a log is written into a file.',
@@ -22,10 +20,7 @@ const LogDownload = builder.inputType('LogDownload', {
   fields: (t) => ({
     jobId: t.id({ required: true, description: 'The job whose output is downloaded: job_…' }),
     run: t.int({ description: 'Number of the run whose log is downloaded (default: all runs).' }),
-    streams: t.field({
-      type: [LogStream],
-      ...capList(logStreams.length, 'Streams to include (default: STDOUT and STDERR)'),
-    }),
+    streams: t.field(includedStreams),
     format: t.field({ type: DownloadFormat, defaultValue: 'RAW', description: 'How the log is written.' }),
   }),
 })

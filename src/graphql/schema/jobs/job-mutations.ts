@@ -16,7 +16,7 @@ import { capBulk } from '../../admission/argument-bounds.ts'
 import { limits } from '../../caller-limits.ts'
 import { builder } from '../frame/builder.ts'
 import { bulkCost, selectionCost, submissionCost } from '../frame/bulk-cost.ts'
-import { edge, show } from '../frame/fields.ts'
+import { edge, expectedVersion, show } from '../frame/fields.ts'
 import { declareBulkResult, declareDeletion, declareResult, declareSelectionResult } from '../frame/mutation-result.ts'
 import { JobRef } from '../frame/refs.ts'
 import { actOnSelection, JobSelection } from './job-selection.ts'
@@ -125,10 +125,7 @@ const CancelJobInput = builder.inputType('CancelJobInput', {
   fields: (t) => ({
     jobId: t.id({ required: true, description: 'The job to cancel.' }),
     reason: t.string({ description: 'Reason for the cancellation; at most 1,000 characters.' }),
-    expectedVersion: t.field({
-      type: 'UInt53',
-      description: 'Fails with a version conflict unless the job has this version.',
-    }),
+    expectedVersion: t.field(expectedVersion('job')),
   }),
 })
 
@@ -172,10 +169,7 @@ const DeleteJobInput = builder.inputType('DeleteJobInput', {
   description: 'The job to delete.',
   fields: (t) => ({
     jobId: t.id({ required: true, description: 'The final job to delete.' }),
-    expectedVersion: t.field({
-      type: 'UInt53',
-      description: 'Fails with a version conflict unless the job has this version.',
-    }),
+    expectedVersion: t.field(expectedVersion('job')),
   }),
 })
 

@@ -23,6 +23,12 @@ export const LogStream = builder.enumType('LogStream', {
   } satisfies Record<(typeof logStreams)[number], string>),
 })
 
+/** The options of an argument or input field. */
+export const includedStreams = {
+  type: [LogStream] as [typeof LogStream],
+  ...capList(logStreams.length, 'Streams to include (default: STDOUT and STDERR)'),
+}
+
 export const LogLineRef = builder.objectRef<LogLine>('LogLine').implement({
   description: 'A line of output, or a part of a long line.',
   fields: (t) => ({
@@ -191,10 +197,7 @@ builder.objectFields(JobRef, (t) => ({
       from: t.arg({ type: LogStart, description: 'Where the page starts; default: at the beginning.' }),
       first: t.arg.int({ defaultValue: 500, description: 'Lines at most, 1 … 5,000.' }),
       run: t.arg.int({ description: 'Number of the run; default: all runs.' }),
-      streams: t.arg({
-        type: [LogStream],
-        ...capList(logStreams.length, 'Streams to include (default: STDOUT and STDERR)'),
-      }),
+      streams: t.arg(includedStreams),
     },
     async resolve({ id }, { first, ...place }, { domain }) {
       const linesMax = first ?? 500

@@ -3,7 +3,7 @@ import { setJobPriorities, setJobPriority } from '../../../domain/control/priori
 import { InvalidState, NotFound, VersionConflict } from '../../../domain/errors.ts'
 import { builder } from '../frame/builder.ts'
 import { selectionCost } from '../frame/bulk-cost.ts'
-import { edge } from '../frame/fields.ts'
+import { edge, expectedVersion } from '../frame/fields.ts'
 import { declareResult, declareSelectionResult } from '../frame/mutation-result.ts'
 import { actOnSelection, JobSelection } from './job-selection.ts'
 
@@ -25,10 +25,7 @@ const SetJobPriorityInput = builder.inputType('SetJobPriorityInput', {
   fields: (t) => ({
     jobId: t.id({ required: true, description: 'The job whose priority is set.' }),
     priority: t.int({ description: 'Priority 0 … 50, higher first; null: return to `basePriority`.' }),
-    expectedVersion: t.field({
-      type: 'UInt53',
-      description: 'Fails with a version conflict unless the job has this version.',
-    }),
+    expectedVersion: t.field(expectedVersion('job')),
   }),
 })
 

@@ -2,7 +2,7 @@ import { buildRetryableSql } from '../../../domain/control/changeable.ts'
 import { retryJob, retryJobs } from '../../../domain/submission/retry.ts'
 import { builder } from '../frame/builder.ts'
 import { countSelected, selectionCost, submissionCost } from '../frame/bulk-cost.ts'
-import { edgeOrNull } from '../frame/fields.ts'
+import { edgeOrNull, expectedVersion } from '../frame/fields.ts'
 import { declareSelectionResult } from '../frame/mutation-result.ts'
 import { JobRef } from '../frame/refs.ts'
 import { declareAccepted } from './job-mutations.ts'
@@ -24,10 +24,7 @@ export const RetryJobInput = builder.inputType('RetryJobInput', {
     noWait: t.boolean({
       description: 'Refuse the job unless it can start now. A refusal stores nothing, not even the idempotency key.',
     }),
-    expectedVersion: t.field({
-      type: 'UInt53',
-      description: 'Fails with a version conflict unless the original has this version.',
-    }),
+    expectedVersion: t.field(expectedVersion('original')),
   }),
 })
 

@@ -6,7 +6,7 @@ import type { Specs } from '../../rows/specs.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { JobState, StateReason } from '../frame/enums.ts'
-import { edge, show } from '../frame/fields.ts'
+import { edge, loadOfVisibleJobs, show } from '../frame/fields.ts'
 import { PoolNodeRef, RunRef } from '../frame/refs.ts'
 
 interface ShownPlacement {
@@ -63,14 +63,7 @@ async function readUsage(
 builder.node(RunRef, {
   description: 'One execution of a job by an executor. Only the last run of a job can be active.',
   id: { resolve: (run) => run.id, description: 'Global id, for `node`: run_…' },
-  // A run is as visible as its job.
-  loadMany: (ids, { load }) =>
-    Promise.all(
-      ids.map(async (id) => {
-        const run = await load.run.load(id)
-        return run && (await load.job.load(run.jobId)) ? run : null
-      }),
-    ),
+  loadMany: (ids, { load }) => loadOfVisibleJobs(load, load.run, ids),
   fields: (t) => ({
     ...show(t, {
       number: ['Int', 'Number of the run, from 1.'],

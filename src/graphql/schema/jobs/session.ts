@@ -3,20 +3,14 @@ import { InvalidState, NotFound, QuotaExceeded } from '../../../domain/errors.ts
 import { capList } from '../../admission/argument-bounds.ts'
 import { sessionPath } from '../../rows/session-path.ts'
 import { builder } from '../frame/builder.ts'
-import { edge, edgeOrNull, show } from '../frame/fields.ts'
+import { edge, edgeOrNull, loadOfVisibleJobs, show } from '../frame/fields.ts'
 import { declareResult } from '../frame/mutation-result.ts'
 import { JobSessionRef } from '../frame/refs.ts'
 
 builder.node(JobSessionRef, {
   description: 'A command that a person runs in a running job, or a port of it that is forwarded to a person.',
   id: { resolve: (session) => session.id, description: 'Global id, for `node`: session_…' },
-  // A session is as visible as its job.
-  async loadMany(ids, { load }) {
-    const sessions = await Promise.all(ids.map((id) => load.session.load(id)))
-    return Promise.all(
-      sessions.map(async (session) => (session && (await load.job.load(session.jobId)) ? session : null)),
-    )
-  },
+  loadMany: (ids, { load }) => loadOfVisibleJobs(load, load.session, ids),
   fields: (t) => ({
     ...show(t, {
       command: ['[String]', 'Words of the command, at most 1,000; empty: a login shell, or a port.'],

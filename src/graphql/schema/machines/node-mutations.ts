@@ -9,6 +9,7 @@ import {
 import { capList } from '../../admission/argument-bounds.ts'
 import type { RequestContext } from '../../rows/context.ts'
 import { builder } from '../frame/builder.ts'
+import { expectedVersion } from '../frame/fields.ts'
 import { declareDeletion, declareResult } from '../frame/mutation-result.ts'
 import { requireRow } from '../frame/problem.ts'
 import { PoolNodeRef } from '../frame/refs.ts'
@@ -85,10 +86,7 @@ const UpdateNodeInput = builder.inputType('UpdateNodeInput', {
       description:
         'Why the node accepts no runs, for other users; at most 500 characters; only with CORDONED or DRAINING.',
     }),
-    expectedVersion: t.field({
-      type: 'UInt53',
-      description: 'Fails with a version conflict unless the node has this version.',
-    }),
+    expectedVersion: t.field(expectedVersion('node')),
   }),
 })
 
@@ -96,10 +94,7 @@ const DeleteNodeInput = builder.inputType('DeleteNodeInput', {
   description: 'The node to delete.',
   fields: (t) => ({
     nodeId: t.id({ required: true, description: 'The node to delete.' }),
-    expectedVersion: t.field({
-      type: 'UInt53',
-      description: 'Fails with a version conflict unless the node has this version.',
-    }),
+    expectedVersion: t.field(expectedVersion('node')),
   }),
 })
 

@@ -3,9 +3,7 @@ import { jobNotFound } from '../../../domain/errors.ts'
 import type { FeedEvent } from '../../../feed/event.ts'
 import type { JobStatusMessage } from '../../../feed/job-status.ts'
 import type { JobUpdatesMessage } from '../../../feed/job-updates.ts'
-import { logStreams } from '../../../logs/lines.ts'
 import type { TailMessage } from '../../../logs/tail-message.ts'
-import { capList } from '../../admission/argument-bounds.ts'
 import { batchLinesCost, batchLinesMax, batchTextCost } from '../../caller-limits.ts'
 import { collectNamesBelow } from '../../operation.ts'
 import type { RequestContext } from '../../rows/context.ts'
@@ -16,7 +14,7 @@ import { requireRow, show } from '../frame/fields.ts'
 import { JobEventRef, JobRef, RunRef } from '../frame/refs.ts'
 import { feedCursor, openSeqCursor, seqCursor } from '../jobs/event-cursor.ts'
 import { JobFilterInput } from '../jobs/job-filter.ts'
-import { checkLogStart, LogGapRef, LogLineRef, LogStream, logCursor, type OfJob } from '../jobs/log.ts'
+import { checkLogStart, includedStreams, LogGapRef, LogLineRef, logCursor, type OfJob } from '../jobs/log.ts'
 
 /** Every message has a cursor, including heartbeats, so a client can continue from its last message. */
 
@@ -208,10 +206,7 @@ builder.subscriptionField('tail', (t) =>
       lastLines: t.arg.int({
         description: 'Start with this number of last lines, 1 … 5,000; fewer if they are longer than 32 MiB.',
       }),
-      streams: t.arg({
-        type: [LogStream],
-        ...capList(logStreams.length, 'Streams to include (default: STDOUT and STDERR)'),
-      }),
+      streams: t.arg(includedStreams),
       maxBatchBytes: t.arg.int({
         defaultValue: batchBytes,
         description: 'Maximum bytes of text in one message; values are clamped to 4 KiB … 1 MiB.',
