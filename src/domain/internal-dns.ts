@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Violation } from './errors.ts'
 import type { JobSpec } from './spec.ts'
 
@@ -11,7 +11,7 @@ export function dnsPrefix(account: string): string {
   const [, person, only] = account.match(/^(?:users\.([a-z0-9]+)|([a-z0-9]+))$/) ?? []
   if (person !== undefined) return `dns-users-${person}-`
   if (only !== undefined && only !== 'users') return `dns-${only}-`
-  return `dns--${createHash('sha256').update(account).digest('hex').slice(0, 16)}-`
+  return `dns--${hash('sha256', account).slice(0, 16)}-`
 }
 
 /** Adds the prefix, unless the given name begins with it already. */

@@ -46,8 +46,7 @@ export async function checkTicket(
   const [, payload, mac] = form.exec(ticket) ?? []
   if (payload === undefined || mac === undefined) return null
   const expected = await sign(domain, payload, target)
-  const given = Buffer.from(mac, 'base64url')
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return null
+  if (!timingSafeEqual(Buffer.from(mac, 'base64url'), expected)) return null
   const [userId, token, expires] = content.parse(JSON.parse(Buffer.from(payload, 'base64url').toString()))
   const expiresAtMs = expires * secondMs
   if (expiresAtMs <= domain.time.nowMs()) return null

@@ -1,8 +1,7 @@
-import type { ConditionRule } from './condition.ts'
+import { type ConditionRule, toMinute } from './condition.ts'
 
 const takenDays = 2
 const verifiedDays = 14
-const day = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI')`
 
 export const backupConditions = {
   BACKUP_OLD: {
@@ -14,10 +13,10 @@ export const backupConditions = {
     commands: ['systemctl status berth-backup.timer', 'berth backup FILE', 'berth backup verify FILE'],
     forSeconds: 0,
     everySeconds: 30,
-    sql: `SELECT 'the newest backup is of ' || ${day('taken_at')} AS evidence FROM backup_record
+    sql: `SELECT 'the newest backup is of ' || ${toMinute('taken_at')} AS evidence FROM backup_record
       WHERE taken_at < (SELECT berth_now()) - interval '${takenDays} days'
       UNION ALL
-      SELECT coalesce('the last verification was at ' || ${day('verified_at')}, 'no backup was ever verified; the first is of ' || ${day('first_taken_at')})
+      SELECT coalesce('the last verification was at ' || ${toMinute('verified_at')}, 'no backup was ever verified; the first is of ' || ${toMinute('first_taken_at')})
       FROM backup_record WHERE coalesce(verified_at, first_taken_at) < (SELECT berth_now()) - interval '${verifiedDays} days'`,
   },
 } satisfies Record<string, ConditionRule>

@@ -35,3 +35,6 @@ export interface ActiveCondition extends ConditionRule {
 }
 
 export const evidenceMax = 10
+
+/** A time in the evidence, in UTC. */
+export const toMinute = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI')`

@@ -1,5 +1,5 @@
 import { findRunViolations } from '../selfcheck/selfcheck.ts'
-import type { ConditionRule } from './condition.ts'
+import { type ConditionRule, toMinute } from './condition.ts'
 
 const slowMs = 500
 const transactionMinutes = 15
@@ -79,7 +79,7 @@ export const databaseConditions = {
       'psql -c "SELECT pg_terminate_backend(PID)"',
     ],
     forSeconds: 0,
-    sql: `SELECT 'pid ' || pid || ' (' || application_name || '), since ' || to_char(xact_start AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS evidence
+    sql: `SELECT 'pid ' || pid || ' (' || application_name || '), since ' || ${toMinute('xact_start')} AS evidence
       FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'
         AND pid <> pg_backend_pid() AND xact_start < (SELECT berth_now()) - interval '${transactionMinutes} minutes'
       UNION ALL SELECT 'prepared transaction ' || gid FROM pg_prepared_xacts

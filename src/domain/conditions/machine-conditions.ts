@@ -1,6 +1,6 @@
 import { isLedSql } from '../leadership.ts'
 import { holdingSql } from '../state.ts'
-import type { ConditionRule } from './condition.ts'
+import { type ConditionRule, toMinute } from './condition.ts'
 
 const startFailuresMin = 3
 
@@ -22,7 +22,7 @@ export const machineConditions = {
       'Repair the machine; the node comes back by itself. If the machine is gone for good, remove it from the pool.',
     commands: ['berth node ls -o wide', 'berth events JOB'],
     forSeconds: 0,
-    sql: `SELECT 'node ' || name || ' of pool ' || pool || ', since ' || to_char(state_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS evidence
+    sql: `SELECT 'node ' || name || ' of pool ' || pool || ', since ' || ${toMinute('state_at')} AS evidence
       FROM node WHERE state = 'LOST' ORDER BY state_at, id`,
   },
   NODE_BACKS_OFF: {
@@ -44,7 +44,7 @@ export const machineConditions = {
     remedy: 'Read the reason, which names the remedy. The machine is used again as soon as its engine answers.',
     commands: ['berth doctor', 'ssh MACHINE docker version', 'berth node ls'],
     forSeconds: 10,
-    sql: `SELECT 'node ' || m.key || ' of pool ' || p.name || coalesce(', since ' || to_char(n.last_seen_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI'), '')
+    sql: `SELECT 'node ' || m.key || ' of pool ' || p.name || coalesce(', since ' || ${toMinute('n.last_seen_at')}, '')
         || ': ' || (m.value->>'silence') AS evidence ${machinesSql} AND m.value->>'silence' IS NOT NULL ORDER BY p.name, m.key`,
   },
   MACHINE_TROUBLE: {

@@ -1,6 +1,6 @@
 import { thresholdSql } from '../ageing.ts'
 import { isLedSql } from '../leadership.ts'
-import type { ConditionRule } from './condition.ts'
+import { type ConditionRule, toMinute } from './condition.ts'
 
 /** Time without a completed pass after which a queue stands. Longer than the limit of a statement. */
 const standsMs = 30_000
@@ -55,7 +55,7 @@ export const schedulingConditions = {
     commands: ['berth workload', 'berth info JOB', 'berth node ls'],
     forSeconds: 0,
     everySeconds: 30,
-    sql: `SELECT 'pool ' || v.pool || ': ' || count(*) || ' kinds of jobs; the first waits since ' || to_char(min(q.eligible_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS evidence
+    sql: `SELECT 'pool ' || v.pool || ': ' || count(*) || ' kinds of jobs; the first waits since ' || ${toMinute('min(q.eligible_at)')} AS evidence
       FROM lane_view v JOIN queue_entry q ON q.job_id = v.head_job_id LEFT JOIN pool_limits pl ON pl.pool = v.pool
       WHERE q.open AND ${thresholdSql} > 0
         AND coalesce(v.reason->>'code', 'NO_CAPACITY') IN
@@ -70,7 +70,7 @@ export const schedulingConditions = {
     remedy: 'Approve or reject the jobs, or remind the users of the required level.',
     commands: ['berth ls --state BLOCKED', 'berth approve JOB', 'berth reject JOB'],
     forSeconds: 0,
-    sql: `SELECT count(*) || ' approvals; the first was requested at ' || to_char(min(requested_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS evidence
+    sql: `SELECT count(*) || ' approvals; the first was requested at ' || ${toMinute('min(requested_at)')} AS evidence
       FROM approval WHERE status = 'PENDING' AND requested_at < (SELECT berth_now()) - interval '${approvalHours} hours' HAVING count(*) > 0`,
   },
 } satisfies Record<string, ConditionRule>

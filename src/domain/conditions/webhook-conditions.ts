@@ -1,8 +1,7 @@
-import type { ConditionRule } from './condition.ts'
+import { type ConditionRule, toMinute } from './condition.ts'
 
 const lateMinutes = 10
 const deadHours = 24
-const toMinute = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI')`
 
 export const webhookConditions = {
   WEBHOOK_LATE: {

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import { readNow } from '../../platform/database-time.ts'
 import type { Sql, Tx } from '../../platform/tx.ts'
@@ -117,7 +117,7 @@ INSERT INTO job_session (id, job_id, run_id, run, command, port, columns, rows, 
   created_at)
 VALUES ($1, $2, $3, $4, $5::text[], $6, $7, $8, $9, $10, $11, $12, $13, $14)`
 
-const hashSecret = (secret: string): Buffer => createHash('sha256').update(secret).digest()
+const hashSecret = (secret: string): Buffer => hash('sha256', secret, 'buffer')
 
 function findExpiry({ token, expiresAtMs }: Viewer, now: Date): Date | null {
   if (expiresAtMs === null) return null
@@ -334,9 +334,9 @@ export async function endSession(domain: Domain, viewer: Viewer, id: string): Pr
 }
 
 /** A viewer who may enter no job at all learns nothing of sessions. */
-function demandAnyExec({ permissions, ...viewer }: Viewer): void {
-  const verbs = ['job.exec.all', 'job.exec.team', 'job.exec.own'] as const
-  if (!verbs.some((verb) => permissions.has(verb))) demand({ permissions, ...viewer }, 'job.exec.own')
+function demandAnyExec(viewer: Viewer): void {
+  const { permissions } = viewer
+  if (!permissions.has('job.exec.all') && !permissions.has('job.exec.team')) demand(viewer, 'job.exec.own')
 }
 
 async function withTeam(tx: Tx, { userId }: Viewer, job: { userId: string; teamId: string | null }) {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash as digest } from 'node:crypto'
 import { z } from 'zod'
 import { createSerial } from '../../platform/serial.ts'
 import type { Tx } from '../../platform/tx.ts'
@@ -92,9 +92,7 @@ async function keepArtifact(tx: Tx, id: string, run: RunIdentity, given: Publica
   if (alive.length === 0) throw runIsOver()
   const file = snapshotId === null ? null : await readPublishedFile(tx, jobId, { name, snapshotId })
   const hash = Uint8Array.from(
-    createHash('sha256')
-      .update(JSON.stringify([name, mediaType, uri, body, metadata, ...(file ? [file.sha256] : [])]))
-      .digest(),
+    digest('sha256', JSON.stringify([name, mediaType, uri, body, metadata, ...(file ? [file.sha256] : [])]), 'buffer'),
   )
   const known = await artifact.findUnique({ where: { runId_hash: { runId, hash } }, select: { id: true } })
   if (known) return known.id

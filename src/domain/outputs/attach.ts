@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 import { newId } from '../ids.ts'
@@ -114,6 +114,4 @@ WHERE NOT EXISTS (
 
 /** The key under which a stored output is unique among the artifacts of its run. */
 const hashFile = ({ path, type, sha256 }: { path: string; type: string; sha256: string }): string =>
-  createHash('sha256')
-    .update(JSON.stringify([path, type, sha256]))
-    .digest('hex')
+  hash('sha256', JSON.stringify([path, type, sha256]))

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { yieldAlone } from '../../platform/slices.ts'
 import { InvalidInput } from '../errors.ts'
@@ -94,8 +94,7 @@ export async function readFileList(body: AsyncIterable<Uint8Array>, announced: A
     if (entries.length > announced.files) throw refuse(`has more than the announced ${announced.files} entries`)
   }
   const text = Buffer.concat(lines)
-  if (createHash('sha256').update(text).digest('hex') !== announced.hash)
-    throw refuse('The list has another SHA-256 than was announced')
+  if (hash('sha256', text) !== announced.hash) throw refuse('The list has another SHA-256 than was announced')
   await checkTree(entries, announced)
   return { git, entries, text }
 }
@@ -166,7 +165,7 @@ export function findPathTrouble(name: string): string | null {
     : null
 }
 
-const emptySha256 = createHash('sha256').digest('hex')
+const emptySha256 = hash('sha256', '')
 
 const findFileTrouble = ({ size, sha256 }: ListedFile) =>
   size === 0 && sha256 !== emptySha256 ? 'is empty but does not have the SHA-256 of an empty file' : null

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { refusal } from '../errors.ts'
 
@@ -58,10 +58,7 @@ function readJson(cursor: string): unknown {
 
 /** Hashes equal filters to the same text, whatever the order of their keys. */
 export const hashFilter = (filter: unknown): string =>
-  createHash('sha256')
-    .update(JSON.stringify(canonicalize(filter ?? null)))
-    .digest('base64url')
-    .slice(0, 12)
+  hash('sha256', JSON.stringify(canonicalize(filter ?? null)), 'base64url').slice(0, 12)
 
 function canonicalize(value: unknown): unknown {
   if (value instanceof Date) return value.toISOString()
