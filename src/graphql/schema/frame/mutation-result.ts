@@ -15,7 +15,7 @@ import {
 import { Unavailable } from '../../../platform/tx.ts'
 import { builder } from './builder.ts'
 
-type Problem =
+export type Problem =
   | typeof ApprovalNotAllowed
   | typeof CountMismatch
   | typeof IdempotencyConflict
@@ -27,6 +27,10 @@ type Problem =
   | typeof ReservationExpired
   | typeof VersionConflict
 
+export type SuccessFields<Outcome = { id: string }> = PothosSchemaTypes.ObjectFieldBuilder<
+  typeof builder.$inferSchemaTypes,
+  Outcome
+>
 export type Success<Outcome> = ReturnType<ReturnType<typeof builder.objectRef<Outcome>>['implement']>
 
 /** Declares `<Mutation>Result`. Every mutation can also return Forbidden and Unavailable, and most InvalidInput. */
@@ -42,7 +46,12 @@ export const declareResult = <Outcome extends object>(
     resolveType: () => success,
   })
 
-/** Declares the result of a deletion. The id is not called `id`, which caches take for the identity of the result. */
+/** The id is not called `id`, which caches take for the identity of the result. */
+export const deletedFields = (t: SuccessFields) => ({
+  deletedId: t.exposeID('id', { description: 'Id of the deleted object.' }),
+})
+
+/** Declares the result of a deletion. */
 export const declareDeletion = (
   mutation: string,
   { description, problems = [NotFound, VersionConflict] }: { description: string; problems?: readonly Problem[] },
@@ -51,7 +60,7 @@ export const declareDeletion = (
     mutation,
     builder.objectRef<{ id: string }>(`${mutation}Success`).implement({
       description,
-      fields: (t) => ({ deletedId: t.exposeID('id', { description: 'Id of the deleted object.' }) }),
+      fields: deletedFields,
     }),
     problems,
     { refusesInput: false },

@@ -3,9 +3,11 @@ import { deleteView, listViewIds, mayEditView, saveView, viewsListedMax } from '
 import { viewSearchCost } from '../../caller-limits.ts'
 import { builder } from '../frame/builder.ts'
 import { describeValues } from '../frame/enum-values.ts'
-import { declareDeletion, declareResult } from '../frame/mutation-result.ts'
+import { declareDeleteMutation, declareMutation } from '../frame/mutation.ts'
+import type { SuccessFields } from '../frame/mutation-result.ts'
 import { requireRow } from '../frame/problem.ts'
 import { SavedViewRef, TeamRef, UserRef } from '../frame/refs.ts'
+import { expectedVersion, versionField } from '../frame/version.ts'
 
 const ViewVisibility = builder.enumType('ViewVisibility', {
   description: 'Who sees a saved view.',
@@ -50,11 +52,7 @@ builder.node(SavedViewRef, {
       resolve: ({ ownerId }, _args, { load }) => requireRow(load.user.load(ownerId)),
     }),
     pinned: t.exposeBoolean('pinned', { description: 'Whether menus show the view without being opened.' }),
-    version: t.expose('version', {
-      type: 'UInt53',
-      description:
-        'Rises with each change; pass it as `expectedVersion`, so that you do not overwrite a change of another user.',
-    }),
+    version: t.expose('version', versionField),
     editable: t.boolean({
       description: 'Whether you may change and delete the view.',
       resolve: (view, _args, { viewer }) => mayEditView(viewer, view),
@@ -75,64 +73,43 @@ builder.queryField('savedViews', (t) =>
   }),
 )
 
-const SaveViewInput = builder.inputType('SaveViewInput', {
-  description: 'A view to save.',
-  fields: (t) => ({
-    savedViewId: t.id({ description: 'The view to replace; omitted: a new view.' }),
-    name: t.string({ required: true, description: 'Name, at most 100 characters.' }),
-    page: t.string({ required: true, description: 'Path of the page, such as /jobs.' }),
-    search: t.string({
-      required: true,
-      description: 'Query string of the page without the question mark, at most 2,048 characters.',
+declareMutation('saveView', {
+  description: 'Saves a page with its filters under a name. A user has at most 100 views.',
+  input: {
+    argument: 'The view.',
+    description: 'A view to save.',
+    fields: (t) => ({
+      savedViewId: t.id({ description: 'The view to replace; omitted: a new view.' }),
+      name: t.string({ required: true, description: 'Name, at most 100 characters.' }),
+      page: t.string({ required: true, description: 'Path of the page, such as /jobs.' }),
+      search: t.string({
+        required: true,
+        description: 'Query string of the page without the question mark, at most 2,048 characters.',
+      }),
+      visibility: t.field({ type: ViewVisibility, defaultValue: 'USER', description: 'Who sees the view.' }),
+      teamId: t.id({ description: 'The team whose members see the view, with the visibility TEAM: one of yours.' }),
+      pinned: t.boolean({ defaultValue: false, description: 'Whether menus show the view without being opened.' }),
+      expectedVersion: t.field(expectedVersion('the view')),
     }),
-    visibility: t.field({ type: ViewVisibility, defaultValue: 'USER', description: 'Who sees the view.' }),
-    teamId: t.id({ description: 'The team whose members see the view, with the visibility TEAM: one of yours.' }),
-    pinned: t.boolean({ defaultValue: false, description: 'Whether menus show the view without being opened.' }),
-    expectedVersion: t.field({
-      type: 'UInt53',
-      description: 'Fails with a version conflict unless the view has this version.',
+  },
+  success: {
+    description: 'The view was saved.',
+    fields: (t: SuccessFields) => ({
+      savedView: t.field({
+        type: SavedViewRef,
+        description: 'The view as stored.',
+        resolve: ({ id }, _args, { load }) => requireRow(load.savedView.load(id)),
+      }),
     }),
-  }),
+  },
+  problems: [NotFound, VersionConflict],
+  resolve: ({ savedViewId: id, ...view }, { domain, viewer }) => saveView(domain, viewer, { id, ...view }),
 })
 
-const DeleteViewInput = builder.inputType('DeleteViewInput', {
-  description: 'The saved view to delete.',
-  fields: (t) => ({
-    savedViewId: t.id({ required: true, description: 'The view to delete.' }),
-    expectedVersion: t.field({
-      type: 'UInt53',
-      description: 'Fails with a version conflict unless the view has this version.',
-    }),
-  }),
+declareDeleteMutation('deleteView', {
+  noun: 'view',
+  description: 'Deletes a saved view.',
+  idField: 'savedViewId',
+  inputDescription: 'The saved view to delete.',
+  remove: deleteView,
 })
-
-const SaveViewSuccess = builder.objectRef<{ id: string }>('SaveViewSuccess').implement({
-  description: 'The view was saved.',
-  fields: (t) => ({
-    savedView: t.field({
-      type: SavedViewRef,
-      description: 'The view as stored.',
-      resolve: ({ id }, _args, { load }) => requireRow(load.savedView.load(id)),
-    }),
-  }),
-})
-
-builder.mutationField('saveView', (t) =>
-  t.field({
-    type: declareResult('SaveView', SaveViewSuccess, [NotFound, VersionConflict]),
-    description: 'Saves a page with its filters under a name. A user has at most 100 views.',
-    args: { input: t.arg({ type: SaveViewInput, required: true, description: 'The view.' }) },
-    resolve: (_root, { input: { savedViewId: id, ...view } }, { domain, viewer }) =>
-      saveView(domain, viewer, { id, ...view }),
-  }),
-)
-
-builder.mutationField('deleteView', (t) =>
-  t.field({
-    type: declareDeletion('DeleteView', { description: 'The view was deleted.' }),
-    description: 'Deletes a saved view.',
-    args: { input: t.arg({ type: DeleteViewInput, required: true, description: 'The view.' }) },
-    resolve: (_root, { input: { savedViewId: id, ...more } }, { domain, viewer }) =>
-      deleteView(domain, viewer, { id, ...more }),
-  }),
-)

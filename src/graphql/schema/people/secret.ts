@@ -6,7 +6,8 @@ import { secretsListing } from '../../rows/listings.ts'
 import { pageCost } from '../../rows/page.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
-import { declareResult } from '../frame/mutation-result.ts'
+import { declareMutation } from '../frame/mutation.ts'
+import type { SuccessFields } from '../frame/mutation-result.ts'
 import { requireRow } from '../frame/problem.ts'
 import { SecretRef, TeamRef, UserRef } from '../frame/refs.ts'
 
@@ -75,63 +76,55 @@ builder.queryField('secrets', (t) =>
   }),
 )
 
-const SetSecretInput = builder.inputType('SetSecretInput', {
-  description: 'A secret and its value.',
-  fields: (t) => ({
-    name: t.string({
-      required: true,
-      description:
-        'Name of the environment variable: letters, digits and _, at most 128. Names that Berth sets are refused, such as BERTH_… and PATH.',
+declareMutation('setSecret', {
+  description:
+    'Creates a secret, or replaces its value; runs that start later get the new value. An owner has at most 100 secrets.',
+  input: {
+    argument: 'The secret.',
+    description: 'A secret and its value.',
+    fields: (t) => ({
+      name: t.string({
+        required: true,
+        description:
+          'Name of the environment variable: letters, digits and _, at most 128. Names that Berth sets are refused, such as BERTH_… and PATH.',
+      }),
+      value: t.string({
+        required: true,
+        description: 'The value: 1 byte to 64 KiB, at most 128 lines. No query returns it.',
+      }),
+      teamId: t.id({ description: 'The team that owns the secret; omitted: you.' }),
     }),
-    value: t.string({
-      required: true,
-      description: 'The value: 1 byte to 64 KiB, at most 128 lines. No query returns it.',
+  },
+  success: {
+    description: 'The value was stored.',
+    fields: (t: SuccessFields) => ({
+      secret: t.field({
+        type: SecretRef,
+        description: 'The secret without its value.',
+        resolve: ({ id }, _args, { load }) => requireRow(load.secret.load(id)),
+      }),
     }),
-    teamId: t.id({ description: 'The team that owns the secret; omitted: you.' }),
-  }),
+  },
+  problems: [NotFound],
+  resolve: (input, { domain, viewer }) => setSecret(domain, viewer, input),
 })
 
-const DeleteSecretInput = builder.inputType('DeleteSecretInput', {
-  description: 'The secret to delete.',
-  fields: (t) => ({
-    name: t.string({ required: true, description: 'Its name.' }),
-    teamId: t.id({ description: 'The team that owns the secret; omitted: you.' }),
-  }),
-})
-
-const SetSecretSuccess = builder.objectRef<{ id: string }>('SetSecretSuccess').implement({
-  description: 'The value was stored.',
-  fields: (t) => ({
-    secret: t.field({
-      type: SecretRef,
-      description: 'The secret without its value.',
-      resolve: ({ id }, _args, { load }) => requireRow(load.secret.load(id)),
+declareMutation('deleteSecret', {
+  description: 'Deletes a secret. Running jobs keep the value; waiting jobs that name it fail at their start.',
+  input: {
+    argument: 'The secret.',
+    description: 'The secret to delete.',
+    fields: (t) => ({
+      name: t.string({ required: true, description: 'Its name.' }),
+      teamId: t.id({ description: 'The team that owns the secret; omitted: you.' }),
     }),
-  }),
+  },
+  success: {
+    description: 'The secret does not exist any more.',
+    fields: (t: SuccessFields<{ id: string | null }>) => ({
+      deletedId: t.exposeID('id', { nullable: true, description: 'Id of the deleted secret; null: there was none.' }),
+    }),
+  },
+  problems: [NotFound],
+  resolve: (input, { domain, viewer }) => deleteSecret(domain, viewer, input),
 })
-
-const DeleteSecretSuccess = builder.objectRef<{ id: string | null }>('DeleteSecretSuccess').implement({
-  description: 'The secret does not exist any more.',
-  fields: (t) => ({
-    deletedId: t.exposeID('id', { nullable: true, description: 'Id of the deleted secret; null: there was none.' }),
-  }),
-})
-
-builder.mutationField('setSecret', (t) =>
-  t.field({
-    type: declareResult('SetSecret', SetSecretSuccess, [NotFound]),
-    description:
-      'Creates a secret, or replaces its value; runs that start later get the new value. An owner has at most 100 secrets.',
-    args: { input: t.arg({ type: SetSecretInput, required: true, description: 'The secret.' }) },
-    resolve: (_root, { input }, { domain, viewer }) => setSecret(domain, viewer, input),
-  }),
-)
-
-builder.mutationField('deleteSecret', (t) =>
-  t.field({
-    type: declareResult('DeleteSecret', DeleteSecretSuccess, [NotFound]),
-    description: 'Deletes a secret. Running jobs keep the value; waiting jobs that name it fail at their start.',
-    args: { input: t.arg({ type: DeleteSecretInput, required: true, description: 'The secret.' }) },
-    resolve: (_root, { input }, { domain, viewer }) => deleteSecret(domain, viewer, input),
-  }),
-)

@@ -8,9 +8,11 @@ import { teamsListing } from '../../rows/listings.ts'
 import { pageCost } from '../../rows/page.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
-import { declareDeletion, declareResult } from '../frame/mutation-result.ts'
+import { declareDeleteMutation, declareMutation } from '../frame/mutation.ts'
+import type { SuccessFields } from '../frame/mutation-result.ts'
 import { requireRow } from '../frame/problem.ts'
 import { TeamRef } from '../frame/refs.ts'
+import { expectedVersion, versionField } from '../frame/version.ts'
 import { PeopleOrderType, TeamFilter, teamsWhere } from './people-filter.ts'
 import { UserConnection } from './user.ts'
 
@@ -25,11 +27,7 @@ builder.node(TeamRef, {
     name: t.exposeString('name', { description: 'Name, unique.' }),
     account: t.exposeString('account', { description: 'Account charged for the jobs of the team.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the team was created.' }),
-    version: t.expose('version', {
-      type: 'UInt53',
-      description:
-        'Rises with each change; pass it as `expectedVersion`, so that you do not overwrite a change of another user.',
-    }),
+    version: t.expose('version', versionField),
     members: t.field({
       type: UserConnection,
       description: 'Members of the team; empty if you may not see them.',
@@ -65,85 +63,51 @@ builder.queryField('teams', (t) =>
   }),
 )
 
-const CreateTeamInput = builder.inputType('CreateTeamInput', {
-  description: 'A new team.',
-  fields: (t) => ({
-    name: t.string({
-      required: true,
-      description: 'Unique name; the account of the team has the same name. `users` is reserved.',
-    }),
+const storedTeam = (t: SuccessFields) => ({
+  team: t.field({
+    type: TeamRef,
+    description: 'The team as stored.',
+    resolve: ({ id }, _args, { load }) => requireRow(load.team.load(id)),
   }),
 })
 
-const UpdateTeamInput = builder.inputType('UpdateTeamInput', {
-  description: 'Changes to a team; omitted fields stay.',
-  fields: (t) => ({
-    teamId: t.id({ required: true, description: 'The team to change.' }),
-    name: t.string({ description: 'New name. Later submissions are charged to the account of the new name.' }),
-    addMembers: t.idList(capList(memberChangesMax, 'Ids of users to add')),
-    removeMembers: t.idList(capList(memberChangesMax, 'Ids of users to remove')),
-    expectedVersion: t.field({
-      type: 'UInt53',
-      description: 'Fails with a version conflict unless the team has this version.',
-    }),
-  }),
-})
-
-const DeleteTeamInput = builder.inputType('DeleteTeamInput', {
-  description: 'The team to delete.',
-  fields: (t) => ({
-    teamId: t.id({ required: true, description: 'The team to delete.' }),
-    expectedVersion: t.field({
-      type: 'UInt53',
-      description: 'Fails with a version conflict unless the team has this version.',
-    }),
-  }),
-})
-
-const declareSuccess = (name: `${'Create' | 'Update'}TeamSuccess`, description: string) =>
-  builder.objectRef<{ id: string }>(name).implement({
-    description,
+declareMutation('createTeam', {
+  description: 'Creates a team without members.',
+  input: {
+    argument: 'The team.',
+    description: 'A new team.',
     fields: (t) => ({
-      team: t.field({
-        type: TeamRef,
-        description: 'The team as stored.',
-        resolve: ({ id }, _args, { load }) => requireRow(load.team.load(id)),
+      name: t.string({
+        required: true,
+        description: 'Unique name; the account of the team has the same name. `users` is reserved.',
       }),
     }),
-  })
+  },
+  success: { description: 'The team was created.', fields: storedTeam },
+  resolve: (input, { domain, viewer }) => createTeam(domain, viewer, input),
+})
 
-const CreateTeamResult = declareResult('CreateTeam', declareSuccess('CreateTeamSuccess', 'The team was created.'))
+declareMutation('updateTeam', {
+  description: 'Changes the name or the members of a team.',
+  input: {
+    argument: 'The team and the changes.',
+    description: 'Changes to a team; omitted fields stay.',
+    fields: (t) => ({
+      teamId: t.id({ required: true, description: 'The team to change.' }),
+      name: t.string({ description: 'New name. Later submissions are charged to the account of the new name.' }),
+      addMembers: t.idList(capList(memberChangesMax, 'Ids of users to add')),
+      removeMembers: t.idList(capList(memberChangesMax, 'Ids of users to remove')),
+      expectedVersion: t.field(expectedVersion('the team')),
+    }),
+  },
+  success: { description: 'The team was changed.', fields: storedTeam },
+  problems: [NotFound, VersionConflict],
+  resolve: ({ teamId: id, ...change }, { domain, viewer }) => updateTeam(domain, viewer, { id, ...change }),
+})
 
-const UpdateTeamResult = declareResult('UpdateTeam', declareSuccess('UpdateTeamSuccess', 'The team was changed.'), [
-  NotFound,
-  VersionConflict,
-])
-
-builder.mutationField('createTeam', (t) =>
-  t.field({
-    type: CreateTeamResult,
-    description: 'Creates a team without members.',
-    args: { input: t.arg({ type: CreateTeamInput, required: true, description: 'The team.' }) },
-    resolve: (_root, { input }, { domain, viewer }) => createTeam(domain, viewer, input),
-  }),
-)
-
-builder.mutationField('updateTeam', (t) =>
-  t.field({
-    type: UpdateTeamResult,
-    description: 'Changes the name or the members of a team.',
-    args: { input: t.arg({ type: UpdateTeamInput, required: true, description: 'The team and the changes.' }) },
-    resolve: (_root, { input: { teamId: id, ...change } }, { domain, viewer }) =>
-      updateTeam(domain, viewer, { id, ...change }),
-  }),
-)
-
-builder.mutationField('deleteTeam', (t) =>
-  t.field({
-    type: declareDeletion('DeleteTeam', { description: 'The team was deleted.' }),
-    description: 'Deletes a team. Its jobs stay and remain charged to its account.',
-    args: { input: t.arg({ type: DeleteTeamInput, required: true, description: 'The team.' }) },
-    resolve: (_root, { input: { teamId: id, ...more } }, { domain, viewer }) =>
-      deleteTeam(domain, viewer, { id, ...more }),
-  }),
-)
+declareDeleteMutation('deleteTeam', {
+  noun: 'team',
+  description: 'Deletes a team. Its jobs stay and remain charged to its account.',
+  idField: 'teamId',
+  remove: deleteTeam,
+})

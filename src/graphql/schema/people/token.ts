@@ -9,7 +9,8 @@ import { pageCost } from '../../rows/page.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { TokenScope } from '../frame/enums.ts'
-import { declareResult } from '../frame/mutation-result.ts'
+import { declareMutation } from '../frame/mutation.ts'
+import type { SuccessFields } from '../frame/mutation-result.ts'
 import { requireRow } from '../frame/problem.ts'
 import { ApiTokenRef, UserRef } from '../frame/refs.ts'
 
@@ -75,69 +76,58 @@ builder.queryField('tokens', (t) =>
   }),
 )
 
-const CreateTokenInput = builder.inputType('CreateTokenInput', {
-  description: 'A new token.',
-  fields: (t) => ({
-    name: t.string({ required: true, description: 'Name that says what the token is for, 1 … 255 characters.' }),
-    userId: t.id({ description: 'The user of the token; default: you. Other users need the permission token.any.' }),
-    scopes: t.field({
-      type: [TokenScope],
-      ...capList(tokenScopes.length, 'Scopes of the token (default: the scopes of your own credentials)'),
+declareMutation('createToken', {
+  description: 'Creates a token and returns its secret, which is not shown again.',
+  input: {
+    argument: 'The token.',
+    description: 'A new token.',
+    fields: (t) => ({
+      name: t.string({ required: true, description: 'Name that says what the token is for, 1 … 255 characters.' }),
+      userId: t.id({ description: 'The user of the token; default: you. Other users need the permission token.any.' }),
+      scopes: t.field({
+        type: [TokenScope],
+        ...capList(tokenScopes.length, 'Scopes of the token (default: the scopes of your own credentials)'),
+      }),
+      expiresAt: t.field({
+        type: 'DateTime',
+        description:
+          'When the token expires; not later than your own credentials. Default: the expiry of your credentials.',
+      }),
     }),
-    expiresAt: t.field({
-      type: 'DateTime',
-      description:
-        'When the token expires; not later than your own credentials. Default: the expiry of your credentials.',
+  },
+  success: {
+    description: 'The token was created.',
+    fields: (t: SuccessFields<{ tokenId: string; secret: string }>) => ({
+      token: t.field({
+        type: ApiTokenRef,
+        description: 'The token without its secret.',
+        resolve: ({ tokenId }, _args, { load }) => requireRow(load.token.load(tokenId)),
+      }),
+      secret: t.exposeString('secret', { description: 'The secret. It is shown only once, here.' }),
     }),
-  }),
+  },
+  problems: [NotFound],
+  resolve: (input, { domain, viewer }) => createToken(domain, viewer, input),
 })
 
-const CreateTokenSuccess = builder.objectRef<{ tokenId: string; secret: string }>('CreateTokenSuccess').implement({
-  description: 'The token was created.',
-  fields: (t) => ({
-    token: t.field({
-      type: ApiTokenRef,
-      description: 'The token without its secret.',
-      resolve: ({ tokenId }, _args, { load }) => requireRow(load.token.load(tokenId)),
+declareMutation('revokeToken', {
+  description: 'Revokes a token. Revoking it again changes nothing.',
+  input: {
+    argument: 'The token.',
+    description: 'The token to revoke.',
+    fields: (t) => ({ tokenId: t.id({ required: true, description: 'The token to revoke.' }) }),
+  },
+  success: {
+    description: 'The token is revoked. Streams that were opened with it end within seconds.',
+    fields: (t: SuccessFields<{ tokenId: string }>) => ({
+      token: t.field({
+        type: ApiTokenRef,
+        description: 'The token, which is refused from now on.',
+        resolve: ({ tokenId }, _args, { load }) => requireRow(load.token.load(tokenId)),
+      }),
     }),
-    secret: t.exposeString('secret', { description: 'The secret. It is shown only once, here.' }),
-  }),
+  },
+  problems: [NotFound],
+  refusesInput: false,
+  resolve: ({ tokenId }, { domain, viewer }) => revokeToken(domain, viewer, tokenId),
 })
-
-const CreateTokenResult = declareResult('CreateToken', CreateTokenSuccess, [NotFound])
-
-builder.mutationField('createToken', (t) =>
-  t.field({
-    type: CreateTokenResult,
-    description: 'Creates a token and returns its secret, which is not shown again.',
-    args: { input: t.arg({ type: CreateTokenInput, required: true, description: 'The token.' }) },
-    resolve: (_root, { input }, { domain, viewer }) => createToken(domain, viewer, input),
-  }),
-)
-
-const RevokeTokenSuccess = builder.objectRef<{ tokenId: string }>('RevokeTokenSuccess').implement({
-  description: 'The token is revoked. Streams that were opened with it end within seconds.',
-  fields: (t) => ({
-    token: t.field({
-      type: ApiTokenRef,
-      description: 'The token, which is refused from now on.',
-      resolve: ({ tokenId }, _args, { load }) => requireRow(load.token.load(tokenId)),
-    }),
-  }),
-})
-
-const RevokeTokenResult = declareResult('RevokeToken', RevokeTokenSuccess, [NotFound], { refusesInput: false })
-
-const RevokeTokenInput = builder.inputType('RevokeTokenInput', {
-  description: 'The token to revoke.',
-  fields: (t) => ({ tokenId: t.id({ required: true, description: 'The token to revoke.' }) }),
-})
-
-builder.mutationField('revokeToken', (t) =>
-  t.field({
-    type: RevokeTokenResult,
-    description: 'Revokes a token. Revoking it again changes nothing.',
-    args: { input: t.arg({ type: RevokeTokenInput, required: true, description: 'The token.' }) },
-    resolve: (_root, { input }, { domain, viewer }) => revokeToken(domain, viewer, input.tokenId),
-  }),
-)

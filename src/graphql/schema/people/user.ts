@@ -2,18 +2,23 @@ import { createViewer, demandOwn, isPermission, permissionsMax, seesPeople } fro
 import { NotFound, VersionConflict } from '../../../domain/errors.ts'
 import { teamsOfUserMax } from '../../../domain/people/teams.ts'
 import { createUser, disableUser, updateUser } from '../../../domain/people/users.ts'
+import type { User } from '../../../platform/generated/client.ts'
 import { capList } from '../../admission/argument-bounds.ts'
 import { readList, toConnection } from '../../rows/connection.ts'
+import type { RequestContext } from '../../rows/context.ts'
 import type { Bind } from '../../rows/keyset.ts'
 import { usersListing } from '../../rows/listings.ts'
+import type { Loaders } from '../../rows/loaders.ts'
 import { pageCost } from '../../rows/page.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { Permission, UserLevel } from '../frame/enums.ts'
-import { declareResult } from '../frame/mutation-result.ts'
+import { declareMutation, type InputFields } from '../frame/mutation.ts'
+import type { SuccessFields } from '../frame/mutation-result.ts'
 import { NameOrIdInput } from '../frame/name-or-id.ts'
 import { requireRow } from '../frame/problem.ts'
 import { TeamRef, UserRef } from '../frame/refs.ts'
+import { expectedVersion, versionField } from '../frame/version.ts'
 import { PeopleOrderType, UserFilter, usersWhere } from './people-filter.ts'
 
 const UserIdentity = builder.objectRef<{ oidcIssuer: string; oidcSubject: string }>('UserIdentity').implement({
@@ -24,10 +29,23 @@ const UserIdentity = builder.objectRef<{ oidcIssuer: string; oidcSubject: string
   }),
 })
 
+const words = {
+  level: 'Level; determines base priority and permissions.',
+  disabled:
+    'Whether the user is disabled. A disabled user cannot log in; running jobs continue, and waiting jobs are held.',
+} as const
+
 /** All contents of the user are summed. */
 const storedBytesCost = 10
 
-/** Private fields are visible to the user and to callers who may write users or tokens. */
+/** Resolves a field that only the user and holders of user.write may read. */
+const readPrivate =
+  <Value>(read: (user: User, load: Loaders) => Value) =>
+  (user: User, _args: object, { load, viewer }: RequestContext): Value => {
+    demandOwn(viewer, user.id, 'user.write')
+    return read(user, load)
+  }
+
 builder.node(UserRef, {
   description: 'A user. In single-user mode there is only `local`.',
   id: { resolve: (user) => user.id, description: 'Global id, for `node`: user_…' },
@@ -37,17 +55,10 @@ builder.node(UserRef, {
     name: t.exposeString('name', { description: 'Login name, unique.' }),
     displayName: t.exposeString('displayName', { nullable: true, description: 'Display name; null: same as `name`.' }),
     email: t.exposeString('email', { nullable: true, description: 'Email address; null: unknown.' }),
-    level: t.expose('level', { type: UserLevel, description: 'Level; determines base priority and permissions.' }),
-    disabled: t.exposeBoolean('disabled', {
-      description:
-        'Whether the user is disabled. A disabled user cannot log in; running jobs continue, and waiting jobs are held.',
-    }),
+    level: t.expose('level', { type: UserLevel, description: words.level }),
+    disabled: t.exposeBoolean('disabled', { description: words.disabled }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the user was created.' }),
-    version: t.expose('version', {
-      type: 'UInt53',
-      description:
-        'Rises with each change; pass it as `expectedVersion`, so that you do not overwrite a change of another user.',
-    }),
+    version: t.expose('version', versionField),
     teams: t.field({
       type: [TeamRef],
       description: 'Teams of the user that you may see, at most 50.',
@@ -62,44 +73,31 @@ builder.node(UserRef, {
       type: TeamRef,
       nullable: true,
       description: 'Team for submissions that name no team. Visible to the user and with user.write.',
-      resolve({ id, defaultTeamId }, _args, { load, viewer }) {
-        demandOwn(viewer, id, 'user.write')
-        return defaultTeamId === null ? null : load.team.load(defaultTeamId)
-      },
+      resolve: readPrivate(({ defaultTeamId }, load) =>
+        defaultTeamId === null ? null : load.team.load(defaultTeamId),
+      ),
     }),
     allow: t.field({
       type: [Permission],
       description: 'Permissions in addition to those of the level. Visible to the user and with user.write.',
-      resolve({ id, allow }, _args, { viewer }) {
-        demandOwn(viewer, id, 'user.write')
-        return allow.filter(isPermission)
-      },
+      resolve: readPrivate(({ allow }) => allow.filter(isPermission)),
     }),
     deny: t.field({
       type: [Permission],
       description: 'Denied permissions; deny overrides allow. Visible to the user and with user.write.',
-      resolve({ id, deny }, _args, { viewer }) {
-        demandOwn(viewer, id, 'user.write')
-        return deny.filter(isPermission)
-      },
+      resolve: readPrivate(({ deny }) => deny.filter(isPermission)),
     }),
     permissions: t.field({
       type: [Permission],
       description:
         'Permissions of the level and of `allow`, without those of `deny`. A token may have fewer permissions. Visible to the user and with user.write.',
-      resolve({ id, name, level, allow, deny }, _args, { viewer }) {
-        demandOwn(viewer, id, 'user.write')
-        return [...createViewer({ id, name, level, allow, deny }).granted]
-      },
+      resolve: readPrivate((user) => [...createViewer(user).granted]),
     }),
     unixUser: t.string({
       nullable: true,
       description:
         'Unix account that the jobs of the user run as; null: the account of the server. Visible to the user and with user.write.',
-      resolve({ id, unixUser }, _args, { viewer }) {
-        demandOwn(viewer, id, 'user.write')
-        return unixUser
-      },
+      resolve: readPrivate(({ unixUser }) => unixUser),
     }),
     storedFileBytes: t.field({
       type: 'UInt53',
@@ -115,10 +113,9 @@ builder.node(UserRef, {
       nullable: true,
       description:
         'Identity at the OpenID provider; null: login by tokens only. Visible to the user and with user.write.',
-      resolve({ id, oidcIssuer, oidcSubject }, _args, { viewer }) {
-        demandOwn(viewer, id, 'user.write')
-        return oidcIssuer === null || oidcSubject === null ? null : { oidcIssuer, oidcSubject }
-      },
+      resolve: readPrivate(({ oidcIssuer, oidcSubject }) =>
+        oidcIssuer === null || oidcSubject === null ? null : { oidcIssuer, oidcSubject },
+      ),
     }),
   }),
 })
@@ -144,35 +141,6 @@ builder.queryField('users', (t) =>
   }),
 )
 
-const names = {
-  displayName: 'Name that pages show; default: the log-in name.',
-  email: 'Email address.',
-  teams: capList(teamsOfUserMax, 'All teams of the user'),
-  defaultTeam: 'Team for submissions that name no team; must be one of `teams`.',
-  allow: capList(permissionsMax, 'Permissions in addition to those of the level'),
-  deny: capList(permissionsMax, 'Permissions to deny; deny overrides allow'),
-  unixUser: 'Unix account that the jobs of the user run as.',
-} as const
-
-const CreateUserInput = builder.inputType('CreateUserInput', {
-  description: 'A new user.',
-  fields: (t) => ({
-    name: t.string({ required: true, description: 'Login name, unique; cannot be changed later.' }),
-    level: t.field({
-      type: UserLevel,
-      required: true,
-      description: 'Level; determines base priority and permissions.',
-    }),
-    displayName: t.string({ description: names.displayName }),
-    email: t.string({ description: names.email }),
-    teams: t.field({ type: [NameOrIdInput], ...names.teams }),
-    defaultTeam: t.field({ type: NameOrIdInput, description: names.defaultTeam }),
-    allow: t.field({ type: [Permission], ...names.allow }),
-    deny: t.field({ type: [Permission], ...names.deny }),
-    unixUser: t.string({ description: names.unixUser }),
-  }),
-})
-
 const UserIdentityInput = builder.inputType('UserIdentityInput', {
   description: 'Identity of a user at an OpenID provider.',
   fields: (t) => ({
@@ -181,94 +149,80 @@ const UserIdentityInput = builder.inputType('UserIdentityInput', {
   }),
 })
 
-const UpdateUserInput = builder.inputType('UpdateUserInput', {
-  description: 'Changes to a user; omitted fields stay.',
-  fields: (t) => ({
-    userId: t.id({ required: true, description: 'The user to change.' }),
-    level: t.field({ type: UserLevel, description: 'Level; determines base priority and permissions.' }),
-    displayName: t.string({ description: names.displayName }),
-    email: t.string({ description: names.email }),
-    teams: t.field({ type: [NameOrIdInput], ...names.teams }),
-    defaultTeam: t.field({ type: NameOrIdInput, description: names.defaultTeam }),
-    allow: t.field({ type: [Permission], ...names.allow }),
-    deny: t.field({ type: [Permission], ...names.deny }),
-    unixUser: t.string({ description: names.unixUser }),
-    disabled: t.boolean({
-      description:
-        'Whether the user is disabled. A disabled user cannot log in; running jobs continue, and waiting jobs are held.',
-    }),
-    identity: t.field({
-      type: UserIdentityInput,
-      description: 'Identity of the user at the OpenID provider; null: removes it.',
-    }),
-    expectedVersion: t.field({
-      type: 'UInt53',
-      description: 'Fails with a version conflict unless the user has this version.',
-    }),
+/** Fields of the inputs of createUser and updateUser. */
+const personFields = (t: InputFields) => ({
+  displayName: t.string({ description: 'Name that pages show; default: the log-in name.' }),
+  email: t.string({ description: 'Email address.' }),
+  teams: t.field({ type: [NameOrIdInput], ...capList(teamsOfUserMax, 'All teams of the user') }),
+  defaultTeam: t.field({
+    type: NameOrIdInput,
+    description: 'Team for submissions that name no team; must be one of `teams`.',
+  }),
+  allow: t.field({
+    type: [Permission],
+    ...capList(permissionsMax, 'Permissions in addition to those of the level'),
+  }),
+  deny: t.field({ type: [Permission], ...capList(permissionsMax, 'Permissions to deny; deny overrides allow') }),
+  unixUser: t.string({ description: 'Unix account that the jobs of the user run as.' }),
+})
+
+const storedUser = (t: SuccessFields) => ({
+  user: t.field({
+    type: UserRef,
+    description: 'The user as stored.',
+    resolve: ({ id }, _args, { load }) => requireRow(load.user.load(id)),
   }),
 })
 
-const declareSuccess = (name: `${'Create' | 'Update' | 'Disable'}UserSuccess`, description: string) =>
-  builder.objectRef<{ id: string }>(name).implement({
-    description,
+declareMutation('createUser', {
+  description: 'Creates a user, who can log in with a token or by OpenID.',
+  input: {
+    argument: 'The user.',
+    description: 'A new user.',
     fields: (t) => ({
-      user: t.field({
-        type: UserRef,
-        description: 'The user as stored.',
-        resolve: ({ id }, _args, { load }) => requireRow(load.user.load(id)),
-      }),
+      name: t.string({ required: true, description: 'Login name, unique; cannot be changed later.' }),
+      level: t.field({ type: UserLevel, required: true, description: words.level }),
+      ...personFields(t),
     }),
-  })
-
-const CreateUserResult = declareResult('CreateUser', declareSuccess('CreateUserSuccess', 'The user was created.'))
-
-const UpdateUserResult = declareResult('UpdateUser', declareSuccess('UpdateUserSuccess', 'The user was changed.'), [
-  NotFound,
-  VersionConflict,
-])
-
-const DisableUserResult = declareResult('DisableUser', declareSuccess('DisableUserSuccess', 'The user is disabled.'), [
-  NotFound,
-  VersionConflict,
-])
-
-builder.mutationField('createUser', (t) =>
-  t.field({
-    type: CreateUserResult,
-    description: 'Creates a user, who can log in with a token or by OpenID.',
-    args: { input: t.arg({ type: CreateUserInput, required: true, description: 'The user.' }) },
-    resolve: (_root, { input }, { domain, viewer }) => createUser(domain, viewer, input),
-  }),
-)
-
-builder.mutationField('updateUser', (t) =>
-  t.field({
-    type: UpdateUserResult,
-    description: 'Changes a user.',
-    args: { input: t.arg({ type: UpdateUserInput, required: true, description: 'The user and the changes.' }) },
-    resolve: (_root, { input: { userId: id, ...change } }, { domain, viewer }) =>
-      updateUser(domain, viewer, { id, ...change }),
-  }),
-)
-
-const DisableUserInput = builder.inputType('DisableUserInput', {
-  description: 'The user to disable.',
-  fields: (t) => ({
-    userId: t.id({ required: true, description: 'The user who can no longer log in.' }),
-    expectedVersion: t.field({
-      type: 'UInt53',
-      description: 'Fails with a version conflict unless the user has this version.',
-    }),
-  }),
+  },
+  success: { description: 'The user was created.', fields: storedUser },
+  resolve: (input, { domain, viewer }) => createUser(domain, viewer, input),
 })
 
-builder.mutationField('disableUser', (t) =>
-  t.field({
-    type: DisableUserResult,
-    description:
-      'Disables a user and revokes the tokens of the user. Running jobs continue, waiting jobs are held, and the audit log keeps the name.',
-    args: { input: t.arg({ type: DisableUserInput, required: true, description: 'The user.' }) },
-    resolve: (_root, { input: { userId: id, ...more } }, { domain, viewer }) =>
-      disableUser(domain, viewer, { id, ...more }),
-  }),
-)
+declareMutation('updateUser', {
+  description: 'Changes a user.',
+  input: {
+    argument: 'The user and the changes.',
+    description: 'Changes to a user; omitted fields stay.',
+    fields: (t) => ({
+      userId: t.id({ required: true, description: 'The user to change.' }),
+      level: t.field({ type: UserLevel, description: words.level }),
+      ...personFields(t),
+      disabled: t.boolean({ description: words.disabled }),
+      identity: t.field({
+        type: UserIdentityInput,
+        description: 'Identity of the user at the OpenID provider; null: removes it.',
+      }),
+      expectedVersion: t.field(expectedVersion('the user')),
+    }),
+  },
+  success: { description: 'The user was changed.', fields: storedUser },
+  problems: [NotFound, VersionConflict],
+  resolve: ({ userId: id, ...change }, { domain, viewer }) => updateUser(domain, viewer, { id, ...change }),
+})
+
+declareMutation('disableUser', {
+  description:
+    'Disables a user and revokes the tokens of the user. Running jobs continue, waiting jobs are held, and the audit log keeps the name.',
+  input: {
+    argument: 'The user.',
+    description: 'The user to disable.',
+    fields: (t) => ({
+      userId: t.id({ required: true, description: 'The user who can no longer log in.' }),
+      expectedVersion: t.field(expectedVersion('the user')),
+    }),
+  },
+  success: { description: 'The user is disabled.', fields: storedUser },
+  problems: [NotFound, VersionConflict],
+  resolve: ({ userId: id, ...more }, { domain, viewer }) => disableUser(domain, viewer, { id, ...more }),
+})

@@ -4,7 +4,7 @@ import {
   deleteApprovalRule,
   updateApprovalRule,
 } from '../../../domain/control/approval-rule-changes.ts'
-import type { ApprovalCondition } from '../../../domain/control/approval-rules.ts'
+import { type ApprovalCondition, expiresAfterSecondsDefault } from '../../../domain/control/approval-rules.ts'
 import { NotFound, VersionConflict } from '../../../domain/errors.ts'
 import { previewApprovalRule, type RulePreview, rulePreviewJobsMax } from '../../../domain/submission/rule-preview.ts'
 import type { ApprovalRule } from '../../../platform/generated/client.ts'
@@ -16,11 +16,13 @@ import { pageCost } from '../../rows/page.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { ExecutorKind, UserLevel } from '../frame/enums.ts'
-import { declareDeletion, declareResult } from '../frame/mutation-result.ts'
+import { declareDeleteMutation, declareMutation } from '../frame/mutation.ts'
+import { declareResult, type SuccessFields } from '../frame/mutation-result.ts'
 import { requireRow } from '../frame/problem.ts'
 import { ApprovalRuleRef, JobRef } from '../frame/refs.ts'
+import { expectedVersion, versionField } from '../frame/version.ts'
 
-const fieldWords = {
+const conditionWords = {
   costAbove: 'Matches when the submission costs more than this amount.',
   hardware: 'Glob on the requested GPU and CPU models; case-insensitive.',
   executor: 'Matches jobs that run on this executor.',
@@ -31,21 +33,31 @@ const fieldWords = {
   name: 'Glob on the job name, or a regular expression if written as ^…$.',
 } as const
 
+const ruleWords = {
+  name: 'Display name, unique.',
+  condition: 'The submissions that the rule applies to.',
+  priority: 'Rules with a higher priority are evaluated first.',
+  enabled: 'Whether the rule is evaluated.',
+  exemptLevels: 'User levels that the rule does not apply to',
+  requiredLevel: 'Lowest user level that may decide.',
+  expiresAfterSeconds: 'Seconds until an undecided request expires.',
+} as const
+
 const Condition = builder.objectRef<ApprovalCondition>('ApprovalCondition').implement({
   description: 'A condition on submissions; exactly one field is set.',
   fields: (t) => ({
-    costAbove: t.exposeFloat('costAbove', { nullable: true, description: fieldWords.costAbove }),
-    hardware: t.exposeString('hardware', { nullable: true, description: fieldWords.hardware }),
-    executor: t.expose('executor', { type: ExecutorKind, nullable: true, description: fieldWords.executor }),
+    costAbove: t.exposeFloat('costAbove', { nullable: true, description: conditionWords.costAbove }),
+    hardware: t.exposeString('hardware', { nullable: true, description: conditionWords.hardware }),
+    executor: t.expose('executor', { type: ExecutorKind, nullable: true, description: conditionWords.executor }),
     levelNotIn: t.field({
       type: [UserLevel],
       nullable: true,
-      description: fieldWords.levelNotIn,
+      description: conditionWords.levelNotIn,
       resolve: ({ levelNotIn }) => levelNotIn && [...levelNotIn],
     }),
-    jobsPerDayAbove: t.exposeInt('jobsPerDayAbove', { nullable: true, description: fieldWords.jobsPerDayAbove }),
-    firstJob: t.exposeBoolean('firstJob', { nullable: true, description: fieldWords.firstJob }),
-    name: t.exposeString('name', { nullable: true, description: fieldWords.name }),
+    jobsPerDayAbove: t.exposeInt('jobsPerDayAbove', { nullable: true, description: conditionWords.jobsPerDayAbove }),
+    firstJob: t.exposeBoolean('firstJob', { nullable: true, description: conditionWords.firstJob }),
+    name: t.exposeString('name', { nullable: true, description: conditionWords.name }),
   }),
 })
 
@@ -54,27 +66,18 @@ builder.node(ApprovalRuleRef, {
   id: { resolve: (rule) => rule.id, description: 'Global id, for `node`: rule_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.approvalRule.load(id))),
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Display name, unique.' }),
-    priority: t.exposeInt('priority', { description: 'Rules with a higher priority are evaluated first.' }),
-    enabled: t.exposeBoolean('enabled', { description: 'Whether the rule is evaluated.' }),
+    name: t.exposeString('name', { description: ruleWords.name }),
+    priority: t.exposeInt('priority', { description: ruleWords.priority }),
+    enabled: t.exposeBoolean('enabled', { description: ruleWords.enabled }),
     condition: t.field({
       type: Condition,
-      description: 'The submissions that the rule applies to.',
+      description: ruleWords.condition,
       resolve: ({ condition }) => condition as ApprovalCondition,
     }),
-    exemptLevels: t.expose('exemptLevels', {
-      type: [UserLevel],
-      description: 'User levels that the rule does not apply to.',
-    }),
-    requiredLevel: t.expose('requiredLevel', { type: UserLevel, description: 'Lowest user level that may decide.' }),
-    expiresAfterSeconds: t.exposeInt('expiresAfterSeconds', {
-      description: 'Seconds until an undecided request expires.',
-    }),
-    version: t.expose('version', {
-      type: 'UInt53',
-      description:
-        'Rises with each change; pass it as `expectedVersion`, so that you do not overwrite a change of another user.',
-    }),
+    exemptLevels: t.expose('exemptLevels', { type: [UserLevel], description: `${ruleWords.exemptLevels}.` }),
+    requiredLevel: t.expose('requiredLevel', { type: UserLevel, description: ruleWords.requiredLevel }),
+    expiresAfterSeconds: t.exposeInt('expiresAfterSeconds', { description: ruleWords.expiresAfterSeconds }),
+    version: t.expose('version', versionField),
   }),
 })
 
@@ -97,116 +100,78 @@ const ConditionInput = builder.inputType('ApprovalConditionInput', {
   description: 'A condition on submissions; set exactly one field.',
   isOneOf: true,
   fields: (t) => ({
-    costAbove: t.float({ description: fieldWords.costAbove }),
-    hardware: t.string({ description: fieldWords.hardware }),
-    executor: t.field({ type: ExecutorKind, description: fieldWords.executor }),
-    levelNotIn: t.field({ type: [UserLevel], ...capList(userLevels.length, fieldWords.levelNotIn.replace(/\.$/, '')) }),
-    jobsPerDayAbove: t.int({ description: fieldWords.jobsPerDayAbove }),
-    firstJob: t.boolean({ description: fieldWords.firstJob }),
-    name: t.string({ description: fieldWords.name }),
-  }),
-})
-
-const CreateApprovalRuleInput = builder.inputType('CreateApprovalRuleInput', {
-  description: 'A new approval rule.',
-  fields: (t) => ({
-    name: t.string({ required: true, description: 'Display name, unique.' }),
-    condition: t.field({
-      type: ConditionInput,
-      required: true,
-      description: 'The submissions that the rule applies to.',
-    }),
-    priority: t.int({ defaultValue: 0, description: 'Rules with a higher priority are evaluated first.' }),
-    enabled: t.boolean({ defaultValue: true, description: 'Whether the rule is evaluated.' }),
-    exemptLevels: t.field({
+    costAbove: t.float({ description: conditionWords.costAbove }),
+    hardware: t.string({ description: conditionWords.hardware }),
+    executor: t.field({ type: ExecutorKind, description: conditionWords.executor }),
+    levelNotIn: t.field({
       type: [UserLevel],
-      ...capList(userLevels.length, 'User levels that the rule does not apply to'),
+      ...capList(userLevels.length, conditionWords.levelNotIn.replace(/\.$/, '')),
     }),
-    requiredLevel: t.field({
-      type: UserLevel,
-      defaultValue: 'LEAD',
-      description: 'Lowest user level that may decide.',
-    }),
-    expiresAfterSeconds: t.int({ defaultValue: 86_400, description: 'Seconds until an undecided request expires.' }),
+    jobsPerDayAbove: t.int({ description: conditionWords.jobsPerDayAbove }),
+    firstJob: t.boolean({ description: conditionWords.firstJob }),
+    name: t.string({ description: conditionWords.name }),
   }),
 })
 
-const UpdateApprovalRuleInput = builder.inputType('UpdateApprovalRuleInput', {
-  description: 'Changes to an approval rule; omitted fields stay.',
-  fields: (t) => ({
-    approvalRuleId: t.id({ required: true, description: 'The rule to change.' }),
-    name: t.string({ description: 'Display name, unique.' }),
-    condition: t.field({ type: ConditionInput, description: 'The submissions that the rule applies to.' }),
-    priority: t.int({ description: 'Rules with a higher priority are evaluated first.' }),
-    enabled: t.boolean({ description: 'Whether the rule is evaluated.' }),
-    exemptLevels: t.field({
-      type: [UserLevel],
-      ...capList(userLevels.length, 'User levels that the rule does not apply to'),
-    }),
-    requiredLevel: t.field({ type: UserLevel, description: 'Lowest user level that may decide.' }),
-    expiresAfterSeconds: t.int({ description: 'Seconds until an undecided request expires.' }),
-    expectedVersion: t.field({
-      type: 'UInt53',
-      description: 'Fails with a version conflict unless the rule has this version.',
-    }),
+const storedRule = (t: SuccessFields) => ({
+  rule: t.field({
+    type: ApprovalRuleRef,
+    description: 'The rule as stored, with its id.',
+    resolve: ({ id }, _args, { load }) => requireRow(load.approvalRule.load(id)),
   }),
 })
 
-const DeleteApprovalRuleInput = builder.inputType('DeleteApprovalRuleInput', {
-  description: 'The rule to delete.',
-  fields: (t) => ({
-    approvalRuleId: t.id({ required: true, description: 'The rule to delete.' }),
-    expectedVersion: t.field({
-      type: 'UInt53',
-      description: 'Fails with a version conflict unless the rule has this version.',
-    }),
-  }),
-})
-
-const declareSuccess = (name: 'CreateApprovalRuleSuccess' | 'UpdateApprovalRuleSuccess', description: string) =>
-  builder.objectRef<{ id: string }>(name).implement({
-    description,
+declareMutation('createApprovalRule', {
+  description: 'Creates an approval rule, which applies to later submissions.',
+  input: {
+    argument: 'The rule.',
+    description: 'A new approval rule.',
     fields: (t) => ({
-      rule: t.field({
-        type: ApprovalRuleRef,
-        description: 'The rule as stored, with its id.',
-        resolve: ({ id }, _args, { load }) => requireRow(load.approvalRule.load(id)),
+      name: t.string({ required: true, description: ruleWords.name }),
+      condition: t.field({ type: ConditionInput, required: true, description: ruleWords.condition }),
+      priority: t.int({ defaultValue: 0, description: ruleWords.priority }),
+      enabled: t.boolean({ defaultValue: true, description: ruleWords.enabled }),
+      exemptLevels: t.field({ type: [UserLevel], ...capList(userLevels.length, ruleWords.exemptLevels) }),
+      requiredLevel: t.field({ type: UserLevel, defaultValue: 'LEAD', description: ruleWords.requiredLevel }),
+      expiresAfterSeconds: t.int({
+        defaultValue: expiresAfterSecondsDefault,
+        description: ruleWords.expiresAfterSeconds,
       }),
     }),
-  })
+  },
+  success: { description: 'The rule applies to submissions from now on.', fields: storedRule },
+  resolve: (input, { domain, viewer }) => createApprovalRule(domain, viewer, input),
+})
 
-const CreateSuccess = declareSuccess('CreateApprovalRuleSuccess', 'The rule applies to submissions from now on.')
-const UpdateSuccess = declareSuccess(
-  'UpdateApprovalRuleSuccess',
-  'The changed rule applies to submissions from now on.',
-)
+declareMutation('updateApprovalRule', {
+  description: 'Changes an approval rule. Pending requests stay unchanged.',
+  input: {
+    argument: 'The change.',
+    description: 'Changes to an approval rule; omitted fields stay.',
+    fields: (t) => ({
+      approvalRuleId: t.id({ required: true, description: 'The rule to change.' }),
+      name: t.string({ description: ruleWords.name }),
+      condition: t.field({ type: ConditionInput, description: ruleWords.condition }),
+      priority: t.int({ description: ruleWords.priority }),
+      enabled: t.boolean({ description: ruleWords.enabled }),
+      exemptLevels: t.field({ type: [UserLevel], ...capList(userLevels.length, ruleWords.exemptLevels) }),
+      requiredLevel: t.field({ type: UserLevel, description: ruleWords.requiredLevel }),
+      expiresAfterSeconds: t.int({ description: ruleWords.expiresAfterSeconds }),
+      expectedVersion: t.field(expectedVersion('the rule')),
+    }),
+  },
+  success: { description: 'The changed rule applies to submissions from now on.', fields: storedRule },
+  problems: [NotFound, VersionConflict],
+  resolve: ({ approvalRuleId: id, ...change }, { domain, viewer }) =>
+    updateApprovalRule(domain, viewer, { id, ...change }),
+})
 
-const CreateResult = declareResult('CreateApprovalRule', CreateSuccess)
-
-const UpdateResult = declareResult('UpdateApprovalRule', UpdateSuccess, [NotFound, VersionConflict])
-
-builder.mutationFields((t) => ({
-  createApprovalRule: t.field({
-    type: CreateResult,
-    description: 'Creates an approval rule, which applies to later submissions.',
-    args: { input: t.arg({ type: CreateApprovalRuleInput, required: true, description: 'The rule.' }) },
-    resolve: (_root, { input }, { domain, viewer }) => createApprovalRule(domain, viewer, input),
-  }),
-  updateApprovalRule: t.field({
-    type: UpdateResult,
-    description: 'Changes an approval rule. Pending requests stay unchanged.',
-    args: { input: t.arg({ type: UpdateApprovalRuleInput, required: true, description: 'The change.' }) },
-    resolve: (_root, { input: { approvalRuleId: id, ...change } }, { domain, viewer }) =>
-      updateApprovalRule(domain, viewer, { id, ...change }),
-  }),
-  deleteApprovalRule: t.field({
-    type: declareDeletion('DeleteApprovalRule', { description: 'The rule was deleted.' }),
-    description: 'Deletes an approval rule. Pending requests stay.',
-    args: { input: t.arg({ type: DeleteApprovalRuleInput, required: true, description: 'The rule.' }) },
-    resolve: (_root, { input: { approvalRuleId: id, ...more } }, { domain, viewer }) =>
-      deleteApprovalRule(domain, viewer, { id, ...more }),
-  }),
-}))
+declareDeleteMutation('deleteApprovalRule', {
+  noun: 'rule',
+  description: 'Deletes an approval rule. Pending requests stay.',
+  idField: 'approvalRuleId',
+  remove: deleteApprovalRule,
+})
 
 const ApprovalRulePreview = builder.objectRef<RulePreview>('ApprovalRulePreview').implement({
   description: 'The recent jobs that an approval rule would have matched.',

@@ -18,6 +18,7 @@ import { declareJobsResult, declareResult, pairJobs } from '../frame/mutation-re
 import { requireRow } from '../frame/problem.ts'
 import { ApprovalRef, ApprovalRuleRef, JobRef, UserRef } from '../frame/refs.ts'
 import { catchOutage } from '../frame/unavailable.ts'
+import { expectedVersion } from '../frame/version.ts'
 import { ViewerRef } from '../people/viewer.ts'
 
 const statuses = ['PENDING', 'APPROVED', 'REJECTED', 'EXPIRED', 'CANCELLED'] as const
@@ -190,11 +191,7 @@ const ApproveJobInput = builder.inputType('ApproveJobInput', {
   fields: (t) => ({
     jobId: t.id({ required: true, description: 'The BLOCKED job whose approval you decide.' }),
     comment: t.string({ description: 'Comment on the decision; at most 1,000 characters.' }),
-    expectedVersion: t.field({
-      type: 'UInt53',
-      required: true,
-      description: 'Fails with a version conflict unless the job has this version.',
-    }),
+    expectedVersion: t.field({ ...expectedVersion('the job'), required: true }),
   }),
 })
 
@@ -203,11 +200,7 @@ const RejectJobInput = builder.inputType('RejectJobInput', {
   fields: (t) => ({
     jobId: t.id({ required: true, description: 'The BLOCKED job whose approval you decide.' }),
     reason: t.string({ required: true, description: 'Reason, shown to the submitter; at most 1,000 characters.' }),
-    expectedVersion: t.field({
-      type: 'UInt53',
-      required: true,
-      description: 'Fails with a version conflict unless the job has this version.',
-    }),
+    expectedVersion: t.field({ ...expectedVersion('the job'), required: true }),
   }),
 })
 

@@ -11,7 +11,8 @@ import { loadNodes } from '../../rows/loaders.ts'
 import { pageCost } from '../../rows/page.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
-import { declareDeletion, declareResult } from '../frame/mutation-result.ts'
+import { declareMutation } from '../frame/mutation.ts'
+import { deletedFields, type SuccessFields } from '../frame/mutation-result.ts'
 import { requireRow } from '../frame/problem.ts'
 import { CapacityReservationRef, PoolNodeRef, PoolRef } from '../frame/refs.ts'
 
@@ -61,56 +62,48 @@ builder.queryField('capacityReservations', (t) =>
   }),
 )
 
-const CreateCapacityReservationInput = builder.inputType('CreateCapacityReservationInput', {
-  description: 'A new capacity reservation. Reservations of the same node must not overlap.',
-  fields: (t) => ({
-    name: t.string({ required: true, description: 'Display name, unique in the pool.' }),
-    pool: t.string({ required: true, description: 'Name of the pool whose nodes are reserved.' }),
-    project: t.string({ required: true, description: 'Project whose jobs may use the reservation.' }),
-    nodeIds: t.idList({ required: true, ...capList(nodesMax, 'The nodes, 1 or more') }),
-    startsAt: t.field({ type: 'DateTime', required: true, description: 'Start of the window.' }),
-    endsAt: t.field({ type: 'DateTime', required: true, description: 'End of the window.' }),
-    hard: t.boolean({
-      defaultValue: false,
-      description: 'End jobs at the end of the window; otherwise they run to completion.',
+declareMutation('createCapacityReservation', {
+  description: 'Reserves nodes. Other jobs start there only if they end before the window starts.',
+  input: {
+    argument: 'The reservation.',
+    description: 'A new capacity reservation. Reservations of the same node must not overlap.',
+    fields: (t) => ({
+      name: t.string({ required: true, description: 'Display name, unique in the pool.' }),
+      pool: t.string({ required: true, description: 'Name of the pool whose nodes are reserved.' }),
+      project: t.string({ required: true, description: 'Project whose jobs may use the reservation.' }),
+      nodeIds: t.idList({ required: true, ...capList(nodesMax, 'The nodes, 1 or more') }),
+      startsAt: t.field({ type: 'DateTime', required: true, description: 'Start of the window.' }),
+      endsAt: t.field({ type: 'DateTime', required: true, description: 'End of the window.' }),
+      hard: t.boolean({
+        defaultValue: false,
+        description: 'End jobs at the end of the window; otherwise they run to completion.',
+      }),
+      nativeId: t.string({ description: 'Name of the reservation in the backend.' }),
     }),
-    nativeId: t.string({ description: 'Name of the reservation in the backend.' }),
-  }),
+  },
+  success: {
+    description: 'The nodes are reserved.',
+    fields: (t: SuccessFields) => ({
+      capacityReservation: t.field({
+        type: CapacityReservationRef,
+        description: 'The reservation as stored, with its id.',
+        resolve: ({ id }, _args, { load }) => requireRow(load.capacityReservation.load(id)),
+      }),
+    }),
+  },
+  problems: [NotFound],
+  resolve: (input, { domain, viewer }) => createCapacityReservation(domain, viewer, input),
 })
 
-const DeleteCapacityReservationInput = builder.inputType('DeleteCapacityReservationInput', {
-  description: 'The reservation to delete.',
-  fields: (t) => ({ capacityReservationId: t.id({ required: true, description: 'The reservation to delete.' }) }),
+declareMutation('deleteCapacityReservation', {
+  description: 'Deletes a reservation. Its running jobs continue; its waiting jobs wait until they are cancelled.',
+  input: {
+    argument: 'The reservation.',
+    description: 'The reservation to delete.',
+    fields: (t) => ({ capacityReservationId: t.id({ required: true, description: 'The reservation to delete.' }) }),
+  },
+  success: { description: 'The reservation was deleted.', fields: deletedFields },
+  problems: [NotFound],
+  refusesInput: false,
+  resolve: ({ capacityReservationId: id }, { domain, viewer }) => deleteCapacityReservation(domain, viewer, { id }),
 })
-
-const CreateSuccess = builder.objectRef<{ id: string }>('CreateCapacityReservationSuccess').implement({
-  description: 'The nodes are reserved.',
-  fields: (t) => ({
-    capacityReservation: t.field({
-      type: CapacityReservationRef,
-      description: 'The reservation as stored, with its id.',
-      resolve: ({ id }, _args, { load }) => requireRow(load.capacityReservation.load(id)),
-    }),
-  }),
-})
-
-const CreateResult = declareResult('CreateCapacityReservation', CreateSuccess, [NotFound])
-
-builder.mutationFields((t) => ({
-  createCapacityReservation: t.field({
-    type: CreateResult,
-    description: 'Reserves nodes. Other jobs start there only if they end before the window starts.',
-    args: { input: t.arg({ type: CreateCapacityReservationInput, required: true, description: 'The reservation.' }) },
-    resolve: (_root, { input }, { domain, viewer }) => createCapacityReservation(domain, viewer, input),
-  }),
-  deleteCapacityReservation: t.field({
-    type: declareDeletion('DeleteCapacityReservation', {
-      description: 'The reservation was deleted.',
-      problems: [NotFound],
-    }),
-    description: 'Deletes a reservation. Its running jobs continue; its waiting jobs wait until they are cancelled.',
-    args: { input: t.arg({ type: DeleteCapacityReservationInput, required: true, description: 'The reservation.' }) },
-    resolve: (_root, { input: { capacityReservationId: id } }, { domain, viewer }) =>
-      deleteCapacityReservation(domain, viewer, { id }),
-  }),
-}))

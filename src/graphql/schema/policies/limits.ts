@@ -3,10 +3,12 @@ import type { LimitsInUse, ScopeInUse } from '../../../domain/limits/in-use.ts'
 import { setScopeLimit, updateLimits } from '../../../domain/limits/limits.ts'
 import { parseName, partId } from '../../rows/typed-id.ts'
 import { builder } from '../frame/builder.ts'
-import { declareResult } from '../frame/mutation-result.ts'
+import { declareMutation } from '../frame/mutation.ts'
+import type { SuccessFields } from '../frame/mutation-result.ts'
 import { nullIfNotFound } from '../frame/problem.ts'
 import { PoolRef } from '../frame/refs.ts'
 import { readScope, Scope, ScopeInput } from '../frame/scope.ts'
+import { expectedVersion } from '../frame/version.ts'
 
 const ScopeLimitRef = builder.objectRef<ScopeInUse>('ScopeLimit').implement({
   description: 'A limit of a queue, a project, a team or a user.',
@@ -75,83 +77,65 @@ builder.node(LimitsRef, {
 
 const poolArgument = { description: 'Name of the pool; default: the pool of the default queue.' } as const
 
-const declareLimitsResult = (mutation: 'UpdateLimits' | 'SetScopeLimit', description: string) =>
-  declareResult(
-    mutation,
-    builder.objectRef<{ pool: string }>(`${mutation}Success`).implement({
-      description,
-      fields: (t) => ({
-        limits: t.field({
-          type: LimitsRef,
-          description: 'The current limits of the pool.',
-          resolve: ({ pool }, _args, { load }) => load.limitsInUse.clear(pool).load(pool),
-        }),
+const storedLimits = (t: SuccessFields<{ pool: string }>) => ({
+  limits: t.field({
+    type: LimitsRef,
+    description: 'The current limits of the pool.',
+    resolve: ({ pool }, _args, { load }) => load.limitsInUse.clear(pool).load(pool),
+  }),
+})
+
+declareMutation('updateLimits', {
+  description: 'Changes the limits of a pool.',
+  input: {
+    argument: 'The limits.',
+    description: 'Changes to the limits of a pool. Omitted fields stay; null: unlimited; 0: none.',
+    fields: (t) => ({
+      pool: t.string(poolArgument),
+      maxConcurrent: t.int({ description: 'Running jobs of the pool.' }),
+      userMaxConcurrent: t.int({ description: 'Running jobs of each user.' }),
+      teamMaxConcurrent: t.int({ description: 'Running jobs of each team, enforced with `enableFairShare`.' }),
+      enableFairShare: t.boolean({ description: 'Whether `teamMaxConcurrent` is enforced.' }),
+      localGpuMaxConcurrent: t.int({ description: 'GPUs in use in the pool.' }),
+      localJobMaxConcurrent: t.int({ description: 'Running jobs with GPUs in the pool.' }),
+      userMaxActive: t.int({ description: 'Jobs of a user that are not final, checked at submission.' }),
+      userMaxBlocked: t.int({ description: 'Jobs of a user that wait for an approval.' }),
+      starvationThresholdSeconds: t.float({
+        description:
+          'Waiting time in seconds that raises a priority by 10, up to 30; null: never. No effect in pools with fair share.',
       }),
+      expectedVersion: t.field(expectedVersion('`Limits` of the pool')),
     }),
-    [NotFound, VersionConflict],
-  )
-
-const UpdateLimitsInput = builder.inputType('UpdateLimitsInput', {
-  description: 'Changes to the limits of a pool. Omitted fields stay; null: unlimited; 0: none.',
-  fields: (t) => ({
-    pool: t.string(poolArgument),
-    maxConcurrent: t.int({ description: 'Running jobs of the pool.' }),
-    userMaxConcurrent: t.int({ description: 'Running jobs of each user.' }),
-    teamMaxConcurrent: t.int({ description: 'Running jobs of each team, enforced with `enableFairShare`.' }),
-    enableFairShare: t.boolean({ description: 'Whether `teamMaxConcurrent` is enforced.' }),
-    localGpuMaxConcurrent: t.int({ description: 'GPUs in use in the pool.' }),
-    localJobMaxConcurrent: t.int({ description: 'Running jobs with GPUs in the pool.' }),
-    userMaxActive: t.int({ description: 'Jobs of a user that are not final, checked at submission.' }),
-    userMaxBlocked: t.int({ description: 'Jobs of a user that wait for an approval.' }),
-    starvationThresholdSeconds: t.float({
-      description:
-        'Waiting time in seconds that raises a priority by 10, up to 30; null: never. No effect in pools with fair share.',
-    }),
-    expectedVersion: t.field({
-      type: 'UInt53',
-      description: 'Fails with a version conflict unless `Limits` of the pool has this version.',
-    }),
-  }),
+  },
+  success: { description: 'The limits were changed.', fields: storedLimits },
+  problems: [NotFound, VersionConflict],
+  resolve: async (input, { domain, viewer }) => ({ pool: await updateLimits(domain, viewer, input) }),
 })
 
-builder.mutationField('updateLimits', (t) =>
-  t.field({
-    type: declareLimitsResult('UpdateLimits', 'The limits were changed.'),
-    description: 'Changes the limits of a pool.',
-    args: { input: t.arg({ type: UpdateLimitsInput, required: true, description: 'The limits.' }) },
-    resolve: async (_root, { input }, { domain, viewer }) => ({ pool: await updateLimits(domain, viewer, input) }),
-  }),
-)
-
-const SetScopeLimitInput = builder.inputType('SetScopeLimitInput', {
-  description:
-    'Changes to a limit of a queue, a project, a team or a user. Omitted fields stay; null: unlimited; 0: none. A limit without any number is removed.',
-  fields: (t) => ({
-    pool: t.string(poolArgument),
-    scope: t.field({
-      type: ScopeInput,
-      required: true,
-      description: 'The queue, project, team or user that the limit applies to.',
+declareMutation('setScopeLimit', {
+  description: 'Sets, changes or removes a limit of a queue, a project, a team or a user.',
+  input: {
+    argument: 'The limit.',
+    description:
+      'Changes to a limit of a queue, a project, a team or a user. Omitted fields stay; null: unlimited; 0: none. A limit without any number is removed.',
+    fields: (t) => ({
+      pool: t.string(poolArgument),
+      scope: t.field({
+        type: ScopeInput,
+        required: true,
+        description: 'The queue, project, team or user that the limit applies to.',
+      }),
+      gpuModel: t.string({
+        description: 'Count only GPUs whose model contains this text, case-insensitive; default: all GPUs.',
+      }),
+      maxJobs: t.int({ description: 'Running jobs.' }),
+      maxGpus: t.int({ description: 'GPUs in use.' }),
+      expectedVersion: t.field(expectedVersion('`Limits` of the pool')),
     }),
-    gpuModel: t.string({
-      description: 'Count only GPUs whose model contains this text, case-insensitive; default: all GPUs.',
-    }),
-    maxJobs: t.int({ description: 'Running jobs.' }),
-    maxGpus: t.int({ description: 'GPUs in use.' }),
-    expectedVersion: t.field({
-      type: 'UInt53',
-      description: 'Fails with a version conflict unless `Limits` of the pool has this version.',
-    }),
+  },
+  success: { description: 'The limit was set, changed or removed.', fields: storedLimits },
+  problems: [NotFound, VersionConflict],
+  resolve: async (input, { domain, viewer, load }) => ({
+    pool: await setScopeLimit(domain, viewer, { ...input, ...(await readScope(input.scope, load)) }),
   }),
 })
-
-builder.mutationField('setScopeLimit', (t) =>
-  t.field({
-    type: declareLimitsResult('SetScopeLimit', 'The limit was set, changed or removed.'),
-    description: 'Sets, changes or removes a limit of a queue, a project, a team or a user.',
-    args: { input: t.arg({ type: SetScopeLimitInput, required: true, description: 'The limit.' }) },
-    resolve: async (_root, { input }, { domain, viewer, load }) => ({
-      pool: await setScopeLimit(domain, viewer, { ...input, ...(await readScope(input.scope, load)) }),
-    }),
-  }),
-)

@@ -18,10 +18,12 @@ import { pageCost } from '../../rows/page.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { describeValues } from '../frame/enum-values.ts'
-import { declareDeletion, declareResult } from '../frame/mutation-result.ts'
+import { declareDeleteMutation, declareMutation } from '../frame/mutation.ts'
+import type { SuccessFields } from '../frame/mutation-result.ts'
 import { requireRow } from '../frame/problem.ts'
 import { QuotaRef } from '../frame/refs.ts'
 import { parseScope, readScope, Scope, ScopeInput, ScopeKind } from '../frame/scope.ts'
+import { expectedVersion, versionField } from '../frame/version.ts'
 import { ViewerRef } from '../people/viewer.ts'
 
 export const QuotaTypeRef = builder.enumType('QuotaType', {
@@ -52,11 +54,7 @@ builder.node(QuotaRef, {
     }),
     limit: t.exposeFloat('limit', { description: 'Highest allowed value.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the quota was created.' }),
-    version: t.expose('version', {
-      type: 'UInt53',
-      description:
-        'Rises with each change; pass it as `expectedVersion`, so that you do not overwrite a change of another user.',
-    }),
+    version: t.expose('version', versionField),
   }),
 })
 
@@ -121,99 +119,66 @@ builder.objectFields(ViewerRef, (t) => ({
   }),
 }))
 
-const declareSuccess = (name: string, description: string) =>
-  builder.objectRef<{ id: string }>(name).implement({
-    description,
-    fields: (t) => ({
-      quota: t.field({
-        type: QuotaRef,
-        description: 'The quota as stored.',
-        resolve: ({ id }, _args, { load }) => requireRow(load.quota.load(id)),
-      }),
-    }),
-  })
-
-const CreateQuotaSuccess = declareSuccess('CreateQuotaSuccess', 'The quota applies from now on.')
-
-const CreateQuotaResult = declareResult('CreateQuota', CreateQuotaSuccess, [NotFound])
+const storedQuota = (t: SuccessFields) => ({
+  quota: t.field({
+    type: QuotaRef,
+    description: 'The quota as stored.',
+    resolve: ({ id }, _args, { load }) => requireRow(load.quota.load(id)),
+  }),
+})
 
 const everyone = { scope: 'GLOBAL', name: null } as const
 
-const CreateQuotaInput = builder.inputType('CreateQuotaInput', {
-  description: 'A new quota. The combination of type, action and scope is unique.',
-  fields: (t) => ({
-    type: t.field({ type: QuotaTypeRef, required: true, description: 'Quantity that the quota limits.' }),
-    action: t.field({
-      type: QuotaActionRef,
-      required: true,
-      description: 'Action when a submission exceeds the limit.',
+declareMutation('createQuota', {
+  description: 'Creates a quota, which counts earlier submissions of its window as well.',
+  input: {
+    argument: 'The quota.',
+    description: 'A new quota. The combination of type, action and scope is unique.',
+    fields: (t) => ({
+      type: t.field({ type: QuotaTypeRef, required: true, description: 'Quantity that the quota limits.' }),
+      action: t.field({
+        type: QuotaActionRef,
+        required: true,
+        description: 'Action when a submission exceeds the limit.',
+      }),
+      scope: t.field({
+        type: ScopeInput,
+        description:
+          'Whose usage the quota limits; omitted: that of each user. USER overrides LEVEL, and LEVEL overrides GLOBAL; TEAM and ACCOUNT apply in addition.',
+      }),
+      limit: t.float({ required: true, description: 'Highest allowed value; 0: nothing is allowed.' }),
     }),
-    scope: t.field({
-      type: ScopeInput,
-      description:
-        'Whose usage the quota limits; omitted: that of each user. USER overrides LEVEL, and LEVEL overrides GLOBAL; TEAM and ACCOUNT apply in addition.',
+  },
+  success: { description: 'The quota applies from now on.', fields: storedQuota },
+  problems: [NotFound],
+  async resolve({ scope: given, ...rule }, { domain, viewer, load }) {
+    const { scope, name: key } = given ? await readScope(given, load) : everyone
+    return { id: await createQuota(domain, viewer, { ...rule, scope, key }) }
+  },
+})
+
+declareMutation('updateQuota', {
+  description: 'Changes a quota.',
+  input: {
+    argument: 'The change.',
+    description: 'Changes to a quota; omitted fields stay.',
+    fields: (t) => ({
+      quotaId: t.id({ required: true, description: 'The quota to change.' }),
+      action: t.field({ type: QuotaActionRef, description: 'Action when a submission exceeds the limit.' }),
+      limit: t.float({ description: 'Highest allowed value.' }),
+      expectedVersion: t.field(expectedVersion('the quota')),
     }),
-    limit: t.float({ required: true, description: 'Highest allowed value; 0: nothing is allowed.' }),
+  },
+  success: { description: 'The quota was changed.', fields: storedQuota },
+  problems: [NotFound, VersionConflict],
+  resolve: async ({ quotaId: id, ...change }, { domain, viewer }) => ({
+    id: await updateQuota(domain, viewer, { id, ...change }),
   }),
 })
 
-builder.mutationField('createQuota', (t) =>
-  t.field({
-    type: CreateQuotaResult,
-    description: 'Creates a quota, which counts earlier submissions of its window as well.',
-    args: { input: t.arg({ type: CreateQuotaInput, required: true, description: 'The quota.' }) },
-    async resolve(_root, { input: { scope: given, ...rule } }, { domain, viewer, load }) {
-      const { scope, name: key } = given ? await readScope(given, load) : everyone
-      return { id: await createQuota(domain, viewer, { ...rule, scope, key }) }
-    },
-  }),
-)
-
-const UpdateQuotaSuccess = declareSuccess('UpdateQuotaSuccess', 'The quota was changed.')
-
-const UpdateQuotaResult = declareResult('UpdateQuota', UpdateQuotaSuccess, [NotFound, VersionConflict])
-
-const UpdateQuotaInput = builder.inputType('UpdateQuotaInput', {
-  description: 'Changes to a quota; omitted fields stay.',
-  fields: (t) => ({
-    quotaId: t.id({ required: true, description: 'The quota to change.' }),
-    action: t.field({ type: QuotaActionRef, description: 'Action when a submission exceeds the limit.' }),
-    limit: t.float({ description: 'Highest allowed value.' }),
-    expectedVersion: t.field({
-      type: 'UInt53',
-      description: 'Fails with a version conflict unless the quota has this version.',
-    }),
-  }),
+declareDeleteMutation('deleteQuota', {
+  noun: 'quota',
+  description: 'Deletes a quota; it no longer applies to submissions.',
+  idField: 'quotaId',
+  remove: deleteQuota,
 })
-
-builder.mutationField('updateQuota', (t) =>
-  t.field({
-    type: UpdateQuotaResult,
-    description: 'Changes a quota.',
-    args: { input: t.arg({ type: UpdateQuotaInput, required: true, description: 'The change.' }) },
-    resolve: async (_root, { input: { quotaId: id, ...change } }, { domain, viewer }) => ({
-      id: await updateQuota(domain, viewer, { id, ...change }),
-    }),
-  }),
-)
-
-const DeleteQuotaInput = builder.inputType('DeleteQuotaInput', {
-  description: 'The quota to delete.',
-  fields: (t) => ({
-    quotaId: t.id({ required: true, description: 'The quota to delete.' }),
-    expectedVersion: t.field({
-      type: 'UInt53',
-      description: 'Fails with a version conflict unless the quota has this version.',
-    }),
-  }),
-})
-
-builder.mutationField('deleteQuota', (t) =>
-  t.field({
-    type: declareDeletion('DeleteQuota', { description: 'The quota was deleted.' }),
-    description: 'Deletes a quota; it no longer applies to submissions.',
-    args: { input: t.arg({ type: DeleteQuotaInput, required: true, description: 'The quota.' }) },
-    resolve: (_root, { input: { quotaId: id, ...more } }, { domain, viewer }) =>
-      deleteQuota(domain, viewer, { id, ...more }),
-  }),
-)

@@ -18,7 +18,8 @@ import { webhookId } from '../../rows/typed-id.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { describeValues } from '../frame/enum-values.ts'
-import { declareResult } from '../frame/mutation-result.ts'
+import { declareMutation, type InputFields } from '../frame/mutation.ts'
+import type { SuccessFields } from '../frame/mutation-result.ts'
 import { requireRow } from '../frame/problem.ts'
 import { JobRef } from '../frame/refs.ts'
 
@@ -155,74 +156,65 @@ builder.queryFields((t) => ({
   }),
 }))
 
-const TestSuccess = builder.objectRef<{ id: string }>('TestWebhookSuccess').implement({
-  description: 'A test event is sent.',
-  fields: (t) => ({
-    delivery: t.field({
-      type: WebhookDeliveryRef,
-      description: 'The delivery of the test event. Read it again to see its outcome.',
-      resolve: ({ id }, _args, { domain, viewer }) => requireRow(readDelivery(domain, viewer, id)),
+const nameField = (t: InputFields) => ({ webhook: t.string({ required: true, description: 'Name of the webhook.' }) })
+
+declareMutation('testWebhook', {
+  description: 'Sends an event of the type webhook.test to a webhook, signed and repeated like any other event.',
+  input: { argument: 'The webhook.', description: 'The webhook to test.', fields: nameField },
+  success: {
+    description: 'A test event is sent.',
+    fields: (t: SuccessFields) => ({
+      delivery: t.field({
+        type: WebhookDeliveryRef,
+        description: 'The delivery of the test event. Read it again to see its outcome.',
+        resolve: ({ id }, _args, { domain, viewer }) => requireRow(readDelivery(domain, viewer, id)),
+      }),
     }),
-  }),
+  },
+  problems: [NotFound],
+  resolve: ({ webhook }, { domain, viewer }) => testWebhook(domain, viewer, webhook),
 })
 
-const TestInput = builder.inputType('TestWebhookInput', {
-  description: 'The webhook to test.',
-  fields: (t) => ({ webhook: t.string({ required: true, description: 'Name of the webhook.' }) }),
-})
-
-const ResendSuccess = builder.objectRef<{ count: number }>('ResendWebhookDeliveriesSuccess').implement({
-  description: 'The deliveries are sent again.',
-  fields: (t) => ({
-    count: t.exposeInt('count', { description: `Number of deliveries, at most ${resentMax.toLocaleString('en-US')}.` }),
-  }),
-})
-
-const ResendInput = builder.inputType('ResendWebhookDeliveriesInput', {
-  description: 'The deliveries to send again.',
-  fields: (t) => ({
-    webhook: t.string({ required: true, description: 'Name of the webhook.' }),
-    deliveryIds: t.idList(
-      capList(resentMax, 'Ids of the deliveries; omitted: all that are pending, then the oldest dead ones'),
-    ),
-  }),
-})
-
-const EnableSuccess = builder.objectRef<{ name: string }>('EnableWebhookSuccess').implement({
-  description: 'The webhook is enabled.',
-  fields: (t) => ({
-    webhook: t.field({
-      type: WebhookRef,
-      description: 'The webhook as it is now.',
-      resolve: ({ name }, _args, { domain, viewer }) =>
-        requireRow(readWebhooks(domain, viewer, name).then(([webhook]) => webhook ?? null)),
+declareMutation('resendWebhookDeliveries', {
+  description: 'Sends deliveries again now, each under its old id and with ten new tries.',
+  input: {
+    argument: 'The deliveries.',
+    description: 'The deliveries to send again.',
+    fields: (t) => ({
+      ...nameField(t),
+      deliveryIds: t.idList(
+        capList(resentMax, 'Ids of the deliveries; omitted: all that are pending, then the oldest dead ones'),
+      ),
     }),
-  }),
+  },
+  success: {
+    description: 'The deliveries are sent again.',
+    fields: (t: SuccessFields<{ count: number }>) => ({
+      count: t.exposeInt('count', {
+        description: `Number of deliveries, at most ${resentMax.toLocaleString('en-US')}.`,
+      }),
+    }),
+  },
+  problems: [NotFound],
+  resolve: (input, { domain, viewer }) => resendDeliveries(domain, viewer, input),
 })
 
-const EnableInput = builder.inputType('EnableWebhookInput', {
-  description: 'The webhook to enable.',
-  fields: (t) => ({ webhook: t.string({ required: true, description: 'Name of the webhook.' }) }),
+declareMutation('enableWebhook', {
+  description:
+    'Enables a webhook that its receiver ended with HTTP status 410. It gets the events since then that retention kept.',
+  input: { argument: 'The webhook.', description: 'The webhook to enable.', fields: nameField },
+  success: {
+    description: 'The webhook is enabled.',
+    fields: (t: SuccessFields<{ name: string }>) => ({
+      webhook: t.field({
+        type: WebhookRef,
+        description: 'The webhook as it is now.',
+        resolve: ({ name }, _args, { domain, viewer }) =>
+          requireRow(readWebhooks(domain, viewer, name).then(([webhook]) => webhook ?? null)),
+      }),
+    }),
+  },
+  problems: [NotFound],
+  refusesInput: false,
+  resolve: ({ webhook }, { domain, viewer }) => enableWebhook(domain, viewer, webhook),
 })
-
-builder.mutationFields((t) => ({
-  testWebhook: t.field({
-    type: declareResult('TestWebhook', TestSuccess, [NotFound]),
-    description: 'Sends an event of the type webhook.test to a webhook, signed and repeated like any other event.',
-    args: { input: t.arg({ type: TestInput, required: true, description: 'The webhook.' }) },
-    resolve: (_root, { input }, { domain, viewer }) => testWebhook(domain, viewer, input.webhook),
-  }),
-  resendWebhookDeliveries: t.field({
-    type: declareResult('ResendWebhookDeliveries', ResendSuccess, [NotFound]),
-    description: 'Sends deliveries again now, each under its old id and with ten new tries.',
-    args: { input: t.arg({ type: ResendInput, required: true, description: 'The deliveries.' }) },
-    resolve: (_root, { input }, { domain, viewer }) => resendDeliveries(domain, viewer, input),
-  }),
-  enableWebhook: t.field({
-    type: declareResult('EnableWebhook', EnableSuccess, [NotFound], { refusesInput: false }),
-    description:
-      'Enables a webhook that its receiver ended with HTTP status 410. It gets the events since then that retention kept.',
-    args: { input: t.arg({ type: EnableInput, required: true, description: 'The webhook.' }) },
-    resolve: (_root, { input }, { domain, viewer }) => enableWebhook(domain, viewer, input.webhook),
-  }),
-}))
