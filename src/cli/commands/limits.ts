@@ -9,7 +9,7 @@ import {
   type UpdateLimitsInput,
 } from '../../client/generated/graphql.ts'
 import { toScopeInput } from '../../client/jobs/scope-input.ts'
-import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { type Cli, mutate } from '../frame/cli.ts'
 import { usageError } from '../frame/exit.ts'
 import { poolNotFound } from '../reading/nodes.ts'
 import { readSeconds } from '../reading/times.ts'
@@ -89,8 +89,7 @@ async function update(cli: Cli, said: UpdateLimitsInput, output: Output): Promis
   const input = Object.fromEntries(
     Object.entries(said).map(([name, value]) => [name, typeof value === 'number' ? sent(value) : value]),
   ) as UpdateLimitsInput
-  const { updateLimits } = await cli.connection().request(UpdateLimitsDocument, { input }, { attempts: 4 })
-  await print(cli, expectSuccess(updateLimits, 'UpdateLimitsSuccess').limits, output)
+  await print(cli, (await mutate(cli, UpdateLimitsDocument, input, { attempts: 4 })).limits, output)
 }
 
 async function setScope(
@@ -107,23 +106,13 @@ async function setScope(
     ...(gpus !== undefined && { maxGpus: sent(gpus) }),
   }
   const input = { scope, ...rest, ...removed, ...numbers }
-  const { setScopeLimit } = await cli.connection().request(SetScopeLimitDocument, { input }, { attempts: 4 })
-  await print(cli, expectSuccess(setScopeLimit, 'SetScopeLimitSuccess').limits, output)
+  await print(cli, (await mutate(cli, SetScopeLimitDocument, input, { attempts: 4 })).limits, output)
 }
 
 async function print(cli: Cli, limits: LimitsRowFragment, output: Output): Promise<void> {
   const { scopes } = limits
-  await printObject(
-    cli,
-    limits,
-    output,
-    () =>
-      sheet(cli.terminal, entriesOf(limits)) +
-      (scopes.length > 0
-        ? `
-${table(cli.terminal, scopes, columns)}`
-        : ''),
-  )
+  const rows = () => (scopes.length > 0 ? `\n${table(cli.terminal, scopes, columns)}` : '')
+  await printObject(cli, limits, output, () => sheet(cli.terminal, entriesOf(limits)) + rows())
 }
 
 const shown = (limit: number | null) => (limit === null ? 'unlimited' : String(limit))

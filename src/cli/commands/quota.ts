@@ -15,7 +15,7 @@ import {
   type UpdateQuotaInput,
 } from '../../client/generated/graphql.ts'
 import { toScopeInput } from '../../client/jobs/scope-input.ts'
-import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { type Cli, mutate } from '../frame/cli.ts'
 import { runForEach } from '../frame/each.ts'
 import { usageError } from '../frame/exit.ts'
 import { readChoice } from '../reading/choices.ts'
@@ -54,25 +54,23 @@ export function registerQuotaCommand(program: Command, cli: Cli): void {
       if ((scope === 'GLOBAL') !== (key === undefined))
         throw usageError('--scope and --key go together', 'pass --scope USER --key NAME')
       const input = { ...rule, scope: scope === 'GLOBAL' ? null : toScopeInput(scope, key ?? '') }
-      const { createQuota } = await cli.connection().request(CreateQuotaDocument, { input })
-      await print(cli, [expectSuccess(createQuota, 'CreateQuotaSuccess').quota], output)
+      await print(cli, [(await mutate(cli, CreateQuotaDocument, input)).quota], output)
     })
   addOutputOption(quota.command('update').argument('<quota>'), [QuotaRowFragmentDoc])
     .description('change a quota')
     .addOption(word('--action <action>', 'reaction to an exceeded quota', QuotaAction))
     .option('--limit <amount>', 'highest allowed value', readAmount)
     .action(async (quotaId: string, { output, ...change }: OutputOptions & Omit<UpdateQuotaInput, 'quotaId'>) => {
-      const { updateQuota } = await cli.connection().request(UpdateQuotaDocument, { input: { quotaId, ...change } })
-      await print(cli, [expectSuccess(updateQuota, 'UpdateQuotaSuccess').quota], output)
+      await print(cli, [(await mutate(cli, UpdateQuotaDocument, { quotaId, ...change })).quota], output)
     })
   quota
     .command('rm')
     .argument('<quota...>')
     .description('remove quotas')
     .action(async (ids: string[]) => {
-      await runForEach(cli, ids, async (id) => {
-        const { deleteQuota } = await cli.connection().request(DeleteQuotaDocument, { input: { quotaId: id } })
-        await cli.terminal.write(`${expectSuccess(deleteQuota, 'DeleteQuotaSuccess').deletedId}\n`)
+      await runForEach(cli, ids, async (quotaId) => {
+        const { deletedId } = await mutate(cli, DeleteQuotaDocument, { quotaId })
+        await cli.terminal.write(`${deletedId}\n`)
       })
     })
 }

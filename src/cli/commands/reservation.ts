@@ -6,7 +6,7 @@ import {
   CreateCapacityReservationDocument,
   DeleteCapacityReservationDocument,
 } from '../../client/generated/graphql.ts'
-import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { type Cli, mutate } from '../frame/cli.ts'
 import { runForEach } from '../frame/each.ts'
 import { findNode, findNodes, resolvePool } from '../reading/nodes.ts'
 import { readEveryNode } from '../reading/pages.ts'
@@ -44,11 +44,9 @@ export function registerReservationCommand(program: Command, cli: Cli): void {
     .argument('<reservation...>')
     .description('delete reservations; their running jobs continue')
     .action(async (ids: string[]) => {
-      await runForEach(cli, ids, async (id) => {
-        const input = { capacityReservationId: id }
-        const answer = await cli.connection().request(DeleteCapacityReservationDocument, { input })
-        const deleted = expectSuccess(answer.deleteCapacityReservation, 'DeleteCapacityReservationSuccess')
-        await cli.terminal.write(`${deleted.deletedId}\n`)
+      await runForEach(cli, ids, async (capacityReservationId) => {
+        const { deletedId } = await mutate(cli, DeleteCapacityReservationDocument, { capacityReservationId })
+        await cli.terminal.write(`${deletedId}\n`)
       })
     })
 }
@@ -58,9 +56,7 @@ async function create(cli: Cli, name: string, { output, pool, node, from, until,
   const nodes = await findNodes(cli, inPool)
   const nodeIds = node.map((each) => findNode(nodes, each).id)
   const input = { name, pool: inPool, nodeIds, startsAt: from, endsAt: until, ...rest }
-  const { createCapacityReservation } = await cli.connection().request(CreateCapacityReservationDocument, { input })
-  const success = expectSuccess(createCapacityReservation, 'CreateCapacityReservationSuccess')
-  await print(cli, [success.capacityReservation], output)
+  await print(cli, [(await mutate(cli, CreateCapacityReservationDocument, input)).capacityReservation], output)
 }
 
 function readTime(given: string): string {

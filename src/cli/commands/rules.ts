@@ -10,7 +10,7 @@ import {
   UpdateApprovalRuleDocument,
   type UserLevel,
 } from '../../client/generated/graphql.ts'
-import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { type Cli, mutate } from '../frame/cli.ts'
 import { runForEach } from '../frame/each.ts'
 import { usageError } from '../frame/exit.ts'
 import { levels, readChoice, readChoices, readExecutorChoice } from '../reading/choices.ts'
@@ -46,27 +46,23 @@ export function registerRulesCommand(program: Command, cli: Cli): void {
       const condition = conditionOf(flags)
       if (!condition) throw usageError('the rule has no condition', 'pass one, for example --cost-above 50')
       const input = { name, condition, ...fieldsOf(flags) }
-      const { createApprovalRule } = await cli.connection().request(CreateApprovalRuleDocument, { input })
-      await print(cli, [expectSuccess(createApprovalRule, 'CreateApprovalRuleSuccess').rule], output)
+      await print(cli, [(await mutate(cli, CreateApprovalRuleDocument, input)).rule], output)
     })
   withFlags(addOutputOption(rules.command('update').argument('<rule>'), [ApprovalRuleRowFragmentDoc]))
     .description('change a rule; omitted fields stay')
     .option('--rename <name>', 'another name')
     .action(async (id: string, { output, rename, ...flags }: OutputOptions & RuleFlags & { rename?: string }) => {
       const input = { approvalRuleId: id, name: rename, condition: conditionOf(flags), ...fieldsOf(flags) }
-      const { updateApprovalRule } = await cli.connection().request(UpdateApprovalRuleDocument, { input })
-      await print(cli, [expectSuccess(updateApprovalRule, 'UpdateApprovalRuleSuccess').rule], output)
+      await print(cli, [(await mutate(cli, UpdateApprovalRuleDocument, input)).rule], output)
     })
   rules
     .command('rm')
     .argument('<rule...>')
     .description('remove rules')
     .action(async (ids: string[]) => {
-      await runForEach(cli, ids, async (id) => {
-        const { deleteApprovalRule } = await cli.connection().request(DeleteApprovalRuleDocument, {
-          input: { approvalRuleId: id },
-        })
-        await cli.terminal.write(`${expectSuccess(deleteApprovalRule, 'DeleteApprovalRuleSuccess').deletedId}\n`)
+      await runForEach(cli, ids, async (approvalRuleId) => {
+        const { deletedId } = await mutate(cli, DeleteApprovalRuleDocument, { approvalRuleId })
+        await cli.terminal.write(`${deletedId}\n`)
       })
     })
 }

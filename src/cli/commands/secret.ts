@@ -6,7 +6,7 @@ import {
   SecretsDocument,
   SetSecretDocument,
 } from '../../client/generated/graphql.ts'
-import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { type Cli, mutate } from '../frame/cli.ts'
 import { runForEach } from '../frame/each.ts'
 import { exitCodes, Stop, usageError } from '../frame/exit.ts'
 import { readEveryNode } from '../reading/pages.ts'
@@ -38,8 +38,7 @@ export function registerSecretCommand(program: Command, cli: Cli): void {
     .option('--team <name>', 'secret of this team, for its members')
     .action(async (name: string, { output, team }: OutputOptions & TeamOption) => {
       const input = { name, value: await readValue(cli, name), teamId: await readTeamId(cli, team) }
-      const { setSecret } = await cli.connection().request(SetSecretDocument, { input })
-      await print(cli, [expectSuccess(setSecret, 'SetSecretSuccess').secret], output)
+      await print(cli, [(await mutate(cli, SetSecretDocument, input)).secret], output)
     })
   secret
     .command('rm')
@@ -49,8 +48,7 @@ export function registerSecretCommand(program: Command, cli: Cli): void {
     .action(async (names: string[], { team }: TeamOption) => {
       const teamId = await readTeamId(cli, team)
       await runForEach(cli, names, async (name) => {
-        const { deleteSecret } = await cli.connection().request(DeleteSecretDocument, { input: { name, teamId } })
-        const { deletedId } = expectSuccess(deleteSecret, 'DeleteSecretSuccess')
+        const { deletedId } = await mutate(cli, DeleteSecretDocument, { name, teamId })
         if (deletedId === null)
           throw new Stop(exitCodes.notFound, `Secret ${name} not found`, '"berth secret ls" lists the secrets')
         await cli.terminal.write(`${deletedId}\n`)

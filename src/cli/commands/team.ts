@@ -6,7 +6,7 @@ import {
   TeamRowFragmentDoc,
   UpdateTeamDocument,
 } from '../../client/generated/graphql.ts'
-import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { type Cli, mutate } from '../frame/cli.ts'
 import { findTeamId, findUserId, readTeams } from '../reading/people.ts'
 import { addOutputOption, type OutputOptions, rowPrinter } from '../showing/output.ts'
 import { timeText } from '../showing/render.ts'
@@ -36,8 +36,7 @@ export function registerTeamCommand(program: Command, cli: Cli): void {
   addOutputOption(team.command('create').argument('<name>'), [TeamRowFragmentDoc])
     .description('create a team and the account of the same name')
     .action(async (name: string, { output }: OutputOptions) => {
-      const { createTeam } = await cli.connection().request(CreateTeamDocument, { input: { name } })
-      await print(cli, [expectSuccess(createTeam, 'CreateTeamSuccess').team], output)
+      await print(cli, [(await mutate(cli, CreateTeamDocument, { name })).team], output)
     })
   addOutputOption(team.command('set').argument('<name>'), [TeamRowFragmentDoc])
     .description('change the name or the members of a team')
@@ -46,23 +45,22 @@ export function registerTeamCommand(program: Command, cli: Cli): void {
     .option('--remove <user...>', 'users to remove')
     .action(async (called: string, { output, name, add = [], remove = [] }: OutputOptions & Changes) => {
       const teamId = await findTeamId(cli, called)
-      const [addMembers, removeMembers] = [await idsOf(cli, add), await idsOf(cli, remove)]
+      const addMembers = await findUserIds(cli, add)
+      const removeMembers = await findUserIds(cli, remove)
       const input = { teamId, addMembers, removeMembers, name }
-      const { updateTeam } = await cli.connection().request(UpdateTeamDocument, { input })
-      await print(cli, [expectSuccess(updateTeam, 'UpdateTeamSuccess').team], output)
+      await print(cli, [(await mutate(cli, UpdateTeamDocument, input)).team], output)
     })
   team
     .command('rm')
     .argument('<name>')
     .description('delete a team; its jobs stay')
     .action(async (name: string) => {
-      const input = { teamId: await findTeamId(cli, name) }
-      const { deleteTeam } = await cli.connection().request(DeleteTeamDocument, { input })
-      await cli.terminal.write(`${expectSuccess(deleteTeam, 'DeleteTeamSuccess').deletedId}\n`)
+      const { deletedId } = await mutate(cli, DeleteTeamDocument, { teamId: await findTeamId(cli, name) })
+      await cli.terminal.write(`${deletedId}\n`)
     })
 }
 
-async function idsOf(cli: Cli, names: readonly string[]): Promise<string[]> {
+async function findUserIds(cli: Cli, names: readonly string[]): Promise<string[]> {
   const ids: string[] = []
   for (const name of names) ids.push(await findUserId(cli, name))
   return ids

@@ -6,7 +6,7 @@ import {
   TokenRowFragmentDoc,
   type TokenScope,
 } from '../../client/generated/graphql.ts'
-import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { type Cli, mutate } from '../frame/cli.ts'
 import { readChoices } from '../reading/choices.ts'
 import { findTokenId, findUserId, readTokens } from '../reading/people.ts'
 import { readFutureTime } from '../reading/times.ts'
@@ -50,8 +50,7 @@ export function registerTokenCommand(program: Command, cli: Cli): void {
     .action(async (name: string, { output, user, scopes, expires }: OutputOptions & Creation) => {
       const userId = user === undefined ? null : await findUserId(cli, user)
       const input = { name, userId, scopes: scopes ?? null, expiresAt: expires ?? null }
-      const { createToken } = await cli.connection().request(CreateTokenDocument, { input })
-      const { token: made, secret } = expectSuccess(createToken, 'CreateTokenSuccess')
+      const { token: made, secret } = await mutate(cli, CreateTokenDocument, input)
       if (made.expiresAt && !expires)
         cli.terminal.say(`The token expires ${timeText(made.expiresAt)}, with the credentials that created it.`)
       await printObject(cli, { ...made, secret }, output, () => `${secret}\n`)
@@ -59,9 +58,8 @@ export function registerTokenCommand(program: Command, cli: Cli): void {
   addOutputOption(token.command('revoke').argument('<prefix>'), [TokenRowFragmentDoc])
     .description('revoke a token; its open streams end within seconds')
     .action(async (called: string, { output }: OutputOptions) => {
-      const id = await findTokenId(cli, called)
-      const { revokeToken } = await cli.connection().request(RevokeTokenDocument, { input: { tokenId: id } })
-      await print(cli, [expectSuccess(revokeToken, 'RevokeTokenSuccess').token], output)
+      const tokenId = await findTokenId(cli, called)
+      await print(cli, [(await mutate(cli, RevokeTokenDocument, { tokenId })).token], output)
     })
 }
 

@@ -12,7 +12,7 @@ import {
   UserRowFragmentDoc,
   WhoAmIDocument,
 } from '../../client/generated/graphql.ts'
-import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { type Cli, mutate } from '../frame/cli.ts'
 import { exitCodes, Stop, usageError } from '../frame/exit.ts'
 import { levels, permissionName, readChoice, readPermissions } from '../reading/choices.ts'
 import { findUserId, readUsersWithRights } from '../reading/people.ts'
@@ -68,8 +68,7 @@ export function registerUserCommand(program: Command, cli: Cli): void {
     .description('create a user')
     .action(async (name: string, { output, level = 'RESEARCHER', ...fields }: OutputOptions & Fields) => {
       const input = { name, level, ...toInput(fields) }
-      const { createUser } = await cli.connection().request(CreateUserDocument, { input })
-      await print(cli, [expectSuccess(createUser, 'CreateUserSuccess').user], output)
+      await print(cli, [(await mutate(cli, CreateUserDocument, input)).user], output)
     })
   withFields(addOutputOption(user.command('set').argument('<name>'), [UserRowFragmentDoc]))
     .description('change a user; omitted fields stay')
@@ -84,17 +83,15 @@ export function registerUserCommand(program: Command, cli: Cli): void {
         ...(enable && { disabled: false }),
         identity,
       }
-      const { updateUser } = await cli.connection().request(UpdateUserDocument, { input })
-      await print(cli, [expectSuccess(updateUser, 'UpdateUserSuccess').user], output)
+      await print(cli, [(await mutate(cli, UpdateUserDocument, input)).user], output)
     })
   user
     .command('disable')
     .argument('<name>')
     .description('disable a user and revoke the tokens of the user; running jobs continue, waiting jobs are held')
     .action(async (name: string) => {
-      const input = { userId: await findUserId(cli, name) }
-      const { disableUser } = await cli.connection().request(DisableUserDocument, { input })
-      await cli.terminal.write(`${expectSuccess(disableUser, 'DisableUserSuccess').user.id}\n`)
+      const disabled = await mutate(cli, DisableUserDocument, { userId: await findUserId(cli, name) })
+      await cli.terminal.write(`${disabled.user.id}\n`)
     })
 }
 

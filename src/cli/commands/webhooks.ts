@@ -13,7 +13,7 @@ import {
   WebhookRowFragmentDoc,
   WebhooksDocument,
 } from '../../client/generated/graphql.ts'
-import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { type Cli, mutate } from '../frame/cli.ts'
 import { exitCodes, Stop } from '../frame/exit.ts'
 import { addOutputOption, isTable, type OutputOptions, printObject, rowPrinter } from '../showing/output.ts'
 import { sheet, table, timeText } from '../showing/render.ts'
@@ -45,15 +45,13 @@ export function registerWebhooksCommand(program: Command, cli: Cli): void {
     .description('send deliveries again now (default: those that wait, then the oldest dead ones)')
     .action(async (webhook: string, ids: string[]) => {
       const input = { webhook, deliveryIds: ids.length > 0 ? ids : undefined }
-      const answer = await cli.connection().request(ResendWebhookDeliveriesDocument, { input })
-      const { count } = expectSuccess(answer.resendWebhookDeliveries, 'ResendWebhookDeliveriesSuccess')
+      const { count } = await mutate(cli, ResendWebhookDeliveriesDocument, input)
       await cli.terminal.write(`${count}\n`)
     })
   addOutputOption(webhooks.command('enable').argument('<name>'), [WebhookRowFragmentDoc])
     .description('enable a webhook that its receiver ended with status 410')
     .action(async (webhook: string, { output }: OutputOptions) => {
-      const { enableWebhook } = await cli.connection().request(EnableWebhookDocument, { input: { webhook } })
-      await print(cli, [expectSuccess(enableWebhook, 'EnableWebhookSuccess').webhook], output)
+      await print(cli, [(await mutate(cli, EnableWebhookDocument, { webhook })).webhook], output)
     })
 }
 
@@ -113,9 +111,8 @@ async function show(cli: Cli, name: string, { output }: OutputOptions): Promise<
 }
 
 async function test(cli: Cli, webhook: string, { output }: OutputOptions): Promise<void> {
-  const { testWebhook } = await cli.connection().request(TestWebhookDocument, { input: { webhook } })
-  const first = expectSuccess(testWebhook, 'TestWebhookSuccess').delivery
-  const delivery = await waitForTry(cli, first)
+  const first = await mutate(cli, TestWebhookDocument, { webhook })
+  const delivery = await waitForTry(cli, first.delivery)
   await printDeliveries(cli, [delivery], output)
   if (delivery.state === 'DELIVERED') return
   if (isTable(output)) cli.terminal.say(`berth: ${delivery.error ?? 'no server has sent the event yet'}`)

@@ -1,4 +1,5 @@
-import type { ProblemFragment } from '../../client/generated/graphql.ts'
+import type { RequestOptions } from '../../client/connection/transport.ts'
+import type { ProblemFragment, TypedDocumentString } from '../../client/generated/graphql.ts'
 import type { Client } from '../../client/jobs/client.ts'
 import type { ContextFiles } from '../login/context-files.ts'
 import type { ServerChoice } from '../login/server-choice.ts'
@@ -34,6 +35,20 @@ export interface Cli {
   readKeys: ((onKey: (key: KeyPress) => void) => () => void) | null
   /** Asks for a text without showing it; null: stdin or stderr is a pipe. */
   askSecret: ((question: string) => Promise<string>) | null
+}
+
+type SuccessOf<Result> = Extract<Result, { __typename: `${string}Success` }>
+
+/** Sends a mutation with its input, and returns its success; throws a Stop for a problem. */
+export async function mutate<Answer extends object, Input>(
+  cli: Cli,
+  document: TypedDocumentString<Answer, { input: Input }>,
+  input: Input,
+  options?: RequestOptions,
+): Promise<SuccessOf<Answer[keyof Answer]>> {
+  const [result] = Object.values(await cli.connection().request(document, { input }, options))
+  if (result.__typename.endsWith('Success')) return result
+  throw stopForProblem(result)
 }
 
 /**
