@@ -3,12 +3,18 @@ import { NotFound } from '../../../domain/errors.ts'
 import type { Loaders } from '../../rows/loaders.ts'
 import type { builder } from './builder.ts'
 import {
+  ApiTokenRef,
+  ApprovalRuleRef,
   ArtifactRef,
+  CapacityReservationRef,
   HoldRef,
   JobRef,
   JobSessionRef,
   PoolNodeRef,
+  QuotaRef,
   RunRef,
+  SavedViewRef,
+  SecretRef,
   SlotReservationRef,
   SnapshotRef,
   TeamRef,
@@ -50,15 +56,21 @@ export function show<Row>(t: FieldBuilder<Row>, fields: Shown<Row>): FieldMap {
 
 /** Objects to which fields lead, by the names of their loaders. */
 const targets = {
+  approvalRule: ApprovalRuleRef,
   artifact: ArtifactRef,
+  capacityReservation: CapacityReservationRef,
   hold: HoldRef,
   job: JobRef,
   node: PoolNodeRef,
+  quota: QuotaRef,
   run: RunRef,
+  savedView: SavedViewRef,
+  secret: SecretRef,
   session: JobSessionRef,
   slot: SlotReservationRef,
   snapshot: SnapshotRef,
   team: TeamRef,
+  token: ApiTokenRef,
   user: UserRef,
 }
 type Target = keyof typeof targets
@@ -112,6 +124,13 @@ export const loadOfVisibleJobs = <Row extends { jobId: string }>(
 /** The options of the input field `expectedVersion`. */
 export const expectedVersion = (noun: string) =>
   ({ type: 'UInt53', description: `Fails with a version conflict unless the ${noun} has this version.` }) as const
+
+/** The options of the field `version`. */
+export const versionField = {
+  type: 'UInt53',
+  description:
+    'Rises with each change; pass it as `expectedVersion`, so that you do not overwrite a change of another user.',
+} as const
 
 /** Refuses if the row was deleted since the mutation wrote it. */
 export async function requireRow<Row>(row: Promise<Row | null>): Promise<Row> {

@@ -5,8 +5,8 @@ import { NotFound, VersionConflict } from '../../../domain/errors.ts'
 import type { Target } from '../../../domain/versions.ts'
 import type { RequestContext } from '../../rows/context.ts'
 import { builder } from './builder.ts'
+import { expectedVersion } from './fields.ts'
 import { declareResult, deletedFields, type Problem, type SuccessFields } from './mutation-result.ts'
-import { expectedVersion } from './version.ts'
 
 export type InputFields = PothosSchemaTypes.InputFieldBuilder<typeof builder.$inferSchemaTypes, 'InputObject'>
 
@@ -65,7 +65,7 @@ export const declareDeleteMutation = (
       description: inputDescription ?? `The ${noun} to delete.`,
       fields: (t) => ({
         [idField]: t.id({ required: true, description: `The ${noun} to delete.` }),
-        expectedVersion: t.field(expectedVersion(`the ${noun}`)),
+        expectedVersion: t.field(expectedVersion(noun)),
       }),
     },
     success: { description: `The ${noun} was deleted.`, fields: deletedFields },

@@ -3,11 +3,11 @@ import { deleteView, listViewIds, mayEditView, saveView, viewsListedMax } from '
 import { viewSearchCost } from '../../caller-limits.ts'
 import { builder } from '../frame/builder.ts'
 import { describeValues } from '../frame/enum-values.ts'
+import { edge, edgeOrNull, expectedVersion, show, versionField } from '../frame/fields.ts'
 import { declareDeleteMutation, declareMutation } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
 import { requireRow } from '../frame/problem.ts'
-import { SavedViewRef, TeamRef, UserRef } from '../frame/refs.ts'
-import { expectedVersion, versionField } from '../frame/version.ts'
+import { SavedViewRef } from '../frame/refs.ts'
 
 const ViewVisibility = builder.enumType('ViewVisibility', {
   description: 'Who sees a saved view.',
@@ -33,25 +33,18 @@ builder.node(SavedViewRef, {
     )
   },
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Name in menus.' }),
-    page: t.exposeString('page', { description: 'Path of the page, such as /jobs.' }),
+    ...show(t, {
+      name: ['String', 'Name in menus.'],
+      page: ['String', 'Path of the page, such as /jobs.'],
+      pinned: ['Boolean', 'Whether menus show the view without being opened.'],
+    }),
     search: t.exposeString('search', {
       description: 'Query string of the page, without the question mark.',
       complexity: viewSearchCost,
     }),
     visibility: t.expose('scope', { type: ViewVisibility, description: 'Who sees the view.' }),
-    team: t.field({
-      type: TeamRef,
-      nullable: true,
-      description: 'The team whose members see the view; null: `visibility` is not TEAM.',
-      resolve: ({ teamId }, _args, { load }) => (teamId === null ? null : load.team.load(teamId)),
-    }),
-    owner: t.field({
-      type: UserRef,
-      description: 'The user who saved the view.',
-      resolve: ({ ownerId }, _args, { load }) => requireRow(load.user.load(ownerId)),
-    }),
-    pinned: t.exposeBoolean('pinned', { description: 'Whether menus show the view without being opened.' }),
+    team: edgeOrNull(t, 'teamId', 'The team whose members see the view; null: `visibility` is not TEAM.'),
+    owner: edge(t, 'ownerId', 'The user who saved the view.', 'user'),
     version: t.expose('version', versionField),
     editable: t.boolean({
       description: 'Whether you may change and delete the view.',
@@ -89,17 +82,13 @@ declareMutation('saveView', {
       visibility: t.field({ type: ViewVisibility, defaultValue: 'USER', description: 'Who sees the view.' }),
       teamId: t.id({ description: 'The team whose members see the view, with the visibility TEAM: one of yours.' }),
       pinned: t.boolean({ defaultValue: false, description: 'Whether menus show the view without being opened.' }),
-      expectedVersion: t.field(expectedVersion('the view')),
+      expectedVersion: t.field(expectedVersion('view')),
     }),
   },
   success: {
     description: 'The view was saved.',
     fields: (t: SuccessFields) => ({
-      savedView: t.field({
-        type: SavedViewRef,
-        description: 'The view as stored.',
-        resolve: ({ id }, _args, { load }) => requireRow(load.savedView.load(id)),
-      }),
+      savedView: edge(t, 'id', 'The view as stored.', 'savedView'),
     }),
   },
   problems: [NotFound, VersionConflict],

@@ -1,15 +1,13 @@
 import { NotFound } from '../../../domain/errors.ts'
 import { deleteSecret, secretsVisibleTo, setSecret } from '../../../domain/secrets/secrets.ts'
-import { readList, toConnection } from '../../rows/connection.ts'
-import type { Bind } from '../../rows/keyset.ts'
 import { secretsListing } from '../../rows/listings.ts'
-import { pageCost } from '../../rows/page.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
+import { edge, edgeOrNull, show } from '../frame/fields.ts'
+import { declareList } from '../frame/list.ts'
 import { declareMutation } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
-import { requireRow } from '../frame/problem.ts'
-import { SecretRef, TeamRef, UserRef } from '../frame/refs.ts'
+import { SecretRef } from '../frame/refs.ts'
 
 builder.node(SecretRef, {
   description: 'A secret of a user or a team, for the environment of jobs. No field returns its value.',
@@ -26,55 +24,29 @@ builder.node(SecretRef, {
     })
   },
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Name of the environment variable; unique for its owner.' }),
-    ownedBy: t.field({
-      type: UserRef,
-      nullable: true,
-      description: 'The user who owns the secret; null: a team owns it.',
-      resolve: ({ userId }, _args, { load }) => (userId === null ? null : load.user.load(userId)),
+    ...show(t, {
+      name: ['String', 'Name of the environment variable; unique for its owner.'],
+      createdAt: ['DateTime', 'When the secret was created.'],
+      updatedAt: ['DateTime', 'When the present value was set.'],
+      lastUsedAt: ['DateTime?', 'When a run last got the value; null: never.'],
     }),
-    team: t.field({
-      type: TeamRef,
-      nullable: true,
-      description: 'The team whose members may use the secret; null: a user owns it.',
-      resolve: ({ teamId }, _args, { load }) => (teamId === null ? null : load.team.load(teamId)),
-    }),
-    setBy: t.field({
-      type: UserRef,
-      nullable: true,
-      description: 'Who set the present value; null: the user was removed.',
-      resolve: ({ setById }, _args, { load }) => (setById === null ? null : load.user.load(setById)),
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the secret was created.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the present value was set.' }),
-    lastUsedAt: t.expose('lastUsedAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When a run last got the value; null: never.',
-    }),
+    ownedBy: edgeOrNull(t, 'userId', 'The user who owns the secret; null: a team owns it.'),
+    team: edgeOrNull(t, 'teamId', 'The team whose members may use the secret; null: a user owns it.'),
+    setBy: edgeOrNull(t, 'setById', 'Who set the present value; null: the user was removed.', 'user'),
   }),
 })
 
 const SecretConnection = declareConnection('Secret', SecretRef)
 
-builder.queryField('secrets', (t) =>
-  t.field({
-    type: SecretConnection,
-    description:
-      'Your secrets and those of your teams, by name, without their values. An ADMIN sees those of all teams.',
-    args: {
-      ...t.arg.connectionArgs(),
-      teamId: t.arg.id({ description: 'Only secrets of this team.' }),
-    },
-    complexity: pageCost,
-    async resolve(_root, { teamId, ...args }, { listSql, viewer, load }) {
-      const ofTeam = (bind: Bind) => (teamId == null ? 'TRUE' : `s.team_id = ${bind(teamId)}`)
-      const where = (bind: Bind) => `${secretsVisibleTo(viewer, 's', bind)} AND ${ofTeam(bind)}`
-      const list = await readList(listSql, { listing: secretsListing, where, filter: teamId, args })
-      return toConnection(list, (ids) => load.secret.loadMany(ids))
-    },
-  }),
-)
+declareList('secrets', SecretConnection, {
+  description: 'Your secrets and those of your teams, by name, without their values. An ADMIN sees those of all teams.',
+  args: (arg) => ({ teamId: arg.id({ description: 'Only secrets of this team.' }) }),
+  listing: secretsListing,
+  where: ({ teamId }, { viewer }, bind) =>
+    `${secretsVisibleTo(viewer, 's', bind)} AND ${teamId == null ? 'TRUE' : `s.team_id = ${bind(teamId)}`}`,
+  filter: ({ teamId }) => teamId,
+  loader: (load) => load.secret,
+})
 
 declareMutation('setSecret', {
   description:
@@ -98,11 +70,7 @@ declareMutation('setSecret', {
   success: {
     description: 'The value was stored.',
     fields: (t: SuccessFields) => ({
-      secret: t.field({
-        type: SecretRef,
-        description: 'The secret without its value.',
-        resolve: ({ id }, _args, { load }) => requireRow(load.secret.load(id)),
-      }),
+      secret: edge(t, 'id', 'The secret without its value.', 'secret'),
     }),
   },
   problems: [NotFound],

@@ -2,17 +2,16 @@ import { seesPeople } from '../../../domain/access.ts'
 import { NotFound, VersionConflict } from '../../../domain/errors.ts'
 import { createTeam, deleteTeam, memberChangesMax, updateTeam } from '../../../domain/people/teams.ts'
 import { capList } from '../../admission/argument-bounds.ts'
-import { readList, toConnection } from '../../rows/connection.ts'
-import type { Bind } from '../../rows/keyset.ts'
+import { toConnection } from '../../rows/connection.ts'
 import { teamsListing } from '../../rows/listings.ts'
 import { pageCost } from '../../rows/page.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
+import { edge, expectedVersion, show, versionField } from '../frame/fields.ts'
+import { declareList } from '../frame/list.ts'
 import { declareDeleteMutation, declareMutation } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
-import { requireRow } from '../frame/problem.ts'
 import { TeamRef } from '../frame/refs.ts'
-import { expectedVersion, versionField } from '../frame/version.ts'
 import { PeopleOrderType, TeamFilter, teamsWhere } from './people-filter.ts'
 import { UserConnection } from './user.ts'
 
@@ -24,9 +23,11 @@ builder.node(TeamRef, {
     return Promise.all(ids.map((id) => (seesPeople(viewer) || mine.includes(id) ? load.team.load(id) : null)))
   },
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Name, unique.' }),
-    account: t.exposeString('account', { description: 'Account charged for the jobs of the team.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the team was created.' }),
+    ...show(t, {
+      name: ['String', 'Name, unique.'],
+      account: ['String', 'Account charged for the jobs of the team.'],
+      createdAt: ['DateTime', 'When the team was created.'],
+    }),
     version: t.expose('version', versionField),
     members: t.field({
       type: UserConnection,
@@ -41,34 +42,24 @@ builder.node(TeamRef, {
 
 const TeamConnection = declareConnection('Team', TeamRef)
 
-builder.queryField('teams', (t) =>
-  t.field({
-    type: TeamConnection,
-    description: 'Teams that you may see.',
-    args: {
-      ...t.arg.connectionArgs(),
-      filter: t.arg({ type: TeamFilter, description: 'Filter; default: all.' }),
-      orderBy: t.arg({ type: PeopleOrderType, description: 'Sort order; default: oldest first.' }),
-    },
-    complexity: pageCost,
-    async resolve(_root, { filter, orderBy, ...args }, { listSql, viewer, load }) {
-      const visible = (bind: Bind) =>
-        seesPeople(viewer)
-          ? 'TRUE'
-          : `EXISTS (SELECT FROM team_member m WHERE m.team_id = t.id AND m.user_id = ${bind(viewer.userId)})`
-      const where = (bind: Bind) => `${visible(bind)} AND ${teamsWhere(filter ?? {}, bind)}`
-      const list = await readList(listSql, { listing: teamsListing(orderBy ?? 'CREATED_AT'), where, filter, args })
-      return toConnection(list, (ids) => load.team.loadMany(ids))
-    },
+declareList('teams', TeamConnection, {
+  description: 'Teams that you may see.',
+  args: (arg) => ({
+    filter: arg({ type: TeamFilter, description: 'Filter; default: all.' }),
+    orderBy: arg({ type: PeopleOrderType, description: 'Sort order; default: oldest first.' }),
   }),
-)
+  listing: ({ orderBy }) => teamsListing(orderBy ?? 'CREATED_AT'),
+  where({ filter }, { viewer }, bind) {
+    const visible = seesPeople(viewer)
+      ? 'TRUE'
+      : `EXISTS (SELECT FROM team_member m WHERE m.team_id = t.id AND m.user_id = ${bind(viewer.userId)})`
+    return `${visible} AND ${teamsWhere(filter ?? {}, bind)}`
+  },
+  loader: (load) => load.team,
+})
 
 const storedTeam = (t: SuccessFields) => ({
-  team: t.field({
-    type: TeamRef,
-    description: 'The team as stored.',
-    resolve: ({ id }, _args, { load }) => requireRow(load.team.load(id)),
-  }),
+  team: edge(t, 'id', 'The team as stored.', 'team'),
 })
 
 declareMutation('createTeam', {
@@ -97,7 +88,7 @@ declareMutation('updateTeam', {
       name: t.string({ description: 'New name. Later submissions are charged to the account of the new name.' }),
       addMembers: t.idList(capList(memberChangesMax, 'Ids of users to add')),
       removeMembers: t.idList(capList(memberChangesMax, 'Ids of users to remove')),
-      expectedVersion: t.field(expectedVersion('the team')),
+      expectedVersion: t.field(expectedVersion('team')),
     }),
   },
   success: { description: 'The team was changed.', fields: storedTeam },

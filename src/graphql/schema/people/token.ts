@@ -9,10 +9,10 @@ import { pageCost } from '../../rows/page.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { TokenScope } from '../frame/enums.ts'
+import { edge, show } from '../frame/fields.ts'
 import { declareMutation } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
-import { requireRow } from '../frame/problem.ts'
-import { ApiTokenRef, UserRef } from '../frame/refs.ts'
+import { ApiTokenRef } from '../frame/refs.ts'
 
 builder.node(ApiTokenRef, {
   description: 'An API token of a user. The secret is shown once, when the token is created.',
@@ -24,33 +24,19 @@ builder.node(ApiTokenRef, {
     )
   },
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Name given by its creator.' }),
-    prefix: t.exposeString('prefix', { description: 'First characters of the secret, to identify the token.' }),
-    user: t.field({
-      type: UserRef,
-      description: 'The user that requests with this token act as.',
-      resolve: ({ userId }, _args, { load }) => requireRow(load.user.load(userId)),
+    ...show(t, {
+      name: ['String', 'Name given by its creator.'],
+      prefix: ['String', 'First characters of the secret, to identify the token.'],
+      createdAt: ['DateTime', 'When the token was created.'],
+      expiresAt: ['DateTime?', 'When the token expires; null: never.'],
+      lastUsedAt: ['DateTime?', 'When the token was last used, to the minute; null: never used.'],
+      revokedAt: ['DateTime?', 'When the token was revoked; null: not revoked.'],
     }),
+    user: edge(t, 'userId', 'The user that requests with this token act as.'),
     scopes: t.field({
       type: [TokenScope],
       description: 'Scopes of the token; a token never permits more than its user may do.',
       resolve: ({ scopes }) => scopes,
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the token was created.' }),
-    expiresAt: t.expose('expiresAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When the token expires; null: never.',
-    }),
-    lastUsedAt: t.expose('lastUsedAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When the token was last used, to the minute; null: never used.',
-    }),
-    revokedAt: t.expose('revokedAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When the token was revoked; null: not revoked.',
     }),
   }),
 })
@@ -98,12 +84,8 @@ declareMutation('createToken', {
   success: {
     description: 'The token was created.',
     fields: (t: SuccessFields<{ tokenId: string; secret: string }>) => ({
-      token: t.field({
-        type: ApiTokenRef,
-        description: 'The token without its secret.',
-        resolve: ({ tokenId }, _args, { load }) => requireRow(load.token.load(tokenId)),
-      }),
-      secret: t.exposeString('secret', { description: 'The secret. It is shown only once, here.' }),
+      ...show(t, { secret: ['String', 'The secret. It is shown only once, here.'] }),
+      token: edge(t, 'tokenId', 'The token without its secret.'),
     }),
   },
   problems: [NotFound],
@@ -120,11 +102,7 @@ declareMutation('revokeToken', {
   success: {
     description: 'The token is revoked. Streams that were opened with it end within seconds.',
     fields: (t: SuccessFields<{ tokenId: string }>) => ({
-      token: t.field({
-        type: ApiTokenRef,
-        description: 'The token, which is refused from now on.',
-        resolve: ({ tokenId }, _args, { load }) => requireRow(load.token.load(tokenId)),
-      }),
+      token: edge(t, 'tokenId', 'The token, which is refused from now on.'),
     }),
   },
   problems: [NotFound],

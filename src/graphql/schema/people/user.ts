@@ -4,21 +4,18 @@ import { teamsOfUserMax } from '../../../domain/people/teams.ts'
 import { createUser, disableUser, updateUser } from '../../../domain/people/users.ts'
 import type { User } from '../../../platform/generated/client.ts'
 import { capList } from '../../admission/argument-bounds.ts'
-import { readList, toConnection } from '../../rows/connection.ts'
 import type { RequestContext } from '../../rows/context.ts'
-import type { Bind } from '../../rows/keyset.ts'
 import { usersListing } from '../../rows/listings.ts'
 import type { Loaders } from '../../rows/loaders.ts'
-import { pageCost } from '../../rows/page.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { Permission, UserLevel } from '../frame/enums.ts'
+import { edge, expectedVersion, show, versionField } from '../frame/fields.ts'
+import { declareList } from '../frame/list.ts'
 import { declareMutation, type InputFields } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
 import { NameOrIdInput } from '../frame/name-or-id.ts'
-import { requireRow } from '../frame/problem.ts'
 import { TeamRef, UserRef } from '../frame/refs.ts'
-import { expectedVersion, versionField } from '../frame/version.ts'
 import { PeopleOrderType, UserFilter, usersWhere } from './people-filter.ts'
 
 const UserIdentity = builder.objectRef<{ oidcIssuer: string; oidcSubject: string }>('UserIdentity').implement({
@@ -52,12 +49,14 @@ builder.node(UserRef, {
   loadMany: (ids, { load, viewer }) =>
     Promise.all(ids.map((id) => (id === viewer.userId || seesPeople(viewer) ? load.user.load(id) : null))),
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Login name, unique.' }),
-    displayName: t.exposeString('displayName', { nullable: true, description: 'Display name; null: same as `name`.' }),
-    email: t.exposeString('email', { nullable: true, description: 'Email address; null: unknown.' }),
+    ...show(t, {
+      name: ['String', 'Login name, unique.'],
+      displayName: ['String?', 'Display name; null: same as `name`.'],
+      email: ['String?', 'Email address; null: unknown.'],
+      disabled: ['Boolean', words.disabled],
+      createdAt: ['DateTime', 'When the user was created.'],
+    }),
     level: t.expose('level', { type: UserLevel, description: words.level }),
-    disabled: t.exposeBoolean('disabled', { description: words.disabled }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the user was created.' }),
     version: t.expose('version', versionField),
     teams: t.field({
       type: [TeamRef],
@@ -122,24 +121,17 @@ builder.node(UserRef, {
 
 export const UserConnection = declareConnection('User', UserRef)
 
-builder.queryField('users', (t) =>
-  t.field({
-    type: UserConnection,
-    description: 'Users that you may see, including disabled ones.',
-    args: {
-      ...t.arg.connectionArgs(),
-      filter: t.arg({ type: UserFilter, description: 'Filter; default: all.' }),
-      orderBy: t.arg({ type: PeopleOrderType, description: 'Sort order; default: oldest first.' }),
-    },
-    complexity: pageCost,
-    async resolve(_root, { filter, orderBy, ...args }, { listSql, viewer, load }) {
-      const where = (bind: Bind) =>
-        `${seesPeople(viewer) ? 'TRUE' : `u.id = ${bind(viewer.userId)}`} AND ${usersWhere(filter ?? {}, bind)}`
-      const list = await readList(listSql, { listing: usersListing(orderBy ?? 'CREATED_AT'), where, filter, args })
-      return toConnection(list, (ids) => load.user.loadMany(ids))
-    },
+declareList('users', UserConnection, {
+  description: 'Users that you may see, including disabled ones.',
+  args: (arg) => ({
+    filter: arg({ type: UserFilter, description: 'Filter; default: all.' }),
+    orderBy: arg({ type: PeopleOrderType, description: 'Sort order; default: oldest first.' }),
   }),
-)
+  listing: ({ orderBy }) => usersListing(orderBy ?? 'CREATED_AT'),
+  where: ({ filter }, { viewer }, bind) =>
+    `${seesPeople(viewer) ? 'TRUE' : `u.id = ${bind(viewer.userId)}`} AND ${usersWhere(filter ?? {}, bind)}`,
+  loader: (load) => load.user,
+})
 
 const UserIdentityInput = builder.inputType('UserIdentityInput', {
   description: 'Identity of a user at an OpenID provider.',
@@ -167,11 +159,7 @@ const personFields = (t: InputFields) => ({
 })
 
 const storedUser = (t: SuccessFields) => ({
-  user: t.field({
-    type: UserRef,
-    description: 'The user as stored.',
-    resolve: ({ id }, _args, { load }) => requireRow(load.user.load(id)),
-  }),
+  user: edge(t, 'id', 'The user as stored.', 'user'),
 })
 
 declareMutation('createUser', {
@@ -203,7 +191,7 @@ declareMutation('updateUser', {
         type: UserIdentityInput,
         description: 'Identity of the user at the OpenID provider; null: removes it.',
       }),
-      expectedVersion: t.field(expectedVersion('the user')),
+      expectedVersion: t.field(expectedVersion('user')),
     }),
   },
   success: { description: 'The user was changed.', fields: storedUser },
@@ -219,7 +207,7 @@ declareMutation('disableUser', {
     description: 'The user to disable.',
     fields: (t) => ({
       userId: t.id({ required: true, description: 'The user who can no longer log in.' }),
-      expectedVersion: t.field(expectedVersion('the user')),
+      expectedVersion: t.field(expectedVersion('user')),
     }),
   },
   success: { description: 'The user is disabled.', fields: storedUser },

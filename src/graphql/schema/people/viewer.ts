@@ -5,8 +5,7 @@ import { numbersCost } from '../../caller-limits.ts'
 import { partId } from '../../rows/typed-id.ts'
 import { builder } from '../frame/builder.ts'
 import { Permission, TokenScope } from '../frame/enums.ts'
-import { requireRow } from '../frame/problem.ts'
-import { UserRef } from '../frame/refs.ts'
+import { edge, show } from '../frame/fields.ts'
 
 interface ViewerWorkloadShape {
   userId: string
@@ -18,9 +17,11 @@ interface ViewerWorkloadShape {
 const ViewerWorkload = builder.objectRef<ViewerWorkloadShape>('ViewerWorkload').implement({
   description: 'Your jobs that are not final, in all pools.',
   fields: (t) => ({
-    pendingCount: t.exposeInt('pendingCount', { description: 'Jobs that are QUEUED.' }),
-    runningCount: t.exposeInt('runningCount', { description: 'Jobs that are STARTING, RUNNING or CANCELLING.' }),
-    blockedCount: t.exposeInt('blockedCount', { description: 'Jobs that wait for an approval.' }),
+    ...show(t, {
+      pendingCount: ['Int', 'Jobs that are QUEUED.'],
+      runningCount: ['Int', 'Jobs that are STARTING, RUNNING or CANCELLING.'],
+      blockedCount: ['Int', 'Jobs that wait for an approval.'],
+    }),
     bestPosition: t.int({
       nullable: true,
       description: 'Best position of your QUEUED jobs; null: you have no QUEUED job.',
@@ -44,11 +45,7 @@ builder.node(ViewerRef, {
   },
   loadMany: async (ids, { viewer }) => ids.map((id) => (id === partId('viewer', viewer.userId) ? viewer : null)),
   fields: (t) => ({
-    user: t.field({
-      type: UserRef,
-      description: 'The current user.',
-      resolve: ({ userId }, _args, { load }) => requireRow(load.user.load(userId)),
-    }),
+    user: edge(t, 'userId', 'The current user.'),
     permissions: t.field({
       type: [Permission],
       description: 'Your permissions with the token in use.',

@@ -10,17 +10,15 @@ import { previewApprovalRule, type RulePreview, rulePreviewJobsMax } from '../..
 import type { ApprovalRule } from '../../../platform/generated/client.ts'
 import { capList } from '../../admission/argument-bounds.ts'
 import { questionCost } from '../../caller-limits.ts'
-import { readList, toConnection } from '../../rows/connection.ts'
 import { approvalRulesListing } from '../../rows/listings.ts'
-import { pageCost } from '../../rows/page.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { ExecutorKind, UserLevel } from '../frame/enums.ts'
+import { edge, expectedVersion, show, versionField } from '../frame/fields.ts'
+import { declareList } from '../frame/list.ts'
 import { declareDeleteMutation, declareMutation } from '../frame/mutation.ts'
 import { declareResult, type SuccessFields } from '../frame/mutation-result.ts'
-import { requireRow } from '../frame/problem.ts'
 import { ApprovalRuleRef, JobRef } from '../frame/refs.ts'
-import { expectedVersion, versionField } from '../frame/version.ts'
 
 const conditionWords = {
   costAbove: 'Matches when the submission costs more than this amount.',
@@ -46,8 +44,13 @@ const ruleWords = {
 const Condition = builder.objectRef<ApprovalCondition>('ApprovalCondition').implement({
   description: 'A condition on submissions; exactly one field is set.',
   fields: (t) => ({
-    costAbove: t.exposeFloat('costAbove', { nullable: true, description: conditionWords.costAbove }),
-    hardware: t.exposeString('hardware', { nullable: true, description: conditionWords.hardware }),
+    ...show(t, {
+      costAbove: ['Float?', conditionWords.costAbove],
+      hardware: ['String?', conditionWords.hardware],
+      jobsPerDayAbove: ['Int?', conditionWords.jobsPerDayAbove],
+      firstJob: ['Boolean?', conditionWords.firstJob],
+      name: ['String?', conditionWords.name],
+    }),
     executor: t.expose('executor', { type: ExecutorKind, nullable: true, description: conditionWords.executor }),
     levelNotIn: t.field({
       type: [UserLevel],
@@ -55,9 +58,6 @@ const Condition = builder.objectRef<ApprovalCondition>('ApprovalCondition').impl
       description: conditionWords.levelNotIn,
       resolve: ({ levelNotIn }) => levelNotIn && [...levelNotIn],
     }),
-    jobsPerDayAbove: t.exposeInt('jobsPerDayAbove', { nullable: true, description: conditionWords.jobsPerDayAbove }),
-    firstJob: t.exposeBoolean('firstJob', { nullable: true, description: conditionWords.firstJob }),
-    name: t.exposeString('name', { nullable: true, description: conditionWords.name }),
   }),
 })
 
@@ -66,9 +66,12 @@ builder.node(ApprovalRuleRef, {
   id: { resolve: (rule) => rule.id, description: 'Global id, for `node`: rule_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.approvalRule.load(id))),
   fields: (t) => ({
-    name: t.exposeString('name', { description: ruleWords.name }),
-    priority: t.exposeInt('priority', { description: ruleWords.priority }),
-    enabled: t.exposeBoolean('enabled', { description: ruleWords.enabled }),
+    ...show(t, {
+      name: ['String', ruleWords.name],
+      priority: ['Int', ruleWords.priority],
+      enabled: ['Boolean', ruleWords.enabled],
+      expiresAfterSeconds: ['Int', ruleWords.expiresAfterSeconds],
+    }),
     condition: t.field({
       type: Condition,
       description: ruleWords.condition,
@@ -76,25 +79,17 @@ builder.node(ApprovalRuleRef, {
     }),
     exemptLevels: t.expose('exemptLevels', { type: [UserLevel], description: `${ruleWords.exemptLevels}.` }),
     requiredLevel: t.expose('requiredLevel', { type: UserLevel, description: ruleWords.requiredLevel }),
-    expiresAfterSeconds: t.exposeInt('expiresAfterSeconds', { description: ruleWords.expiresAfterSeconds }),
     version: t.expose('version', versionField),
   }),
 })
 
 const ApprovalRuleConnection = declareConnection<ApprovalRule>('ApprovalRule', ApprovalRuleRef)
 
-builder.queryField('approvalRules', (t) =>
-  t.field({
-    type: ApprovalRuleConnection,
-    description: 'All approval rules, in order of evaluation.',
-    args: t.arg.connectionArgs(),
-    complexity: pageCost,
-    async resolve(_root, args, { listSql, load }) {
-      const list = await readList(listSql, { listing: approvalRulesListing, where: () => 'TRUE', filter: null, args })
-      return toConnection(list, (ids) => load.approvalRule.loadMany(ids))
-    },
-  }),
-)
+declareList('approvalRules', ApprovalRuleConnection, {
+  description: 'All approval rules, in order of evaluation.',
+  listing: approvalRulesListing,
+  loader: (load) => load.approvalRule,
+})
 
 const ConditionInput = builder.inputType('ApprovalConditionInput', {
   description: 'A condition on submissions; set exactly one field.',
@@ -114,11 +109,7 @@ const ConditionInput = builder.inputType('ApprovalConditionInput', {
 })
 
 const storedRule = (t: SuccessFields) => ({
-  rule: t.field({
-    type: ApprovalRuleRef,
-    description: 'The rule as stored, with its id.',
-    resolve: ({ id }, _args, { load }) => requireRow(load.approvalRule.load(id)),
-  }),
+  rule: edge(t, 'id', 'The rule as stored, with its id.', 'approvalRule'),
 })
 
 declareMutation('createApprovalRule', {
@@ -157,7 +148,7 @@ declareMutation('updateApprovalRule', {
       exemptLevels: t.field({ type: [UserLevel], ...capList(userLevels.length, ruleWords.exemptLevels) }),
       requiredLevel: t.field({ type: UserLevel, description: ruleWords.requiredLevel }),
       expiresAfterSeconds: t.int({ description: ruleWords.expiresAfterSeconds }),
-      expectedVersion: t.field(expectedVersion('the rule')),
+      expectedVersion: t.field(expectedVersion('rule')),
     }),
   },
   success: { description: 'The changed rule applies to submissions from now on.', fields: storedRule },

@@ -5,20 +5,20 @@ import { decidableSql, mayDecide } from '../../../domain/control/approvers.ts'
 import { ApprovalNotAllowed, InvalidState, NotFound, VersionConflict } from '../../../domain/errors.ts'
 import { capBulk, capList } from '../../admission/argument-bounds.ts'
 import { limits } from '../../caller-limits.ts'
-import { createCount, readList, toConnection } from '../../rows/connection.ts'
+import { createCount } from '../../rows/connection.ts'
 import { type Bind, countMax } from '../../rows/keyset.ts'
 import { approvalsListing } from '../../rows/listings.ts'
-import { pageCost } from '../../rows/page.ts'
 import { builder } from '../frame/builder.ts'
 import { bulkCost } from '../frame/bulk-cost.ts'
 import { countCost, declareConnection } from '../frame/connection-type.ts'
 import { describeValues } from '../frame/enum-values.ts'
 import { UserLevel } from '../frame/enums.ts'
+import { edge, edgeOrNull, expectedVersion, show } from '../frame/fields.ts'
+import { declareList } from '../frame/list.ts'
 import { declareJobsResult, declareResult, pairJobs } from '../frame/mutation-result.ts'
 import { requireRow } from '../frame/problem.ts'
-import { ApprovalRef, ApprovalRuleRef, JobRef, UserRef } from '../frame/refs.ts'
+import { ApprovalRef, ApprovalRuleRef, JobRef } from '../frame/refs.ts'
 import { catchOutage } from '../frame/unavailable.ts'
-import { expectedVersion } from '../frame/version.ts'
 import { ViewerRef } from '../people/viewer.ts'
 
 const statuses = ['PENDING', 'APPROVED', 'REJECTED', 'EXPIRED', 'CANCELLED'] as const
@@ -46,13 +46,15 @@ builder.node(ApprovalRef, {
       }),
     ),
   fields: (t) => ({
-    job: t.field({
-      type: JobRef,
-      description: 'The job to approve.',
-      resolve: ({ jobId }, _args, { load }) => requireRow(load.job.load(jobId)),
+    ...show(t, {
+      reason: ['String', 'Why an approval is required.'],
+      requestedAt: ['DateTime', 'When the approval was requested.'],
+      expiresAt: ['DateTime', 'When the request expires. The job then fails.'],
+      decidedAt: ['DateTime?', 'When the request was decided, expired, or the job was cancelled; null: still pending.'],
+      comment: ['String?', 'Comment given with the decision.'],
     }),
+    job: edge(t, 'jobId', 'The job to approve.'),
     status: t.expose('status', { type: ApprovalStatus, description: 'Current state.' }),
-    reason: t.exposeString('reason', { description: 'Why an approval is required.' }),
     rule: t.field({
       type: ApprovalRuleRef,
       nullable: true,
@@ -61,28 +63,13 @@ builder.node(ApprovalRef, {
       resolve: ({ ruleName }, _args, { load }) => (ruleName === null ? null : load.approvalRuleByName.load(ruleName)),
     }),
     requiredLevel: t.expose('requiredLevel', { type: UserLevel, description: 'Lowest user level that may decide.' }),
-    requestedBy: t.field({
-      type: UserRef,
-      description: 'The submitter of the job.',
-      resolve: ({ requestedById }, _args, { load }) => requireRow(load.user.load(requestedById)),
-    }),
-    requestedAt: t.expose('requestedAt', { type: 'DateTime', description: 'When the approval was requested.' }),
-    expiresAt: t.expose('expiresAt', {
-      type: 'DateTime',
-      description: 'When the request expires. The job then fails.',
-    }),
-    decidedBy: t.field({
-      type: UserRef,
-      nullable: true,
-      description: 'The user who decided, or who cancelled the job; null: still pending, or expired.',
-      resolve: ({ decidedById }, _args, { load }) => (decidedById === null ? null : load.user.load(decidedById)),
-    }),
-    decidedAt: t.expose('decidedAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When the request was decided, expired, or the job was cancelled; null: still pending.',
-    }),
-    comment: t.exposeString('comment', { nullable: true, description: 'Comment given with the decision.' }),
+    requestedBy: edge(t, 'requestedById', 'The submitter of the job.', 'user'),
+    decidedBy: edgeOrNull(
+      t,
+      'decidedById',
+      'The user who decided, or who cancelled the job; null: still pending, or expired.',
+      'user',
+    ),
     decidable: t.boolean({
       description: 'Whether you may decide now. A job of a disabled user can only be rejected.',
       resolve: (approval, _args, { viewer, domain }) => mayDecide(viewer, approval, domain.singleUser),
@@ -136,20 +123,14 @@ const statusSql = (statuses: readonly string[], isOneOf: (values: readonly strin
     ? isOpenSql('a')
     : `CASE WHEN a.status = 'PENDING' AND NOT (${isOpenSql('a')}) THEN 'EXPIRED' ELSE a.status::text END ${isOneOf(statuses)}`
 
-builder.queryField('approvals', (t) =>
-  t.field({
-    type: ApprovalConnection,
-    description: 'Approvals of jobs that you may see, newest first.',
-    args: { ...t.arg.connectionArgs(), filter: t.arg({ type: ApprovalFilter, description: 'Filter; default: all.' }) },
-    complexity: pageCost,
-    async resolve(_root, { filter, ...args }, { listSql, viewer, load, domain: { singleUser } }) {
-      const where = (bind: Bind) =>
-        `${visibleTo(viewer, 'j', bind)} AND ${filterSql(filter ?? {}, { bind, viewer, singleUser })}`
-      const list = await readList(listSql, { listing: approvalsListing, where, filter, args })
-      return toConnection(list, (ids) => load.approval.loadMany(ids))
-    },
-  }),
-)
+declareList('approvals', ApprovalConnection, {
+  description: 'Approvals of jobs that you may see, newest first.',
+  args: (arg) => ({ filter: arg({ type: ApprovalFilter, description: 'Filter; default: all.' }) }),
+  listing: approvalsListing,
+  where: ({ filter }, { viewer, domain: { singleUser } }, bind) =>
+    `${visibleTo(viewer, 'j', bind)} AND ${filterSql(filter ?? {}, { bind, viewer, singleUser })}`,
+  loader: (load) => load.approval,
+})
 
 builder.objectField(ViewerRef, 'pendingDecisions', (t) =>
   t.int({
@@ -167,11 +148,7 @@ function declareDecision(name: 'ApproveJob' | 'RejectJob', description: string) 
   const success = builder.objectRef<Decided>(`${name}Success`).implement({
     description,
     fields: (t) => ({
-      job: t.field({
-        type: JobRef,
-        description: 'The job as it is now.',
-        resolve: ({ jobId }, _args, { load }) => requireRow(load.job.load(jobId)),
-      }),
+      job: edge(t, 'jobId', 'The job as it is now.'),
       approval: t.field({
         type: ApprovalRef,
         description: 'The approval request with the decision.',
@@ -191,7 +168,7 @@ const ApproveJobInput = builder.inputType('ApproveJobInput', {
   fields: (t) => ({
     jobId: t.id({ required: true, description: 'The BLOCKED job whose approval you decide.' }),
     comment: t.string({ description: 'Comment on the decision; at most 1,000 characters.' }),
-    expectedVersion: t.field({ ...expectedVersion('the job'), required: true }),
+    expectedVersion: t.field({ ...expectedVersion('job'), required: true }),
   }),
 })
 
@@ -200,7 +177,7 @@ const RejectJobInput = builder.inputType('RejectJobInput', {
   fields: (t) => ({
     jobId: t.id({ required: true, description: 'The BLOCKED job whose approval you decide.' }),
     reason: t.string({ required: true, description: 'Reason, shown to the submitter; at most 1,000 characters.' }),
-    expectedVersion: t.field({ ...expectedVersion('the job'), required: true }),
+    expectedVersion: t.field({ ...expectedVersion('job'), required: true }),
   }),
 })
 

@@ -5,15 +5,14 @@ import {
   nodesMax,
 } from '../../../domain/machines/reservations.ts'
 import { capList } from '../../admission/argument-bounds.ts'
-import { readList, toConnection } from '../../rows/connection.ts'
 import { capacityReservationsListing } from '../../rows/listings.ts'
 import { loadNodes } from '../../rows/loaders.ts'
-import { pageCost } from '../../rows/page.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
+import { edge, show } from '../frame/fields.ts'
+import { declareList } from '../frame/list.ts'
 import { declareMutation } from '../frame/mutation.ts'
 import { deletedFields, type SuccessFields } from '../frame/mutation-result.ts'
-import { requireRow } from '../frame/problem.ts'
 import { CapacityReservationRef, PoolNodeRef, PoolRef } from '../frame/refs.ts'
 
 builder.node(CapacityReservationRef, {
@@ -21,46 +20,34 @@ builder.node(CapacityReservationRef, {
   id: { resolve: (reservation) => reservation.id, description: 'Global id, for `node`: reservation_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.capacityReservation.load(id))),
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Display name, unique in the pool.' }),
+    ...show(t, {
+      name: ['String', 'Display name, unique in the pool.'],
+      project: ['String', 'Project whose jobs may use the reservation.'],
+      startsAt: ['DateTime', 'Start of the window.'],
+      endsAt: ['DateTime', 'End of the window.'],
+      hard: ['Boolean', 'Whether the server ends jobs at the end of the window; otherwise they run to completion.'],
+      nativeId: ['String?', 'Name of the reservation in the backend.'],
+    }),
     pool: t.field({
       type: PoolRef,
       description: 'The pool whose nodes are reserved.',
       resolve: ({ pool: name }) => ({ name }),
     }),
-    project: t.exposeString('project', { description: 'Project whose jobs may use the reservation.' }),
     nodes: t.field({
       type: [PoolNodeRef],
       description: 'The nodes. At most 1,000.',
       resolve: ({ pool, nodes }, _args, { load }) => loadNodes(load, pool, nodes),
     }),
-    startsAt: t.expose('startsAt', { type: 'DateTime', description: 'Start of the window.' }),
-    endsAt: t.expose('endsAt', { type: 'DateTime', description: 'End of the window.' }),
-    hard: t.exposeBoolean('hard', {
-      description: 'Whether the server ends jobs at the end of the window; otherwise they run to completion.',
-    }),
-    nativeId: t.exposeString('nativeId', { nullable: true, description: 'Name of the reservation in the backend.' }),
   }),
 })
 
 const CapacityReservationConnection = declareConnection('CapacityReservation', CapacityReservationRef)
 
-builder.queryField('capacityReservations', (t) =>
-  t.field({
-    type: CapacityReservationConnection,
-    description: 'All capacity reservations, ordered by the start of their windows.',
-    args: t.arg.connectionArgs(),
-    complexity: pageCost,
-    async resolve(_root, args, { listSql, load }) {
-      const list = await readList(listSql, {
-        listing: capacityReservationsListing,
-        where: () => 'TRUE',
-        filter: null,
-        args,
-      })
-      return toConnection(list, (ids) => load.capacityReservation.loadMany(ids))
-    },
-  }),
-)
+declareList('capacityReservations', CapacityReservationConnection, {
+  description: 'All capacity reservations, ordered by the start of their windows.',
+  listing: capacityReservationsListing,
+  loader: (load) => load.capacityReservation,
+})
 
 declareMutation('createCapacityReservation', {
   description: 'Reserves nodes. Other jobs start there only if they end before the window starts.',
@@ -84,11 +71,7 @@ declareMutation('createCapacityReservation', {
   success: {
     description: 'The nodes are reserved.',
     fields: (t: SuccessFields) => ({
-      capacityReservation: t.field({
-        type: CapacityReservationRef,
-        description: 'The reservation as stored, with its id.',
-        resolve: ({ id }, _args, { load }) => requireRow(load.capacityReservation.load(id)),
-      }),
+      capacityReservation: edge(t, 'id', 'The reservation as stored, with its id.', 'capacityReservation'),
     }),
   },
   problems: [NotFound],

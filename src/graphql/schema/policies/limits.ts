@@ -3,16 +3,22 @@ import type { LimitsInUse, ScopeInUse } from '../../../domain/limits/in-use.ts'
 import { setScopeLimit, updateLimits } from '../../../domain/limits/limits.ts'
 import { parseName, partId } from '../../rows/typed-id.ts'
 import { builder } from '../frame/builder.ts'
+import { show } from '../frame/fields.ts'
 import { declareMutation } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
 import { nullIfNotFound } from '../frame/problem.ts'
 import { PoolRef } from '../frame/refs.ts'
 import { readScope, Scope, ScopeInput } from '../frame/scope.ts'
-import { expectedVersion } from '../frame/version.ts'
 
 const ScopeLimitRef = builder.objectRef<ScopeInUse>('ScopeLimit').implement({
   description: 'A limit of a queue, a project, a team or a user.',
   fields: (t) => ({
+    ...show(t, {
+      maxJobs: ['Int?', 'Limit on running jobs; null: unlimited.'],
+      maxGpus: ['Int?', 'Limit on GPUs in use; null: unlimited.'],
+      jobsInUse: ['Int', 'Jobs counted now.'],
+      gpusInUse: ['Int', 'GPUs counted now.'],
+    }),
     scope: t.field({
       type: Scope,
       description: 'The queue, project, team or user that the limit applies to.',
@@ -23,10 +29,6 @@ const ScopeLimitRef = builder.objectRef<ScopeInUse>('ScopeLimit').implement({
       description: 'Count only GPUs whose model contains this text, in lower case; null: all GPUs.',
       resolve: ({ gpuModel }) => gpuModel || null,
     }),
-    maxJobs: t.exposeInt('maxJobs', { nullable: true, description: 'Limit on running jobs; null: unlimited.' }),
-    maxGpus: t.exposeInt('maxGpus', { nullable: true, description: 'Limit on GPUs in use; null: unlimited.' }),
-    jobsInUse: t.exposeInt('jobsInUse', { description: 'Jobs counted now.' }),
-    gpusInUse: t.exposeInt('gpusInUse', { description: 'GPUs counted now.' }),
   }),
 })
 
@@ -41,15 +43,21 @@ builder.node(LimitsRef, {
   id: { resolve: ({ pool }) => partId('limits', pool), description: 'Global id, for `node`: limits_<pool>' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => nullIfNotFound(load.limitsInUse.load(parseName(id))))),
   fields: (t) => ({
+    ...show(t, {
+      version: [
+        'UInt53',
+        'Rises with each change of these limits, including `scopes`; pass it as `expectedVersion`, so that you do not overwrite a change of another user.',
+      ],
+      enableFairShare: ['Boolean', 'Whether `teamMaxConcurrent` is enforced.'],
+      starvationThresholdSeconds: [
+        'Float?',
+        'Waiting time that raises the priority of a job by 10, up to 30, in pools ordered by priority; null: never.',
+      ],
+    }),
     pool: t.field({
       type: PoolRef,
       description: 'The pool to which the limits apply.',
       resolve: ({ pool: name }) => ({ name }),
-    }),
-    version: t.expose('version', {
-      type: 'UInt53',
-      description:
-        'Rises with each change of these limits, including `scopes`; pass it as `expectedVersion`, so that you do not overwrite a change of another user.',
     }),
     maxConcurrent: t.exposeInt('maxConcurrent', max('Running jobs of the pool')),
     userMaxConcurrent: t.exposeInt('userMaxConcurrent', max('Running jobs of each user')),
@@ -57,16 +65,10 @@ builder.node(LimitsRef, {
       'teamMaxConcurrent',
       max('Running jobs of each team, enforced with `enableFairShare`'),
     ),
-    enableFairShare: t.exposeBoolean('enableFairShare', { description: 'Whether `teamMaxConcurrent` is enforced.' }),
     localGpuMaxConcurrent: t.exposeInt('localGpuMaxConcurrent', max('GPUs in use in the pool')),
     localJobMaxConcurrent: t.exposeInt('localJobMaxConcurrent', max('Running jobs with GPUs in the pool')),
     userMaxActive: t.exposeInt('userMaxActive', max('Jobs of a user that are not final, checked at submission')),
     userMaxBlocked: t.exposeInt('userMaxBlocked', max('Jobs of a user that wait for an approval')),
-    starvationThresholdSeconds: t.exposeFloat('starvationThresholdSeconds', {
-      nullable: true,
-      description:
-        'Waiting time that raises the priority of a job by 10, up to 30, in pools ordered by priority; null: never.',
-    }),
     scopes: t.expose('scopes', {
       type: [ScopeLimitRef],
       description:
@@ -74,6 +76,11 @@ builder.node(LimitsRef, {
     }),
   }),
 })
+
+const expectedVersion = {
+  type: 'UInt53',
+  description: 'Fails with a version conflict unless `Limits` of the pool has this version.',
+} as const
 
 const poolArgument = { description: 'Name of the pool; default: the pool of the default queue.' } as const
 
@@ -104,7 +111,7 @@ declareMutation('updateLimits', {
         description:
           'Waiting time in seconds that raises a priority by 10, up to 30; null: never. No effect in pools with fair share.',
       }),
-      expectedVersion: t.field(expectedVersion('`Limits` of the pool')),
+      expectedVersion: t.field(expectedVersion),
     }),
   },
   success: { description: 'The limits were changed.', fields: storedLimits },
@@ -130,7 +137,7 @@ declareMutation('setScopeLimit', {
       }),
       maxJobs: t.int({ description: 'Running jobs.' }),
       maxGpus: t.int({ description: 'GPUs in use.' }),
-      expectedVersion: t.field(expectedVersion('`Limits` of the pool')),
+      expectedVersion: t.field(expectedVersion),
     }),
   },
   success: { description: 'The limit was set, changed or removed.', fields: storedLimits },

@@ -11,19 +11,17 @@ import {
 import { type QuotaUsage, readQuotaUsage } from '../../../domain/submission/own-quotas.ts'
 import { capList } from '../../admission/argument-bounds.ts'
 import { limits, numbersCost } from '../../caller-limits.ts'
-import { readList, toConnection } from '../../rows/connection.ts'
 import type { Bind } from '../../rows/keyset.ts'
 import { quotasListing } from '../../rows/listings.ts'
-import { pageCost } from '../../rows/page.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { describeValues } from '../frame/enum-values.ts'
+import { edge, expectedVersion, show, versionField } from '../frame/fields.ts'
+import { declareList } from '../frame/list.ts'
 import { declareDeleteMutation, declareMutation } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
-import { requireRow } from '../frame/problem.ts'
 import { QuotaRef } from '../frame/refs.ts'
 import { parseScope, readScope, Scope, ScopeInput, ScopeKind } from '../frame/scope.ts'
-import { expectedVersion, versionField } from '../frame/version.ts'
 import { ViewerRef } from '../people/viewer.ts'
 
 export const QuotaTypeRef = builder.enumType('QuotaType', {
@@ -45,6 +43,7 @@ builder.node(QuotaRef, {
   id: { resolve: (quota) => quota.id, description: 'Global id, for `node`: quota_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.quota.load(id))),
   fields: (t) => ({
+    ...show(t, { limit: ['Float', 'Highest allowed value.'], createdAt: ['DateTime', 'When the quota was created.'] }),
     type: t.expose('type', { type: QuotaTypeRef, description: 'Quantity that the quota limits.' }),
     action: t.expose('action', { type: QuotaActionRef, description: 'Action when a submission exceeds the limit.' }),
     scope: t.field({
@@ -52,8 +51,6 @@ builder.node(QuotaRef, {
       description: 'Whose usage the quota limits.',
       resolve: ({ scope, key }) => ({ kind: scope, name: key }),
     }),
-    limit: t.exposeFloat('limit', { description: 'Highest allowed value.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the quota was created.' }),
     version: t.expose('version', versionField),
   }),
 })
@@ -80,23 +77,22 @@ function filterSql({ types, actions, scopes, names }: typeof QuotaFilter.$inferI
   return conditions.filter(Boolean).join(' AND ') || 'TRUE'
 }
 
-builder.queryField('quotas', (t) =>
-  t.field({
-    type: QuotaConnection,
-    description: 'Quotas that may apply to you, oldest first; with job.view.all: all quotas.',
-    args: { ...t.arg.connectionArgs(), filter: t.arg({ type: QuotaFilter, description: 'Filter; default: all.' }) },
-    complexity: pageCost,
-    async resolve(_root, { filter, ...args }, { listSql, viewer, load }) {
-      const where = (bind: Bind) => `${quotasVisibleTo(viewer, 'q', bind)} AND ${filterSql(filter ?? {}, bind)}`
-      const list = await readList(listSql, { listing: quotasListing, where, filter, args })
-      return toConnection(list, (ids) => load.quota.loadMany(ids))
-    },
-  }),
-)
+declareList('quotas', QuotaConnection, {
+  description: 'Quotas that may apply to you, oldest first; with job.view.all: all quotas.',
+  args: (arg) => ({ filter: arg({ type: QuotaFilter, description: 'Filter; default: all.' }) }),
+  listing: quotasListing,
+  where: ({ filter }, { viewer }, bind) => `${quotasVisibleTo(viewer, 'q', bind)} AND ${filterSql(filter ?? {}, bind)}`,
+  loader: (load) => load.quota,
+})
 
 const QuotaUsageRef = builder.objectRef<QuotaUsage>('QuotaUsage').implement({
   description: 'A quota with the current usage of one user.',
   fields: (t) => ({
+    ...show(t, {
+      limit: ['Float', 'Highest allowed value.'],
+      used: ['Float', 'Current usage.'],
+      warning: ['Boolean', 'Whether 80 % of the limit is used.'],
+    }),
     type: t.expose('type', { type: QuotaTypeRef, description: 'Quantity that the quota limits.' }),
     action: t.expose('action', { type: QuotaActionRef, description: 'Action when a submission exceeds the limit.' }),
     scope: t.field({
@@ -104,9 +100,6 @@ const QuotaUsageRef = builder.objectRef<QuotaUsage>('QuotaUsage').implement({
       description: 'The user, team or account whose usage counts.',
       resolve: ({ scope }) => parseScope(scope),
     }),
-    limit: t.exposeFloat('limit', { description: 'Highest allowed value.' }),
-    used: t.exposeFloat('used', { description: 'Current usage.' }),
-    warning: t.exposeBoolean('warning', { description: 'Whether 80 % of the limit is used.' }),
   }),
 })
 
@@ -120,11 +113,7 @@ builder.objectFields(ViewerRef, (t) => ({
 }))
 
 const storedQuota = (t: SuccessFields) => ({
-  quota: t.field({
-    type: QuotaRef,
-    description: 'The quota as stored.',
-    resolve: ({ id }, _args, { load }) => requireRow(load.quota.load(id)),
-  }),
+  quota: edge(t, 'id', 'The quota as stored.', 'quota'),
 })
 
 const everyone = { scope: 'GLOBAL', name: null } as const
@@ -166,7 +155,7 @@ declareMutation('updateQuota', {
       quotaId: t.id({ required: true, description: 'The quota to change.' }),
       action: t.field({ type: QuotaActionRef, description: 'Action when a submission exceeds the limit.' }),
       limit: t.float({ description: 'Highest allowed value.' }),
-      expectedVersion: t.field(expectedVersion('the quota')),
+      expectedVersion: t.field(expectedVersion('quota')),
     }),
   },
   success: { description: 'The quota was changed.', fields: storedQuota },

@@ -9,7 +9,8 @@ import { auditListing } from '../../rows/listings.ts'
 import { pageCost } from '../../rows/page.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
-import { AuditEntryRef, UserRef } from '../frame/refs.ts'
+import { edgeOrNull, show } from '../frame/fields.ts'
+import { AuditEntryRef } from '../frame/refs.ts'
 
 const isChained = (entry: AuditEntry): entry is ChainedEntry => entry.seq !== null && entry.hash !== null
 
@@ -26,33 +27,28 @@ builder.node(AuditEntryRef, {
   loadMany: (ids, { load, viewer }) =>
     Promise.all(ids.map((id) => (viewer.granted.has('audit.read') ? load.auditEntry.load(id) : null))),
   fields: (t) => ({
+    ...show(t, {
+      at: ['DateTime', 'Time of the operation, by the database clock.'],
+      actorName: ['String', 'Name of the actor at that time.'],
+      objectId: ['ID?', 'Id of the affected object.'],
+      ip: ['String?', 'IP address of the request.'],
+      token: ['String?', 'Prefix of the token used.'],
+      requestId: [
+        'String?',
+        'Id of the request (`x-request-id`), which the log of the server has too; null: the system.',
+      ],
+      detail: [
+        'JSONObject?',
+        'The change, depending on the operation: the fields of the input, the `name` of a created or deleted object, `from` and `to` of a change, `words` of a decision, or `retryOf`.',
+      ],
+    }),
     seq: t.field({
       type: 'UInt53',
       description: 'Position in the log: 1, 2, 3 …',
       resolve: (entry) => requireChained(entry).seq,
     }),
-    at: t.expose('at', { type: 'DateTime', description: 'Time of the operation, by the database clock.' }),
-    actor: t.field({
-      type: UserRef,
-      nullable: true,
-      description: 'The user who acted; null: the system.',
-      resolve: ({ actorId }, _args, { load }) => (actorId === null ? null : load.user.load(actorId)),
-    }),
-    actorName: t.exposeString('actorName', { description: 'Name of the actor at that time.' }),
+    actor: edgeOrNull(t, 'actorId', 'The user who acted; null: the system.', 'user'),
     operation: t.exposeString('action', { description: 'What the actor did, e.g. job.submit.' }),
-    objectId: t.exposeID('objectId', { nullable: true, description: 'Id of the affected object.' }),
-    ip: t.exposeString('ip', { nullable: true, description: 'IP address of the request.' }),
-    token: t.exposeString('token', { nullable: true, description: 'Prefix of the token used.' }),
-    requestId: t.exposeString('requestId', {
-      nullable: true,
-      description: 'Id of the request (`x-request-id`), which the log of the server has too; null: the system.',
-    }),
-    detail: t.expose('detail', {
-      type: 'JSONObject',
-      nullable: true,
-      description:
-        'The change, depending on the operation: the fields of the input, the `name` of a created or deleted object, `from` and `to` of a change, `words` of a decision, or `retryOf`.',
-    }),
     hash: t.string({
       description: 'SHA-256 over all fields, `seq` and the previous hash, in hexadecimal.',
       resolve: (entry) => requireChained(entry).hash,
@@ -110,16 +106,17 @@ builder.queryField('auditLog', (t) =>
 const AuditVerification = builder.objectRef<Verification>('AuditVerification').implement({
   description: 'Result of verifying the audit log.',
   fields: (t) => ({
-    ok: t.exposeBoolean('ok', { description: 'Whether the log is intact.' }),
-    fromSeq: t.expose('fromSeq', { type: 'UInt53', description: 'First position checked.' }),
-    toSeq: t.expose('toSeq', { type: 'UInt53', description: 'Last position checked.' }),
-    headSeq: t.expose('headSeq', { type: 'UInt53', description: 'Position of the newest entry; 0: the log is empty.' }),
-    firstBadSeq: t.expose('firstBadSeq', {
-      type: 'UInt53',
-      nullable: true,
-      description: 'First position where verification fails; null: no failure, or the failure has no position.',
+    ...show(t, {
+      ok: ['Boolean', 'Whether the log is intact.'],
+      fromSeq: ['UInt53', 'First position checked.'],
+      toSeq: ['UInt53', 'Last position checked.'],
+      headSeq: ['UInt53', 'Position of the newest entry; 0: the log is empty.'],
+      firstBadSeq: [
+        'UInt53?',
+        'First position where verification fails; null: no failure, or the failure has no position.',
+      ],
+      message: ['String?', 'Description of the failure.'],
     }),
-    message: t.exposeString('message', { nullable: true, description: 'Description of the failure.' }),
   }),
 })
 

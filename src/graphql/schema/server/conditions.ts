@@ -2,6 +2,7 @@ import { seesAll } from '../../../domain/access.ts'
 import type { ActiveCondition, ConditionSeverity } from '../../../domain/conditions/condition.ts'
 import { builder } from '../frame/builder.ts'
 import { describeValues } from '../frame/enum-values.ts'
+import { show } from '../frame/fields.ts'
 import { System } from './system.ts'
 
 const Severity = builder.enumType('ConditionSeverity', {
@@ -16,16 +17,18 @@ const Severity = builder.enumType('ConditionSeverity', {
 const Condition = builder.objectRef<ActiveCondition>('Condition').implement({
   description: 'Something that an operator should know or repair. docs/alerts.md lists all conditions.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Name in capitals, such as NO_LEADER. Later versions add names.' }),
+    ...show(t, {
+      name: ['String', 'Name in capitals, such as NO_LEADER. Later versions add names.'],
+      meaning: ['String', 'The symptom and its effect, as a sentence.'],
+      cause: ['String', 'The usual causes.'],
+      remedy: ['String', 'The steps for an operator.'],
+      since: ['DateTime', 'When it began.'],
+    }),
     severity: t.expose('severity', { type: Severity, description: 'How urgent it is.' }),
-    meaning: t.exposeString('meaning', { description: 'The symptom and its effect, as a sentence.' }),
-    cause: t.exposeString('cause', { description: 'The usual causes.' }),
-    remedy: t.exposeString('remedy', { description: 'The steps for an operator.' }),
     nextCommands: t.stringList({
       description: 'Commands for these steps, in order; a word in capitals stands for a name. At most 10.',
       resolve: ({ commands }) => [...commands],
     }),
-    since: t.expose('since', { type: 'DateTime', description: 'When it began.' }),
     evidence: t.stringList({
       description:
         'The affected objects with numbers, as of the last evaluation, a sentence each. Empty for a viewer without the permission job.view.all. At most 100.',

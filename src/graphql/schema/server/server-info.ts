@@ -2,6 +2,7 @@ import { limits } from '../../caller-limits.ts'
 import type { ServerFacts, ServerLink } from '../../rows/context.ts'
 import { builder, known } from '../frame/builder.ts'
 import { describeValues } from '../frame/enum-values.ts'
+import { show } from '../frame/fields.ts'
 
 const serverId = 'server'
 
@@ -17,8 +18,10 @@ const LinkTarget = builder.enumType('LinkTarget', {
 const ServerLinkRef = builder.objectRef<ServerLink>('ServerLink').implement({
   description: 'A link that the configuration adds to pages, for example to a dashboard.',
   fields: (t) => ({
-    title: t.exposeString('title', { description: 'Text of the link.' }),
-    url: t.exposeString('url', { description: 'URL by http or https, with the placeholder of its target.' }),
+    ...show(t, {
+      title: ['String', 'Text of the link.'],
+      url: ['String', 'URL by http or https, with the placeholder of its target.'],
+    }),
     on: t.expose('on', { type: LinkTarget, description: 'Where pages show the link.' }),
   }),
 })
@@ -31,12 +34,15 @@ builder.node(ServerInfoRef, {
   id: { resolve: () => serverId, description: 'Global id, for `node`, always the same.' },
   loadMany: async (ids, { facts }) => ids.map((id) => (id === serverId ? facts : null)),
   fields: (t) => ({
-    name: t.string({ description: 'Name of the product: Berth.', resolve: () => 'Berth' }),
-    title: t.exposeString('title', { description: 'Name of the installation, from the configuration; default Berth.' }),
-    accent: t.exposeString('accent', {
-      nullable: true,
-      description: 'Accent colour of the installation as #RRGGBB, so that two are not confused; null: not configured.',
+    ...show(t, {
+      title: ['String', 'Name of the installation, from the configuration; default Berth.'],
+      accent: [
+        'String?',
+        'Accent colour of the installation as #RRGGBB, so that two are not confused; null: not configured.',
+      ],
+      singleUser: ['Boolean', 'Whether the server runs in single-user mode, without login.'],
     }),
+    name: t.string({ description: 'Name of the product: Berth.', resolve: () => 'Berth' }),
     publicUrl: t.exposeString('publicUrl', {
       authScopes: known,
       nullable: true,
@@ -52,9 +58,6 @@ builder.node(ServerInfoRef, {
       type: 'DateTime',
       description: 'Current time of the clock that all timestamps use.',
       resolve: (_facts, _args, { domain }) => new Date(domain.time.nowMs()),
-    }),
-    singleUser: t.exposeBoolean('singleUser', {
-      description: 'Whether the server runs in single-user mode, without login.',
     }),
     oidcIssuer: t.string({
       nullable: true,

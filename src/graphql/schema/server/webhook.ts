@@ -18,10 +18,10 @@ import { webhookId } from '../../rows/typed-id.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { describeValues } from '../frame/enum-values.ts'
+import { edgeOrNull, show } from '../frame/fields.ts'
 import { declareMutation, type InputFields } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
 import { requireRow } from '../frame/problem.ts'
-import { JobRef } from '../frame/refs.ts'
 
 const DeliveryState = builder.enumType('WebhookDeliveryState', {
   description: 'State of a delivery.',
@@ -54,35 +54,25 @@ builder.node(WebhookDeliveryRef, {
   loadMany: (ids, { load, viewer }) =>
     Promise.all(ids.map((id) => (viewer.permissions.has('webhook.write') ? load.delivery.load(id) : null))),
   fields: (t) => ({
-    eventType: t.expose('type', { type: WebhookEventType, description: 'What happened.' }),
-    job: t.field({
-      type: JobRef,
-      nullable: true,
-      description: 'The job; null: it was deleted, or the event has no job.',
-      resolve: ({ jobId }, _args, { load }) => (jobId === null ? null : load.job.load(jobId)),
+    ...show(t, {
+      tries: ['Int', 'Tries so far, at most 10.'],
+      error: ['String?', 'Why the last try failed; null: no try failed, or the delivery was accepted.'],
+      body: ['String', 'The body as it is sent: JSON, at most 20 kB.'],
+      createdAt: ['DateTime', 'When the delivery was written.'],
+      finishedAt: ['DateTime?', 'When the delivery was accepted, or its last try failed; null: it is PENDING.'],
     }),
+    eventType: t.expose('type', { type: WebhookEventType, description: 'What happened.' }),
+    job: edgeOrNull(t, 'jobId', 'The job; null: it was deleted, or the event has no job.'),
     state: t.expose('state', { type: DeliveryState, description: 'Whether the delivery is still to be sent.' }),
-    tries: t.exposeInt('tries', { description: 'Tries so far, at most 10.' }),
     httpStatus: t.exposeInt('status', {
       nullable: true,
       description: 'HTTP status of the last response; null: the receiver sent no response.',
     }),
-    error: t.exposeString('error', {
-      nullable: true,
-      description: 'Why the last try failed; null: no try failed, or the delivery was accepted.',
-    }),
-    body: t.exposeString('body', { description: 'The body as it is sent: JSON, at most 20 kB.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the delivery was written.' }),
     nextTryAt: t.field({
       type: 'DateTime',
       nullable: true,
       description: 'When the delivery is tried next, or again if its server dies; null: it is not PENDING.',
       resolve: ({ state, dueAt }) => (state === 'PENDING' ? dueAt : null),
-    }),
-    finishedAt: t.expose('finishedAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When the delivery was accepted, or its last try failed; null: it is PENDING.',
     }),
   }),
 })
@@ -99,8 +89,20 @@ builder.node(WebhookRef, {
     return ids.map((id) => known.find(({ name }) => webhookId(name) === id) ?? null)
   },
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Name in the configuration.' }),
-    target: t.exposeString('target', { description: 'Scheme, host and port of the URL.' }),
+    ...show(t, {
+      name: ['String', 'Name in the configuration.'],
+      target: ['String', 'Scheme, host and port of the URL.'],
+      disabledAt: [
+        'DateTime?',
+        'When the receiver ended the webhook with HTTP status 410; null: the webhook is enabled.',
+      ],
+      disabledReason: ['String?', 'Why the webhook is disabled; null: it is enabled.'],
+      createdAt: ['DateTime', 'When the configuration first had it.'],
+      unread: ['Int', 'Newest events for which no delivery is written yet; some of them may not match the filter.'],
+      pending: ['Int', 'Deliveries that are to be sent.'],
+      pendingSince: ['DateTime?', 'When the oldest pending delivery was written; null: none is pending.'],
+      dead: ['Int', `Dead deliveries of the last 30 days, counted up to ${deadCountedMax.toLocaleString('en-US')}.`],
+    }),
     eventTypes: t.expose('events', {
       type: [WebhookEventType],
       description: 'Types of the events that are sent; empty: all types.',
@@ -109,28 +111,6 @@ builder.node(WebhookRef, {
       type: 'JSONObject',
       description: 'The filter of jobs in the configuration; {}: all jobs.',
       resolve: ({ filter }) => filter as Record<string, unknown>,
-    }),
-    disabledAt: t.expose('disabledAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When the receiver ended the webhook with HTTP status 410; null: the webhook is enabled.',
-    }),
-    disabledReason: t.exposeString('disabledReason', {
-      nullable: true,
-      description: 'Why the webhook is disabled; null: it is enabled.',
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the configuration first had it.' }),
-    unread: t.exposeInt('unread', {
-      description: 'Newest events for which no delivery is written yet; some of them may not match the filter.',
-    }),
-    pending: t.exposeInt('pending', { description: 'Deliveries that are to be sent.' }),
-    pendingSince: t.expose('pendingSince', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When the oldest pending delivery was written; null: none is pending.',
-    }),
-    dead: t.exposeInt('dead', {
-      description: `Dead deliveries of the last 30 days, counted up to ${deadCountedMax.toLocaleString('en-US')}.`,
     }),
     deliveries: t.field({
       type: WebhookDeliveryConnection,
@@ -190,9 +170,7 @@ declareMutation('resendWebhookDeliveries', {
   success: {
     description: 'The deliveries are sent again.',
     fields: (t: SuccessFields<{ count: number }>) => ({
-      count: t.exposeInt('count', {
-        description: `Number of deliveries, at most ${resentMax.toLocaleString('en-US')}.`,
-      }),
+      ...show(t, { count: ['Int', `Number of deliveries, at most ${resentMax.toLocaleString('en-US')}.`] }),
     }),
   },
   problems: [NotFound],

@@ -1,0 +1,46 @@
+import type { ArgBuilder, InputFieldMap, InputShapeFromFields } from '@pothos/core'
+import { readList, toConnection } from '../../rows/connection.ts'
+import type { RequestContext } from '../../rows/context.ts'
+import type { Bind, Listing } from '../../rows/keyset.ts'
+import type { Loaders } from '../../rows/loaders.ts'
+import { type PageArgs, pageCost } from '../../rows/page.ts'
+import { builder } from './builder.ts'
+import type { declareConnection } from './connection-type.ts'
+
+interface List<Node, Args extends InputFieldMap> {
+  description: string
+  /** The arguments beyond those of the page. */
+  args?: (arg: ArgBuilder<typeof builder.$inferSchemaTypes>) => Args
+  listing: Listing | ((args: InputShapeFromFields<Args>) => Listing)
+  /** SQL of the rows that the viewer may see and asks for; default: all. */
+  where?: (args: InputShapeFromFields<Args>, context: RequestContext, bind: Bind) => string
+  /** Cursors are valid only for the same value; default: the argument `filter`. */
+  filter?: (args: InputShapeFromFields<Args>) => unknown
+  loader: (load: Loaders) => { loadMany(ids: string[]): Promise<readonly (Node | Error | null)[]> }
+}
+
+/** Declares a query of a list by pages. */
+export const declareList = <Node, Args extends InputFieldMap>(
+  name: string,
+  type: ReturnType<typeof declareConnection<Node>>,
+  { description, args, listing, where, filter, loader }: List<Node, Args>,
+): void =>
+  builder.queryField(name, (t) =>
+    t.field({
+      type,
+      description,
+      args: { ...t.arg.connectionArgs(), ...args?.(t.arg) } as ReturnType<typeof t.arg.connectionArgs>,
+      complexity: pageCost,
+      async resolve(_root, given, context) {
+        // The compiler cannot resolve the shape of generic arguments.
+        const asked = given as PageArgs & { filter?: unknown } & InputShapeFromFields<Args>
+        const list = await readList(context.listSql, {
+          listing: typeof listing === 'function' ? listing(asked) : listing,
+          where: (bind) => where?.(asked, context, bind) ?? 'TRUE',
+          filter: filter ? filter(asked) : asked.filter,
+          args: given,
+        })
+        return toConnection(list, (ids) => loader(context.load).loadMany(ids))
+      },
+    }),
+  )
