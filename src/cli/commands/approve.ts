@@ -6,7 +6,7 @@ import {
   JobDocument,
   JobRowFragmentDoc,
 } from '../../client/generated/graphql.ts'
-import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { type Cli, mutate } from '../frame/cli.ts'
 import { runForEach } from '../frame/each.ts'
 import { exitCodes, Stop } from '../frame/exit.ts'
 import { readWhole } from '../reading/numbers.ts'
@@ -26,9 +26,7 @@ export function registerApproveCommand(program: Command, cli: Cli): void {
       if (ids.length === 0) return listPending(cli, output)
       const jobs = await runForEach(cli, ids, async (jobId) => {
         const expectedVersion = at ?? (await readJobVersion(cli, jobId))
-        const input = { jobId, expectedVersion, comment }
-        const { approveJob } = await cli.connection().request(ApproveJobDocument, { input })
-        return expectSuccess(approveJob, 'ApproveJobSuccess').job
+        return (await mutate(cli, ApproveJobDocument, { jobId, expectedVersion, comment })).job
       })
       await printJobs(cli, jobs, output)
     })

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { ClientLine } from '../../client/channel/client-line.ts'
 import { kinds } from '../../client/channel/frames.ts'
 import { OpenSessionDocument } from '../../client/generated/graphql.ts'
-import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { type Cli, mutate } from '../frame/cli.ts'
 import { exitCodes, Stop } from '../frame/exit.ts'
 import { readCount } from '../reading/numbers.ts'
 import { announceSession, copyInto, demandExit, sendAll, toSocketUrl } from '../showing/session-streams.ts'
@@ -29,8 +29,7 @@ export function registerExecCommand(program: Command, cli: Cli): void {
       const { terminal } = cli.stdio()
       const size = tty && terminal ? terminal.size() : null
       const input = { jobId: job.id, run, command: words, size }
-      const { openSession } = await cli.connection().request(OpenSessionDocument, { input })
-      const { url, session } = expectSuccess(openSession, 'OpenSessionSuccess')
+      const { url, session } = await mutate(cli, OpenSessionDocument, input)
       announceSession(cli, session.id, 'the command')
       cli.exitWith(await runSession(cli, url, size !== null))
     })

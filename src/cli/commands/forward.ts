@@ -5,7 +5,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { ClientLine } from '../../client/channel/client-line.ts'
 import { kinds } from '../../client/channel/frames.ts'
 import { OpenForwardDocument } from '../../client/generated/graphql.ts'
-import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { type Cli, mutate } from '../frame/cli.ts'
 import { exitCodes, Stop, usageError } from '../frame/exit.ts'
 import { readCount } from '../reading/numbers.ts'
 import { openBrowser } from '../showing/browser.ts'
@@ -34,9 +34,7 @@ export function registerForwardCommand(program: Command, cli: Cli): void {
     .description('lead a port of this machine to a port of a running job, until Ctrl-C')
     .action(async (jobId: string, { local, port }: Ports, { run, stdio, open }: Options) => {
       if (stdio && open) throw usageError('--open cannot be combined with --stdio')
-      const input = { jobId, run, port }
-      const { openForward } = await cli.connection().request(OpenForwardDocument, { input })
-      const { url: path, session } = expectSuccess(openForward, 'OpenForwardSuccess')
+      const { url: path, session } = await mutate(cli, OpenForwardDocument, { jobId, run, port })
       announceSession(cli, session.id, 'the port')
       const forward = new Forward(toSocketUrl(cli, path))
       if (stdio) return forward.carryStdio(cli)

@@ -10,7 +10,7 @@ import {
   type PoolNodeState,
   UpdateNodeDocument,
 } from '../../client/generated/graphql.ts'
-import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { type Cli, mutate } from '../frame/cli.ts'
 import { runForEach } from '../frame/each.ts'
 import { runServerProgram } from '../frame/server.ts'
 import type { RowShape } from '../reading/fields.ts'
@@ -94,9 +94,7 @@ export function registerNodeCommand(program: Command, cli: Cli): void {
     .action(async (said: string[], { output, pool }: PoolOptions) => {
       const known = await findNodes(cli, pool)
       const gone = await runForEach(cli, said, async (each) => {
-        const input = { nodeId: findNode(known, each).id }
-        const { deleteNode } = await cli.connection().request(DeleteNodeDocument, { input })
-        return expectSuccess(deleteNode, 'DeleteNodeSuccess').deletedId
+        return (await mutate(cli, DeleteNodeDocument, { nodeId: findNode(known, each).id })).deletedId
       })
       await printIds(cli, gone, output)
     })
@@ -110,8 +108,7 @@ const withPool = (command: Command, printed: RowShape = [NodeRowFragmentDoc]) =>
 async function add(cli: Cli, name: string, { output, pool, mem, gpu, ...rest }: AddOptions): Promise<void> {
   const amounts = { ...(mem !== undefined && { memoryBytes: mem * gibBytes }), ...(gpu && { gpus: gpu }) }
   const input = { name, pool: await resolvePool(cli, pool), ...rest, ...amounts }
-  const { addNode: added } = await cli.connection().request(AddNodeDocument, { input })
-  const { node, troubles } = expectSuccess(added, 'AddNodeSuccess')
+  const { node, troubles } = await mutate(cli, AddNodeDocument, input)
   await print(cli, [node], output)
   for (const trouble of troubles) cli.terminal.say(`${name}: ${trouble}`)
 }
@@ -125,8 +122,7 @@ async function changeNodes(cli: Cli, { named, state }: Change, { output, pool, r
   const known = await findNodes(cli, pool)
   const changed = await runForEach(cli, named, async (each) => {
     const input = { nodeId: findNode(known, each).id, state, ...(reason !== undefined && { reason }) }
-    const { updateNode } = await cli.connection().request(UpdateNodeDocument, { input }, { attempts: 4 })
-    return expectSuccess(updateNode, 'UpdateNodeSuccess').node
+    return (await mutate(cli, UpdateNodeDocument, input, { attempts: 4 })).node
   })
   await print(cli, changed, output)
 }

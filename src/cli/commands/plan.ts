@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { PlanPoolsDocument } from '../../client/generated/graphql.ts'
-import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { type Cli, mutate } from '../frame/cli.ts'
 import { addOutputOption, type OutputOptions, printObject } from '../showing/output.ts'
 import { sheet } from '../showing/render.ts'
 
@@ -9,8 +9,7 @@ export function registerPlanCommand(program: Command, cli: Cli): void {
     .description('run a scheduling pass in every pool now')
     .option('--pool <name>', 'only this pool')
     .action(async ({ output, pool }: OutputOptions & { pool?: string }) => {
-      const { planPools } = await cli.connection().request(PlanPoolsDocument, { input: { pool } })
-      const { considered, started, preempted } = expectSuccess(planPools, 'PlanPoolsSuccess')
+      const { considered, started, preempted } = await mutate(cli, PlanPoolsDocument, { pool })
       const done = { considered, started, preempted }
       const entries = Object.entries(done).map(([name, count]) => [name, String(count)] as const)
       await printObject(cli, done, output, () => sheet(cli.terminal, entries))

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { JobRowFragmentDoc, RejectJobDocument } from '../../client/generated/graphql.ts'
-import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { type Cli, mutate } from '../frame/cli.ts'
 import { runForEach } from '../frame/each.ts'
 import { readWhole } from '../reading/numbers.ts'
 import { addOutputOption, type OutputOptions, printJobs } from '../showing/output.ts'
@@ -14,8 +14,7 @@ export function registerRejectCommand(program: Command, cli: Cli): void {
     .action(async (ids: string[], { output, reason, at }: OutputOptions & { reason: string; at?: number }) => {
       const jobs = await runForEach(cli, ids, async (jobId) => {
         const input = { jobId, reason, expectedVersion: at ?? (await readJobVersion(cli, jobId)) }
-        const { rejectJob } = await cli.connection().request(RejectJobDocument, { input })
-        return expectSuccess(rejectJob, 'RejectJobSuccess').job
+        return (await mutate(cli, RejectJobDocument, input)).job
       })
       await printJobs(cli, jobs, output)
     })

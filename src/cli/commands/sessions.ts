@@ -6,7 +6,7 @@ import {
   SessionsDocument,
 } from '../../client/generated/graphql.ts'
 import { quoteShell } from '../../client/text/shell.ts'
-import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { type Cli, mutate } from '../frame/cli.ts'
 import { unknownJob } from '../frame/exit.ts'
 import { addOutputOption, type OutputOptions, rowPrinter } from '../showing/output.ts'
 
@@ -24,8 +24,8 @@ export function registerSessionsCommand(program: Command, cli: Cli): void {
     .argument('<session>')
     .description('end a session')
     .action(async (sessionId: string) => {
-      const { endSession } = await cli.connection().request(EndSessionDocument, { input: { sessionId } })
-      expectSuccess(endSession, 'EndSessionSuccess', '"berth sessions ls JOB" lists the sessions in a job')
+      const nextIfMissing = '"berth sessions ls JOB" lists the sessions in a job'
+      await mutate(cli, EndSessionDocument, { sessionId }, { nextIfMissing })
       await cli.terminal.write(`${sessionId}\n`)
     })
 }

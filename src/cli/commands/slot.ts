@@ -7,7 +7,7 @@ import {
   SlotRowFragmentDoc,
   SlotsDocument,
 } from '../../client/generated/graphql.ts'
-import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { type Cli, mutate } from '../frame/cli.ts'
 import { runForEach } from '../frame/each.ts'
 import { readChoices } from '../reading/choices.ts'
 import { readEveryNode } from '../reading/pages.ts'
@@ -42,8 +42,7 @@ export function registerSlotCommand(program: Command, cli: Cli): void {
     .description('reserve a slot and print its id, which "berth submit --slot" takes')
     .option('--ttl <time>', 'how long the slot is kept: 90s, 10m (default: 5m)', readSeconds)
     .action(async ({ output, ttl: ttlSeconds }: OutputOptions & { ttl?: number }) => {
-      const { reserveSlot } = await cli.connection().request(ReserveSlotDocument, { input: { ttlSeconds } })
-      const { reservation } = expectSuccess(reserveSlot, 'ReserveSlotSuccess')
+      const { reservation } = await mutate(cli, ReserveSlotDocument, { ttlSeconds })
       if (isTable(output)) await cli.terminal.write(`${reservation.id}\n`)
       else await print(cli, [reservation], output)
     })
@@ -51,8 +50,8 @@ export function registerSlotCommand(program: Command, cli: Cli): void {
     .description('give slots back')
     .action(async (ids: string[], { output }: OutputOptions) => {
       const released = await runForEach(cli, ids, async (slotReservationId) => {
-        const { releaseSlot } = await cli.connection().request(ReleaseSlotDocument, { input: { slotReservationId } })
-        return expectSuccess(releaseSlot, 'ReleaseSlotSuccess', '"berth slot ls" lists your slots').reservation
+        const nextIfMissing = '"berth slot ls" lists your slots'
+        return (await mutate(cli, ReleaseSlotDocument, { slotReservationId }, { nextIfMissing })).reservation
       })
       await print(cli, released, output)
     })

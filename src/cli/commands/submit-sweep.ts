@@ -1,6 +1,6 @@
 import { type JobSpecInput, SubmitJobsDocument, type SubmitJobsMutation } from '../../client/generated/graphql.ts'
 import { createIdempotencyKey } from '../../client/jobs/idempotency-key.ts'
-import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { type Cli, mutate } from '../frame/cli.ts'
 import { stopForProblem, usageError } from '../frame/exit.ts'
 import { rememberJob } from '../reading/last-job.ts'
 import { expandSweep, type Parameter } from '../reading/sweep.ts'
@@ -40,8 +40,7 @@ export async function submitSweep(cli: Cli, spec: JobSpecInput, options: SweepOp
     idempotencyTtlSeconds: options.keyTtl,
     requiresApproval: options.requiresApproval,
   }))
-  const { submitJobs } = await cli.connection().request(SubmitJobsDocument, { input: { submissions } }, { attempts: 5 })
-  const { results } = expectSuccess(submitJobs, 'SubmitJobsSuccess')
+  const { results } = await mutate(cli, SubmitJobsDocument, { submissions }, { attempts: 5 })
   const jobs = results.flatMap((result) => (result.__typename === 'SubmitJobSuccess' ? [result.job] : []))
   const newest = jobs.at(-1)
   if (newest) await rememberJob(cli.env, cli.connection().url, newest.id)

@@ -39,27 +39,26 @@ export interface Cli {
 
 type SuccessOf<Result> = Extract<Result, { __typename: `${string}Success` }>
 
-/** Sends a mutation with its input, and returns its success; throws a Stop for a problem. */
+/**
+ * Sends a mutation with its input, and returns its success; throws a Stop for a problem. `nextIfMissing` tells the user
+ * what to do after NOT_FOUND.
+ */
 export async function mutate<Answer extends object, Input>(
   cli: Cli,
   document: TypedDocumentString<Answer, { input: Input }>,
   input: Input,
-  options?: RequestOptions,
+  { nextIfMissing, ...options }: RequestOptions & { nextIfMissing?: string } = {},
 ): Promise<SuccessOf<Answer[keyof Answer]>> {
   const [result] = Object.values(await cli.connection().request(document, { input }, options))
   if (result.__typename.endsWith('Success')) return result
-  throw stopForProblem(result)
+  throw stopForProblem(result, nextIfMissing)
 }
 
-/**
- * Returns the success of a mutation's result; throws a Stop for a problem. `nextIfMissing` tells the user what to do
- * after NOT_FOUND.
- */
+/** Returns the success of a result; throws a Stop for a problem. */
 export function expectSuccess<Answer extends { __typename: string }, Name extends Answer['__typename']>(
   answer: Answer,
   name: Name,
-  nextIfMissing?: string,
 ): Extract<Answer, { __typename: Name }> {
   if (answer.__typename === name) return answer as Extract<Answer, { __typename: Name }>
-  throw stopForProblem(answer as unknown as ProblemFragment, nextIfMissing)
+  throw stopForProblem(answer as unknown as ProblemFragment)
 }

@@ -8,7 +8,7 @@ import {
   CreateDownloadDocument,
   type CreateDownloadInput,
 } from '../../client/generated/graphql.ts'
-import { type Cli, expectSuccess } from '../frame/cli.ts'
+import { type Cli, mutate } from '../frame/cli.ts'
 import { exitCodes, Stop } from '../frame/exit.ts'
 import { countFiles, formatDecimalBytes } from './here.ts'
 
@@ -17,10 +17,8 @@ import { countFiles, formatDecimalBytes } from './here.ts'
 type File = Pick<ArtifactRowFragment, 'id' | 'name' | 'sizeBytes'>
 
 async function download(cli: Cli, input: CreateDownloadInput): Promise<AsyncGenerator<Uint8Array, void, void>> {
-  const connection = cli.connection()
-  const { createDownload } = await connection.request(CreateDownloadDocument, { input }, { attempts: 3 })
-  const { url } = expectSuccess(createDownload, 'CreateDownloadSuccess')
-  return connection.download(url, { signal: cli.ended })
+  const { url } = await mutate(cli, CreateDownloadDocument, input, { attempts: 3 })
+  return cli.connection().download(url, { signal: cli.ended })
 }
 
 export async function printFile(cli: Cli, { id }: Pick<File, 'id'>): Promise<void> {
