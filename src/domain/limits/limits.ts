@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { given } from '../../platform/models.ts'
 import type { Sql, Tx } from '../../platform/tx.ts'
 import { demand, type Viewer } from '../access.ts'
 import { rememberApplied } from '../applied.ts'
@@ -128,15 +129,8 @@ export async function updateLimits(domain: Domain, viewer: Viewer, raw: unknown)
 function parseChange(raw: unknown): { pool: string | null; change: LimitChange; expectedVersion: ExpectedVersion } {
   const { pool, expectedVersion, enableFairShare, ...values } = parseInput(limitsInput, raw)
   if (enableFairShare === null) throw InvalidInput.at('enableFairShare', 'Must be true or false')
-  return {
-    pool: pool ?? null,
-    expectedVersion,
-    change: present({ ...values, enableFairShare }),
-  }
+  return { pool: pool ?? null, expectedVersion, change: given({ ...values, enableFairShare }) }
 }
-
-const present = (change: LimitChange): LimitChange =>
-  Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
 
 const auditRecord = (pool: string, detail: Record<string, unknown>) => ({
   action: 'limits.update',
