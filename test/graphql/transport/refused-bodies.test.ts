@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createToken } from '../../../src/domain/people/tokens.ts'
-import { createResponseClass, sendText, type UnreadBounds } from '../../../src/graphql/transport/refused-bodies.ts'
+import { createResponseClass, sendPlain, type UnreadBounds } from '../../../src/graphql/transport/refused-bodies.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
 /** The sender of a refused body gets its response, even if it sends first and reads later. */
@@ -129,7 +129,7 @@ describe.each([
 describe('a sender that never finishes its body', () => {
   const refuseAll = (bounds: UnreadBounds) => {
     const http = createServer({ ServerResponse: createResponseClass(bounds) }, (_request, response) =>
-      sendText(response, 415, { type: 'text/plain', text: 'no' }),
+      sendPlain(response, 415, 'no'),
     )
     beforeAll(() => new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve)))
     afterAll(() => new Promise((resolve) => http.close(resolve)))
