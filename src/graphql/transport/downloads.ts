@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { anonymous, type Viewer } from '../../domain/access.ts'
-import { checkTicket } from '../../domain/tickets.ts'
+import { checkTicket } from '../../domain/download-tickets.ts'
 import { limits } from '../caller-limits.ts'
 import type { ErrorCode } from '../errors.ts'
 import { KeyedLimit } from '../keyed-limit.ts'
@@ -27,8 +27,9 @@ const exposedHeaders = 'retry-after, accept-ranges, content-disposition, content
 
 /**
  * Serves logs and artifacts as files, and snapshots to runs, by GET and HEAD, with a token or a ticket
- * (domain/tickets.ts). Files are generated while they are sent, as fast as the reader takes them. Byte ranges, by which
- * an interrupted download continues, need a known size; raw logs and artifacts have one, a tar of files has none.
+ * (domain/download-tickets.ts). Files are generated while they are sent, as fast as the reader takes them. Byte ranges,
+ * by which an interrupted download continues, need a known size; raw logs and artifacts have one, a tar of files has
+ * none.
  */
 export class Downloads {
   readonly #options: DownloadsOptions

@@ -1,5 +1,5 @@
+import { createTicket, ticketSecondsMax } from '../../../domain/download-tickets.ts'
 import { InvalidInput, jobNotFound, NotFound } from '../../../domain/errors.ts'
-import { createTicket, ticketSecondsMax } from '../../../domain/tickets.ts'
 import { type DownloadTarget, formatTarget, type LogFormat } from '../../rows/download-target.ts'
 import { builder } from '../frame/builder.ts'
 import { describeValues } from '../frame/enum-values.ts'

@@ -1,7 +1,7 @@
 import { maySee, type Viewer } from '../../../domain/access.ts'
 import type { Domain } from '../../../domain/domain.ts'
+import { createTicket, ticketSecondsMax } from '../../../domain/download-tickets.ts'
 import { type AnnouncedSnapshot, createSnapshot, findSenderOwner } from '../../../domain/snapshots/snapshots.ts'
-import { createTicket, ticketSecondsMax } from '../../../domain/tickets.ts'
 import { diffCost } from '../../caller-limits.ts'
 import { formatUploadTarget, newUploadTarget } from '../../rows/upload-target.ts'
 import { builder, known } from '../frame/builder.ts'
