@@ -5,12 +5,12 @@ import {
   type IdempotencyConflict,
   InvalidInput,
   type InvalidState,
-  NotFound,
+  type NotFound,
   type QuotaExceeded,
   type Refusal,
   type Rejected,
   type ReservationExpired,
-  VersionConflict,
+  type VersionConflict,
 } from '../../../domain/errors.ts'
 import { Unavailable } from '../../../platform/tx.ts'
 import { builder } from './builder.ts'
@@ -50,21 +50,6 @@ export const declareResult = <Outcome extends object>(
 export const deletedFields = (t: SuccessFields) => ({
   deletedId: t.exposeID('id', { description: 'Id of the deleted object.' }),
 })
-
-/** Declares the result of a deletion. */
-export const declareDeletion = (
-  mutation: string,
-  { description, problems = [NotFound, VersionConflict] }: { description: string; problems?: readonly Problem[] },
-) =>
-  declareResult(
-    mutation,
-    builder.objectRef<{ id: string }>(`${mutation}Success`).implement({
-      description,
-      fields: deletedFields,
-    }),
-    problems,
-    { refusesInput: false },
-  )
 
 type Settled<Outcome> = Outcome | Refusal | Unavailable
 

@@ -21,11 +21,11 @@ interface Mutation<Fields extends InputFieldMap, Outcome extends object> {
   resolve: (input: InputShapeFromFields<Fields>, context: RequestContext) => Promise<Outcome>
 }
 
-/** Declares a mutation `createQuota` with the types CreateQuotaInput, CreateQuotaSuccess and CreateQuotaResult. */
+/** Declares a mutation `createQuota` with the types CreateQuotaInput, CreateQuotaSuccess and CreateQuotaResult, which it returns. */
 export function declareMutation<Fields extends InputFieldMap, Outcome extends object = { id: string }>(
   name: string,
   { description, input, success, problems = [], refusesInput = true, resolve }: Mutation<Fields, Outcome>,
-): void {
+) {
   const title = name.charAt(0).toUpperCase() + name.slice(1)
   const { argument, ...inputType } = input
   const args = { type: builder.inputType(`${title}Input`, inputType), required: true, description: argument } as const
@@ -41,6 +41,7 @@ export function declareMutation<Fields extends InputFieldMap, Outcome extends ob
       resolve: (_root, args, context) => resolve((args as never as { input: never }).input, context) as never,
     }),
   )
+  return type
 }
 
 interface Deletion {
@@ -57,7 +58,7 @@ interface Deletion {
 export const declareDeleteMutation = (
   name: string,
   { noun, description, idField, inputDescription, remove }: Deletion,
-): void =>
+) =>
   declareMutation(name, {
     description,
     input: {

@@ -7,19 +7,15 @@ import { demandRun } from '../../../domain/inside/run-tokens.ts'
 import { capList } from '../../admission/argument-bounds.ts'
 import { builder } from '../frame/builder.ts'
 import { edge } from '../frame/fields.ts'
-import { declareResult } from '../frame/mutation-result.ts'
+import { declareMutation } from '../frame/mutation.ts'
+import type { SuccessFields } from '../frame/mutation-result.ts'
 
-/** Mutations for jobs, which use the token of their run; admission.ts lists them. */
-const declareStored = (mutation: 'ReportProgress' | 'SaveClosure', description: string) =>
-  declareResult(
-    mutation,
-    builder.objectRef<{ runId: string }>(`${mutation}Success`).implement({
-      description,
-      fields: (t) => ({
-        run: edge(t, 'runId', 'The run of the token.'),
-      }),
-    }),
-  )
+const describeStored = (description: string) => ({
+  description,
+  fields: (t: SuccessFields<{ runId: string }>) => ({
+    run: edge(t, 'runId', 'The run of the token.'),
+  }),
+})
 
 const MetricInput = builder.inputType('MetricInput', {
   description: 'A number that the job reports over its steps, such as the loss of a training.',
@@ -38,85 +34,79 @@ const MetricInput = builder.inputType('MetricInput', {
   }),
 })
 
-const ReportProgressInput = builder.inputType('ReportProgressInput', {
-  description: 'The progress of the job.',
-  fields: (t) => ({
-    fraction: t.float({ description: '0 … 1; omitted: unchanged; null: removed.' }),
-    message: t.string({ description: 'At most 1,000 characters; omitted: unchanged; null: removed.' }),
-    metrics: t.field({
-      type: [MetricInput],
-      ...capList(reportedMax, 'Numbers over the steps of the job, for `Run.metrics`; each pair of name and step once'),
+// These mutations are for jobs, which use the token of their run; admission.ts lists them.
+
+declareMutation('reportProgress', {
+  description:
+    'Sets the progress of the calling job, which uses the token of its run. The server stores at most one report per run and second.',
+  input: {
+    argument: 'The progress.',
+    description: 'The progress of the job.',
+    fields: (t) => ({
+      fraction: t.float({ description: '0 … 1; omitted: unchanged; null: removed.' }),
+      message: t.string({ description: 'At most 1,000 characters; omitted: unchanged; null: removed.' }),
+      metrics: t.field({
+        type: [MetricInput],
+        ...capList(
+          reportedMax,
+          'Numbers over the steps of the job, for `Run.metrics`; each pair of name and step once',
+        ),
+      }),
     }),
-  }),
+  },
+  success: describeStored('This report or a newer one is stored.'),
+  async resolve(input, { domain, viewer }) {
+    await reportProgress(domain, viewer, input)
+    return demandRun(viewer)
+  },
 })
 
-builder.mutationField('reportProgress', (t) =>
-  t.field({
-    type: declareStored('ReportProgress', 'This report or a newer one is stored.'),
-    description:
-      'Sets the progress of the calling job, which uses the token of its run. The server stores at most one report per run and second.',
-    args: { input: t.arg({ type: ReportProgressInput, required: true, description: 'The progress.' }) },
-    async resolve(_root, { input }, { domain, viewer }) {
-      await reportProgress(domain, viewer, input)
-      return demandRun(viewer)
-    },
-  }),
-)
-
-const PublishArtifactInput = builder.inputType('PublishArtifactInput', {
-  description: 'A result to publish, with either `uri`, `body` or `snapshotId`.',
-  fields: (t) => ({
-    name: t.string({ required: true, description: 'Name, 1 … 255 characters.' }),
-    mediaType: t.string({ required: true, description: 'Media type, such as text/plain.' }),
-    uri: t.string({ description: 'Address of the result: an absolute URI of at most 2,048 characters.' }),
-    body: t.string({ description: `The text itself, at most ${artifactBodyBytesMax / 1024} KiB.` }),
-    snapshotId: t.id({
-      description: 'A snapshot of one file, which the run sent by createSnapshot: snapshot_…; `name` is its path.',
+declareMutation('publishArtifact', {
+  description:
+    'Publishes a result of the calling job, which uses the token of its run. Publishing the same content again returns the same artifact. A run can publish 1,000 artifacts.',
+  input: {
+    argument: 'The artifact.',
+    description: 'A result to publish, with either `uri`, `body` or `snapshotId`.',
+    fields: (t) => ({
+      name: t.string({ required: true, description: 'Name, 1 … 255 characters.' }),
+      mediaType: t.string({ required: true, description: 'Media type, such as text/plain.' }),
+      uri: t.string({ description: 'Address of the result: an absolute URI of at most 2,048 characters.' }),
+      body: t.string({ description: `The text itself, at most ${artifactBodyBytesMax / 1024} KiB.` }),
+      snapshotId: t.id({
+        description: 'A snapshot of one file, which the run sent by createSnapshot: snapshot_…; `name` is its path.',
+      }),
+      metadata: t.field({
+        type: 'JSONObject',
+        description: `Further details, at most ${artifactMetadataBytesMax / 1024} KiB.`,
+      }),
     }),
-    metadata: t.field({
-      type: 'JSONObject',
-      description: `Further details, at most ${artifactMetadataBytesMax / 1024} KiB.`,
+  },
+  success: {
+    description: 'The artifact is published.',
+    fields: (t) => ({
+      artifact: edge(t, 'id', 'The artifact as stored, with its id.', 'artifact'),
     }),
-  }),
+  },
+  resolve: async (input, { domain, viewer }) => ({ id: await publishArtifact(domain, viewer, input) }),
 })
 
-const PublishArtifactSuccess = builder.objectRef<{ id: string }>('PublishArtifactSuccess').implement({
-  description: 'The artifact is published.',
-  fields: (t) => ({
-    artifact: edge(t, 'id', 'The artifact as stored, with its id.', 'artifact'),
-  }),
-})
-
-builder.mutationField('publishArtifact', (t) =>
-  t.field({
-    type: declareResult('PublishArtifact', PublishArtifactSuccess),
-    description:
-      'Publishes a result of the calling job, which uses the token of its run. Publishing the same content again returns the same artifact. A run can publish 1,000 artifacts.',
-    args: { input: t.arg({ type: PublishArtifactInput, required: true, description: 'The artifact.' }) },
-    resolve: async (_root, { input }, { domain, viewer }) => ({ id: await publishArtifact(domain, viewer, input) }),
-  }),
-)
-
-const SaveClosureInput = builder.inputType('SaveClosureInput', {
-  description: 'The closure of the job.',
-  fields: (t) => ({
-    closure: t.field({
-      type: 'JSONObject',
-      required: true,
-      description: `Any JSON object of at most ${closureBytesMax / 1024} KiB.`,
+declareMutation('saveClosure', {
+  description:
+    'Saves data that a later run of the calling job needs to continue; the job uses the token of its run. The closure replaces the previous one.',
+  input: {
+    argument: 'The closure.',
+    description: 'The closure of the job.',
+    fields: (t) => ({
+      closure: t.field({
+        type: 'JSONObject',
+        required: true,
+        description: `Any JSON object of at most ${closureBytesMax / 1024} KiB.`,
+      }),
     }),
-  }),
+  },
+  success: describeStored('The closure is stored.'),
+  async resolve({ closure }, { domain, viewer }) {
+    await saveClosure(domain, viewer, closure)
+    return demandRun(viewer)
+  },
 })
-
-builder.mutationField('saveClosure', (t) =>
-  t.field({
-    type: declareStored('SaveClosure', 'The closure is stored.'),
-    description:
-      'Saves data that a later run of the calling job needs to continue; the job uses the token of its run. The closure replaces the previous one.',
-    args: { input: t.arg({ type: SaveClosureInput, required: true, description: 'The closure.' }) },
-    async resolve(_root, { input }, { domain, viewer }) {
-      await saveClosure(domain, viewer, input.closure)
-      return demandRun(viewer)
-    },
-  }),
-)

@@ -17,7 +17,14 @@ import { limits } from '../../caller-limits.ts'
 import { builder } from '../frame/builder.ts'
 import { bulkCost, selectionCost, submissionCost } from '../frame/bulk-cost.ts'
 import { edge, expectedVersion, show } from '../frame/fields.ts'
-import { declareBulkResult, declareDeletion, declareResult, declareSelectionResult } from '../frame/mutation-result.ts'
+import { declareMutation } from '../frame/mutation.ts'
+import {
+  declareBulkResult,
+  declareResult,
+  declareSelectionResult,
+  deletedFields,
+  type SuccessFields,
+} from '../frame/mutation-result.ts'
 import { JobRef } from '../frame/refs.ts'
 import { actOnSelection, JobSelection } from './job-selection.ts'
 import { JobSpecInput } from './job-spec-input.ts'
@@ -110,33 +117,27 @@ builder.mutationField('submitJobs', (t) =>
   }),
 )
 
-const CancelJobSuccess = builder.objectRef<{ jobId: string; changed: boolean }>('CancelJobSuccess').implement({
-  description: 'The job is being cancelled, or was already final.',
-  fields: (t) => ({
-    job: edge(t, 'jobId', 'The job after the request: CANCELLED, or CANCELLING until its process ended.'),
-    changed: t.exposeBoolean('changed', { description: 'false: the job was already final or CANCELLING.' }),
-  }),
+const CancelJobResult = declareMutation('cancelJob', {
+  description: 'Cancels a job. A waiting job ends at once; a running job is stopped.',
+  input: {
+    argument: 'The job.',
+    description: 'The job to cancel.',
+    fields: (t) => ({
+      jobId: t.id({ required: true, description: 'The job to cancel.' }),
+      reason: t.string({ description: 'Reason for the cancellation; at most 1,000 characters.' }),
+      expectedVersion: t.field(expectedVersion('job')),
+    }),
+  },
+  success: {
+    description: 'The job is being cancelled, or was already final.',
+    fields: (t: SuccessFields<{ jobId: string; changed: boolean }>) => ({
+      job: edge(t, 'jobId', 'The job after the request: CANCELLED, or CANCELLING until its process ended.'),
+      changed: t.exposeBoolean('changed', { description: 'false: the job was already final or CANCELLING.' }),
+    }),
+  },
+  problems: [NotFound, VersionConflict],
+  resolve: (input, { domain, viewer }) => cancelJob(domain, viewer, input),
 })
-
-const CancelJobResult = declareResult('CancelJob', CancelJobSuccess, [NotFound, VersionConflict])
-
-const CancelJobInput = builder.inputType('CancelJobInput', {
-  description: 'The job to cancel.',
-  fields: (t) => ({
-    jobId: t.id({ required: true, description: 'The job to cancel.' }),
-    reason: t.string({ description: 'Reason for the cancellation; at most 1,000 characters.' }),
-    expectedVersion: t.field(expectedVersion('job')),
-  }),
-})
-
-builder.mutationField('cancelJob', (t) =>
-  t.field({
-    type: CancelJobResult,
-    description: 'Cancels a job. A waiting job ends at once; a running job is stopped.',
-    args: { input: t.arg({ type: CancelJobInput, required: true, description: 'The job.' }) },
-    resolve: (_root, { input }, { domain, viewer }) => cancelJob(domain, viewer, input),
-  }),
-)
 
 const CancelJobsInput = builder.inputType('CancelJobsInput', {
   description: 'The jobs to cancel.',
@@ -165,27 +166,21 @@ builder.mutationField('cancelJobs', (t) =>
   }),
 )
 
-const DeleteJobInput = builder.inputType('DeleteJobInput', {
-  description: 'The job to delete.',
-  fields: (t) => ({
-    jobId: t.id({ required: true, description: 'The final job to delete.' }),
-    expectedVersion: t.field(expectedVersion('job')),
-  }),
-})
-
-const DeleteJobResult = declareDeletion('DeleteJob', {
-  description: 'The job was deleted.',
+const DeleteJobResult = declareMutation('deleteJob', {
+  description: 'Deletes a final job with its runs, events and logs.',
+  input: {
+    argument: 'The job.',
+    description: 'The job to delete.',
+    fields: (t) => ({
+      jobId: t.id({ required: true, description: 'The final job to delete.' }),
+      expectedVersion: t.field(expectedVersion('job')),
+    }),
+  },
+  success: { description: 'The job was deleted.', fields: deletedFields },
   problems: [NotFound, InvalidState, VersionConflict],
+  refusesInput: false,
+  resolve: (input, { domain, viewer }) => deleteJob(domain, viewer, input),
 })
-
-builder.mutationField('deleteJob', (t) =>
-  t.field({
-    type: DeleteJobResult,
-    description: 'Deletes a final job with its runs, events and logs.',
-    args: { input: t.arg({ type: DeleteJobInput, required: true, description: 'The job.' }) },
-    resolve: (_root, { input }, { domain, viewer }) => deleteJob(domain, viewer, input),
-  }),
-)
 
 const DeleteJobsInput = builder.inputType('DeleteJobsInput', {
   description: 'The jobs to delete.',

@@ -4,40 +4,31 @@ import { InvalidState, NotFound, VersionConflict } from '../../../domain/errors.
 import { builder } from '../frame/builder.ts'
 import { selectionCost } from '../frame/bulk-cost.ts'
 import { edge, expectedVersion } from '../frame/fields.ts'
-import { declareResult, declareSelectionResult } from '../frame/mutation-result.ts'
+import { declareMutation } from '../frame/mutation.ts'
+import { declareSelectionResult, type SuccessFields } from '../frame/mutation-result.ts'
 import { actOnSelection, JobSelection } from './job-selection.ts'
 
-const SetJobPrioritySuccess = builder.objectRef<{ jobId: string }>('SetJobPrioritySuccess').implement({
-  description: 'The priority was changed.',
-  fields: (t) => ({
-    job: edge(t, 'jobId', 'The job with its new priority.'),
-  }),
+const SetJobPriorityResult = declareMutation('setJobPriority', {
+  description:
+    'Sets or clears the priority of a BLOCKED or QUEUED job. A priority set by a user does not rise with waiting time.',
+  input: {
+    argument: 'The job and the priority.',
+    description: 'A priority that overrides `basePriority`.',
+    fields: (t) => ({
+      jobId: t.id({ required: true, description: 'The job whose priority is set.' }),
+      priority: t.int({ description: 'Priority 0 … 50, higher first; null: return to `basePriority`.' }),
+      expectedVersion: t.field(expectedVersion('job')),
+    }),
+  },
+  success: {
+    description: 'The priority was changed.',
+    fields: (t: SuccessFields<{ jobId: string }>) => ({
+      job: edge(t, 'jobId', 'The job with its new priority.'),
+    }),
+  },
+  problems: [NotFound, InvalidState, VersionConflict],
+  resolve: (input, { domain, viewer }) => setJobPriority(domain, viewer, input),
 })
-
-const SetJobPriorityResult = declareResult('SetJobPriority', SetJobPrioritySuccess, [
-  NotFound,
-  InvalidState,
-  VersionConflict,
-])
-
-const SetJobPriorityInput = builder.inputType('SetJobPriorityInput', {
-  description: 'A priority that overrides `basePriority`.',
-  fields: (t) => ({
-    jobId: t.id({ required: true, description: 'The job whose priority is set.' }),
-    priority: t.int({ description: 'Priority 0 … 50, higher first; null: return to `basePriority`.' }),
-    expectedVersion: t.field(expectedVersion('job')),
-  }),
-})
-
-builder.mutationField('setJobPriority', (t) =>
-  t.field({
-    type: SetJobPriorityResult,
-    description:
-      'Sets or clears the priority of a BLOCKED or QUEUED job. A priority set by a user does not rise with waiting time.',
-    args: { input: t.arg({ type: SetJobPriorityInput, required: true, description: 'The job and the priority.' }) },
-    resolve: (_root, { input }, { domain, viewer }) => setJobPriority(domain, viewer, input),
-  }),
-)
 
 const SetJobPrioritiesInput = builder.inputType('SetJobPrioritiesInput', {
   description: 'One priority for several jobs.',

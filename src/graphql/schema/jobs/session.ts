@@ -4,7 +4,8 @@ import { capList } from '../../admission/argument-bounds.ts'
 import { sessionPath } from '../../rows/session-path.ts'
 import { builder } from '../frame/builder.ts'
 import { edge, edgeOrNull, loadOfVisibleJobs, show } from '../frame/fields.ts'
-import { declareResult } from '../frame/mutation-result.ts'
+import { declareMutation, type InputFields } from '../frame/mutation.ts'
+import type { SuccessFields } from '../frame/mutation-result.ts'
 import { JobSessionRef } from '../frame/refs.ts'
 
 builder.node(JobSessionRef, {
@@ -32,23 +33,19 @@ builder.node(JobSessionRef, {
   }),
 })
 
-const declareOpened = (mutation: 'OpenSession' | 'OpenForward', description: string) =>
-  declareResult(
-    mutation,
-    builder.objectRef<Ticket>(`${mutation}Success`).implement({
-      description,
-      fields: (t) => ({
-        session: edge(t, 'sessionId', 'The session, which begins when the ticket is used.'),
-        url: t.string({
-          description:
-            'The address below that of the server, for one WebSocket, with a ticket that works once. Keep it secret.',
-          resolve: ({ ticket }) => `${sessionPath}${ticket}`,
-        }),
-        expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'Until when the ticket works.' }),
-      }),
+const openProblems = [NotFound, InvalidState, QuotaExceeded]
+const describeOpened = (description: string) => ({
+  description,
+  fields: (t: SuccessFields<Ticket>) => ({
+    session: edge(t, 'sessionId', 'The session, which begins when the ticket is used.'),
+    url: t.string({
+      description:
+        'The address below that of the server, for one WebSocket, with a ticket that works once. Keep it secret.',
+      resolve: ({ ticket }) => `${sessionPath}${ticket}`,
     }),
-    [NotFound, InvalidState, QuotaExceeded],
-  )
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'Until when the ticket works.' }),
+  }),
+})
 
 const TerminalSize = builder.inputType('TerminalSize', {
   description: 'Size of a terminal in characters.',
@@ -58,65 +55,60 @@ const TerminalSize = builder.inputType('TerminalSize', {
   }),
 })
 
-const runField = 'Number of the run (default: the current run). Only the current run can be running.'
+const runningJob = (t: InputFields) => ({
+  jobId: t.id({ required: true, description: 'The running job: job_…' }),
+  run: t.int({ description: 'Number of the run (default: the current run). Only the current run can be running.' }),
+})
 
-const OpenSessionInput = builder.inputType('OpenSessionInput', {
-  description: 'The command to run.',
-  fields: (t) => ({
-    jobId: t.id({ required: true, description: 'The running job: job_…' }),
-    run: t.int({ description: runField }),
-    command: t.stringList(capList(1_000, 'Words of the command (default: a login shell)')),
-    size: t.field({
-      type: TerminalSize,
-      description: 'Gives the command a terminal of this size (default: no terminal, but separate stdout and stderr).',
+declareMutation('openSession', {
+  description: `Permits a command in a running job. A user can have ${sessionsPerUserMax} sessions.`,
+  input: {
+    argument: 'The command.',
+    description: 'The command to run.',
+    fields: (t) => ({
+      ...runningJob(t),
+      command: t.stringList(capList(1_000, 'Words of the command (default: a login shell)')),
+      size: t.field({
+        type: TerminalSize,
+        description:
+          'Gives the command a terminal of this size (default: no terminal, but separate stdout and stderr).',
+      }),
     }),
-  }),
+  },
+  success: describeOpened('The command may begin.'),
+  problems: openProblems,
+  resolve: (input, { domain, viewer }) => openCommand(domain, viewer, input),
 })
 
-builder.mutationField('openSession', (t) =>
-  t.field({
-    type: declareOpened('OpenSession', 'The command may begin.'),
-    description: `Permits a command in a running job. A user can have ${sessionsPerUserMax} sessions.`,
-    args: { input: t.arg({ type: OpenSessionInput, required: true, description: 'The command.' }) },
-    resolve: (_root, { input }, { domain, viewer }) => openCommand(domain, viewer, input),
-  }),
-)
-
-const OpenForwardInput = builder.inputType('OpenForwardInput', {
-  description: 'The port to reach.',
-  fields: (t) => ({
-    jobId: t.id({ required: true, description: 'The running job: job_…' }),
-    run: t.int({ description: runField }),
-    port: t.int({ required: true, description: 'A port on which the job listens, 1 … 65,535.' }),
-  }),
+declareMutation('openForward', {
+  description: 'Permits connections to a port of a running job. It is a session like those of `openSession`.',
+  input: {
+    argument: 'The port.',
+    description: 'The port to reach.',
+    fields: (t) => ({
+      ...runningJob(t),
+      port: t.int({ required: true, description: 'A port on which the job listens, 1 … 65,535.' }),
+    }),
+  },
+  success: describeOpened('Connections to the port may begin.'),
+  problems: openProblems,
+  resolve: (input, { domain, viewer }) => openPort(domain, viewer, input),
 })
 
-builder.mutationField('openForward', (t) =>
-  t.field({
-    type: declareOpened('OpenForward', 'Connections to the port may begin.'),
-    description: 'Permits connections to a port of a running job. It is a session like those of `openSession`.',
-    args: { input: t.arg({ type: OpenForwardInput, required: true, description: 'The port.' }) },
-    resolve: (_root, { input }, { domain, viewer }) => openPort(domain, viewer, input),
-  }),
-)
-
-const EndSessionSuccess = builder.objectRef<{ id: string }>('EndSessionSuccess').implement({
-  description: 'The session ends.',
-  fields: (t) => ({
-    session: edge(t, 'id', 'The session. Its server ends it within a few seconds.', 'session'),
-  }),
+declareMutation('endSession', {
+  description: 'Ends a session: an own one, or one of a job in which you may open sessions.',
+  input: {
+    argument: 'The session.',
+    description: 'The session to end.',
+    fields: (t) => ({ sessionId: t.id({ required: true, description: 'Id of an open session: session_…' }) }),
+  },
+  success: {
+    description: 'The session ends.',
+    fields: (t) => ({
+      session: edge(t, 'id', 'The session. Its server ends it within a few seconds.', 'session'),
+    }),
+  },
+  problems: [NotFound],
+  refusesInput: false,
+  resolve: ({ sessionId }, { domain, viewer }) => endSession(domain, viewer, sessionId),
 })
-
-const EndSessionInput = builder.inputType('EndSessionInput', {
-  description: 'The session to end.',
-  fields: (t) => ({ sessionId: t.id({ required: true, description: 'Id of an open session: session_…' }) }),
-})
-
-builder.mutationField('endSession', (t) =>
-  t.field({
-    type: declareResult('EndSession', EndSessionSuccess, [NotFound], { refusesInput: false }),
-    description: 'Ends a session: an own one, or one of a job in which you may open sessions.',
-    args: { input: t.arg({ type: EndSessionInput, required: true, description: 'The session.' }) },
-    resolve: (_root, { input }, { domain, viewer }) => endSession(domain, viewer, input.sessionId),
-  }),
-)

@@ -18,7 +18,8 @@ import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { describeValues } from '../frame/enum-values.ts'
 import { edge, edgeOrNull, show } from '../frame/fields.ts'
-import { declareResult } from '../frame/mutation-result.ts'
+import { declareMutation } from '../frame/mutation.ts'
+import type { SuccessFields } from '../frame/mutation-result.ts'
 import { SlotReservationRef } from '../frame/refs.ts'
 import { ViewerRef } from '../people/viewer.ts'
 
@@ -91,52 +92,41 @@ builder.objectFields(ViewerRef, (t) => ({
   }),
 }))
 
-const ReserveSlotSuccess = builder.objectRef<{ id: string }>('ReserveSlotSuccess').implement({
-  description: 'The slot is reserved.',
-  fields: (t) => ({
-    reservation: edge(t, 'id', 'The reservation. Pass its id to `submitJob` before it expires.', 'slot'),
-  }),
+declareMutation('reserveSlot', {
+  description:
+    'Reserves a slot for one submission. It counts against `userMaxActive` until it is consumed, released or expired.',
+  input: {
+    argument: 'The reservation.',
+    description: 'The reservation.',
+    fields: (t) => ({
+      ttlSeconds: t.int({ defaultValue: 300, description: 'Seconds until the reservation expires, 1 … 3,600.' }),
+    }),
+  },
+  success: {
+    description: 'The slot is reserved.',
+    fields: (t) => ({
+      reservation: edge(t, 'id', 'The reservation. Pass its id to `submitJob` before it expires.', 'slot'),
+    }),
+  },
+  problems: [QuotaExceeded],
+  resolve: async (input, { domain, viewer }) => ({ id: await reserveSlot(domain, viewer, input) }),
 })
 
-const ReserveSlotResult = declareResult('ReserveSlot', ReserveSlotSuccess, [QuotaExceeded])
-
-const ReserveSlotInput = builder.inputType('ReserveSlotInput', {
-  description: 'The reservation.',
-  fields: (t) => ({
-    ttlSeconds: t.int({ defaultValue: 300, description: 'Seconds until the reservation expires, 1 … 3,600.' }),
-  }),
+declareMutation('releaseSlot', {
+  description: 'Releases a slot reservation.',
+  input: {
+    argument: 'The reservation.',
+    description: 'The reservation to release.',
+    fields: (t) => ({ slotReservationId: t.id({ required: true, description: 'The reservation to give back.' }) }),
+  },
+  success: {
+    description: 'The slot is released.',
+    fields: (t: SuccessFields<{ id: string; released: boolean }>) => ({
+      released: t.exposeBoolean('released', { description: 'false: the reservation was no longer active.' }),
+      reservation: edge(t, 'id', 'The reservation, which no longer counts.', 'slot'),
+    }),
+  },
+  problems: [NotFound],
+  refusesInput: false,
+  resolve: ({ slotReservationId }, { domain, viewer }) => releaseSlot(domain, viewer, slotReservationId),
 })
-
-builder.mutationField('reserveSlot', (t) =>
-  t.field({
-    type: ReserveSlotResult,
-    description:
-      'Reserves a slot for one submission. It counts against `userMaxActive` until it is consumed, released or expired.',
-    args: { input: t.arg({ type: ReserveSlotInput, required: true, description: 'The reservation.' }) },
-    resolve: async (_root, { input }, { domain, viewer }) => ({ id: await reserveSlot(domain, viewer, input) }),
-  }),
-)
-
-const ReleaseSlotSuccess = builder.objectRef<{ id: string; released: boolean }>('ReleaseSlotSuccess').implement({
-  description: 'The slot is released.',
-  fields: (t) => ({
-    released: t.exposeBoolean('released', { description: 'false: the reservation was no longer active.' }),
-    reservation: edge(t, 'id', 'The reservation, which no longer counts.', 'slot'),
-  }),
-})
-
-const ReleaseSlotResult = declareResult('ReleaseSlot', ReleaseSlotSuccess, [NotFound], { refusesInput: false })
-
-const ReleaseSlotInput = builder.inputType('ReleaseSlotInput', {
-  description: 'The reservation to release.',
-  fields: (t) => ({ slotReservationId: t.id({ required: true, description: 'The reservation to give back.' }) }),
-})
-
-builder.mutationField('releaseSlot', (t) =>
-  t.field({
-    type: ReleaseSlotResult,
-    description: 'Releases a slot reservation.',
-    args: { input: t.arg({ type: ReleaseSlotInput, required: true, description: 'The reservation.' }) },
-    resolve: (_root, { input }, { domain, viewer }) => releaseSlot(domain, viewer, input.slotReservationId),
-  }),
-)

@@ -6,7 +6,8 @@ import { diffCost } from '../../caller-limits.ts'
 import { formatUploadTarget, newUploadTarget } from '../../rows/upload-target.ts'
 import { builder, known } from '../frame/builder.ts'
 import { edge, show } from '../frame/fields.ts'
-import { declareResult } from '../frame/mutation-result.ts'
+import { declareMutation } from '../frame/mutation.ts'
+import type { SuccessFields } from '../frame/mutation-result.ts'
 import { SnapshotRef } from '../frame/refs.ts'
 import { ServerInfoRef } from '../server/server-info.ts'
 
@@ -64,53 +65,51 @@ interface Created extends AnnouncedSnapshot {
   upload: { url: string; expiresAt: Date } | null
 }
 
-const CreateSnapshotSuccess = builder.objectRef<Created>('CreateSnapshotSuccess').implement({
-  description: 'The snapshot, and how its files are sent.',
-  fields: (t) => ({
-    snapshot: edge(t, 'id', 'The snapshot; an earlier one if you have sent the same list before.', 'snapshot'),
-    uploadUrl: t.string({
-      nullable: true,
-      description:
-        'The address below that of the server to which the list is sent once, by PUT. The answer has the next address, for the missing contents. Keep it secret. null: the snapshot is complete.',
-      resolve: ({ upload }) => upload?.url,
-    }),
-    expiresAt: t.field({
-      type: 'DateTime',
-      nullable: true,
-      description: 'Until when the upload may begin; null: the snapshot is complete.',
-      resolve: ({ upload }) => upload?.expiresAt,
-    }),
-  }),
-})
-
-const CreateSnapshotInput = builder.inputType('CreateSnapshotInput', {
-  description: 'A list of files; docs/files.md describes its form.',
-  fields: (t) => ({
-    hash: t.string({ required: true, description: 'SHA-256 of the list, in hexadecimal digits.' }),
-    files: t.int({ required: true, description: 'Number of files and links; at most `ServerInfo.maxSnapshotFiles`.' }),
-    bytes: t.field({
-      type: 'UInt53',
-      required: true,
-      description: 'Total size of the files; at most `ServerInfo.maxSnapshotBytes`.',
-    }),
-  }),
-})
-
 /** The token of a run is not one of its user, so the ticket does not depend on it. */
 const asOwner = async (domain: Domain, viewer: Viewer): Promise<Viewer> =>
   viewer.run === null ? viewer : { ...viewer, userId: await findSenderOwner(domain, viewer), token: null }
 
-builder.mutationField('createSnapshot', (t) =>
-  t.field({
-    type: declareResult('CreateSnapshot', CreateSnapshotSuccess),
-    description: `Begins a snapshot of a folder, or finds the one with the same list. Its upload begins within ${ticketSecondsMax / 60} minutes.`,
-    args: { input: t.arg({ type: CreateSnapshotInput, required: true, description: 'The snapshot.' }) },
-    async resolve(_root, { input }, { domain, viewer, facts }): Promise<Created> {
-      const created = await createSnapshot(domain, viewer, input, facts.snapshotLimits)
-      if (created.isComplete) return { ...created, upload: null }
-      const path = formatUploadTarget(newUploadTarget(created.id, 'list'))
-      const { ticket, expiresAt } = await createTicket(domain, await asOwner(domain, viewer), path)
-      return { ...created, upload: { url: `${path}?ticket=${ticket}`, expiresAt } }
-    },
-  }),
-)
+declareMutation('createSnapshot', {
+  description: `Begins a snapshot of a folder, or finds the one with the same list. Its upload begins within ${ticketSecondsMax / 60} minutes.`,
+  input: {
+    argument: 'The snapshot.',
+    description: 'A list of files; docs/files.md describes its form.',
+    fields: (t) => ({
+      hash: t.string({ required: true, description: 'SHA-256 of the list, in hexadecimal digits.' }),
+      files: t.int({
+        required: true,
+        description: 'Number of files and links; at most `ServerInfo.maxSnapshotFiles`.',
+      }),
+      bytes: t.field({
+        type: 'UInt53',
+        required: true,
+        description: 'Total size of the files; at most `ServerInfo.maxSnapshotBytes`.',
+      }),
+    }),
+  },
+  success: {
+    description: 'The snapshot, and how its files are sent.',
+    fields: (t: SuccessFields<Created>) => ({
+      snapshot: edge(t, 'id', 'The snapshot; an earlier one if you have sent the same list before.', 'snapshot'),
+      uploadUrl: t.string({
+        nullable: true,
+        description:
+          'The address below that of the server to which the list is sent once, by PUT. The answer has the next address, for the missing contents. Keep it secret. null: the snapshot is complete.',
+        resolve: ({ upload }) => upload?.url,
+      }),
+      expiresAt: t.field({
+        type: 'DateTime',
+        nullable: true,
+        description: 'Until when the upload may begin; null: the snapshot is complete.',
+        resolve: ({ upload }) => upload?.expiresAt,
+      }),
+    }),
+  },
+  async resolve(input, { domain, viewer, facts }) {
+    const created = await createSnapshot(domain, viewer, input, facts.snapshotLimits)
+    if (created.isComplete) return { ...created, upload: null }
+    const path = formatUploadTarget(newUploadTarget(created.id, 'list'))
+    const { ticket, expiresAt } = await createTicket(domain, await asOwner(domain, viewer), path)
+    return { ...created, upload: { url: `${path}?ticket=${ticket}`, expiresAt } }
+  },
+})

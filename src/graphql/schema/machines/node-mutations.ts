@@ -7,34 +7,11 @@ import {
   updateNode,
 } from '../../../domain/machines/node-changes.ts'
 import { capList } from '../../admission/argument-bounds.ts'
-import type { RequestContext } from '../../rows/context.ts'
 import { builder } from '../frame/builder.ts'
-import { expectedVersion } from '../frame/fields.ts'
-import { declareDeletion, declareResult } from '../frame/mutation-result.ts'
-import { requireRow } from '../frame/problem.ts'
-import { PoolNodeRef } from '../frame/refs.ts'
+import { edge, expectedVersion } from '../frame/fields.ts'
+import { declareDeleteMutation, declareMutation } from '../frame/mutation.ts'
+import type { SuccessFields } from '../frame/mutation-result.ts'
 import { PoolNodeState } from './pool-node.ts'
-
-const nodeField = {
-  type: PoolNodeRef,
-  description: 'The node as stored.',
-  resolve: ({ id }: { id: string }, _args: object, { load }: RequestContext) => requireRow(load.node.load(id)),
-} as const
-
-const AddNodeSuccess = builder.objectRef<AddedNode>('AddNodeSuccess').implement({
-  description: 'The node was added and accepts runs.',
-  fields: (t) => ({
-    node: t.field(nodeField),
-    troubles: t.exposeStringList('troubles', {
-      description: 'Repairs that the machine needs, as sentences; empty without `engine`.',
-    }),
-  }),
-})
-
-const UpdateNodeSuccess = builder.objectRef<{ id: string }>('UpdateNodeSuccess').implement({
-  description: 'The state of the node was changed.',
-  fields: (t) => ({ node: t.field(nodeField) }),
-})
 
 const GpuInput = builder.inputType('GpuInput', {
   description: 'GPUs of one kind.',
@@ -47,76 +24,77 @@ const GpuInput = builder.inputType('GpuInput', {
   }),
 })
 
-const AddNodeInput = builder.inputType('AddNodeInput', {
-  description: 'A machine to add to a pool.',
-  fields: (t) => ({
-    pool: t.string({
-      required: true,
-      description: 'Name of the pool. Pools that are bound to one machine cannot get nodes.',
+declareMutation('addNode', {
+  description: 'Adds a node to a pool.',
+  input: {
+    argument: 'The node.',
+    description: 'A machine to add to a pool.',
+    fields: (t) => ({
+      pool: t.string({
+        required: true,
+        description: 'Name of the pool. Pools that are bound to one machine cannot get nodes.',
+      }),
+      name: t.string({ required: true, description: 'Name, unique in the pool.' }),
+      engine: t.string({
+        description:
+          'Address of the container engine of the machine: ssh://user@host:port/path/of/socket. The server asks it first, and refuses the node with the remedy if it does not answer. Required in a pool whose nodes have engines; refused in others.',
+      }),
+      cpu: t.float({ description: 'Number of cores; default: what the engine says. Required without `engine`.' }),
+      memoryBytes: t.field({
+        type: 'UInt53',
+        description: 'Total memory of the machine, in bytes; default: what the engine says. Required without `engine`.',
+      }),
+      cpuModel: t.string({ description: 'Processor model, matched by `cpuModel` filters.' }),
+      infiniband: t.boolean({ defaultValue: false, description: 'Whether it has InfiniBand.' }),
+      gpus: t.field({
+        type: [GpuInput],
+        ...capList(devicesPerNode, 'GPUs of the machine; default: those that the engine gives to containers'),
+      }),
     }),
-    name: t.string({ required: true, description: 'Name, unique in the pool.' }),
-    engine: t.string({
-      description:
-        'Address of the container engine of the machine: ssh://user@host:port/path/of/socket. The server asks it first, and refuses the node with the remedy if it does not answer. Required in a pool whose nodes have engines; refused in others.',
+  },
+  success: {
+    description: 'The node was added and accepts runs.',
+    fields: (t: SuccessFields<AddedNode>) => ({
+      node: edge(t, 'id', 'The node as stored.', 'node'),
+      troubles: t.exposeStringList('troubles', {
+        description: 'Repairs that the machine needs, as sentences; empty without `engine`.',
+      }),
     }),
-    cpu: t.float({ description: 'Number of cores; default: what the engine says. Required without `engine`.' }),
-    memoryBytes: t.field({
-      type: 'UInt53',
-      description: 'Total memory of the machine, in bytes; default: what the engine says. Required without `engine`.',
-    }),
-    cpuModel: t.string({ description: 'Processor model, matched by `cpuModel` filters.' }),
-    infiniband: t.boolean({ defaultValue: false, description: 'Whether it has InfiniBand.' }),
-    gpus: t.field({
-      type: [GpuInput],
-      ...capList(devicesPerNode, 'GPUs of the machine; default: those that the engine gives to containers'),
-    }),
-  }),
+  },
+  problems: [NotFound],
+  resolve: (input, { domain, viewer }) => addNode(domain, viewer, input),
 })
 
-const UpdateNodeInput = builder.inputType('UpdateNodeInput', {
-  description: 'A change of the state of a node.',
-  fields: (t) => ({
-    nodeId: t.id({ required: true, description: 'The node to change.' }),
-    state: t.field({
-      type: PoolNodeState,
-      required: true,
-      description: 'The new state: READY, CORDONED or DRAINING. LOST cannot be set.',
+declareMutation('updateNode', {
+  description: 'Cordons or drains a node, or makes it ready again. Running jobs continue.',
+  input: {
+    argument: 'The node and its new state.',
+    description: 'A change of the state of a node.',
+    fields: (t) => ({
+      nodeId: t.id({ required: true, description: 'The node to change.' }),
+      state: t.field({
+        type: PoolNodeState,
+        required: true,
+        description: 'The new state: READY, CORDONED or DRAINING. LOST cannot be set.',
+      }),
+      reason: t.string({
+        description:
+          'Why the node accepts no runs, for other users; at most 500 characters; only with CORDONED or DRAINING.',
+      }),
+      expectedVersion: t.field(expectedVersion('node')),
     }),
-    reason: t.string({
-      description:
-        'Why the node accepts no runs, for other users; at most 500 characters; only with CORDONED or DRAINING.',
-    }),
-    expectedVersion: t.field(expectedVersion('node')),
-  }),
+  },
+  success: {
+    description: 'The state of the node was changed.',
+    fields: (t) => ({ node: edge(t, 'id', 'The node as stored.', 'node') }),
+  },
+  problems: [NotFound, VersionConflict],
+  resolve: ({ nodeId: id, ...change }, { domain, viewer }) => updateNode(domain, viewer, { id, ...change }),
 })
 
-const DeleteNodeInput = builder.inputType('DeleteNodeInput', {
-  description: 'The node to delete.',
-  fields: (t) => ({
-    nodeId: t.id({ required: true, description: 'The node to delete.' }),
-    expectedVersion: t.field(expectedVersion('node')),
-  }),
+declareDeleteMutation('deleteNode', {
+  noun: 'node',
+  description: 'Deletes a node of a pool. Refused while runs use the node or it is held for a job.',
+  idField: 'nodeId',
+  remove: deleteNode,
 })
-
-builder.mutationFields((t) => ({
-  addNode: t.field({
-    type: declareResult('AddNode', AddNodeSuccess, [NotFound]),
-    description: 'Adds a node to a pool.',
-    args: { input: t.arg({ type: AddNodeInput, required: true, description: 'The node.' }) },
-    resolve: (_root, { input }, { domain, viewer }) => addNode(domain, viewer, input),
-  }),
-  updateNode: t.field({
-    type: declareResult('UpdateNode', UpdateNodeSuccess, [NotFound, VersionConflict]),
-    description: 'Cordons or drains a node, or makes it ready again. Running jobs continue.',
-    args: { input: t.arg({ type: UpdateNodeInput, required: true, description: 'The node and its new state.' }) },
-    resolve: (_root, { input: { nodeId: id, ...change } }, { domain, viewer }) =>
-      updateNode(domain, viewer, { id, ...change }),
-  }),
-  deleteNode: t.field({
-    type: declareDeletion('DeleteNode', { description: 'The node was deleted.' }),
-    description: 'Deletes a node of a pool. Refused while runs use the node or it is held for a job.',
-    args: { input: t.arg({ type: DeleteNodeInput, required: true, description: 'The node.' }) },
-    resolve: (_root, { input: { nodeId: id, ...more } }, { domain, viewer }) =>
-      deleteNode(domain, viewer, { id, ...more }),
-  }),
-}))
