@@ -124,14 +124,12 @@ export class VersionConflict extends Refusal {
 /** A mutation of all jobs that match a filter would change more or fewer jobs than the caller expects. */
 export class CountMismatch extends Refusal {
   readonly code = 'COUNT_MISMATCH'
-  readonly expectedCount: number
   readonly actualCount: number
   constructor(expectedCount: number, actualCount: number) {
     super(
       `The mutation would change ${actualCount === 1 ? '1 job' : `${actualCount} jobs`}, not ${expectedCount}, and changed none; check the filter, then ` +
         `send it with expectedCount ${actualCount}`,
     )
-    this.expectedCount = expectedCount
     this.actualCount = actualCount
   }
 }

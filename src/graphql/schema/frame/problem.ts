@@ -135,11 +135,7 @@ builder.objectType(VersionConflict, {
   description: 'The object has changed since the expected version.',
   interfaces: [Problem],
   fields: (t) => ({
-    currentVersion: t.field({
-      type: 'UInt53',
-      description: 'Version of the object now.',
-      resolve: ({ currentVersion }) => currentVersion,
-    }),
+    ...show(t, { currentVersion: ['UInt53', 'Version of the object now.'] }),
     currentJob: edgeOrNull(t, 'jobId', 'The job as it is now; null: another object has changed.'),
   }),
 })
