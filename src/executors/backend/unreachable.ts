@@ -20,6 +20,15 @@ export class BackendRefused extends Error {
   }
 }
 
+/** The backend does not have the object. */
+export const isNotFound = (error: unknown) => error instanceof BackendRefused && error.status === 404
+
+/** For `catch`. null: the backend does not have the object. */
+export function unlessNotFound(error: unknown): null {
+  if (isNotFound(error)) return null
+  throw error
+}
+
 export const isBackendError = (error: unknown): error is BackendUnreachable | BackendRefused =>
   error instanceof BackendUnreachable || error instanceof BackendRefused
 

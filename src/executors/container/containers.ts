@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../platform/clock.ts'
-import { BackendRefused } from '../backend/unreachable.ts'
+import { BackendRefused, isNotFound, unlessNotFound } from '../backend/unreachable.ts'
 import type { Handle } from '../executor.ts'
-import { type Engine, isEngineConflict, isNotFound } from './engine.ts'
+import { type Engine, isEngineConflict } from './engine.ts'
 import { labels } from './labels.ts'
 import type { Inspected } from './observation.ts'
 
@@ -64,14 +64,9 @@ export class Containers {
   /** A container of any pool; null: no container has this name. */
   async inspect(name: string): Promise<Inspected | null> {
     const path = `/containers/${name}/json`
-    try {
-      const found = await this.#engine.get<Inspected>(path)
-      this.#engine.checkAnswer(found.State?.Status !== undefined, path)
-      return found
-    } catch (error) {
-      if (isNotFound(error)) return null
-      throw error
-    }
+    const found = await this.#engine.get<Inspected>(path).catch(unlessNotFound)
+    if (found) this.#engine.checkAnswer(found.State?.Status !== undefined, path)
+    return found
   }
 
   /** The container state of each run; null: only the container of its display exists. */

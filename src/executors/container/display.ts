@@ -13,6 +13,7 @@ import {
   displaySecondsMax,
   requireDisplayImage,
 } from '../process/display.ts'
+import { hasPath } from './archive.ts'
 import { type Containers, displayName, type NamedBody } from './containers.ts'
 import type { Engine } from './engine.ts'
 import type { Images } from './image.ts'
@@ -85,8 +86,7 @@ export class Displays {
   async #isReady(named: NamedBody): Promise<boolean> {
     const found = await this.#startContainer(named)
     if (found && isOver(found)) throw failed(`${explainEnd(found)}${await this.#readLastOutput(named.name)}`)
-    const path = `/containers/${named.name}/archive`
-    return found !== null && (await this.#options.engine.has(path, { path: displayPipe }))
+    return found !== null && (await hasPath(this.#options.engine, named.name, displayPipe))
   }
 
   /** null: another server is creating the container, and the engine does not list it yet. */

@@ -119,19 +119,10 @@ export class Engine {
     await this.#requestJson({ method: 'DELETE', path, query })
   }
 
-  async has(path: string, query?: Query): Promise<boolean> {
-    return (await this.readHeaders(path, query)) !== null
-  }
-
-  async readHeaders(path: string, query?: Query): Promise<IncomingHttpHeaders | null> {
-    try {
-      const answer = await this.#request({ method: 'HEAD', path, query })
-      answer.resume()
-      return answer.headers
-    } catch (error) {
-      if (isNotFound(error)) return null
-      throw error
-    }
+  async readHeaders(path: string, query?: Query): Promise<IncomingHttpHeaders> {
+    const answer = await this.#request({ method: 'HEAD', path, query })
+    answer.resume()
+    return answer.headers
   }
 
   async readBeginning(path: string, query: Query, bytes: number): Promise<Buffer> {
@@ -236,7 +227,6 @@ function readMessage(body: string): string {
   return String(message)
 }
 
-export const isNotFound = (error: unknown) => error instanceof BackendRefused && error.status === 404
 /** The name is taken, or the object is not in the state that the request needs. */
 export const isEngineConflict = (error: unknown) => error instanceof BackendRefused && error.status === 409
 

@@ -1,8 +1,9 @@
 import { normaliseTarget } from '../backend/data-mounts.ts'
-import { BackendUnreachable } from '../backend/unreachable.ts'
+import { BackendUnreachable, unlessNotFound } from '../backend/unreachable.ts'
 import { StartFailed } from '../executor.ts'
+import { hasPath } from './archive.ts'
 import type { Containers } from './containers.ts'
-import { type Engine, isNotFound } from './engine.ts'
+import type { Engine } from './engine.ts'
 import { type PullOptions, Pulls, type PullWaiter } from './pull.ts'
 
 /** Properties of an image that its containers depend on. */
@@ -56,10 +57,10 @@ export class Images {
   /** Pulls the image if the engine does not have it, or `always`. Throws StartFailed. */
   async find(name: string, waiter: PullWaiter, { always = false } = {}): Promise<Image> {
     if (!isReference(name)) throw new StartFailed('BAD_SPEC', `image: ${name} is not the name of an image`)
-    let found = always ? null : await this.#inspect(name)
+    let found = always ? null : await inspectImage(this.#engine, name)
     if (!found) {
       await this.#pulls.pull(name, waiter)
-      found = await this.#inspect(name)
+      found = await inspectImage(this.#engine, name)
     }
     if (!found) throw new StartFailed('START_FAILED', `Pull of ${name} succeeded, but the image is missing`)
     const config = found.Config ?? {}
@@ -75,15 +76,6 @@ export class Images {
     }
   }
 
-  async #inspect(name: string): Promise<InspectedImage | null> {
-    try {
-      return await this.#engine.get<InspectedImage>(`/images/${name}/json`)
-    } catch (error) {
-      if (isNotFound(error)) return null
-      throw error
-    }
-  }
-
   async #findShell(id: string): Promise<readonly string[] | null> {
     const known = this.#shells.get(id)
     if (known !== undefined) return known
@@ -95,15 +87,18 @@ export class Images {
 
   /** Finds a shell in a container, preferably bash. */
   async #lookForShell(name: string): Promise<readonly string[] | null> {
-    const has = (path: string) => this.#engine.has(`/containers/${name}/archive`, { path })
-    if (await has('/bin/bash')) return ['/bin/bash', '--posix']
-    if (await has('/bin/sh')) return ['/bin/sh']
+    if (await hasPath(this.#engine, name, '/bin/bash')) return ['/bin/bash', '--posix']
+    if (await hasPath(this.#engine, name, '/bin/sh')) return ['/bin/sh']
     // The engine sends the same response for a missing path and a missing container. `docker container prune` may have
     // removed the container.
     if (await this.#options.containers.inspect(name)) return null
     throw new BackendUnreachable(`${this.#engine.address}: the container ${name} was removed during a look into it`)
   }
 }
+
+/** null: the engine does not have the image. */
+export const inspectImage = (engine: Engine, name: string): Promise<InspectedImage | null> =>
+  engine.get<InspectedImage>(`/images/${name}/json`).catch(unlessNotFound)
 
 const referencePattern = /^[A-Za-z0-9][\w.:/@-]*$/
 /** true: a valid image name. The name becomes part of a request path and must not lead elsewhere. */

@@ -3,8 +3,8 @@ import { type Gpu, gpuArguments, parseGpus } from '../backend/gpus.ts'
 import { isBackendError } from '../backend/unreachable.ts'
 import { readFile } from './archive.ts'
 import type { Containers } from './containers.ts'
-import { type Engine, isNotFound } from './engine.ts'
-import { isReference } from './image.ts'
+import type { Engine } from './engine.ts'
+import { inspectImage, isReference } from './image.ts'
 
 /**
  * The free disk and the GPUs of a machine, which engines do not report: read by a container of the configured image, if
@@ -39,24 +39,13 @@ interface Looking {
 /** `unseen`: the engine does not have the image, or it has no shell. */
 export async function lookAtMachine(engine: Engine, containers: Containers, to: Looking): Promise<MachineLook> {
   const { hasNvidia } = to
-  const image = await findImage(engine, to.image)
-  if (image === null) return unseen
+  const image = isReference(to.image) ? (await inspectImage(engine, to.image))?.Id : undefined
+  if (image === undefined) return unseen
   const { seen, failure } = await look(engine, containers, { image, hasNvidia })
   if (seen !== null) return { ...parseLook(seen), gpuFailure: null }
   if (!hasNvidia || failure === null || !/nvidia|gpu|device driver/i.test(failure)) return unseen
   const { seen: withoutGpus } = await look(engine, containers, { image, hasNvidia: false })
   return { ...parseLook(withoutGpus ?? ''), gpuFailure: failure }
-}
-
-async function findImage(engine: Engine, name: string): Promise<string | null> {
-  if (!isReference(name)) return null
-  try {
-    const { Id: id } = await engine.get<{ Id?: string }>(`/images/${name}/json`)
-    return id ?? null
-  } catch (error) {
-    if (isNotFound(error)) return null
-    throw error
-  }
 }
 
 /** `failure`: why the engine does not start the container. */

@@ -2,7 +2,9 @@ import { basename, join } from 'node:path/posix'
 import type { FoundOutput, OutputFile, Unread } from '../../domain/outputs/found.ts'
 import { isInside } from '../backend/data-mounts.ts'
 import { readTarFiles } from '../backend/tar-files.ts'
-import { type Engine, isNotFound } from './engine.ts'
+import { unlessNotFound } from '../backend/unreachable.ts'
+import { readPathStat } from './archive.ts'
+import type { Engine } from './engine.ts'
 import { labels } from './labels.ts'
 import type { Inspected } from './observation.ts'
 
@@ -68,9 +70,7 @@ async function* readHardLink(
 }
 
 const openArchive = ({ engine, id, signal }: Place, path: string) =>
-  engine
-    .getStream(`/containers/${id}/archive`, signal, { path })
-    .catch((error: unknown) => (isNotFound(error) ? null : Promise.reject(error)))
+  engine.getStream(`/containers/${id}/archive`, signal, { path }).catch(unlessNotFound)
 
 async function findRefusal(place: Place, folder: string, mounts: readonly string[]): Promise<string | null> {
   if (folder === '/' || mounts.some((target) => isInside(folder, target)))
@@ -79,7 +79,7 @@ async function findRefusal(place: Place, folder: string, mounts: readonly string
   return link && `${link} is a symbolic link in the container, so that its data cannot be told from its own files`
 }
 
-/** os.ModeSymlink of Go. */
+/** `os.ModeSymlink`. */
 const linkMode = 2 ** 27
 
 /**
@@ -88,19 +88,11 @@ const linkMode = 2 ** 27
  */
 async function findLink({ engine, id }: Place, paths: readonly string[]): Promise<string | null> {
   for (const path of new Set(paths.flatMap(listPrefixes))) {
-    const headers = await engine.readHeaders(`/containers/${id}/archive`, { path })
-    const stat = headers?.['x-docker-container-path-stat']
-    if (stat === undefined) continue
-    const { mode = 0, linkTarget = '' } = JSON.parse(Buffer.from(String(stat), 'base64').toString()) as PathStat
+    const { mode = 0, linkTarget = '' } = (await readPathStat(engine, id, path)) ?? {}
     // Podman gives each path as its own link target, unless it is a link.
     if (Math.floor(mode / linkMode) % 2 === 1 || (linkTarget !== '' && linkTarget !== path)) return path
   }
   return null
-}
-
-interface PathStat {
-  mode?: number
-  linkTarget?: string
 }
 
 /** `/a/b` → `/a`, `/a/b`. */

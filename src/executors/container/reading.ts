@@ -1,9 +1,10 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { abortWhenOver } from '../backend/run-end-watch.ts'
+import { isNotFound } from '../backend/unreachable.ts'
 import type { Handle, LogChunk, Observation } from '../executor.ts'
 import { isHandle } from './containers.ts'
-import { type Engine, type EngineVersion, isNotFound, isPodmanVersion } from './engine.ts'
+import { type Engine, type EngineVersion, isPodmanVersion } from './engine.ts'
 import { type PayloadPosition, readPayload } from './output.ts'
 
 interface ReaderOptions {

@@ -320,20 +320,16 @@ export class ContainerStarter {
     { check, needsNoteFile }: ContainerRequest,
     ofRun: readonly RunFile[],
   ): Promise<void> {
-    const files: ArchivedFile[] = ofRun.map(({ path, text }) => ({
-      path,
-      mode: runFileMode,
-      content: Buffer.from(text),
-    }))
+    const files: ArchivedFile[] = ofRun.map(({ path, text }) => ({ path, mode: runFileMode, text }))
     if (needsNoteFile) files.push(noteFile)
     if (check) {
       const { Arch: architecture } = await this.#engine.get<EngineVersion>('/version')
-      files.push({ path: check.path, mode: 0o755, content: mountCheckProgram(architecture) })
+      files.push({ path: check.path, mode: 0o755, text: mountCheckProgram(architecture) })
       files.push({ path: check.refusalPath, mode: 0o666 })
     }
     if (files.length === 0) return
     try {
-      await this.#engine.putArchive(`/containers/${container}/archive`, { path: '/' }, archive(files))
+      await this.#engine.putArchive(`/containers/${container}/archive`, { path: '/' }, await archive(files))
     } catch (error) {
       if (check || ofRun.length > 0 || !(error instanceof BackendRefused)) throw error
     }

@@ -244,10 +244,5 @@ function parseRefusal(status: number, body: string, what: string): BackendRefuse
   return new BackendRefused(status, message, reason)
 }
 
-export const isAbsent = (error: unknown) => error instanceof BackendRefused && error.status === 404
 export const isAlreadyThere = (error: unknown) => error instanceof BackendRefused && error.reason === 'AlreadyExists'
 export const isConflict = (error: unknown) => error instanceof BackendRefused && error.reason === 'Conflict'
-
-export function unlessAbsent(error: unknown): undefined {
-  if (!isAbsent(error)) throw error
-}

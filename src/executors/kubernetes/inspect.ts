@@ -1,9 +1,9 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { ExecutorOptions } from '../backend/executor-options.ts'
-import { BackendUnreachable } from '../backend/unreachable.ts'
+import { BackendUnreachable, unlessNotFound } from '../backend/unreachable.ts'
 import { type Handle, isOver, type Observation } from '../executor.ts'
 import { readUnreachableNodes } from './capacity.ts'
-import { type ClusterApi, clusterUnreachable, unlessAbsent } from './cluster.ts'
+import { type ClusterApi, clusterUnreachable } from './cluster.ts'
 import type { OutputState, PodName } from './logs.ts'
 import { annotations, isPodHandle, selectRuns } from './names.ts'
 import type { Notice, Pod, Secret } from './objects.ts'
@@ -168,7 +168,7 @@ export class Inspector {
       pods.map(async (pod) => {
         const patch = makePatch(pod)
         if (patch === null) return pod
-        return (await this.#cluster.patch<Pod>(`pods/${pod.metadata.name}`, patch).catch(unlessAbsent)) ?? pod
+        return (await this.#cluster.patch<Pod>(`pods/${pod.metadata.name}`, patch).catch(unlessNotFound)) ?? pod
       }),
     )
   }

@@ -5,10 +5,10 @@ import { openMounts } from '../backend/data-mounts.ts'
 import { type CompleteOptions, type ExecutorOptions, pickVariables } from '../backend/executor-options.ts'
 import { refuseMountsInside } from '../backend/snapshot-folder.ts'
 import { retryStart, type StartWait } from '../backend/start-retry.ts'
-import { BackendRefused, BackendUnreachable } from '../backend/unreachable.ts'
+import { BackendRefused, BackendUnreachable, unlessNotFound } from '../backend/unreachable.ts'
 import { type Executor, type Handle, type RunSpec, StartFailed } from '../executor.ts'
 import { displayVariables } from '../process/display.ts'
-import { type ClusterApi, clusterUnreachable, isAbsent, isAlreadyThere, type Path, unlessAbsent } from './cluster.ts'
+import { type ClusterApi, clusterUnreachable, isAlreadyThere, type Path } from './cluster.ts'
 import type { AccessOptions } from './kubeconfig.ts'
 import { annotations, isPodHandle, makeHandle, makeLabels, makePodName, podLabels } from './names.ts'
 import { makeNetworkObjects } from './network.ts'
@@ -79,9 +79,10 @@ export class PodStarter {
     if (!isPodHandle(handle)) return null
     const firstPod = `pods/${makePodName(handle, 0)}`
     if (await this.#has(firstPod)) return handle
-    const secret = await this.#cluster.get<Secret>(`secrets/${handle}`).catch(unlessAbsent)
+    const secret = await this.#cluster.get<Secret>(`secrets/${handle}`).catch(unlessNotFound)
     if (secret?.metadata.annotations?.[annotations.withdrawn]) return handle
-    if (secret) await this.#cluster.delete(`secrets/${handle}`, { propagationPolicy: 'Background' }).catch(unlessAbsent)
+    if (secret)
+      await this.#cluster.delete(`secrets/${handle}`, { propagationPolicy: 'Background' }).catch(unlessNotFound)
     return (await this.#has(firstPod)) ? handle : null
   }
 
@@ -177,13 +178,7 @@ export class PodStarter {
   }
 
   async #has(path: Path): Promise<boolean> {
-    try {
-      await this.#cluster.get(path)
-      return true
-    } catch (error) {
-      if (isAbsent(error)) return false
-      throw error
-    }
+    return (await this.#cluster.get(path).catch(unlessNotFound)) !== null
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Time } from '../../platform/clock.ts'
+import { isNotFound, unlessNotFound } from '../backend/unreachable.ts'
 import type { Handle } from '../executor.ts'
 import { readUnreachableNodes } from './capacity.ts'
-import { type ClusterApi, isAbsent, isConflict, unlessAbsent } from './cluster.ts'
+import { type ClusterApi, isConflict } from './cluster.ts'
 import { annotations, isPodHandle } from './names.ts'
 import type { Pod } from './objects.ts'
 import { cannotBegin, hasBegun, podIsOver } from './pod-state.ts'
@@ -47,7 +48,7 @@ export class PodStopper {
     const by = metadata.annotations?.[annotations.stopBy]
     if (by === undefined || metadata.deletionTimestamp !== undefined || Date.parse(by) > this.#time.nowMs()) return
     const options = { gracePeriodSeconds: 1, preconditions: { uid: metadata.uid } }
-    await this.#cluster.delete(`pods/${metadata.name}`, options).catch(unlessAbsent)
+    await this.#cluster.delete(`pods/${metadata.name}`, options).catch(unlessNotFound)
   }
 
   async #stopPods(pods: readonly Pod[], stop: Stop): Promise<void> {
@@ -59,7 +60,7 @@ export class PodStopper {
       try {
         return await this.#stopOnce(name, stop)
       } catch (error) {
-        if (isAbsent(error)) return
+        if (isNotFound(error)) return
         if (!isConflict(error)) throw error
       }
     throw new Error(`The pod ${name} changed ${conflictsMax} times during its stop`)
@@ -117,6 +118,6 @@ export class PodStopper {
 export async function removeObjects(cluster: ClusterApi, handle: Handle): Promise<void> {
   const pods = await readPods(cluster, [handle])
   for (const { metadata } of pods.get(handle) ?? [])
-    await cluster.delete(`pods/${metadata.name}`, { gracePeriodSeconds: 0 }).catch(unlessAbsent)
-  await cluster.delete(`secrets/${handle}`, { propagationPolicy: 'Background' }).catch(unlessAbsent)
+    await cluster.delete(`pods/${metadata.name}`, { gracePeriodSeconds: 0 }).catch(unlessNotFound)
+  await cluster.delete(`secrets/${handle}`, { propagationPolicy: 'Background' }).catch(unlessNotFound)
 }

@@ -21,8 +21,9 @@ it.each([
   ['ended by itself with 3', 'ended 3\n', 3, false],
 ])('a container that %s: interrupted or not', async (_, note, exitCode, expected) => {
   const directory = await mkdtemp(join(tmpdir(), 'berth-engine-stop-'))
+  const notes = await archive([{ path: notePath, mode: 0o666, text: note }])
   const server = await listenAsEngine(directory, ({ url = '' }, response) => {
-    if (url.includes('/archive')) response.end(archive([{ path: notePath, mode: 0o666, content: Buffer.from(note) }]))
+    if (url.includes('/archive')) response.end(notes)
     else response.end(JSON.stringify({ Created: '2026-01-01T00:01:00Z', Version: '20.10' }))
   })
   const engine = new Engine(`unix://${join(directory, 'engine.sock')}`, systemClock)
