@@ -65,9 +65,9 @@ export function switchToAccount(account: Account | null): string[] {
   return [setpriv, '--reuid', account.uid, '--regid', account.gid, '--init-groups', '--'].map(String)
 }
 
-/** Switches to the owner of a file, whose account may have been removed. */
+/** Switches to the owner of a file, whose account may have been removed; empty for the server's own account. */
 export const switchToOwner = ({ uid, gid }: { uid: number; gid: number }): string[] =>
-  [setpriv, '--reuid', uid, '--regid', gid, '--clear-groups', '--'].map(String)
+  uid === process.getuid?.() ? [] : [setpriv, '--reuid', uid, '--regid', gid, '--clear-groups', '--'].map(String)
 
 const refused = (message: string) => new StartFailed('BAD_SPEC', message)
 

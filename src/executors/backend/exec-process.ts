@@ -26,25 +26,40 @@ export function inTerminal(command: readonly string[], { columns, rows }: Termin
   return [script, '-q', '-e', '-f', '-c', `exec ${words.map(quoteWord).join(' ')}`, '/dev/null']
 }
 
-interface ProcessOptions {
+interface CommandOptions {
+  env: Readonly<Record<string, string>>
+  /** true: the command line has a terminal (`inTerminal`). */
   hasTerminal: boolean
   /** The beginning of a command line that switches to the account of the job. */
   toAccount: readonly string[]
   /** The signals that end the command. */
   endSignals: readonly NodeJS.Signals[]
+  /** true: descriptor 4 of the child is a pipe. */
+  hasLine?: boolean
 }
 
-/** The child leads a process group. With a terminal its descriptor 3 is a pipe (`inTerminal`). */
-export function toExecProcess(
-  child: ChildProcess,
-  { hasTerminal, toAccount, endSignals }: ProcessOptions,
-): ExecProcess & { stderr: Readable } {
+interface StartedCommand {
+  child: ChildProcess
+  process: ExecProcess & { stderr: Readable }
+}
+
+/** Starts the command line as the leader of a process group. Throws SessionRefused. */
+export function startCommand(argv: readonly string[], options: CommandOptions): StartedCommand {
+  const { env, hasTerminal, toAccount, endSignals, hasLine = false } = options
+  const child = spawn(argv[0] ?? '', argv.slice(1), {
+    cwd: '/',
+    env,
+    detached: true,
+    stdio: ['pipe', 'pipe', 'pipe', hasTerminal ? 'pipe' : 'ignore', ...(hasLine ? ['pipe' as const] : [])],
+  })
+  child.on('error', () => undefined)
+  // Without a free file descriptor the child has no streams.
+  if (child.pid === undefined) throw new SessionRefused('The machine cannot start the command now')
   const [stdin, stdout, stderr, named] = child.stdio as unknown as [Writable, Readable, Readable, Readable | null]
   let terminal = ''
   let wanted: TerminalSize | null = null
   let isOver = false
   const exitCode = new Promise<number | null>((resolve) => {
-    child.once('error', () => resolve(null))
     child.once('exit', (code, signal) => {
       isOver = true
       resolve(signal ? 128 + constants.signals[signal] : code)
@@ -57,12 +72,11 @@ export function toExecProcess(
     const setting = spawn(words[0] ?? '', words.slice(1), { stdio: 'ignore', cwd: '/' })
     return new Promise<void>((resolve) => setting.on('error', () => resolve()).on('exit', () => resolve()))
   }
-  if (hasTerminal)
-    named?.setEncoding('utf8').on('data', (text: string) => {
-      terminal = (terminal + text).slice(0, 64)
-      if (wanted) void resize(wanted)
-    })
-  for (const stream of [stdin, stdout, stderr, named]) stream?.on('error', () => undefined)
+  named?.setEncoding('utf8').on('data', (text: string) => {
+    terminal = (terminal + text).slice(0, 64)
+    if (wanted) void resize(wanted)
+  })
+  for (const stream of child.stdio) stream?.on('error', () => undefined)
   const send = (signal: NodeJS.Signals) => {
     try {
       if (!isOver && child.pid !== undefined) process.kill(-child.pid, signal)
@@ -70,13 +84,13 @@ export function toExecProcess(
       // The command has just ended, or has become that of another account.
     }
   }
-  return {
+  const started = {
     stdin,
     stdout,
     stderr,
     exitCode,
     resize,
-    signal: (name) => {
+    signal: (name: string) => {
       if (Object.hasOwn(constants.signals, `SIG${name}`)) send(`SIG${name}` as NodeJS.Signals)
     },
     end: () => {
@@ -84,4 +98,5 @@ export function toExecProcess(
       for (const stream of [stdin, stdout, stderr]) stream.destroy()
     },
   }
+  return { child, process: started }
 }

@@ -1,6 +1,6 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { chown, lstat, mkdir, rmdir, statfs } from 'node:fs/promises'
-import { Readable, type Writable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type Account, switchToAccount, switchToOwner } from '../accounts/account.ts'
 import { StartFailed } from '../executor.ts'
@@ -40,26 +40,16 @@ export async function unpackSnapshot(
     ...(signal && { signal }),
   })
   const ended = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve))
-  const printed: string[] = []
+  let printed = ''
   // A child that could not be started may have no streams.
-  const sending = child.pid === undefined ? ended : sendArchive(archive(), child, printed)
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    printed = (printed + text).slice(0, printedCharactersMax)
+  })
+  const sending = child.pid === undefined ? ended : pipeline(Readable.from(archive()), child.stdin)
   const [sent, code] = await Promise.allSettled([sending, ended])
   if (code.status === 'fulfilled' && code.value === 0 && sent.status === 'fulfilled') return
   const cause = code.status === 'rejected' ? code.reason : sent.status === 'rejected' ? sent.reason : undefined
-  throw await describeFailure(printed.join(''), cause, folder)
-}
-
-async function sendArchive(
-  archive: AsyncIterable<Uint8Array>,
-  { stdin, stderr }: ChildProcessByStdio<Writable, null, Readable>,
-  printed: string[],
-): Promise<void> {
-  let left = printedCharactersMax
-  stderr.setEncoding('utf8').on('data', (text: string) => {
-    printed.push(text.slice(0, left))
-    left = Math.max(0, left - text.length)
-  })
-  await pipeline(Readable.from(archive), stdin)
+  throw await describeFailure(printed, cause, folder)
 }
 
 /** Ends of lines of tar, behind a path of any form; the second is of a file that fits in part. */
@@ -88,7 +78,7 @@ async function isFull(folder: string): Promise<boolean> {
 export async function removeFolder(folder: string): Promise<void> {
   const owner = await unlessMissing(lstat(folder))
   if (!owner) return
-  const toOwner = owner.uid === process.getuid?.() ? [] : switchToOwner(owner)
+  const toOwner = switchToOwner(owner)
   // `rm` always fails for another account, because that account may not remove the folder itself.
   await runBare([...toOwner, 'rm', '-rf', '--', folder])
   const removing = unlessMissing(rmdir(folder)).then(() => true)

@@ -1,7 +1,6 @@
-import { spawn } from 'node:child_process'
 import { readlinkSync } from 'node:fs'
 import { type AccountRules, findAccount, switchToAccount } from '../accounts/account.ts'
-import { inTerminal, toExecProcess } from '../backend/exec-process.ts'
+import { inTerminal, startCommand } from '../backend/exec-process.ts'
 import { type ExecOrder, type ExecProcess, SessionRefused, StartFailed } from '../executor.ts'
 import { carryEnvironment, type Environment, escapeAssignment } from '../process/environment.ts'
 import { loginShell } from '../process/scripts.ts'
@@ -43,18 +42,10 @@ export async function execInRun(
     ...[shell, '-c', workdirScript, 'berth', leader.directory],
     ...(order.size ? inTerminal(command, order.size) : command),
   ]
-  const child = spawn(argv[0] ?? '', argv.slice(1), {
-    cwd: '/',
-    // By this variable the processes of a run without a cgroup are found.
-    env: { ...environment, [runIdVariable]: runId },
-    detached: true,
-    stdio: ['pipe', 'pipe', 'pipe', order.size ? 'pipe' : 'ignore'],
-  })
-  child.on('error', () => undefined)
-  // Without a free file descriptor the child has no streams.
-  if (child.pid === undefined) throw new SessionRefused('The machine cannot start the command now')
   const hasTerminal = order.size !== null
-  const process = toExecProcess(child, { hasTerminal, toAccount, endSignals: ['SIGHUP', 'SIGKILL'] })
+  // By this variable the processes of a run without a cgroup are found.
+  const env = { ...environment, [runIdVariable]: runId }
+  const { process } = startCommand(argv, { env, hasTerminal, toAccount, endSignals: ['SIGHUP', 'SIGKILL'] })
   if (!hasTerminal) return process
   // What `script` itself writes there.
   process.stderr.resume()

@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process'
 import { lstat } from 'node:fs/promises'
 import type { Duplex } from 'node:stream'
 import { switchToOwner } from '../accounts/account.ts'
-import { inTerminal, toExecProcess } from '../backend/exec-process.ts'
+import { inTerminal, startCommand } from '../backend/exec-process.ts'
 import { unlessMissing } from '../backend/file-errors.ts'
 import { type ExecOrder, type ExecProcess, type Handle, SessionRefused, type TerminalSize } from '../executor.ts'
 import { escapeAssignment } from '../process/environment.ts'
@@ -84,8 +83,7 @@ async function findPlace(handle: Handle, { layout, queue }: SessionParts): Promi
   const node = job?.nodes[0]
   if (!job || node === undefined) throw new SessionRefused('The run has no process in Slurm')
   if (job.state === 'SUSPENDED') throw new SessionRefused(`Slurm has suspended job ${job.id}`)
-  const toAccount = owner.uid === process.getuid?.() ? [] : switchToOwner(owner)
-  return { directory: files.directory, jobId: job.id, node, toAccount }
+  return { directory: files.directory, jobId: job.id, node, toAccount: switchToOwner(owner) }
 }
 
 function startStep(
@@ -99,19 +97,12 @@ function startStep(
     ...[`--immediate=${startSecondsMax}`, size ? '--pty' : '--unbuffered', ...words],
   ]
   const run = size ? inTerminal(['/bin/sh', '-c', apartScript, 'berth', ...srun], size) : srun
-  const [file = '', ...args] = [...toAccount, '/bin/sh', '-c', watchScript, 'berth', ...run]
-  const child = spawn(file, args, {
-    cwd: '/',
-    env: { ...selectCommandVariables(environment), LC_ALL: 'C' },
-    detached: true,
-    stdio: ['pipe', 'pipe', 'pipe', size ? 'pipe' : 'ignore', 'pipe'],
-  })
-  child.on('error', () => undefined)
-  if (child.pid === undefined) throw new SessionRefused('The machine cannot start the command now')
+  const argv = [...toAccount, '/bin/sh', '-c', watchScript, 'berth', ...run]
+  const env = { ...selectCommandVariables(environment), LC_ALL: 'C' }
+  const options = { env, hasTerminal: size !== null, toAccount, endSignals: ['SIGTERM'], hasLine: true } as const
+  const { child, process: step } = startCommand(argv, options)
   const watched = child.stdio[4] as unknown as NodeJS.WritableStream
-  watched.on('error', () => undefined)
   child.once('exit', () => watched.end('\n'))
-  const step = toExecProcess(child, { hasTerminal: size !== null, toAccount, endSignals: ['SIGTERM'] })
   const messages = step.stderr.pipe(new ExitMessageFilter())
   if (size) messages.resume()
   return {
