@@ -111,7 +111,7 @@ async function createMachinesExecutor(
     if (!engine) return []
     const { address, ssh, isHere, tls, dataRoots = config.dataRoots } = engine
     const own = { ...options, dataRoots, hasGpus: devices.length > 0, engine: address, ssh, tls, isRemote: !isHere }
-    return [open(name, own).then((machine): [string, Executor] => [name, machine])]
+    return [open(name, own).then((machine) => [name, machine] as const)]
   })
   return new MachinesExecutor({
     machines: new Map(await Promise.all(created)),

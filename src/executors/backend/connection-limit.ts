@@ -6,27 +6,25 @@ const connectionsMax = 64
 /** sshd drops connections at random while ten log in. */
 const beginningMax = 4
 
-/** Limits connections that are processes, such as ssh: how many exist, and how many begin at the same time. */
-export class ConnectionLimit {
-  readonly #where: string
-  readonly #begin = createSerial()
-  #count = 0
-  #turn = 0
+type OpenConnection = (make: () => Promise<Duplex>) => Promise<Duplex>
 
-  constructor(where: string) {
-    this.#where = where
-  }
-
-  /** Throws SessionRefused if there are too many. */
-  async open(make: () => Promise<Duplex>): Promise<Duplex> {
-    if (this.#count >= connectionsMax)
+/**
+ * Limits connections that are processes, such as ssh: how many exist, and how many begin at the same time. The result
+ * throws SessionRefused if there are too many.
+ */
+export function limitConnections(where: string): OpenConnection {
+  const begin = createSerial()
+  let count = 0
+  let turn = 0
+  return async (make) => {
+    if (count >= connectionsMax)
       throw new SessionRefused(
-        `${connectionsMax} connections lead to ports of jobs ${this.#where}, the maximum; end some, or try again`,
+        `${connectionsMax} connections lead to ports of jobs ${where}, the maximum; end some, or try again`,
       )
-    this.#count++
-    const leave = () => void this.#count--
+    count++
+    const leave = () => void count--
     try {
-      const connection = await this.#begin.run(String(this.#turn++ % beginningMax), make)
+      const connection = await begin.run(String(turn++ % beginningMax), make)
       if (connection.closed) leave()
       else connection.once('close', leave)
       return connection

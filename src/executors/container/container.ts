@@ -24,7 +24,7 @@ import { findTroubles, readEngineFacts } from './engine-facts.ts'
 import { wasEndedByEngine } from './engine-stop.ts'
 import { connectToContainer, type ExecParts, execInContainer } from './exec.ts'
 import { labels } from './labels.ts'
-import { RepeatedLook } from './machine-look.ts'
+import { createRepeatedLook, lookAtMachine, type MachineLook } from './machine-look.ts'
 import { readRefusal } from './mount-check.ts'
 import { type Inspected, needsEngineTime, observeContainer, parsePhase } from './observation.ts'
 import { copyPosition } from './output.ts'
@@ -48,7 +48,7 @@ const restartMsMin = 300
 
 type Listed = ReadonlyMap<Handle, string | null>
 
-export async function createContainerExecutor(options: ContainerOptions): Promise<Executor> {
+export async function createContainerExecutor(options: ContainerOptions): Promise<ContainerExecutor> {
   const { directory, environment, clock, connection } = options
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const engine = new Engine(options.engine ?? (await findEngine(environment, directory)), clock, connection)
@@ -86,8 +86,9 @@ class ContainerExecutor implements Executor {
     this.#engine = engine
     this.#containers = containers
     this.#orders = orders
-    const look = isShared ? new RepeatedLook(engine, containers, options) : null
-    const read = () => readDescription(engine, options, look)
+    const { image } = options
+    const look = createRepeatedLook(clock, (hasNvidia) => lookAtMachine(engine, containers, { image, hasNvidia }))
+    const read = () => readDescription(engine, options, isShared ? look : null)
     this.#describeEngine = createDescriber({ clock, name: 'Container engine', address: engine.address, read })
     this.#stopper = new ContainerStopper({ ...options, engine, containers, closing })
     this.#starter = new ContainerStarter({ ...optionDefaults, ...options, owner, isShared, engine, containers, orders })
@@ -288,12 +289,12 @@ const missing: Observation = { state: 'gone', info: 'The container does not exis
 async function readDescription(
   engine: Engine,
   { time, hasGpus, reachesServer = true }: ContainerOptions,
-  look: RepeatedLook | null,
+  look: ((hasNvidia: boolean) => MachineLook) | null,
 ): Promise<ExecutorDescription> {
   const facts = await readEngineFacts(engine, time)
   const { name, version, hasInit, isPodman, latencyMs } = facts
   const unenforced = await readUnenforced(engine, isPodman)
-  const troubles = findTroubles(facts, look?.last(facts), hasGpus)
+  const troubles = findTroubles(facts, look?.(facts.hasNvidia), hasGpus)
   const restrictions = [
     ...troubles,
     ...(unenforced.length > 0 ? [`${unenforced.join(', ')}: planned with, not enforced`] : []),

@@ -17,8 +17,7 @@ import type { Image } from './image.ts'
 import { labels as labelNames } from './labels.ts'
 import { createMountCheck, type MountCheck } from './mount-check.ts'
 import { networkConfig } from './network.ts'
-import { notePath } from './note-file.ts'
-import type { RunFile } from './run-files.ts'
+import { notePath, type RunFile } from './run-files.ts'
 
 export interface RequestParts {
   image: Image

@@ -2,8 +2,8 @@ import { stat } from 'node:fs/promises'
 import { BackendRefused } from '../backend/unreachable.ts'
 import { readFile } from './archive.ts'
 import { type Engine, isPodman } from './engine.ts'
-import { notePath } from './note-file.ts'
 import type { Inspected } from './observation.ts'
+import { notePath } from './run-files.ts'
 
 /**
  * true: dockerd or its machine ended the container. Without live-restore, dockerd ends all containers when it stops, and

@@ -83,33 +83,23 @@ export function parseLook(seen: string): Omit<MachineLook, 'gpuFailure'> {
   return { diskFree, gpus: parseGpus(rows.join('\n'), banner) }
 }
 
-/** Looks at a machine at most every ten minutes, because a look starts a container. */
-export class RepeatedLook {
-  readonly #engine: Engine
-  readonly #containers: Containers
-  readonly #clock: Clock
-  readonly #image: string
-  #last = unseen
-  #againMs = 0
-
-  constructor(engine: Engine, containers: Containers, { clock, image }: { clock: Clock; image: string }) {
-    this.#engine = engine
-    this.#containers = containers
-    this.#clock = clock
-    this.#image = image
-  }
-
-  /** Returns at once; a look that is due shows in later calls. */
-  last({ hasNvidia }: { hasNvidia: boolean }): MachineLook {
-    const nowMs = this.#clock.monotonicMs()
-    if (nowMs < this.#againMs) return this.#last
-    this.#againMs = nowMs + lookEveryMs
-    void lookAtMachine(this.#engine, this.#containers, { image: this.#image, hasNvidia })
-      .then((look) => {
-        this.#last = look
+/** Looks at a machine at most every ten minutes, because a look starts a container. Returns the last one at once. */
+export function createRepeatedLook(
+  clock: Clock,
+  look: (hasNvidia: boolean) => Promise<MachineLook>,
+): (hasNvidia: boolean) => MachineLook {
+  let last = unseen
+  let againMs = 0
+  return (hasNvidia) => {
+    const nowMs = clock.monotonicMs()
+    if (nowMs < againMs) return last
+    againMs = nowMs + lookEveryMs
+    void look(hasNvidia)
+      .then((seen) => {
+        last = seen
       })
       // The next call of the engine reports the reason.
       .catch(() => undefined)
-    return this.#last
+    return last
   }
 }

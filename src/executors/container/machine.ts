@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
-import { ConnectionLimit } from '../backend/connection-limit.ts'
-import type { Executor } from '../executor.ts'
+import { limitConnections } from '../backend/connection-limit.ts'
 import { createContainerExecutor } from './container.ts'
 import { Containers } from './containers.ts'
 import { Engine, type EngineConnection } from './engine.ts'
 import { type EngineFacts, findTroubles, readEngineFacts } from './engine-facts.ts'
 import { lookAtMachine, type MachineLook } from './machine-look.ts'
+import type { MachineExecutor } from './machines.ts'
 import { openRemotePort } from './remote-port.ts'
 import type { ContainerOptions } from './start.ts'
 import { type SshHost, Tunnel } from './tunnel.ts'
@@ -21,7 +21,7 @@ export interface MachineOptions extends ContainerOptions {
 }
 
 /** The executor of one machine of a pool (machines.ts), with the connection to its engine. */
-export const createMachine = async ({ ssh, tls, isRemote, ...options }: MachineOptions): Promise<Executor> =>
+export const createMachine = async ({ ssh, tls, isRemote, ...options }: MachineOptions): Promise<MachineExecutor> =>
   createContainerExecutor({ ...options, ...(await connectMachine({ ...options, ssh, tls, isRemote })) })
 
 type Reached = Pick<MachineOptions, 'ssh' | 'tls' | 'isRemote' | 'environment' | 'clock' | 'log'>
@@ -67,9 +67,8 @@ async function connectMachine(
   const connection: EngineConnection = { isRemote, ...(tls && { tls: await readCertificates(tls) }) }
   if (ssh === null) return { connection }
   const tunnel = await Tunnel.open({ to: ssh, environment, clock, log }, waitMs)
-  const limit = new ConnectionLimit(`on ${ssh.host}`)
-  const openPort = (address: string, port: number) =>
-    limit.open(() => openRemotePort(ssh, { address, port, environment }))
+  const open = limitConnections(`on ${ssh.host}`)
+  const openPort = (address: string, port: number) => open(() => openRemotePort(ssh, { address, port, environment }))
   const through = { ...connection, socketPath: tunnel.socketPath, explain: () => tunnel.explain(), openPort }
   return { connection: through, onClose: () => tunnel.close() }
 }

@@ -11,7 +11,6 @@ import {
   type Observation,
   type Sample,
   type SampledRun,
-  SessionRefused,
   StartFailed,
 } from '../executor.ts'
 
@@ -22,14 +21,17 @@ import {
 
 const answerMsMax = 5_000
 
+/** The executor of one machine. */
+export type MachineExecutor = Required<Omit<Executor, 'capacity' | 'sweep'>>
+
 interface MachinesOptions {
   /** The executor of each node of the configuration, by its name. */
-  machines: ReadonlyMap<string, Executor>
+  machines: ReadonlyMap<string, MachineExecutor>
   /** Nodes that were added at run time. */
   added?: {
     /** Addresses of engines by the names of their nodes. */
     read(): Promise<ReadonlyMap<string, string>>
-    open(node: string, engine: string): Promise<Executor>
+    open(node: string, engine: string): Promise<MachineExecutor>
   }
   clock: Clock
   log: Log
@@ -37,7 +39,7 @@ interface MachinesOptions {
 
 export class MachinesExecutor implements Executor {
   readonly name = 'container'
-  readonly #machines: Map<string, Executor>
+  readonly #machines: Map<string, MachineExecutor>
   readonly #added: MachinesOptions['added']
   /** The engines of those that were added. */
   readonly #engines = new Map<string, string>()
@@ -96,23 +98,19 @@ export class MachinesExecutor implements Executor {
   }
 
   async exec(...[handle, order]: Parameters<NonNullable<Executor['exec']>>) {
-    const machine = this.#machineOf(handle)
-    if (!machine.exec) throw new SessionRefused(`${toNode(handle)} runs no commands in containers`)
-    return machine.exec(toOwn(handle), order)
+    return this.#machineOf(handle).exec(toOwn(handle), order)
   }
 
   async connect(...[handle, port]: Parameters<NonNullable<Executor['connect']>>) {
-    const machine = this.#machineOf(handle)
-    if (!machine.connect) throw new SessionRefused(`${toNode(handle)} reaches no ports of containers`)
-    return machine.connect(toOwn(handle), port)
+    return this.#machineOf(handle).connect(toOwn(handle), port)
   }
 
   async *outputs(...[handle, pick, signal]: Parameters<NonNullable<Executor['outputs']>>) {
-    if (isHandle(handle)) yield* this.#machineOf(handle).outputs?.(toOwn(handle), pick, signal) ?? []
+    if (isHandle(handle)) yield* this.#machineOf(handle).outputs(toOwn(handle), pick, signal)
   }
 
   async forget(handle: Handle): Promise<void> {
-    if (isHandle(handle)) await this.#machineOf(handle).forget?.(toOwn(handle))
+    if (isHandle(handle)) await this.#machineOf(handle).forget(toOwn(handle))
   }
 
   async *watch(signal: AbortSignal): AsyncGenerator<Handle> {
@@ -126,21 +124,21 @@ export class MachinesExecutor implements Executor {
 
   async list(): Promise<{ runId: string; handle: Handle }[]> {
     await this.#update()
-    const listed = await this.#ask(async (machine) => (await machine.list?.()) ?? [])
+    const listed = await this.#ask((machine) => machine.list())
     return [...listed].flatMap(([node, runs]) => runs.map((run) => ({ ...run, handle: toHandle(node, run.handle) })))
   }
 
   sample(runs: readonly SampledRun[]): Promise<readonly Sample[]> {
     return this.#eachMachine(
       runs,
-      async (machine, own) => (await machine.sample?.(own)) ?? [],
+      (machine, own) => machine.sample(own),
       (): Sample => ({}),
     )
   }
 
   async silent(nodes: readonly string[]): Promise<readonly string[]> {
     await this.#update()
-    const silent = await this.#ask(async (machine, node) => (await machine.silent?.([node])) ?? [])
+    const silent = await this.#ask((machine, node) => machine.silent([node]))
     return nodes.filter((node) => silent.get(node)?.length !== 0)
   }
 
@@ -197,7 +195,7 @@ export class MachinesExecutor implements Executor {
     await Promise.all([...engines].map(open))
   }
 
-  #machineOf(handle: Handle): Executor {
+  #machineOf(handle: Handle): MachineExecutor {
     const node = toNode(handle)
     const machine = this.#machines.get(node)
     if (!machine) throw new Error(withoutMachine(node))
@@ -205,7 +203,7 @@ export class MachinesExecutor implements Executor {
   }
 
   /** The answers of the machines that answer in time. */
-  async #ask<T>(ask: (machine: Executor, node: string) => Promise<T>): Promise<ReadonlyMap<string, T>> {
+  async #ask<T>(ask: (machine: MachineExecutor, node: string) => Promise<T>): Promise<ReadonlyMap<string, T>> {
     const answers = new Map<string, T>()
     const asked = Array.from(this.#machines, async ([node, machine]) => {
       const answer = await this.#inTime(ask(machine, node))
@@ -218,7 +216,7 @@ export class MachinesExecutor implements Executor {
   /** Asks each machine about its runs. If it does not answer in time, `otherwise` gives the answers. */
   async #eachMachine<Item extends { handle: Handle }, T>(
     items: readonly Item[],
-    ask: (machine: Executor, own: readonly Item[]) => Promise<readonly T[]>,
+    ask: (machine: MachineExecutor, own: readonly Item[]) => Promise<readonly T[]>,
     otherwise: (why: string, item: Item) => T,
   ): Promise<readonly T[]> {
     const answers: T[] = []
@@ -251,9 +249,9 @@ export class MachinesExecutor implements Executor {
     }
   }
 
-  async #pass(node: string, machine: Executor, to: { changed: Readable; signal: AbortSignal }): Promise<void> {
+  async #pass(node: string, machine: MachineExecutor, to: { changed: Readable; signal: AbortSignal }): Promise<void> {
     try {
-      for await (const handle of machine.watch?.(to.signal) ?? [])
+      for await (const handle of machine.watch(to.signal))
         if (!to.signal.aborted) to.changed.push(toHandle(node, handle))
     } catch (err) {
       this.#log.warn({ err, node }, 'the events of a machine are lost; its runs are inspected every few seconds')

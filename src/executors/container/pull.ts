@@ -139,8 +139,8 @@ async function pullImage(
       query: makePullQuery(name),
       ...(auth !== null && { headers: { 'x-registry-auth': auth } }),
     })
-    const progress = new PullProgress(clock, (bytes) => tell(`Pulling the image ${name}${bytes}`))
-    const problem = await readProblem(response, clock, { silence, progress })
+    const onLine = createProgress(clock, (bytes) => tell(`Pulling the image ${name}${bytes}`))
+    const problem = await readProblem(response, clock, { silence, onLine })
     if (problem) throw refuse(problem)
   } catch (error) {
     if (silence.signal.aborted) throw refuse(`timeout: no progress for ${silenceMsMax / 1000} s`, error)
@@ -152,7 +152,7 @@ async function pullImage(
 
 interface Reading {
   silence: AbortController
-  progress: PullProgress
+  onLine(line: PullLine): void
 }
 
 interface PullLine {
@@ -166,28 +166,20 @@ interface PullLine {
 const tellEveryMs = 5_000
 
 /** Adds up the bytes of the layers, which Docker reports and Podman does not. */
-class PullProgress {
-  readonly #clock: Clock
-  readonly #tell: (bytes: string) => void
-  readonly #layers = new Map<string, { current: number; total: number }>()
-  #toldMs = Number.NEGATIVE_INFINITY
-
-  constructor(clock: Clock, tell: (bytes: string) => void) {
-    this.#clock = clock
-    this.#tell = tell
-  }
-
-  take({ id, status, progressDetail }: PullLine): void {
+function createProgress(clock: Clock, tell: (bytes: string) => void): (line: PullLine) => void {
+  const layers = new Map<string, { current: number; total: number }>()
+  let toldMs = Number.NEGATIVE_INFINITY
+  return ({ id, status, progressDetail }) => {
     const { current, total } = progressDetail ?? {}
-    const known = this.#layers.get(id ?? '')
+    const known = layers.get(id ?? '')
     if (known && status === 'Download complete') known.current = known.total
     if (id === undefined || status !== 'Downloading' || !current || !total) return
-    this.#layers.set(id, { current, total })
-    const nowMs = this.#clock.monotonicMs()
-    if (nowMs - this.#toldMs < tellEveryMs) return
-    this.#toldMs = nowMs
-    const sum = (key: 'current' | 'total') => this.#layers.values().reduce((all, layer) => all + layer[key], 0)
-    this.#tell(` (${formatGb(sum('current'))} of ${formatGb(sum('total'))} GB)`)
+    layers.set(id, { current, total })
+    const nowMs = clock.monotonicMs()
+    if (nowMs - toldMs < tellEveryMs) return
+    toldMs = nowMs
+    const sum = (key: 'current' | 'total') => layers.values().reduce((all, layer) => all + layer[key], 0)
+    tell(` (${formatGb(sum('current'))} of ${formatGb(sum('total'))} GB)`)
   }
 }
 
@@ -195,7 +187,7 @@ const formatGb = (bytes: number) => (bytes / 1e9).toFixed(bytes < 1e8 ? 2 : 1)
 
 /** Reads a failure from the progress of the pull: the engine sends status 200 before the pull begins. */
 async function readProblem(response: IncomingMessage, clock: Clock, to: Reading): Promise<string | null> {
-  const { silence, progress } = to
+  const { silence, onLine } = to
   let problem: string | null = null
   let waiting = new AbortController()
   const restartTimeout = () => {
@@ -211,7 +203,7 @@ async function readProblem(response: IncomingMessage, clock: Clock, to: Reading)
       if (line.trim() === '') continue
       const part = JSON.parse(line) as PullLine
       problem = part.error ?? problem
-      progress.take(part)
+      onLine(part)
     }
   } finally {
     waiting.abort()

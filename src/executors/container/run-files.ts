@@ -17,6 +17,11 @@ const kinds = [
   { path: '/.berth-nodes', variable: 'PSIJ_NODEFILE', textOf: buildNodeFile },
 ] as const
 
+/** File in which init.sh notes that the command ended, whether TERM came before, and the exit code. */
+export const notePath = '/.berth-note'
+/** Empty, and every account can write it. */
+export const noteFile = { path: notePath, mode: 0o666 }
+
 export const runFileMode = 0o444
 
 export const listRunFiles = (run: RunSpec): RunFile[] =>

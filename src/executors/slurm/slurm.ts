@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import type { Duplex } from 'node:stream'
 import type { FoundOutput } from '../../domain/outputs/found.ts'
 import { Alarms } from '../backend/alarms.ts'
-import { ConnectionLimit } from '../backend/connection-limit.ts'
+import { limitConnections } from '../backend/connection-limit.ts'
 import { watchDirectory } from '../backend/directory-watch.ts'
 import { type CompleteOptions, type ExecutorOptions, optionDefaults } from '../backend/executor-options.ts'
 import { unlessMissing } from '../backend/file-errors.ts'
@@ -66,7 +66,7 @@ class SlurmExecutor implements Executor {
   readonly #options: SlurmOptions & CompleteOptions
   readonly #layout: Layout
   readonly #sessionParts: SessionParts
-  readonly #connections = new ConnectionLimit('of the Slurm cluster')
+  readonly #openConnection = limitConnections('of the Slurm cluster')
   readonly #slurm: Slurm
   readonly #queue: Queue
   readonly #cluster: Cluster
@@ -248,7 +248,7 @@ class SlurmExecutor implements Executor {
   }
 
   connect(handle: Handle, port: number): Promise<Duplex> {
-    return this.#connections.open(() => connectToJob(handle, port, this.#sessionParts))
+    return this.#openConnection(() => connectToJob(handle, port, this.#sessionParts))
   }
 
   describe(): Promise<ExecutorDescription> {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { MachinesExecutor } from '../../../src/executors/container/machines.ts'
+import { type MachineExecutor, MachinesExecutor } from '../../../src/executors/container/machines.ts'
 import { type Executor, type Observation, StartFailed } from '../../../src/executors/executor.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { fastClock } from '../cluster-server.ts'
@@ -7,7 +7,7 @@ import { runOf } from '../runs.ts'
 
 /** The executor of several machines, over executors that answer as a test says. */
 
-function machine(answers: Partial<Executor> = {}): Executor {
+function machine(answers: Partial<MachineExecutor> = {}): MachineExecutor {
   return {
     name: 'container',
     start: async ({ runId }) => `berth-${runId}`,
@@ -15,6 +15,13 @@ function machine(answers: Partial<Executor> = {}): Executor {
     inspect: async (handles) => handles.map((handle): Observation => ({ state: 'running', nativeId: handle })),
     async *logs() {},
     stop: async () => undefined,
+    async *watch() {},
+    async *outputs() {},
+    forget: async () => undefined,
+    list: async () => [],
+    sample: async (runs) => runs.map(() => ({})),
+    exec: () => never(),
+    connect: () => never(),
     silent: async () => [],
     describe: async () => ({ version: '24.0', available: true, message: null }),
     close: async () => undefined,
@@ -22,7 +29,7 @@ function machine(answers: Partial<Executor> = {}): Executor {
   }
 }
 
-const over = (machines: Record<string, Executor>) =>
+const over = (machines: Record<string, MachineExecutor>) =>
   new MachinesExecutor({ machines: new Map(Object.entries(machines)), clock: fastClock(100), log: createLog('silent') })
 const never = () => new Promise<never>(() => undefined)
 const frozen = machine({ inspect: never, silent: never, list: never, sample: never })

@@ -34,7 +34,7 @@ const machines = (verb: string, name: string) =>
 
 async function open(directory: string): Promise<Executor> {
   const environment = { ...process.env, PATH: `${lab}/bin:${process.env['PATH']}` }
-  const opened = addresses.map(async ([name, address]): Promise<[string, Executor]> => {
+  const opened = addresses.map(async ([name, address]) => {
     const machine = await createMachine({
       engine: address,
       ssh: parseSshAddress(address),
@@ -50,7 +50,7 @@ async function open(directory: string): Promise<Executor> {
       time: machineTime,
       log: createLog('silent'),
     })
-    return [name, machine]
+    return [name, machine] as const
   })
   const executor = new MachinesExecutor({
     machines: new Map(await Promise.all(opened)),

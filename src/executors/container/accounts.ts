@@ -1,18 +1,18 @@
 import type { Clock } from '../../platform/clock.ts'
 import { type Account, type AccountRules, requiresAccount } from '../accounts/account.ts'
-import { StartFailed } from '../executor.ts'
+import { type SnapshotTarget, StartFailed } from '../executor.ts'
 import { readFile } from './archive.ts'
 import type { Containers } from './containers.ts'
 import type { Engine } from './engine.ts'
 
-/**
- * The accounts of another machine: its /etc/passwd and /etc/group, which the engine copies out of a container that is
- * never started and sees /etc. Accounts of a directory service are not in these files.
- */
-
-const folder = '/.berth-etc'
 const bytesMax = 2 ** 20
 const cachedMs = 10_000
+/** Where a container sees /etc of its machine. */
+const folder = '/.berth-etc'
+
+/** The rows of a file like /etc/passwd in a container; empty: the file does not exist. */
+const readRows = async (engine: Engine, container: string, path: string): Promise<string[][]> =>
+  ((await readFile(engine, { container, path, bytesMax })) ?? '').split('\n').map((line) => line.split(':'))
 
 interface AccountFiles {
   passwd: readonly string[][]
@@ -26,6 +26,10 @@ interface RemoteAccountsOptions {
   clock: Clock
 }
 
+/**
+ * The accounts of another machine: its /etc/passwd and /etc/group, which the engine copies out of a container that is
+ * never started and sees /etc. Accounts of a directory service are not in these files.
+ */
 export class RemoteAccounts {
   readonly #options: RemoteAccountsOptions
   #known: { files: AccountFiles; untilMs: number } | null = null
@@ -56,25 +60,35 @@ export class RemoteAccounts {
   }
 
   async #read(imageId: string): Promise<AccountFiles> {
-    const { clock } = this.#options
+    const { engine, containers, clock } = this.#options
     if (this.#known && clock.monotonicMs() < this.#known.untilMs) return this.#known.files
-    const files = await this.#copy(imageId)
+    const mount = { Type: 'bind', Source: '/etc', Target: folder, ReadOnly: true }
+    const look = async (container: string) => ({
+      passwd: await readRows(engine, container, `${folder}/passwd`),
+      group: await readRows(engine, container, `${folder}/group`),
+    })
+    const files = await containers.lookInto(imageId, look, { HostConfig: { Mounts: [mount], NetworkMode: 'none' } })
     this.#known = { files, untilMs: clock.monotonicMs() + cachedMs }
     return files
-  }
-
-  async #copy(imageId: string): Promise<AccountFiles> {
-    const { engine, containers } = this.#options
-    const mount = { Type: 'bind', Source: '/etc', Target: folder, ReadOnly: true }
-    const look = async (container: string) => {
-      const read = async (file: string) =>
-        ((await readFile(engine, { container, path: `${folder}/${file}`, bytesMax })) ?? '')
-          .split('\n')
-          .map((line) => line.split(':'))
-      return { passwd: await read('passwd'), group: await read('group') }
-    }
-    return containers.lookInto(imageId, look, { HostConfig: { Mounts: [mount], NetworkMode: 'none' } })
   }
 }
 
 const refused = (message: string) => new StartFailed('BAD_SPEC', message)
+
+/** The numbers of a user that the engine reads as `USER:GROUP`, each a name of the image or a number, or ''. */
+export async function findOwner(
+  engine: Engine,
+  container: string,
+  user: string,
+): Promise<Pick<SnapshotTarget, 'uid' | 'gid'>> {
+  const [name = '', group = ''] = user.split(':')
+  const find = async (path: string, wanted: string) =>
+    (await readRows(engine, container, path)).find(([each, , id]) => each === wanted || id === wanted) ?? []
+  const [, , uid = name || '0', gidOfUser = '0'] = await find('/etc/passwd', name || '0')
+  const [, , gid = group] = group === '' ? ['', '', gidOfUser] : await find('/etc/group', group)
+  if (isNumber(uid) && isNumber(gid)) return { uid: Number(uid), gid: Number(gid) }
+  const files = '/etc/passwd and /etc/group of the image'
+  throw refused(`snapshot: ${files} do not name its user ${user}, who must own the files`)
+}
+
+const isNumber = (text: string) => /^\d+$/.test(text)
