@@ -22,7 +22,7 @@ import { Engine, findEngine } from './engine.ts'
 import { readEngineTime, readStart } from './engine-clock.ts'
 import { findTroubles, readEngineFacts } from './engine-facts.ts'
 import { wasEndedByEngine } from './engine-stop.ts'
-import { connectToContainer, type ExecParts, execInContainer } from './exec.ts'
+import { connectToContainer, execInContainer } from './exec.ts'
 import { labels } from './labels.ts'
 import { createRepeatedLook, lookAtMachine, type MachineLook } from './machine-look.ts'
 import { readRefusal } from './mount-check.ts'
@@ -57,58 +57,49 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
   return executor
 }
 
+/** The parts of an executor, each made once. */
+function createParts(options: ContainerOptions, engine: Engine, closing: AbortSignal) {
+  const { directory, owner = directory, image, clock } = options
+  /** The engine is that of a node, which other servers use as well. */
+  const isShared = options.owner !== undefined
+  const containers = new Containers(engine, owner, clock)
+  const orders: Orders = isShared ? new SharedOrders() : new OrderFiles(directory)
+  const look = createRepeatedLook(clock, (hasNvidia) => lookAtMachine(engine, containers, { image, hasNvidia }))
+  const read = () => readDescription(engine, options, isShared ? look : null)
+  const shared = { ...options, owner, isShared, engine, containers, orders }
+  return {
+    ...shared,
+    describe: createDescriber({ clock, name: 'Container engine', address: engine.address, read }),
+    stopper: new ContainerStopper({ ...shared, closing }),
+    starter: new ContainerStarter({ ...optionDefaults, ...shared }),
+  }
+}
+
 class ContainerExecutor implements Executor {
   readonly name = 'container'
-  readonly #options: ContainerOptions
-  readonly #owner: string
-  /** The engine is that of a node, which other servers use as well. */
-  readonly #isShared: boolean
-  readonly #engine: Engine
-  readonly #containers: Containers
-  readonly #orders: Orders
-  readonly #starter: ContainerStarter
-  readonly #stopper: ContainerStopper
-  readonly #output: OutputReader
-  readonly #describeEngine: () => Promise<ExecutorDescription>
   readonly #closing = new AbortController()
+  readonly #parts: ReturnType<typeof createParts>
+  readonly #output: OutputReader
   /** The last observation of each run until `forget`; a final observation does not change. */
   readonly #seen = new Map<Handle, Observation>()
 
   constructor(options: ContainerOptions, engine: Engine) {
-    const { directory, owner = directory, clock, log } = options
-    const isShared = options.owner !== undefined
-    const closing = this.#closing.signal
-    const containers = new Containers(engine, owner, clock)
-    const orders = isShared ? new SharedOrders() : new OrderFiles(directory)
-    this.#isShared = isShared
-    this.#options = options
-    this.#owner = owner
-    this.#engine = engine
-    this.#containers = containers
-    this.#orders = orders
-    const { image } = options
-    const look = createRepeatedLook(clock, (hasNvidia) => lookAtMachine(engine, containers, { image, hasNvidia }))
-    const read = () => readDescription(engine, options, isShared ? look : null)
-    this.#describeEngine = createDescriber({ clock, name: 'Container engine', address: engine.address, read })
-    this.#stopper = new ContainerStopper({ ...options, engine, containers, closing })
-    this.#starter = new ContainerStarter({ ...optionDefaults, ...options, owner, isShared, engine, containers, orders })
+    this.#parts = createParts(options, engine, this.#closing.signal)
     this.#output = new OutputReader({
-      engine,
-      clock,
-      log,
+      ...this.#parts,
       readState: (handle) => this.#readOutputState(handle),
       isOver: (handle) => isOver(this.#seen.get(handle)),
     })
   }
 
   resume(): Promise<void> {
-    return this.#stopper.stops.resume()
+    return this.#parts.stopper.stops.resume()
   }
 
-  start: Executor['start'] = (run, unwanted, tell) => this.#starter.start(run, unwanted, tell)
+  start: Executor['start'] = (run, unwanted, tell) => this.#parts.starter.start(run, unwanted, tell)
 
   find(runId: string): Promise<Handle | null> {
-    return this.#starter.find(runId)
+    return this.#parts.starter.find(runId)
   }
 
   async inspect(handles: readonly Handle[]): Promise<readonly Observation[]> {
@@ -121,63 +112,67 @@ class ContainerExecutor implements Executor {
     this.#output.read(handle, copyPosition(from), AbortSignal.any([signal, this.#closing.signal]))
 
   stop(handle: Handle, graceMs: number): Promise<void> {
-    return this.#stopper.stop(handle, graceMs)
+    return this.#parts.stopper.stop(handle, graceMs)
   }
 
-  exec: NonNullable<Executor['exec']> = (handle, order) => execInContainer(handle, order, this.#parts())
+  exec: NonNullable<Executor['exec']> = (handle, order) => execInContainer(handle, order, this.#parts)
 
-  connect: NonNullable<Executor['connect']> = (handle, port) => connectToContainer(handle, port, this.#parts())
+  connect: NonNullable<Executor['connect']> = (handle, port) => connectToContainer(handle, port, this.#parts)
 
   async *outputs(handle: Handle, pick: (found: FoundOutput) => boolean, signal: AbortSignal) {
-    const found = isHandle(handle) ? await this.#containers.find(handle) : null
-    if (found) yield* readContainerOutputs(this.#engine, found, pick, AbortSignal.any([signal, this.#closing.signal]))
+    const found = isHandle(handle) ? await this.#parts.containers.find(handle) : null
+    if (found)
+      yield* readContainerOutputs(this.#parts.engine, found, pick, AbortSignal.any([signal, this.#closing.signal]))
   }
 
   async *watch(given: AbortSignal): AsyncGenerator<Handle> {
     const signal = AbortSignal.any([given, this.#closing.signal])
-    const label = [`${labels.owner}=${this.#owner}`]
+    const label = [`${labels.owner}=${this.#parts.owner}`]
     const filters = JSON.stringify({ type: ['container'], event: ['start', 'die'], label })
     for (let restMs = pauseMs; !signal.aborted; restMs = Math.min(2 * restMs, pauseMsMax)) {
       try {
-        const events = await this.#engine.getStream('/events', signal, { filters })
+        const events = await this.#parts.engine.getStream('/events', signal, { filters })
         restMs = pauseMs
         for await (const line of createInterface({ input: events, signal })) {
           const name = JSON.parse(line).Actor?.Attributes?.name
           if (name) yield handleFromName(name)
         }
       } catch (err) {
-        if (!signal.aborted) this.#options.log.debug({ err }, 'the container engine closed its events; reconnecting')
+        if (!signal.aborted) this.#parts.log.debug({ err }, 'the container engine closed its events; reconnecting')
       }
-      await this.#options.clock.sleep(restMs, signal)
+      await this.#parts.clock.sleep(restMs, signal)
     }
   }
 
   async forget(handle: Handle): Promise<void> {
     if (isHandle(handle)) await this.#remove(handle)
     this.#seen.delete(handle)
-    await this.#stopper.stops.forget(handle)
-    await this.#orders.forget(handle)
+    await this.#parts.stopper.stops.forget(handle)
+    await this.#parts.orders.forget(handle)
   }
 
   async list(): Promise<{ runId: string; handle: Handle }[]> {
     const listed = [...((await this.#list()) ?? new Map<Handle, string | null>()).keys()]
-    const isOwn = await Promise.all(listed.map((handle) => isInspectionName(handle) || this.#orders.has(handle)))
+    const isOwn = await Promise.all(listed.map((handle) => isInspectionName(handle) || this.#parts.orders.has(handle)))
     const handles = listed.filter((_, at) => isOwn[at])
     return handles.map((handle) => ({ runId: runIdFromHandle(handle), handle }))
   }
 
   async sample(runs: readonly SampledRun[]): Promise<Sample[]> {
     const handles = runs.map(({ handle }) => handle)
-    const ofThisMachine = this.#engine.isRemote ? [] : runs
-    const [uses, samples] = await Promise.all([readGpuUse(ofThisMachine), sampleContainers(this.#engine, handles)])
+    const ofThisMachine = this.#parts.engine.isRemote ? [] : runs
+    const [uses, samples] = await Promise.all([
+      readGpuUse(ofThisMachine),
+      sampleContainers(this.#parts.engine, handles),
+    ])
     return samples.map((sample, index) => ({ ...sample, ...sampleGpus(runs[index]?.gpuIds ?? [], uses) }))
   }
 
   /** The engine of this machine is never lost without the server. */
   async silent(nodes: readonly string[]): Promise<readonly string[]> {
-    if (!this.#isShared) return []
+    if (!this.#parts.isShared) return []
     try {
-      await this.#engine.ping()
+      await this.#parts.engine.ping()
       return []
     } catch (error) {
       if (!(error instanceof BackendUnreachable)) throw error
@@ -186,26 +181,22 @@ class ContainerExecutor implements Executor {
   }
 
   async describe(): Promise<ExecutorDescription> {
-    return { ...(await this.#describeEngine()), displays: this.#options.x11Image !== undefined }
+    return { ...(await this.#parts.describe()), displays: this.#parts.x11Image !== undefined }
   }
 
   async close(): Promise<void> {
     this.#closing.abort()
-    this.#engine.close()
-    await this.#options.onClose?.()
-  }
-
-  #parts(): ExecParts {
-    return { engine: this.#engine, containers: this.#containers, clock: this.#options.clock }
+    this.#parts.engine.close()
+    await this.#parts.onClose?.()
   }
 
   async #list(): Promise<Listed | null> {
     try {
-      return await this.#containers.list()
+      return await this.#parts.containers.list()
     } catch (err) {
       if (err instanceof BackendUnreachable) return null
       if (!(err instanceof BackendRefused)) throw err
-      this.#options.log.warn({ err }, 'the container engine does not list its containers; runs keep their state')
+      this.#parts.log.warn({ err }, 'the container engine does not list its containers; runs keep their state')
       return null
     }
   }
@@ -220,35 +211,35 @@ class ContainerExecutor implements Executor {
     if (last?.state === 'running' && parsePhase(state) === 'runs') return last
     return this.#inspect(handle).catch((err: unknown) => {
       if (!isBackendError(err)) throw err
-      this.#options.log.warn({ err, container: handle }, 'a container cannot be inspected; the next poll retries')
+      this.#parts.log.warn({ err, container: handle }, 'a container cannot be inspected; the next poll retries')
       return last ?? { state: 'starting', info: engineUnreachable }
     })
   }
 
   #observeUnreachable(last: Observation | undefined): Observation {
-    if (this.#isShared) return { state: 'unreachable', info: engineUnreachable }
+    if (this.#parts.isShared) return { state: 'unreachable', info: engineUnreachable }
     return last ?? { state: 'starting', info: engineUnreachable }
   }
 
   async #inspect(handle: Handle): Promise<Observation> {
-    const { time } = this.#options
-    const found = await this.#containers.find(handle)
+    const { time } = this.#parts
+    const found = await this.#parts.containers.find(handle)
     if (!found) return missing
     const startedAt = await readStart(found, time)
-    const stopped = await this.#stopper.stops.isRequested(handle)
-    const toTime = needsEngineTime(found, startedAt) ? await readEngineTime(this.#engine, time) : unexpected
+    const stopped = await this.#parts.stopper.stops.isRequested(handle)
+    const toTime = needsEngineTime(found, startedAt) ? await readEngineTime(this.#parts.engine, time) : unexpected
     const observation = await this.#explain(found, observeContainer(found, { stopped, toTime, startedAt }))
     this.#seen.set(handle, observation)
-    if (isFinal(observation)) this.#stopper.stops.cancelKill(handle)
+    if (isFinal(observation)) this.#parts.stopper.stops.cancelKill(handle)
     return observation
   }
 
   async #explain(found: Inspected, observation: Observation): Promise<Observation> {
     if (observation.state !== 'ended') return observation
-    const refusal = await readRefusal(this.#engine, found)
+    const refusal = await readRefusal(this.#parts.engine, found)
     if (refusal !== null) return { state: 'failed', reason: refusal.reason, message: refusal.message }
     if (await this.#isInterrupted(found, observation)) return endedWithEngine
-    const info = await readDisplayLoss(this.#containers, found)
+    const info = await readDisplayLoss(this.#parts.containers, found)
     return info === null ? observation : { ...observation, info }
   }
 
@@ -258,8 +249,8 @@ class ContainerExecutor implements Executor {
    */
   async #isInterrupted(found: Inspected, end: Observation & { state: 'ended' }): Promise<boolean> {
     if (end.stopped || end.cause !== undefined) return false
-    const seenAfterMs = this.#options.time.nowMs() - (end.finishedAt?.getTime() ?? 0)
-    return seenAfterMs > restartMsMin && wasEndedByEngine(this.#engine, found)
+    const seenAfterMs = this.#parts.time.nowMs() - (end.finishedAt?.getTime() ?? 0)
+    return seenAfterMs > restartMsMin && wasEndedByEngine(this.#parts.engine, found)
   }
 
   /** The engine keeps the output of a container whose run it interrupted. */
@@ -269,8 +260,9 @@ class ContainerExecutor implements Executor {
   }
 
   async #remove(handle: Handle): Promise<void> {
-    await this.#containers.remove(displayName(handle))
-    if (isInspectionName(handle) || (await this.#containers.find(handle))) await this.#containers.remove(handle)
+    await this.#parts.containers.remove(displayName(handle))
+    if (isInspectionName(handle) || (await this.#parts.containers.find(handle)))
+      await this.#parts.containers.remove(handle)
   }
 }
 

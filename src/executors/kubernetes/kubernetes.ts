@@ -30,24 +30,20 @@ import { watchPods } from './watch.ts'
 
 const ownerLength = 16
 
-export class KubernetesExecutor implements Executor {
-  readonly name = 'kubernetes'
-  readonly #options: KubernetesOptions
-  readonly #cluster: ClusterApi
-  readonly #describeCluster: () => Promise<ExecutorDescription>
-  readonly #owner: string
-  readonly #starter: PodStarter
-  readonly #stopper: PodStopper
-  readonly #inspector: Inspector
-  readonly #closing = new AbortController()
-
-  constructor(options: KubernetesOptions) {
-    const { installation, clock, time, log } = options
-    const cluster = new ClusterApi(options, { clock, time })
-    const stopper = new PodStopper(cluster, time)
-    this.#options = options
-    this.#cluster = cluster
-    this.#describeCluster = createDescriber({
+/** The parts of an executor, each made once. */
+function createParts(options: KubernetesOptions, closing: AbortSignal) {
+  const { installation, clock, time, log } = options
+  const cluster = new ClusterApi(options, { clock, time })
+  const owner = createHash('sha256').update(installation).digest('hex').slice(0, ownerLength)
+  const stopper = new PodStopper(cluster, time)
+  return {
+    ...options,
+    cluster,
+    owner,
+    stopper,
+    inspector: new Inspector({ cluster, stopper, clock, time, log }),
+    starter: new PodStarter({ ...optionDefaults, ...options, cluster, owner, closing }),
+    describe: createDescriber({
       clock,
       name: 'Cluster',
       address: cluster.address,
@@ -55,27 +51,31 @@ export class KubernetesExecutor implements Executor {
         const { gitVersion } = await cluster.get<{ gitVersion: string }>(versionPath)
         return { version: gitVersion.replace(/^v/, ''), available: true, message: null }
       },
-    })
-    this.#owner = createHash('sha256').update(installation).digest('hex').slice(0, ownerLength)
-    this.#stopper = stopper
-    this.#inspector = new Inspector({ cluster, stopper, clock, time, log })
-    const own = { cluster, owner: this.#owner, closing: this.#closing.signal }
-    this.#starter = new PodStarter({ ...optionDefaults, ...options, ...own })
+    }),
+  }
+}
+
+export class KubernetesExecutor implements Executor {
+  readonly name = 'kubernetes'
+  readonly #closing = new AbortController()
+  readonly #parts: ReturnType<typeof createParts>
+
+  constructor(options: KubernetesOptions) {
+    this.#parts = createParts(options, this.#closing.signal)
   }
 
-  start: Executor['start'] = (run, unwanted, tell) => this.#starter.start(run, unwanted, tell)
+  start: Executor['start'] = (run, unwanted, tell) => this.#parts.starter.start(run, unwanted, tell)
 
   find(runId: string): Promise<Handle | null> {
-    return this.#starter.find(runId)
+    return this.#parts.starter.find(runId)
   }
 
   inspect(handles: readonly Handle[]): Promise<readonly Observation[]> {
-    return this.#inspector.inspect(handles)
+    return this.#parts.inspector.inspect(handles)
   }
 
   async *logs(handle: Handle, from: unknown, given: AbortSignal): AsyncGenerator<LogChunk> {
-    const { clock, log } = this.#options
-    const inspector = this.#inspector
+    const { cluster, inspector, clock, log } = this.#parts
     const signal = AbortSignal.any([given, this.#closing.signal])
     const positions = (from as Positions | null) ?? { pods: {} }
     const pods = await inspector.listPods(handle, signal)
@@ -84,7 +84,7 @@ export class KubernetesExecutor implements Executor {
       return
     }
     yield* readLogs(includeRemovedPods(pods, positions, handle), positions, {
-      cluster: this.#cluster,
+      cluster,
       clock,
       log,
       signal,
@@ -94,23 +94,22 @@ export class KubernetesExecutor implements Executor {
   }
 
   stop(handle: Handle, graceMs: number): Promise<void> {
-    return this.#stopper.stop(handle, graceMs)
+    return this.#parts.stopper.stop(handle, graceMs)
   }
 
   watch(signal: AbortSignal): AsyncGenerator<Handle> {
-    const { clock, log } = this.#options
-    const either = AbortSignal.any([signal, this.#closing.signal])
-    return watchPods({ cluster: this.#cluster, clock, log, signal: either })
+    const { cluster, clock, log } = this.#parts
+    return watchPods({ cluster, clock, log, signal: AbortSignal.any([signal, this.#closing.signal]) })
   }
 
   async forget(handle: Handle): Promise<void> {
-    if (isPodHandle(handle)) await removeObjects(this.#cluster, handle)
-    this.#inspector.forget(handle)
+    if (isPodHandle(handle)) await removeObjects(this.#parts.cluster, handle)
+    this.#parts.inspector.forget(handle)
   }
 
   async list(): Promise<{ runId: string; handle: Handle }[]> {
-    const labelSelector = `${podLabels.owner}=${this.#owner}`
-    const { items } = await this.#cluster.list<Secret>('secrets', { labelSelector })
+    const { cluster, owner } = this.#parts
+    const { items } = await cluster.list<Secret>('secrets', { labelSelector: `${podLabels.owner}=${owner}` })
     return items.flatMap(({ metadata: { name: handle, labels } }) => {
       const runId = labels?.[podLabels.run]
       return runId === undefined ? [] : [{ runId, handle }]
@@ -118,34 +117,35 @@ export class KubernetesExecutor implements Executor {
   }
 
   async capacity(): Promise<readonly BackendNode[]> {
+    const { cluster, owner } = this.#parts
     const [nodes, pods] = await Promise.all([
-      this.#cluster.list<Node>('/api/v1/nodes'),
-      this.#cluster.list<Pod>('/api/v1/pods', { fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' }),
+      cluster.list<Node>('/api/v1/nodes'),
+      cluster.list<Pod>('/api/v1/pods', { fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' }),
     ])
-    return listNodes(nodes.items, pods.items, this.#owner)
+    return listNodes(nodes.items, pods.items, owner)
   }
 
   async sample(runs: readonly SampledRun[]): Promise<Sample[]> {
     const handles = runs.map(({ handle }) => handle)
-    const samples = await samplePods(this.#cluster, handles.filter(isPodHandle))
+    const samples = await samplePods(this.#parts.cluster, handles.filter(isPodHandle))
     return handles.map((handle) => samples.get(handle) ?? {})
   }
 
-  exec: NonNullable<Executor['exec']> = (handle, order) => execInPod(handle, order, this.#cluster)
+  exec: NonNullable<Executor['exec']> = (handle, order) => execInPod(handle, order, this.#parts.cluster)
 
-  connect: NonNullable<Executor['connect']> = (handle, port) => connectToPod(handle, port, this.#cluster)
+  connect: NonNullable<Executor['connect']> = (handle, port) => connectToPod(handle, port, this.#parts.cluster)
 
   async describe(): Promise<ExecutorDescription> {
-    return { ...(await this.#describeCluster()), displays: this.#options.x11Image !== undefined }
+    return { ...(await this.#parts.describe()), displays: this.#parts.x11Image !== undefined }
   }
 
   async close(): Promise<void> {
     this.#closing.abort()
-    this.#cluster.close()
+    this.#parts.cluster.close()
   }
 
   async #hadOutput(handle: Handle): Promise<boolean> {
-    const [seen] = await this.#inspector.inspect([handle])
+    const [seen] = await this.#parts.inspector.inspect([handle])
     if (!isPodHandle(handle) || seen === undefined) return false
     return seen.state === 'ended' ? seen.startedAt !== undefined : seen.state !== 'starting' && seen.state !== 'failed'
   }

@@ -4,7 +4,7 @@ import type { FoundOutput } from '../../domain/outputs/found.ts'
 import { Alarms } from '../backend/alarms.ts'
 import { limitConnections } from '../backend/connection-limit.ts'
 import { watchDirectory } from '../backend/directory-watch.ts'
-import { type CompleteOptions, type ExecutorOptions, optionDefaults } from '../backend/executor-options.ts'
+import { type ExecutorOptions, optionDefaults } from '../backend/executor-options.ts'
 import { unlessMissing } from '../backend/file-errors.ts'
 import { followSpool } from '../backend/spool-reader.ts'
 import {
@@ -22,8 +22,8 @@ import {
 } from '../executor.ts'
 import { fileBlockBytes } from '../process/scripts.ts'
 import { Cluster } from './cluster.ts'
-import { createSlurm, type Slurm } from './commands.ts'
-import { connectToJob, execInJob, type SessionParts } from './exec.ts'
+import { createSlurm } from './commands.ts'
+import { connectToJob, execInJob } from './exec.ts'
 import { ForgottenRuns } from './forgotten.ts'
 import { Layout, SharedDirTrouble } from './layout.ts'
 import { Observer } from './observer.ts'
@@ -61,98 +61,85 @@ export async function createSlurmExecutor(options: SlurmOptions): Promise<Execut
   return executor
 }
 
+/** The parts of an executor, each made once. */
+function createParts(given: SlurmOptions, closing: AbortSignal) {
+  const options = { ...optionDefaults, queues: {}, ...given }
+  const { environment, hasRuns, deadlineSlackSeconds, clock, log } = options
+  const layout = new Layout(options.sharedDir, options.pool, hasRuns)
+  const slurm = checkClusterName({ slurm: createSlurm(environment), layout, hasRuns, clock })
+  const queue = new Queue(slurm, clock, log)
+  const shared = { ...options, slurm, queue, layout }
+  const cluster = new Cluster(shared)
+  const forgotten = new ForgottenRuns(layout, queue, clock)
+  const alarms = new Alarms(clock)
+  const ring = (handle: Handle) => alarms.ring(handle)
+  const stopper = new JobStopper({ ...shared, closing, onEnd: ring })
+  const observer = new Observer({ ...shared, forgotten, stopper, onChange: ring })
+  const submitter = new Submitter({
+    ...shared,
+    limits: {
+      deadlineSlackSeconds,
+      minutesMax: (partition) => cluster.minutesMax(partition),
+      gpuTypes: (partition) => cluster.gpuTypes(partition),
+    },
+    onSubmitted: (handle, nativeId) => observer.noteSubmission(handle, nativeId),
+  })
+  return { ...shared, cluster, forgotten, alarms, stopper, observer, submitter }
+}
+
 class SlurmExecutor implements Executor {
   readonly name = 'slurm'
-  readonly #options: SlurmOptions & CompleteOptions
-  readonly #layout: Layout
-  readonly #sessionParts: SessionParts
-  readonly #openConnection = limitConnections('of the Slurm cluster')
-  readonly #slurm: Slurm
-  readonly #queue: Queue
-  readonly #cluster: Cluster
-  readonly #submitter: Submitter
-  readonly #stopper: JobStopper
-  readonly #forgotten: ForgottenRuns
-  readonly #observer: Observer
-  readonly #alarms: Alarms
   readonly #closing = new AbortController()
+  readonly #parts: ReturnType<typeof createParts>
+  readonly #openConnection = limitConnections('of the Slurm cluster')
 
-  constructor(given: SlurmOptions) {
-    const options = { ...optionDefaults, queues: {}, ...given }
-    const { environment, hasRuns, clock, log } = options
-    const layout = new Layout(options.sharedDir, options.pool, hasRuns)
-    const slurm = checkClusterName({ slurm: createSlurm(environment), layout, hasRuns, clock })
-    const queue = new Queue(slurm, clock, log)
-    const parts = { ...options, slurm, queue, layout }
-    const cluster = new Cluster(parts)
-    const forgotten = new ForgottenRuns(layout, queue, clock)
-    const alarms = new Alarms(clock)
-    const ring = (handle: Handle) => alarms.ring(handle)
-    const stopper = new JobStopper({ ...parts, closing: this.#closing.signal, onEnd: ring })
-    const observer = new Observer({ ...parts, forgotten, stopper, onChange: ring })
-    this.#options = options
-    this.#layout = layout
-    this.#sessionParts = { layout, queue, environment }
-    this.#slurm = slurm
-    this.#queue = queue
-    this.#cluster = cluster
-    this.#forgotten = forgotten
-    this.#alarms = alarms
-    this.#stopper = stopper
-    this.#observer = observer
-    this.#submitter = new Submitter({
-      ...parts,
-      limits: {
-        deadlineSlackSeconds: options.deadlineSlackSeconds,
-        minutesMax: (partition) => cluster.minutesMax(partition),
-        gpuTypes: (partition) => cluster.gpuTypes(partition),
-      },
-      onSubmitted: (handle, nativeId) => observer.noteSubmission(handle, nativeId),
-    })
+  constructor(options: SlurmOptions) {
+    this.#parts = createParts(options, this.#closing.signal)
   }
 
   async open(): Promise<void> {
-    const { pool, log } = this.#options
-    await this.#cluster
+    const { pool, log, cluster, layout, stopper } = this.#parts
+    await cluster
       .readLimits()
       .catch((err) => log.warn({ err }, 'Slurm is unreachable; the limits of its partitions are unknown'))
     try {
-      await this.#layout.checkWritable()
-      await this.#stopper.resume()
+      await layout.checkWritable()
+      await stopper.resume()
     } catch (error) {
-      const err = this.#layout.explainError(error)
+      const err = layout.explainError(error)
       if (!(err instanceof SharedDirTrouble)) throw error
       log.error({ pool, problem: err.message }, 'the shared folder cannot be used; jobs of this pool wait')
     }
   }
 
-  start: Executor['start'] = (run, unwanted, tell) => this.#submitter.start(run, unwanted, tell)
+  start: Executor['start'] = (run, unwanted, tell) => this.#parts.submitter.start(run, unwanted, tell)
 
   async find(runId: string): Promise<Handle | null> {
-    const files = findRunDirectory(this.#layout, runId)
+    const { layout, queue } = this.#parts
+    const files = findRunDirectory(layout, runId)
     if (!files) return null
-    await this.#layout.checkReadable()
+    await layout.checkReadable()
     const records = await readRecords(files)
     if (!records) return null
     if (records.claim) return runId
     // If Slurm is unreachable but has the run, the job will end because its directory is missing.
-    if ((await this.#queue.read([records.uid]))?.byRun.has(runId)) return runId
-    return (await giveUpRun(this.#layout, files)) ? null : runId
+    if ((await queue.read([records.uid]))?.byRun.has(runId)) return runId
+    return (await giveUpRun(layout, files)) ? null : runId
   }
 
   inspect(handles: readonly Handle[]): Promise<readonly Observation[]> {
-    return this.#observer.inspect(handles)
+    return this.#parts.observer.inspect(handles)
   }
 
   /** Reads the output. Watches the directory of the run if possible, and polls it otherwise. */
   async *logs(handle: Handle, from: unknown, given: AbortSignal): AsyncGenerator<LogChunk> {
-    const observer = this.#observer
-    const files = findRunDirectory(this.#layout, handle)
+    const { observer, layout, alarms, log, logBytesMax } = this.#parts
+    const files = findRunDirectory(layout, handle)
     if (!files) return
     const signal = AbortSignal.any([given, this.#closing.signal])
-    using alarm = this.#alarms.of(handle)
+    using alarm = alarms.of(handle)
     const isRelevant = (name: string) => relevant.test(name)
-    const watcher = watchDirectory({ ...files, isRelevant, alarm, log: this.#options.log })
+    const watcher = watchDirectory({ ...files, isRelevant, alarm, log })
     let records = await observer.readRecords(handle)
     let pauseMs = pollMsMin
     const isFinal = async () => {
@@ -173,7 +160,7 @@ class SlurmExecutor implements Executor {
       }
       if (records === null) return
       // The configured limit may have been higher when the run began.
-      const bytesMax = Math.max(this.#options.logBytesMax + fileBlockBytes, optionDefaults.logBytesMax)
+      const bytesMax = Math.max(logBytesMax + fileBlockBytes, optionDefaults.logBytesMax)
       const spool = openRunSpool(files, records.uid, bytesMax)
       const losses = () => records?.losses ?? []
       for await (const chunk of followSpool({ spool, from, losses, signal, isOver: isFinal, wait })) {
@@ -186,73 +173,73 @@ class SlurmExecutor implements Executor {
   }
 
   stop(handle: Handle, graceMs: number): Promise<void> {
-    return this.#stopper.stop(handle, graceMs)
+    return this.#parts.stopper.stop(handle, graceMs)
   }
 
   watch(signal: AbortSignal): AsyncGenerator<Handle> {
-    return this.#alarms.keys(AbortSignal.any([signal, this.#closing.signal]))
+    return this.#parts.alarms.keys(AbortSignal.any([signal, this.#closing.signal]))
   }
 
   async *outputs(handle: Handle, pick: (found: FoundOutput) => boolean, signal: AbortSignal) {
-    const files = findRunDirectory(this.#layout, handle)
-    await this.#layout.checkReadable()
+    const files = findRunDirectory(this.#parts.layout, handle)
+    await this.#parts.layout.checkReadable()
     if (files) yield* readSlurmOutputs(files, pick, AbortSignal.any([signal, this.#closing.signal]))
   }
 
   async forget(handle: Handle): Promise<void> {
-    const files = findRunDirectory(this.#layout, handle)
+    const { layout, queue, stopper, forgotten, observer } = this.#parts
+    const files = findRunDirectory(layout, handle)
     if (!files) return
     const records = await readRecords(files)
-    const isQueued = this.#queue.last?.byRun.get(handle)?.some(({ state }) => phaseOfJob(state) === 'waits') ?? false
-    if (records && isQueued) await this.#stopper.cancel(handle)
-    if (records) await this.#forgotten.add(handle, records.uid)
+    const isQueued = queue.last?.byRun.get(handle)?.some(({ state }) => phaseOfJob(state) === 'waits') ?? false
+    if (records && isQueued) await stopper.cancel(handle)
+    if (records) await forgotten.add(handle, records.uid)
     await removeRun(files)
-    await this.#stopper.stops.forget(handle)
-    this.#observer.forget(handle)
+    await stopper.stops.forget(handle)
+    observer.forget(handle)
   }
 
   async list(): Promise<{ runId: string; handle: Handle }[]> {
-    const runIds = (await unlessMissing(readdir(this.#layout.runs))) ?? []
+    const runIds = (await unlessMissing(readdir(this.#parts.layout.runs))) ?? []
     return runIds.map((runId) => ({ runId, handle: runId }))
   }
 
   sweep(): Promise<void> {
-    return removeDrafts(this.#layout)
+    return removeDrafts(this.#parts.layout)
   }
 
   async capacity(): Promise<readonly BackendNode[]> {
-    const nodes = await this.#cluster.capacity()
-    await this.#stopper.resume()
-    for (const run of await this.#forgotten.listRunning()) {
-      this.#options.log.warn(
-        { run },
-        'a run that has ended in the database still runs in Slurm; cancelling its Slurm job',
-      )
-      await this.#stopper.cancel(run)
+    const { cluster, stopper, forgotten, log } = this.#parts
+    const nodes = await cluster.capacity()
+    await stopper.resume()
+    for (const run of await forgotten.listRunning()) {
+      log.warn({ run }, 'a run that has ended in the database still runs in Slurm; cancelling its Slurm job')
+      await stopper.cancel(run)
     }
     return nodes
   }
 
   /** Uses the job ids of the last query of the queue, which `capacity` repeats every few seconds. */
   async sample(runs: readonly SampledRun[]): Promise<Sample[]> {
-    const jobIds = runs.map(({ handle }) => this.#queue.last?.byRun.get(handle)?.find(isRunningJob)?.id ?? null)
+    const { slurm, queue } = this.#parts
+    const jobIds = runs.map(({ handle }) => queue.last?.byRun.get(handle)?.find(isRunningJob)?.id ?? null)
     const samples = await sampleJobs(
-      this.#slurm,
+      slurm,
       jobIds.filter((id) => id !== null),
     )
     return jobIds.map((id) => samples.get(id ?? '') ?? {})
   }
 
   exec(handle: Handle, order: ExecOrder): Promise<ExecProcess> {
-    return execInJob(handle, order, this.#sessionParts)
+    return execInJob(handle, order, this.#parts)
   }
 
   connect(handle: Handle, port: number): Promise<Duplex> {
-    return this.#openConnection(() => connectToJob(handle, port, this.#sessionParts))
+    return this.#openConnection(() => connectToJob(handle, port, this.#parts))
   }
 
   describe(): Promise<ExecutorDescription> {
-    return this.#cluster.describe()
+    return this.#parts.cluster.describe()
   }
 
   async close(): Promise<void> {
