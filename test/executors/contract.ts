@@ -27,7 +27,7 @@ export interface Backend {
   starts(run: RunSpec): Promise<number | null>
   /** The description of a run that people without a right to its secrets may read. */
   readDescription?(handle: Handle): Promise<string>
-  remove(): Promise<void>
+  remove?(): Promise<void>
 }
 
 /** The behaviour as a command of a shell, which leaves a line in the file `mark` when it begins. */
@@ -95,7 +95,7 @@ class Suite {
     const areOver = async () => (await this.executor.inspect(left)).every(isOver)
     await until(areOver, { what: 'all runs are over', timeoutMs: confirmedMsMax })
     for (const each of this.#opened.splice(0)) await each.close()
-    await this.backend.remove()
+    await this.backend.remove?.()
   }
 
   async open(): Promise<Executor> {

@@ -1,9 +1,14 @@
-import { rm } from 'node:fs/promises'
 import type { JobSpec } from '../../src/domain/spec.ts'
 import { normaliseSpec } from '../../src/domain/submission/normalise.ts'
 import type { Route } from '../../src/domain/submission/routing.ts'
 import type { Executor, Handle, LogPosition, Observation, RunSpec } from '../../src/executors/executor.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { machineTime } from '../support/clock.ts'
 import { until } from '../support/until.ts'
+
+/** Options of every executor, with the clock of this machine. */
+export const machineParts = { clock: systemClock, time: machineTime, log: createLog('warn') }
 
 /** A run with a spec of defaults. */
 export function runOf(spec: Partial<JobSpec>, run: Partial<RunSpec> = {}): RunSpec {
@@ -93,6 +98,8 @@ export async function read(
   return output
 }
 
-/** Removes a directory with a spool: the watchdog of a server that was closed right after its start may still write its pid there. */
-export const removeSpool = (directory: string): Promise<void> =>
-  rm(directory, { recursive: true, force: true, maxRetries: 5 })
+/** Removes all runs of the executor, and closes it. */
+export async function clearExecutor(executor: Executor): Promise<void> {
+  for (const { handle } of (await executor.list?.()) ?? []) await executor.forget?.(handle)
+  await executor.close()
+}

@@ -1,22 +1,21 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, chown, mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, chown, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { findAccount, oneUser } from '../../../src/executors/accounts/account.ts'
 import { type DataRules, mountRoots, openMounts } from '../../../src/executors/backend/data-mounts.ts'
 import { mountCheckProgram } from '../../../src/executors/container/mount-check.ts'
+import { makeDirectory } from '../directory.ts'
 
 let directory: string
 let root: string
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'berth-data-'))
+  directory = await makeDirectory('data')
   root = join(directory, 'root')
   await mkdir(join(root, 'x'), { recursive: true })
   await chmod(directory, 0o755)
 })
-afterEach(() => rm(directory, { recursive: true }))
 
 async function openAll(data: readonly string[], rules: Partial<DataRules> = {}) {
   const all = { roots: { data: root }, hasUsers: true, account: null, reserved: [], ...rules }

@@ -1,19 +1,17 @@
 import { linkSync, truncateSync, writeFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { FoundOutput } from '../../../src/domain/outputs/found.ts'
 import { readOutputs } from '../../../src/executors/backend/outputs.ts'
+import { makeDirectory } from '../directory.ts'
 
 let cwd: string
 
 beforeEach(async () => {
-  cwd = await mkdtemp(join(tmpdir(), 'berth-outputs-'))
+  cwd = await makeDirectory('outputs')
   for (const name of ['a', 'b', 'c', 'd']) writeFileSync(join(cwd, name), name)
 })
-afterEach(() => rm(cwd, { recursive: true }))
 
 async function collect(pick: (found: FoundOutput) => boolean = () => true) {
   const read: Record<string, string> = {}

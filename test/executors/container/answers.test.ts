@@ -1,12 +1,12 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { until } from '../../support/until.ts'
 import { fastClock } from '../cluster-server.ts'
+import { makeDirectory } from '../directory.ts'
 import { observe, runOf } from '../runs.ts'
 import { listenAsEngine, openOverEngine } from './fake-engine.ts'
 
@@ -17,14 +17,13 @@ let engine: Awaited<ReturnType<typeof startEngine>>
 let executor: Executor
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'berth-container-answers-'))
+  directory = await makeDirectory('container-answers')
   engine = await startEngine()
   executor = await openOverEngine(directory, { image: 'i', clock: fastClock(100) })
 })
 afterEach(async () => {
   await executor.close()
   await engine.close()
-  await rm(directory, { recursive: true })
 })
 
 const run = runOf({ command: ['true'] })

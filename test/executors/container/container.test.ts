@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,11 +13,10 @@ import { Engine, isPodman } from '../../../src/executors/container/engine.ts'
 import { hasNames } from '../../../src/executors/container/network.ts'
 import { type Executor, SessionRefused, type SnapshotTarget } from '../../../src/executors/executor.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
-import { createLog } from '../../../src/platform/log.ts'
-import { machineTime } from '../../support/clock.ts'
 import { until } from '../../support/until.ts'
 import { commandOf, contract, startsAt } from '../contract.ts'
-import { observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
+import { makeDirectory } from '../directory.ts'
+import { clearExecutor, machineParts, observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
 import { openerOf } from '../snapshot-files.ts'
 
 /**
@@ -40,16 +39,12 @@ const open = (directory: string) =>
     deadlineSlackSeconds: 0,
     image,
     dataRoots: { data: directory },
-    clock: systemClock,
-    time: machineTime,
-    log: createLog('warn'),
+    ...machineParts,
   })
 
 async function clear(directory: string): Promise<void> {
   const executor = await open(directory)
-  for (const { handle } of (await executor.list?.()) ?? []) await executor.forget?.(handle)
-  await executor.close()
-  await rm(directory, { recursive: true })
+  await clearExecutor(executor)
 }
 
 const small = resourcesOf({ memoryBytes: 64 * 2 ** 20 })
@@ -320,7 +315,7 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
 
 describe.skipIf(engine === undefined)('a run of several processes', () => {
   it('lists the node of each process in a file, which is removed with the run', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'berth-container-nodes-'))
+    const directory = await makeDirectory('container-nodes')
     const executor = await open(directory)
     const resources = { ...small, processCount: 3 }
     const handle = await executor.start(runOf({ command: ['/bin/sh', '-c', 'cat "$PSIJ_NODEFILE"'], resources }))
@@ -328,13 +323,12 @@ describe.skipIf(engine === undefined)('a run of several processes', () => {
     await executor.forget?.(handle)
     await executor.close()
     expect(await readdir(join(directory, 'stops'))).toEqual([])
-    await rm(directory, { recursive: true })
   })
 })
 
 describe.skipIf(engine === undefined)('a closure', () => {
   it('is a file in the container, and is removed with the run', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'berth-container-closure-'))
+    const directory = await makeDirectory('container-closure')
     const executor = await open(directory)
     const run = runOf(
       { command: ['/bin/sh', '-c', 'cat "$BERTH_CLOSURE"'], resources: small },
@@ -345,6 +339,5 @@ describe.skipIf(engine === undefined)('a closure', () => {
     await executor.forget?.(handle)
     await executor.close()
     expect(await readdir(join(directory, 'stops'))).toEqual([])
-    await rm(directory, { recursive: true })
   })
 })

@@ -1,12 +1,12 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { makeDisplayBody } from '../../../src/executors/container/display.ts'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { fastClock } from '../cluster-server.ts'
+import { makeDirectory } from '../directory.ts'
 import { observe, runOf } from '../runs.ts'
 import { listenAsEngine, openOverEngine } from './fake-engine.ts'
 
@@ -26,14 +26,13 @@ let engine: Awaited<ReturnType<typeof startEngine>>
 let executor: Executor
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'berth-display-'))
+  directory = await makeDirectory('display')
   engine = await startEngine()
   executor = await open('x:1')
 })
 afterEach(async () => {
   await executor.close()
   await engine.close()
-  await rm(directory, { recursive: true })
 })
 
 const open = (x11Image?: string) => openOverEngine(directory, { image: 'i:1', x11Image, clock: fastClock(100) })

@@ -1,14 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { type EngineFacts, findTroubles } from '../../../src/executors/container/engine-facts.ts'
 import { checkMachine } from '../../../src/executors/container/machine.ts'
 import { type MachineLook, parseLook, unseen } from '../../../src/executors/container/machine-look.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { machineTime } from '../../support/clock.ts'
+import { makeDirectory } from '../directory.ts'
 import { answerFacts, listenAsEngine, openOverEngine } from './fake-engine.ts'
 
 const sound: EngineFacts = {
@@ -112,9 +111,8 @@ it.each<[string, string, ReturnType<typeof parseLook>]>([
 
 let directory: string
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'berth-engine-facts-'))
+  directory = await makeDirectory('engine-facts')
 })
-afterEach(() => rm(directory, { recursive: true }))
 
 it('troubles stand in the description of the executor', async () => {
   const engine = await listenAsEngine(directory, answerFacts({ version: '19.3.1', aheadMs: -3_600_000 }))

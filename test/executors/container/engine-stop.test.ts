@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { archive } from '../../../src/executors/container/archive.ts'
@@ -8,6 +6,7 @@ import { wasEndedByEngine } from '../../../src/executors/container/engine-stop.t
 import type { Inspected } from '../../../src/executors/container/observation.ts'
 import { notePath } from '../../../src/executors/container/run-files.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
+import { makeDirectory } from '../directory.ts'
 import { listenAsEngine } from './fake-engine.ts'
 
 /** A container that ended before dockerd started. */
@@ -20,7 +19,7 @@ it.each([
   ['ended by itself with 255 under an earlier version', 'ended\n', 255, false],
   ['ended by itself with 3', 'ended 3\n', 3, false],
 ])('a container that %s: interrupted or not', async (_, note, exitCode, expected) => {
-  const directory = await mkdtemp(join(tmpdir(), 'berth-engine-stop-'))
+  const directory = await makeDirectory('engine-stop')
   const notes = await archive([{ path: notePath, mode: 0o666, text: note }])
   const server = await listenAsEngine(directory, ({ url = '' }, response) => {
     if (url.includes('/archive')) response.end(notes)
@@ -31,5 +30,4 @@ it.each([
   expect(await wasEndedByEngine(engine, ended)).toBe(expected)
   engine.close()
   await server.close()
-  await rm(directory, { recursive: true })
 })

@@ -12,11 +12,10 @@ import { MachinesExecutor } from '../../../src/executors/container/machines.ts'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
-import { machineTime } from '../../support/clock.ts'
 import { root } from '../../support/sources.ts'
 import { until } from '../../support/until.ts'
 import { commandOf, contract, startsAt } from '../contract.ts'
-import { observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
+import { clearExecutor, machineParts, observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
 
 /**
  * Several machines behind ssh: `npm run test:executors` starts them (machines.sh) and names their folder. Elsewhere this
@@ -46,8 +45,7 @@ async function open(directory: string): Promise<Executor> {
       deadlineSlackSeconds: 0,
       image: 'localhost/bb:1',
       dataRoots: { data: directory },
-      clock: systemClock,
-      time: machineTime,
+      ...machineParts,
       log: createLog('silent'),
     })
     return [name, machine] as const
@@ -63,8 +61,7 @@ async function open(directory: string): Promise<Executor> {
 
 async function clear(directory: string): Promise<void> {
   const executor = await open(directory)
-  for (const { handle } of (await executor.list?.()) ?? []) await executor.forget?.(handle)
-  await executor.close()
+  await clearExecutor(executor)
   await rm(directory, { recursive: true })
 }
 

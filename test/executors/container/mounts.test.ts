@@ -7,10 +7,8 @@ import { createContainerExecutor } from '../../../src/executors/container/contai
 import { Engine } from '../../../src/executors/container/engine.ts'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
-import { createLog } from '../../../src/platform/log.ts'
-import { machineTime } from '../../support/clock.ts'
 import { until } from '../../support/until.ts'
-import { observe, read, resourcesOf, runOf } from '../runs.ts'
+import { clearExecutor, machineParts, observe, read, resourcesOf, runOf } from '../runs.ts'
 import { openerOf } from '../snapshot-files.ts'
 
 /**
@@ -60,14 +58,11 @@ describe.skipIf(address === '')(`data mounts with ${address}`, () => {
       environment: {},
       image: 'localhost/bb:1',
       dataRoots: { data: root },
-      clock: systemClock,
-      time: machineTime,
-      log: createLog('warn'),
+      ...machineParts,
     })
   })
   afterAll(async () => {
-    for (const { handle } of (await executor.list?.()) ?? []) await executor.forget?.(handle)
-    await executor.close()
+    await clearExecutor(executor)
     engine.close()
     proxy.closeAllConnections()
     proxy.close()

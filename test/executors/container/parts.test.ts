@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
@@ -18,6 +17,7 @@ import { parseStats } from '../../../src/executors/container/samples.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { machineTime } from '../../support/clock.ts'
+import { makeDirectory } from '../directory.ts'
 import { resourcesOf, runOf } from '../runs.ts'
 
 /** Parsing of answers, without an engine. */
@@ -185,7 +185,7 @@ describe('the description of a container', () => {
 describe('an unreachable engine', () => {
   it('delays starts, leaves the state of runs unchanged, and is named in messages', async () => {
     let nowMs = 0
-    const directory = await mkdtemp(join(tmpdir(), 'berth-container-'))
+    const directory = await makeDirectory('container')
     const executor = await createContainerExecutor({
       engine: `unix://${directory}/none.sock`,
       directory: join(directory, 'new'),
@@ -212,7 +212,6 @@ describe('an unreachable engine', () => {
     ])
     expect(await executor.describe()).toMatchObject({ available: false, message: expect.stringContaining('none.sock') })
     await executor.close()
-    await rm(directory, { recursive: true })
   })
 })
 
@@ -225,7 +224,7 @@ describe('configured names', () => {
   ])('the image %s is pulled with one tag', (name, query) => expect(makePullQuery(name)).toEqual(query))
 
   it('of engines come from the environment, and stay while containers may exist', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'berth-engine-'))
+    const directory = await makeDirectory('engine')
     const XDG_RUNTIME_DIR = join(directory, 'run')
     expect(await findEngine({ DOCKER_HOST: 'tcp://127.0.0.1:2375' }, directory)).toBe('tcp://127.0.0.1:2375')
     const docker = await findEngine({ XDG_RUNTIME_DIR }, directory)
@@ -238,7 +237,6 @@ describe('configured names', () => {
     await rm(join(directory, 'berth-run_1.order'))
     const isHere = existsSync(docker.slice('unix://'.length))
     expect(await findEngine({ XDG_RUNTIME_DIR }, directory)).toBe(isHere ? docker : `unix://${podman}`)
-    await rm(directory, { recursive: true })
   })
 
   it.each(['ssh://ann@host', '/var/run/docker.sock', 'unix://docker.sock', 'fd://'])(

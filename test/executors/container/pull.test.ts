@@ -1,6 +1,5 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { readdir, rm, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -8,6 +7,7 @@ import { type Executor, StartFailed } from '../../../src/executors/executor.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { until } from '../../support/until.ts'
 import { fastClock } from '../cluster-server.ts'
+import { makeDirectory } from '../directory.ts'
 import { runOf } from '../runs.ts'
 import { listenAsEngine, openOverEngine } from './fake-engine.ts'
 
@@ -20,14 +20,13 @@ let engine: Awaited<ReturnType<typeof startEngine>>
 let executor: Executor
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'berth-container-pull-'))
+  directory = await makeDirectory('container-pull')
   engine = await startEngine()
   executor = await open('stops')
 })
 afterEach(async () => {
   await executor.close()
   await engine.close()
-  await rm(directory, { recursive: true })
 })
 
 const open = (name: string) => openOverEngine(directory, { name, image: 'slow:1', clock: systemClock })

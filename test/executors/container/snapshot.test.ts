@@ -1,11 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { until } from '../../support/until.ts'
 import { fastClock } from '../cluster-server.ts'
+import { makeDirectory } from '../directory.ts'
 import { runOf } from '../runs.ts'
 import { openerOf } from '../snapshot-files.ts'
 import { listenAsEngine, openOverEngine } from './fake-engine.ts'
@@ -17,14 +16,13 @@ let engine: Awaited<ReturnType<typeof startEngine>>
 let executor: Executor
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'berth-container-snapshot-'))
+  directory = await makeDirectory('container-snapshot')
   engine = await startEngine()
   executor = await openOverEngine(directory, { image: 'i', clock: fastClock(100) })
 })
 afterEach(async () => {
   await executor.close()
   await engine.close()
-  await rm(directory, { recursive: true })
 })
 
 const openSnapshot = openerOf({ 'a/b': { text: 'x' } })

@@ -1,11 +1,11 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Executor, LogChunk } from '../../../src/executors/executor.ts'
 import { until } from '../../support/until.ts'
 import { fastClock } from '../cluster-server.ts'
+import { makeDirectory } from '../directory.ts'
 import { observe, read, runOf, untilEnded } from '../runs.ts'
 import { listenAsEngine, openOverEngine } from './fake-engine.ts'
 
@@ -16,7 +16,7 @@ let engine: Awaited<ReturnType<typeof startEngine>>
 let executor: Executor
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'berth-container-troubles-'))
+  directory = await makeDirectory('container-troubles')
   engine = await startEngine()
   executor = await openOverEngine(directory, { image: 'i', clock: fastClock(100) })
   await writeFile(join(directory, 'stops', `${handle}.order`), '')
@@ -24,7 +24,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await executor.close()
   await engine.close()
-  await rm(directory, { recursive: true })
 })
 
 const handle = 'berth-one'

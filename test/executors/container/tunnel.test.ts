@@ -1,11 +1,11 @@
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { explainSsh, sshArguments, Tunnel } from '../../../src/executors/container/tunnel.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { until } from '../../support/until.ts'
 import { fastClock } from '../cluster-server.ts'
+import { makeDirectory } from '../directory.ts'
 
 /** A tunnel whose program `ssh` is a script of the test. */
 
@@ -13,12 +13,11 @@ let directory: string
 let tunnel: Tunnel | null = null
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'berth-tunnel-'))
+  directory = await makeDirectory('tunnel')
 })
 afterEach(async () => {
   await tunnel?.close()
   tunnel = null
-  await rm(directory, { recursive: true })
 })
 
 const to = { user: 'ann', host: 'gpu1', port: null, socket: '/var/run/docker.sock' }

@@ -11,10 +11,8 @@ import { Containers } from '../../../src/executors/container/containers.ts'
 import { Engine } from '../../../src/executors/container/engine.ts'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
-import { createLog } from '../../../src/platform/log.ts'
-import { machineTime } from '../../support/clock.ts'
 import { until } from '../../support/until.ts'
-import { read, resourcesOf, runOf, untilEnded } from '../runs.ts'
+import { clearExecutor, machineParts, read, resourcesOf, runOf, untilEnded } from '../runs.ts'
 
 /** Real displays, where the environment names an engine and the image of the tests has an X server. */
 const address = process.env['BERTH_TEST_ENGINE']
@@ -44,9 +42,7 @@ describe.skipIf(address === undefined || !hasServer)(`an X11 display with ${addr
       image,
       x11Image: x11Image ?? undefined,
       dataRoots: {},
-      clock: systemClock,
-      time: machineTime,
-      log: createLog('warn'),
+      ...machineParts,
     })
   beforeAll(async () => {
     engine = new Engine(address ?? '', systemClock)
@@ -54,8 +50,7 @@ describe.skipIf(address === undefined || !hasServer)(`an X11 display with ${addr
     executor = await open()
   })
   afterAll(async () => {
-    for (const { handle } of (await executor.list?.()) ?? []) await executor.forget?.(handle)
-    await executor.close()
+    await clearExecutor(executor)
     engine.close()
     await rm(directory, { recursive: true })
   })

@@ -6,12 +6,10 @@ import type { Executor } from '../../../src/executors/executor.ts'
 import { createHandlerExecutor } from '../../../src/executors/handler/handler.ts'
 import { createLocalExecutor } from '../../../src/executors/local/local.ts'
 import { readUnsent } from '../../../src/executors/local/unsent-closures.ts'
-import { systemClock } from '../../../src/platform/clock.ts'
-import { createLog } from '../../../src/platform/log.ts'
-import { machineTime } from '../../support/clock.ts'
 import { until } from '../../support/until.ts'
 import { contract, startsAt } from '../contract.ts'
-import { read, removeSpool, runOf, untilEnded } from '../runs.ts'
+import { makeDirectory, removeSpool } from '../directory.ts'
+import { machineParts, read, runOf, untilEnded } from '../runs.ts'
 import { openerOf } from '../snapshot-files.ts'
 
 /** Appends a mark when it begins, and behaves as its input says. */
@@ -34,14 +32,12 @@ const open = async (directory: string) =>
     await createLocalExecutor({
       spoolDir: join(directory, 'spool'),
       environment: process.env,
-      clock: systemClock,
-      time: machineTime,
-      log: createLog('warn'),
+      ...machineParts,
     }),
   )
 
 contract('handler', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'berth-handler-'))
+  const directory = await makeDirectory('handler')
   const module = join(directory, 'behaving.mjs')
   await writeFile(module, behaving)
   const marks = new Map<string, string>()
@@ -54,7 +50,6 @@ contract('handler', async () => {
       return run
     },
     starts: ({ runId }) => startsAt(marks.get(runId) ?? ''),
-    remove: () => removeSpool(directory),
   }
 })
 

@@ -5,13 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { createHandlerExecutor } from '../../../src/executors/handler/handler.ts'
 import { createLocalExecutor } from '../../../src/executors/local/local.ts'
-import { systemClock } from '../../../src/platform/clock.ts'
-import { createLog } from '../../../src/platform/log.ts'
-import { machineTime } from '../../support/clock.ts'
 import { findPython, reportMissing } from '../../support/python.ts'
 import { until } from '../../support/until.ts'
 import { contract, startsAt } from '../contract.ts'
-import { read, removeSpool, runOf, untilEnded } from '../runs.ts'
+import { makeDirectory, removeSpool } from '../directory.ts'
+import { machineParts, read, runOf, untilEnded } from '../runs.ts'
 
 /** Appends a mark when it begins, and behaves as its input says. */
 const behaving = `
@@ -36,9 +34,7 @@ const open = async (directory: string) =>
     await createLocalExecutor({
       spoolDir: join(directory, 'spool'),
       environment: process.env,
-      clock: systemClock,
-      time: machineTime,
-      log: createLog('warn'),
+      ...machineParts,
     }),
   )
 
@@ -46,7 +42,7 @@ const hasPython = !reportMissing('Python 3.9', findPython() === null)
 
 if (hasPython)
   contract('handler', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'berth-handler-'))
+    const directory = await makeDirectory('handler')
     const module = join(directory, 'behaving.py')
     await writeFile(module, behaving)
     const marks = new Map<string, string>()
@@ -59,7 +55,6 @@ if (hasPython)
         return run
       },
       starts: ({ runId }) => startsAt(marks.get(runId) ?? ''),
-      remove: () => removeSpool(directory),
     }
   })
 

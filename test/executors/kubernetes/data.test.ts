@@ -3,12 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Executor } from '../../../src/executors/executor.ts'
-import { KubernetesExecutor } from '../../../src/executors/kubernetes/kubernetes.ts'
-import { systemClock } from '../../../src/platform/clock.ts'
-import { createLog } from '../../../src/platform/log.ts'
-import { machineTime } from '../../support/clock.ts'
 import { until } from '../../support/until.ts'
-import { observe, read, resourcesOf, runOf, untilEnded } from '../runs.ts'
+import { clearExecutor, observe, read, resourcesOf, runOf, untilEnded } from '../runs.ts'
+import { openCluster } from './open-cluster.ts'
 import { image, kubeconfig, kubectl, onlyNode } from './real-cluster.ts'
 
 /** Mounts of a pod. */
@@ -18,20 +15,10 @@ describe.skipIf(kubeconfig === undefined)('a pod of a cluster', () => {
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'berth-kubernetes-'))
-    executor = new KubernetesExecutor({
-      kubeconfig,
-      installation: directory,
-      environment: {},
-      image,
-      dataRoots: { data: directory },
-      clock: systemClock,
-      time: machineTime,
-      log: createLog('warn'),
-    })
+    executor = openCluster({ kubeconfig, installation: directory, image, dataRoots: { data: directory } })
   })
   afterAll(async () => {
-    for (const { handle } of (await executor.list?.()) ?? []) await executor.forget?.(handle)
-    await executor.close()
+    await clearExecutor(executor)
     await rm(directory, { recursive: true })
   })
 

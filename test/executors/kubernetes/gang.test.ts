@@ -1,15 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Executor } from '../../../src/executors/executor.ts'
-import { KubernetesExecutor } from '../../../src/executors/kubernetes/kubernetes.ts'
 import { annotations, podLabels } from '../../../src/executors/kubernetes/names.ts'
 import type { ContainerStatus, Pod } from '../../../src/executors/kubernetes/objects.ts'
-import { createLog } from '../../../src/platform/log.ts'
-import { machineTime } from '../../support/clock.ts'
 import { type ClusterServer, fastClock, startClusterServer } from '../cluster-server.ts'
+import { makeDirectory } from '../directory.ts'
 import { observe } from '../runs.ts'
+import { openCluster } from './open-cluster.ts'
 
 /** A run of several pods of which the cluster places a part. */
 
@@ -17,28 +13,17 @@ let directory: string
 let server: ClusterServer
 let executor: Executor
 
-const openExecutor = () =>
-  new KubernetesExecutor({
-    kubeconfig: server.kubeconfig,
-    installation: 'test',
-    environment: {},
-    image: 'i',
-    dataRoots: {},
-    clock: fastClock(1),
-    time: machineTime,
-    log: createLog('warn'),
-  })
+const openExecutor = () => openCluster({ kubeconfig: server.kubeconfig, clock: fastClock(1) })
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'berth-gang-'))
+  directory = await makeDirectory('gang')
   server = await startClusterServer(directory)
   server.items['nodes'] = [{ metadata: { name: 'n1' }, spec: {}, status: {} }]
-  executor = await openExecutor()
+  executor = openExecutor()
 })
 afterEach(async () => {
   await executor.close()
   await server.close()
-  await rm(directory, { recursive: true })
 })
 
 const handle = 'berth-run-1'

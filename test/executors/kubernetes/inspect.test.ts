@@ -1,18 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Executor, LogChunk } from '../../../src/executors/executor.ts'
-import { KubernetesExecutor } from '../../../src/executors/kubernetes/kubernetes.ts'
 import { annotations, podLabels } from '../../../src/executors/kubernetes/names.ts'
 import type { Pod } from '../../../src/executors/kubernetes/objects.ts'
 import type { Clock } from '../../../src/platform/clock.ts'
-import { createLog } from '../../../src/platform/log.ts'
-import { machineTime } from '../../support/clock.ts'
 import { until } from '../../support/until.ts'
 import { type ClusterServer, fastClock, startClusterServer } from '../cluster-server.ts'
+import { makeDirectory } from '../directory.ts'
 import { observe, read } from '../runs.ts'
+import { openCluster } from './open-cluster.ts'
 
 /** Observations of the objects of a fake API server. */
 
@@ -20,27 +16,16 @@ let directory: string
 let server: ClusterServer
 let executor: Executor
 
-const openExecutor = (clock: Clock) =>
-  new KubernetesExecutor({
-    kubeconfig: server.kubeconfig,
-    installation: 'test',
-    environment: {},
-    image: 'i',
-    dataRoots: {},
-    clock,
-    time: machineTime,
-    log: createLog('warn'),
-  })
+const openExecutor = (clock: Clock) => openCluster({ kubeconfig: server.kubeconfig, clock })
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'berth-inspect-'))
+  directory = await makeDirectory('inspect')
   server = await startClusterServer(directory)
-  executor = await openExecutor(fastClock(1))
+  executor = openExecutor(fastClock(1))
 })
 afterEach(async () => {
   await executor.close()
   await server.close()
-  await rm(directory, { recursive: true })
 })
 
 const handle = 'berth-run-1'

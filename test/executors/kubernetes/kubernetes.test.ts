@@ -4,34 +4,27 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Executor, isOver } from '../../../src/executors/executor.ts'
-import { KubernetesExecutor } from '../../../src/executors/kubernetes/kubernetes.ts'
-import { systemClock } from '../../../src/platform/clock.ts'
-import { createLog } from '../../../src/platform/log.ts'
-import { machineTime } from '../../support/clock.ts'
 import { until } from '../../support/until.ts'
 import { commandOf, contract, startsAt } from '../contract.ts'
-import { observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
+import { clearExecutor, observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
+import { openCluster } from './open-cluster.ts'
 import { equip, fieldOf, image, kubeconfig, kubectl, onlyNode, placeEarlier } from './real-cluster.ts'
 import { startSnapshotServer } from './snapshot-server.ts'
 
 /** Real pods, where there is a cluster. */
 const open = async (directory: string) =>
-  new KubernetesExecutor({
+  openCluster({
     kubeconfig,
     installation: directory,
     environment: { PASSED: 'yes', SECRET: 'no' },
     inheritNames: ['PASSED'],
     image,
     dataRoots: { data: directory },
-    clock: systemClock,
-    time: machineTime,
-    log: createLog('warn'),
   })
 
 async function clear(directory: string): Promise<void> {
   const executor = await open(directory)
-  for (const { handle } of (await executor.list?.()) ?? []) await executor.forget?.(handle)
-  await executor.close()
+  await clearExecutor(executor)
   await rm(directory, { recursive: true })
 }
 

@@ -8,13 +8,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ExecProcess } from '../../../src/executors/executor.ts'
 import { ClusterApi } from '../../../src/executors/kubernetes/cluster.ts'
 import { execInPod } from '../../../src/executors/kubernetes/exec.ts'
-import { KubernetesExecutor } from '../../../src/executors/kubernetes/kubernetes.ts'
+import type { KubernetesExecutor } from '../../../src/executors/kubernetes/kubernetes.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
-import { createLog } from '../../../src/platform/log.ts'
 import { machineTime } from '../../support/clock.ts'
 import { until } from '../../support/until.ts'
-import { read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
+import { clearExecutor, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
 import { openerOf } from '../snapshot-files.ts'
+import { openCluster } from './open-cluster.ts'
 import { image, kubeconfig } from './real-cluster.ts'
 import { startSnapshotServer } from './snapshot-server.ts'
 
@@ -30,13 +30,10 @@ describe.skipIf(kubeconfig === undefined)('in a cluster', () => {
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'berth-sessions-'))
     snapshots = await startSnapshotServer()
-    const parts = { clock: systemClock, time: machineTime, log: createLog('warn') }
-    const options = { kubeconfig, image, installation: directory, environment: {}, dataRoots: {} }
-    executor = snapshots.attach(new KubernetesExecutor({ ...options, ...parts }))
+    executor = snapshots.attach(openCluster({ kubeconfig, image, installation: directory }))
   })
   afterAll(async () => {
-    for (const { handle } of (await executor?.list()) ?? []) await executor.forget(handle)
-    await executor?.close()
+    await clearExecutor(executor)
     snapshots?.close()
     await rm(directory, { recursive: true })
   })

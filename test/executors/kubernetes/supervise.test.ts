@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { superviseScript } from '../../../src/executors/kubernetes/pod.ts'
+import { makeDirectory } from '../directory.ts'
 
 /** The first process of a pod, in a namespace of processes of its own. */
 
@@ -14,11 +14,10 @@ const path = (name: string) => join(directory, name)
 const said = () => readFile(path('said'), 'utf8')
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'berth-supervise-'))
+  directory = await makeDirectory('supervise')
   for (const name of ['orders', 'run', 'bin']) await mkdir(path(name))
   await writeFile(path('said'), '')
 })
-afterEach(() => rm(directory, { recursive: true }))
 
 interface Arguments {
   shell?: string

@@ -1,17 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Executor } from '../../../src/executors/executor.ts'
-import { KubernetesExecutor } from '../../../src/executors/kubernetes/kubernetes.ts'
 import { annotations, makeHandle, podLabels } from '../../../src/executors/kubernetes/names.ts'
 import { createLog } from '../../../src/platform/log.ts'
-import { machineTime } from '../../support/clock.ts'
 import { until } from '../../support/until.ts'
 import { type ClusterServer, fastClock, startClusterServer } from '../cluster-server.ts'
+import { makeDirectory } from '../directory.ts'
 import { observe, resourcesOf, runOf } from '../runs.ts'
+import { openCluster } from './open-cluster.ts'
 
 /** Answers of a proxy instead of the API server, and answers to retry. */
 
@@ -19,26 +16,17 @@ let directory: string
 let server: ClusterServer
 let executor: Executor
 
-const options = () => ({
-  kubeconfig: server.kubeconfig,
-  installation: 'test',
-  environment: {},
-  image: 'i',
-  dataRoots: {},
-  clock: fastClock(50),
-  time: machineTime,
-  log: createLog('silent'),
-})
+const open = (rate: number) =>
+  openCluster({ kubeconfig: server.kubeconfig, clock: fastClock(rate), log: createLog('silent') })
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'berth-kubernetes-troubles-'))
+  directory = await makeDirectory('kubernetes-troubles')
   server = await startClusterServer(directory)
-  executor = new KubernetesExecutor(options())
+  executor = open(50)
 })
 afterEach(async () => {
   await executor.close()
   await server.close()
-  await rm(directory, { recursive: true })
 })
 
 const run = runOf({ command: ['true'] })
@@ -186,7 +174,7 @@ describe('while the cluster cannot serve', () => {
   })
 
   it('an inherited start ends only if it is aborted', async () => {
-    const slow = new KubernetesExecutor({ ...options(), clock: fastClock(500) })
+    const slow = open(500)
     const cancelled = new AbortController()
     // Twenty minutes and more.
     const starting = slow.start({ ...run, inherited: true }, cancelled.signal)

@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { BackendUnreachable } from '../../../src/executors/backend/unreachable.ts'
 import { ClusterApi } from '../../../src/executors/kubernetes/cluster.ts'
@@ -14,6 +11,7 @@ import { createLog } from '../../../src/platform/log.ts'
 import { machineTime } from '../../support/clock.ts'
 import { until } from '../../support/until.ts'
 import { type ClusterServer, fastClock, startClusterServer } from '../cluster-server.ts'
+import { makeDirectory } from '../directory.ts'
 
 /** Watches of an API server that ends, cuts off and freezes its answers. */
 
@@ -32,7 +30,7 @@ let named: string[]
 let pauses: number
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'berth-watch-'))
+  directory = await makeDirectory('watch')
   server = await startClusterServer(directory)
   const fast = fastClock(rate)
   clock = {
@@ -53,7 +51,6 @@ afterEach(async () => {
   await watching
   cluster.close()
   await server.close()
-  await rm(directory, { recursive: true })
 })
 
 async function watch(): Promise<void> {

@@ -4,12 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Executor } from '../../../src/executors/executor.ts'
-import { KubernetesExecutor } from '../../../src/executors/kubernetes/kubernetes.ts'
-import { systemClock } from '../../../src/platform/clock.ts'
-import { createLog } from '../../../src/platform/log.ts'
-import { machineTime } from '../../support/clock.ts'
 import { until } from '../../support/until.ts'
-import { observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
+import { clearExecutor, observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
+import { openCluster } from './open-cluster.ts'
 import { fieldOf, image, kubeconfig, kubectl } from './real-cluster.ts'
 
 /** Real displays, where there is a cluster and the image of the tests has an X server. */
@@ -30,24 +27,13 @@ describe.skipIf(kubeconfig === undefined || !hasServer)('an X11 display in a clu
   let executor: Executor
 
   const open = (x11Image: string | null = image) =>
-    new KubernetesExecutor({
-      kubeconfig,
-      installation: directory,
-      environment: {},
-      image,
-      x11Image: x11Image ?? undefined,
-      dataRoots: {},
-      clock: systemClock,
-      time: machineTime,
-      log: createLog('warn'),
-    })
+    openCluster({ kubeconfig, installation: directory, image, x11Image: x11Image ?? undefined })
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'berth-x11-'))
-    executor = await open()
+    executor = open()
   })
   afterAll(async () => {
-    for (const { handle } of (await executor.list?.()) ?? []) await executor.forget?.(handle)
-    await executor.close()
+    await clearExecutor(executor)
     await rm(directory, { recursive: true })
   })
 

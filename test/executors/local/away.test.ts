@@ -1,8 +1,7 @@
 import { execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -11,7 +10,8 @@ import { findProcess } from '../../../src/executors/local/processes.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { recordLines } from '../../support/recorded-lines.ts'
 import { until } from '../../support/until.ts'
-import { observe, read, removeSpool, runOf, untilEnded, untilState } from '../runs.ts'
+import { makeDirectory } from '../directory.ts'
+import { observe, read, runOf, untilEnded, untilState } from '../runs.ts'
 import { openLocal } from './runs.ts'
 
 /** A data directory that disappears for a while: its runs continue, and the executor reports no end and creates nothing. */
@@ -35,7 +35,7 @@ async function startEndless() {
 }
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'berth-away-'))
+  directory = await makeDirectory('away')
   dataDir = join(directory, 'data')
   awayDir = join(directory, 'data.away')
   spoolDir = join(dataDir, 'local', 'p')
@@ -56,7 +56,6 @@ afterEach(async () => {
     await executor.forget?.(runId)
   }
   await executor.close()
-  await removeSpool(directory)
 })
 
 it('runs keep their state over any number of inspections while the directory is missing', async () => {

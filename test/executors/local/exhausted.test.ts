@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
-import { appendFile, mkdir, mkdtemp, readdir, readFile, rename, rmdir, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { appendFile, mkdir, readdir, readFile, rename, rmdir, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { cgroupTreeOf } from '../../support/cgroup-tree.ts'
 import { mountSmallDisk } from '../../support/small-disk.ts'
 import { until } from '../../support/until.ts'
-import { removeSpool, runOf, untilEnded } from '../runs.ts'
+import { makeDirectory } from '../directory.ts'
+import { runOf, untilEnded } from '../runs.ts'
 import { openLocal } from './runs.ts'
 
 /** Starts on a machine without disk space, open files or processes: the jobs wait and do not fail. */
@@ -53,7 +53,7 @@ it.for([3, 7])('an exit record cut off by a full disk after %i bytes is complete
 })
 
 it.skipIf(process.platform !== 'linux')('a run waits for open files', async () => {
-  const spoolDir = await mkdtemp(join(tmpdir(), 'berth-local-'))
+  const spoolDir = await makeDirectory('local')
   const executor = await openLocal(spoolDir)
   await untilEnded(executor, await executor.start(exits(0)))
   const first = spawnerOf(spoolDir)
@@ -70,13 +70,12 @@ it.skipIf(process.platform !== 'linux')('a run waits for open files', async () =
   expect(await untilEnded(executor, await executor.start(exits(6)))).toMatchObject({ exitCode: 6 })
   expect(spawnerOf(spoolDir)).toBe(first)
   await executor.close()
-  await removeSpool(spoolDir)
 })
 
 it.skipIf(limitsProcesses === undefined)(
   'a run whose supervisor cannot start all processes has not begun',
   async (context) => {
-    const spoolDir = await mkdtemp(join(tmpdir(), 'berth-local-'))
+    const spoolDir = await makeDirectory('local')
     const executor = await openLocal(spoolDir, { usesCgroups: false })
     await untilEnded(executor, await executor.start(exits(0)))
     const cgroup = join(limitsProcesses ?? '', basename(spoolDir))
@@ -101,14 +100,13 @@ it.skipIf(limitsProcesses === undefined)(
     await executor.close()
     await until(async () => (await now()) === 0, { what: 'it is empty' })
     await rmdir(cgroup)
-    await removeSpool(spoolDir)
   },
 )
 
 it.skipIf(process.platform !== 'linux')(
   'pipes that cannot be created for lack of file descriptors leak none',
   async () => {
-    const spoolDir = await mkdtemp(join(tmpdir(), 'berth-local-'))
+    const spoolDir = await makeDirectory('local')
     const script = `
     import { readdirSync } from 'node:fs'
     import { PipeStock } from '${new URL('../../../src/executors/local/pipes.ts', import.meta.url)}'
@@ -120,6 +118,5 @@ it.skipIf(process.platform !== 'linux')(
     console.log(code, count() - before < 10)`
     const args = ['--nofile=60:60', process.execPath, '--input-type=module', '-e', script]
     expect(execFileSync('prlimit', args, { encoding: 'utf8' })).toBe('EMFILE true\n')
-    await removeSpool(spoolDir)
   },
 )

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { mountSmallDisk } from '../../support/small-disk.ts'
 import { until } from '../../support/until.ts'
+import { makeDirectory } from '../directory.ts'
 import { observe, runOf, untilEnded } from '../runs.ts'
 import { openLocal } from './runs.ts'
 
@@ -34,7 +34,7 @@ it.each([
 ])('output of a job that %s waits in its pipe while the disk is full', async (_, last) => {
   await using disk = await mountSmallDisk(1)
   if (!disk) return
-  const signals = await mkdtemp(join(tmpdir(), 'berth-signals-'))
+  const signals = await makeDirectory('signals')
   const executor = await openLocal(join(disk.path, 'spool'))
   const line = 'x'.repeat(500)
   const print = `i=0; while [ $i -lt ${count} ]; do i=$((i+1)); echo "${line} $i"; sleep 0.05; done`
@@ -59,5 +59,4 @@ it.each([
   expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: last === 'exit 3' ? 3 : 137 })
   await executor.forget?.(handle)
   await executor.close()
-  await rm(signals, { recursive: true })
 })

@@ -1,12 +1,12 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { chmod, mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { JobSpec } from '../../../src/domain/spec.ts'
-import { removeSpool, runOf } from '../runs.ts'
+import { makeDirectory } from '../directory.ts'
+import { runOf } from '../runs.ts'
 
 /** A job has the three files of its streams, whatever the program had open that started the server. */
 const bash = ['/bin/bash', '/usr/bin/bash'].find((path) => existsSync(path))
@@ -17,7 +17,7 @@ let directory: string
 let server: ChildProcess
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'berth-files-'))
+  directory = await makeDirectory('files')
   await chmod(directory, 0o755)
   await writeFile(join(directory, 'pre'), ':\n')
   const script = 'exec 11</etc/hosts 37</etc/hosts 251</etc/passwd; exec "$0" "$@"'
@@ -28,7 +28,6 @@ beforeEach(async () => {
 afterEach(async () => {
   server.kill()
   await once(server, 'exit')
-  await removeSpool(directory)
 })
 
 const specs: Partial<JobSpec>[] = [

@@ -1,8 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -10,11 +9,9 @@ import type { Executor, RunSpec } from '../../../src/executors/executor.ts'
 import { createLocalExecutor } from '../../../src/executors/local/local.ts'
 import { rankLauncher } from '../../../src/executors/process/scripts.ts'
 import { readLoginPath, removeNpmFolders } from '../../../src/executors/process/search-path.ts'
-import { systemClock } from '../../../src/platform/clock.ts'
-import { createLog } from '../../../src/platform/log.ts'
-import { machineTime } from '../../support/clock.ts'
 import { root } from '../../support/sources.ts'
-import { read, removeSpool, resourcesOf, runOf, untilEnded } from '../runs.ts'
+import { makeDirectory } from '../directory.ts'
+import { machineParts, read, resourcesOf, runOf, untilEnded } from '../runs.ts'
 
 /** The start of a command: environment, files, scripts, ranks. */
 
@@ -25,19 +22,16 @@ const open = (more: { PATH?: string } = {}) =>
   createLocalExecutor({
     spoolDir: join(directory, 'spool'),
     environment: { PATH: '/usr/bin:/bin', HOME: directory, ...more },
-    clock: systemClock,
-    time: machineTime,
-    log: createLog('warn'),
+    ...machineParts,
   })
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'berth-launch-'))
+  directory = await makeDirectory('launch')
   executor = await open()
 })
 
 afterEach(async () => {
   await executor.close()
-  await removeSpool(directory)
 })
 
 it('a kill while a run file is written leaves the file complete or missing', async () => {

@@ -1,15 +1,14 @@
-import { mkdtemp } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLocalExecutor } from '../../../src/executors/local/local.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { machineTime } from '../../support/clock.ts'
 import { commandOf, contract, startsAt } from '../contract.ts'
-import { removeSpool, runOf } from '../runs.ts'
+import { makeDirectory } from '../directory.ts'
+import { runOf } from '../runs.ts'
 
 contract('local', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'berth-local-'))
+  const directory = await makeDirectory('local')
   const marks = new Map<string, string>()
   const options = {
     spoolDir: join(directory, 'spool'),
@@ -26,6 +25,5 @@ contract('local', async () => {
       return run
     },
     starts: ({ runId }) => startsAt(marks.get(runId) ?? ''),
-    remove: () => removeSpool(directory),
   }
 })

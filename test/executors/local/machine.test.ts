@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, rm, rmdir, writeFile } from 'node:fs/promises'
-import { tmpdir, totalmem } from 'node:os'
+import { mkdir, readdir, rmdir, writeFile } from 'node:fs/promises'
+import { totalmem } from 'node:os'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -8,6 +8,7 @@ import { detectMachine } from '../../../src/executors/local/machine.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { cgroupTreeOf } from '../../support/cgroup-tree.ts'
 import { recordLines } from '../../support/recorded-lines.ts'
+import { makeDirectory } from '../directory.ts'
 
 const gib = 1024 ** 3
 
@@ -15,12 +16,11 @@ const gib = 1024 ** 3
 let folder: string
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'berth-path-'))
+  folder = await makeDirectory('path')
   vi.stubEnv('PATH', folder)
 })
 afterEach(async () => {
   vi.unstubAllEnvs()
-  await rm(folder, { recursive: true, force: true })
 })
 
 async function detect() {

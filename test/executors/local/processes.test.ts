@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Executor, type RunSpec, StartFailed } from '../../../src/executors/executor.ts'
@@ -10,7 +9,8 @@ import { createLog } from '../../../src/platform/log.ts'
 import { machineTime } from '../../support/clock.ts'
 import { root } from '../../support/sources.ts'
 import { until } from '../../support/until.ts'
-import { observe, read, removeSpool, resourcesOf, runOf, untilEnded } from '../runs.ts'
+import { makeDirectory } from '../directory.ts'
+import { observe, read, resourcesOf, runOf, untilEnded } from '../runs.ts'
 
 let directory: string
 let spoolDir: string
@@ -37,7 +37,7 @@ const open = (more: { hasGpus?: boolean; deadlineSlackSeconds?: number } = {}) =
   })
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'berth-local-'))
+  directory = await makeDirectory('local')
   spoolDir = join(directory, 'spool')
   executor = await open()
 })
@@ -45,7 +45,6 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const runId of await readdir(join(spoolDir, 'runs'))) await executor.stop(runId, 0)
   await executor.close()
-  await removeSpool(directory)
 })
 
 async function finish(run: RunSpec) {

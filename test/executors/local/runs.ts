@@ -1,22 +1,15 @@
-import { mkdtemp } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach } from 'vitest'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { createLocalExecutor, type LocalOptions } from '../../../src/executors/local/local.ts'
-import { systemClock } from '../../../src/platform/clock.ts'
-import { createLog } from '../../../src/platform/log.ts'
-import { machineTime } from '../../support/clock.ts'
-import { removeSpool } from '../runs.ts'
+import { makeDirectory } from '../directory.ts'
+import { machineParts } from '../runs.ts'
 
 /** The executor `local` with the environment of the tests. */
 export const openLocal = (spoolDir: string, more: Partial<LocalOptions> = {}): Promise<Executor> =>
   createLocalExecutor({
     spoolDir,
     environment: process.env,
-    clock: systemClock,
-    time: machineTime,
-    log: createLog('warn'),
+    ...machineParts,
     ...more,
   })
 
@@ -36,12 +29,11 @@ export function openLocalPerTest(): Local {
     },
   } as Local
   beforeEach(async () => {
-    local.spoolDir = await mkdtemp(join(tmpdir(), 'berth-local-'))
+    local.spoolDir = await makeDirectory('local')
     local.executor = await openLocal(local.spoolDir)
   })
   afterEach(async () => {
     await local.executor.close()
-    await removeSpool(local.spoolDir)
   })
   return local
 }

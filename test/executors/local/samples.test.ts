@@ -1,13 +1,13 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { Executor, Sample } from '../../../src/executors/executor.ts'
 import { createHandlerExecutor } from '../../../src/executors/handler/handler.ts'
 import type { LocalExecutor } from '../../../src/executors/local/local.ts'
 import { parseUse } from '../../../src/executors/local/processes.ts'
 import { CgroupReader } from '../../../src/executors/local/samples.ts'
 import { until } from '../../support/until.ts'
+import { makeDirectory } from '../directory.ts'
 import { runOf, untilState } from '../runs.ts'
 import { openLocalPerTest } from './runs.ts'
 
@@ -75,9 +75,8 @@ describe('files of cgroups', () => {
   let root: string
   const reader = new CgroupReader()
   beforeEach(async () => {
-    root = await mkdtemp(join(tmpdir(), 'berth-cgroups-'))
+    root = await makeDirectory('cgroups')
   })
-  afterEach(() => rm(root, { recursive: true }))
 
   async function make(name: string, files: Record<string, string>): Promise<string> {
     const path = join(root, name, 'run_1')

@@ -1,8 +1,5 @@
 import { createLocalExecutor } from '../../../src/executors/local/local.ts'
-import { systemClock } from '../../../src/platform/clock.ts'
-import { createLog } from '../../../src/platform/log.ts'
-import { machineTime } from '../../support/clock.ts'
-import { read } from '../runs.ts'
+import { machineParts, read } from '../runs.ts'
 
 /** A process that starts and stops runs on request, reports their first output, and waits to be killed. */
 const [, , spoolDir = ''] = process.argv
@@ -10,9 +7,7 @@ const options = {
   spoolDir,
   environment: process.env,
   deadlineSlackSeconds: 0,
-  clock: systemClock,
-  time: machineTime,
-  log: createLog('warn'),
+  ...machineParts,
 }
 const executor = await createLocalExecutor(options)
 type Stop = { stop: string; graceMs: number }

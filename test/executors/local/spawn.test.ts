@@ -1,14 +1,11 @@
-import { mkdtemp } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { Spawner } from '../../../src/executors/local/spawner.ts'
 import { locateFiles } from '../../../src/executors/local/spool.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
-import { removeSpool } from '../runs.ts'
+import { makeDirectory } from '../directory.ts'
 
 it('the spawner stops watching a failed start', async () => {
-  const spoolDir = await mkdtemp(join(tmpdir(), 'berth-local-'))
+  const spoolDir = await makeDirectory('local')
   const spawner = new Spawner(spoolDir, systemClock, () => undefined)
   const files = locateFiles(spoolDir, 'run-1') ?? expect.unreachable('no files')
   const launch = { argv: ['/bin/true'], limitSeconds: 0, cwd: '/', environment: {}, account: null }
@@ -18,5 +15,4 @@ it('the spawner stops watching a failed start', async () => {
   await expect(started).rejects.toMatchObject({ reason: 'BAD_SPEC' })
   expect(spawner.watches('run-1')).toBe(false)
   spawner.close()
-  await removeSpool(spoolDir)
 })

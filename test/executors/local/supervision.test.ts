@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, statSync } from 'node:fs'
-import { appendFile, chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -12,7 +12,8 @@ import type { LocalOptions } from '../../../src/executors/local/local.ts'
 import { findProcess } from '../../../src/executors/local/processes.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { until } from '../../support/until.ts'
-import { observe, read, removeSpool, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
+import { makeDirectory } from '../directory.ts'
+import { observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
 import { openLocal } from './runs.ts'
 
 /** Supervision of real processes, with and without a cgroup for each run. */
@@ -26,7 +27,7 @@ const reopen = async (more: Partial<LocalOptions> = {}) => {
 }
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'berth-local-'))
+  directory = await makeDirectory('local')
   await chmod(directory, 0o755)
   spoolDir = join(directory, 'spool')
   executor = await openLocal(spoolDir)
@@ -39,7 +40,6 @@ afterEach(async () => {
     await executor.forget?.(runId)
   }
   await executor.close()
-  await removeSpool(directory)
 })
 
 const sh = (script: string, spec: Parameters<typeof runOf>[0] = {}, run: Partial<RunSpec> = {}) =>

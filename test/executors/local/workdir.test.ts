@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
-import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, chown, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { JobSpec } from '../../../src/domain/spec.ts'
+import { makeDirectory } from '../directory.ts'
 import { observe, read, runOf, untilEnded } from '../runs.ts'
 import { openLocalPerTest } from './runs.ts'
 
@@ -16,7 +16,7 @@ describe.skipIf(!isRoot)('a workdir that only another account may enter', () => 
   let secret: string
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'berth-workdir-'))
+    folder = await makeDirectory('workdir')
     await chmod(folder, 0o755)
     secret = join(folder, 'secret')
     await mkdir(join(secret, 'in'), { recursive: true })
@@ -25,7 +25,6 @@ describe.skipIf(!isRoot)('a workdir that only another account may enter', () => 
     await chmod(join(secret, 'in'), 0o777)
     await chmod(secret, 0o700)
   })
-  afterEach(() => rm(folder, { recursive: true }))
 
   const start = (spec: Partial<JobSpec>, unixUser: string | null = 'nobody') =>
     local.executor.start(runOf({ command: ['/bin/sh', '-c', 'echo x >written'], ...spec }, { unixUser }))
@@ -85,10 +84,9 @@ describe.skipIf(!isRoot)('a workdir that only another account may enter', () => 
 })
 
 it.skipIf(isRoot)('a directory that the account of the server may not enter is refused as missing', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'berth-workdir-'))
+  const folder = await makeDirectory('workdir')
   await chmod(folder, 0o600)
   const run = runOf({ command: ['true'], workdir: folder })
   await expect(local.executor.start(run)).rejects.toMatchObject({ reason: 'WORKDIR_NOT_FOUND' })
   expect(await observe(local.executor, run.runId)).toEqual({ state: 'gone' })
-  await rm(folder, { recursive: true })
 })

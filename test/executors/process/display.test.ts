@@ -1,14 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, open, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { sendSignal } from '../../../src/executors/local/processes.ts'
 import { displayScript } from '../../../src/executors/process/display.ts'
 import { until } from '../../support/until.ts'
+import { makeDirectory } from '../directory.ts'
 
 /** The first process of the container of a display, with stand-ins for the X servers and for nvidia-smi. */
 
@@ -16,14 +16,13 @@ let directory: string
 let child: ChildProcess | null
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'berth-display-'))
+  directory = await makeDirectory('display')
   await mkdir(join(directory, '.X11-unix'))
   child = null
 })
 afterEach(async () => {
   // Kills the group, as the end of a container would: its first process may be over, and others of its group not.
   if (child?.pid) sendSignal(-child.pid, 'SIGKILL')
-  await rm(directory, { recursive: true })
 })
 
 const inFolder = (name: string) => join(directory, '.X11-unix', name)

@@ -1,12 +1,12 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { initScript } from '../../../src/executors/container/create.ts'
 import { isWhole } from '../../support/whole.ts'
+import { makeDirectory } from '../directory.ts'
 
 /** The first process of a container, in a new pid namespace. */
 const rounds = isWhole ? 20 : 5
@@ -66,14 +66,13 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a container', ()
   it.each(withoutHelpers)(
     'starts the command directly if no helper program is usable: %s with another %s',
     async ([shell = '', ...args], programs) => {
-      const directory = await mkdtemp(join(tmpdir(), 'berth-first-process-'))
+      const directory = await makeDirectory('first-process')
       const program = join(directory, 'program')
       await writeFile(program, `#!/bin/sh\necho "$0 $*" >${directory}/begun\n`, { mode: 0o755 })
       const bind = `for each in ${programs}; do [ ! -e $each ] || mount --bind ${program} $each; done; exec "$@"`
       const apart = ['--mount', '--propagation', 'private', '/bin/sh', '-c', bind, 'sh', 'unshare']
       execFileSync('unshare', [...apart, ...first([shell, ...args], '/bin/true')], { stdio: 'ignore' })
       expect(await readdir(directory)).toEqual(['program'])
-      await rm(directory, { recursive: true })
     },
   )
 

@@ -1,7 +1,6 @@
-import { appendFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { appendFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { StartFailed } from '../../../src/executors/executor.ts'
 import { createSimulatedExecutor } from '../../../src/executors/simulated/simulated.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
@@ -9,6 +8,7 @@ import { createLog } from '../../../src/platform/log.ts'
 import { createFakeClock, machineTime } from '../../support/clock.ts'
 import { until } from '../../support/until.ts'
 import { type Behaviour, contract } from '../contract.ts'
+import { makeDirectory } from '../directory.ts'
 import { observe, read, runOf } from '../runs.ts'
 
 const log = createLog('warn')
@@ -24,21 +24,19 @@ function environmentOf({ lines, exitCode, endless, ignoresTerm }: Behaviour) {
 }
 
 contract('simulated', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'berth-simulated-'))
+  const dataDir = await makeDirectory('simulated')
   return {
     open: () => createSimulatedExecutor({ dataDir, clock: systemClock, time: machineTime, log }),
     run: (behaviour) => runOf({ environment: environmentOf(behaviour) }),
     starts: async () => null,
-    remove: () => rm(dataDir, { recursive: true }),
   }
 })
 
 describe('the simulated executor', () => {
   let dataDir: string
   beforeEach(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), 'berth-simulated-'))
+    dataDir = await makeDirectory('simulated')
   })
-  afterEach(() => rm(dataDir, { recursive: true }))
 
   const open = async (clock = createFakeClock()) => ({
     clock,

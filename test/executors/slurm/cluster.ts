@@ -7,11 +7,8 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll } from 'vitest'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { createSlurmExecutor, type SlurmOptions } from '../../../src/executors/slurm/slurm.ts'
-import { systemClock } from '../../../src/platform/clock.ts'
-import { createLog } from '../../../src/platform/log.ts'
-import { machineTime } from '../../support/clock.ts'
 import { until } from '../../support/until.ts'
-import { read, resourcesOf, runOf, untilEnded } from '../runs.ts'
+import { machineParts, read, resourcesOf, runOf, untilEnded } from '../runs.ts'
 
 /**
  * A real Slurm, where the environment names its slurm.conf: `npm run test:executors` starts one of two nodes with four
@@ -30,9 +27,7 @@ export const openSlurm = (directory: string, more: Partial<SlurmOptions> = {}) =
     pool: 'cluster',
     hasRuns: async () => false,
     environment: { ...process.env, SLURM_CONF: conf },
-    clock: systemClock,
-    time: machineTime,
-    log: createLog('warn'),
+    ...machineParts,
     ...more,
   })
 

@@ -1,19 +1,18 @@
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { BackendRefused, BackendUnreachable } from '../../../src/executors/backend/unreachable.ts'
 import { createSlurm } from '../../../src/executors/slurm/commands.ts'
 import { until } from '../../support/until.ts'
+import { makeDirectory } from '../directory.ts'
 
 /** Commands of Slurm that are scripts of a site, and misbehave. */
 
 let directory: string
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'berth-commands-'))
+  directory = await makeDirectory('commands')
 })
-afterEach(() => rm(directory, { recursive: true }))
 
 async function ask(script: string, { mode = 0o755, timeoutMs = 10_000, input = '' } = {}) {
   const sbatch = join(directory, 'sbatch')

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process'
-import { chmod, chown, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, chown, mkdir, readdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { Layout } from '../../../src/executors/slurm/layout.ts'
 import { isWholeMount } from '../../../src/executors/slurm/mounts.ts'
 import { mountSmallDisk } from '../../support/small-disk.ts'
+import { makeDirectory } from '../directory.ts'
 
 /** The folders of a pool, and a `sharedDir` that is there without its file system. */
 
@@ -45,7 +45,7 @@ it('a new pool accepts a bind-mounted folder as sharedDir', async (test) => {
 })
 
 it('no folder is created for a pool that already has runs', async () => {
-  const sharedDir = await mkdtemp(join(tmpdir(), 'berth-layout-'))
+  const sharedDir = await makeDirectory('layout')
   const layout = layoutOf(sharedDir, true)
   await expect(layout.checkReadable()).rejects.toMatchObject(
     told('has no folder cluster/server, but the pool has runs: mount'),
@@ -53,7 +53,6 @@ it('no folder is created for a pool that already has runs', async () => {
   expect(await readdir(sharedDir)).toEqual([])
   await mkdir(join(sharedDir, 'cluster', 'server'), { recursive: true })
   await layout.checkReadable()
-  await rm(sharedDir, { recursive: true })
 })
 
 describe('folders that another account controls', () => {
@@ -66,9 +65,8 @@ describe('folders that another account controls', () => {
     await chown(path(...names), other, other)
   }
   beforeEach(async () => {
-    sharedDir = await mkdtemp(join(tmpdir(), 'berth-layout-'))
+    sharedDir = await makeDirectory('layout')
   })
-  afterEach(() => rm(sharedDir, { recursive: true }))
   const demand = () => layoutOf(sharedDir).checkWritable()
 
   it.runIf(isRoot).each<[string, () => Promise<unknown>, string]>([

@@ -1,7 +1,6 @@
-import { lutimes, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { lutimes, mkdir, readdir, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { ForgottenRuns } from '../../../src/executors/slurm/forgotten.ts'
 import { Layout } from '../../../src/executors/slurm/layout.ts'
 import { Observer } from '../../../src/executors/slurm/observer.ts'
@@ -11,6 +10,7 @@ import { parseQueue } from '../../../src/executors/slurm/squeue-output.ts'
 import type { Time } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { createFakeClock, type FakeClock } from '../../support/clock.ts'
+import { makeDirectory } from '../directory.ts'
 
 /** Observations of runs while Slurm and the clocks misbehave. */
 
@@ -35,7 +35,7 @@ const skewMs = 3_600_000
 const time = { nowMs: () => Date.now() - skewMs } as Time
 
 beforeEach(async () => {
-  sharedDir = await mkdtemp(join(tmpdir(), 'berth-observer-'))
+  sharedDir = await makeDirectory('observer')
   layout = new Layout(sharedDir, 'cluster', async () => false)
   await layout.checkReadable()
   clock = createFakeClock()
@@ -55,7 +55,6 @@ beforeEach(async () => {
     onChange: (handle) => void changed.push(handle),
   })
 })
-afterEach(() => rm(sharedDir, { recursive: true }))
 
 async function begun(runId: string): Promise<string> {
   const directory = join(layout.runs, runId)

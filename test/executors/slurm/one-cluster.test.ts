@@ -1,12 +1,12 @@
-import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { BackendRefused, BackendUnreachable } from '../../../src/executors/backend/unreachable.ts'
 import type { Slurm, SlurmCommand } from '../../../src/executors/slurm/commands.ts'
 import { Layout } from '../../../src/executors/slurm/layout.ts'
 import { checkClusterName } from '../../../src/executors/slurm/one-cluster.ts'
 import { createFakeClock, type FakeClock } from '../../support/clock.ts'
+import { makeDirectory } from '../directory.ts'
 
 /** A server whose SLURM_CONF leads to another cluster than before. */
 
@@ -18,14 +18,13 @@ let failure: Error | null
 let asked: SlurmCommand['command'][]
 
 beforeEach(async () => {
-  sharedDir = await mkdtemp(join(tmpdir(), 'berth-one-cluster-'))
+  sharedDir = await makeDirectory('one-cluster')
   clock = createFakeClock()
   name = 'one'
   hasRuns = true
   failure = null
   asked = []
 })
-afterEach(() => rm(sharedDir, { recursive: true, force: true }))
 
 async function open(): Promise<Slurm> {
   const layout = new Layout(sharedDir, 'pool', async () => false)

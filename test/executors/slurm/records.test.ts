@@ -1,23 +1,22 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { chmod, chown, lutimes, mkdir, mkdtemp, readdir, rm, symlink, truncate, writeFile } from 'node:fs/promises'
+import { chmod, chown, lutimes, mkdir, readdir, symlink, truncate, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { Layout } from '../../../src/executors/slurm/layout.ts'
 import { openRunSpool, readRecords, removeDrafts, removeRun } from '../../../src/executors/slurm/run-files.ts'
+import { makeDirectory } from '../directory.ts'
 
 /** The records of a run whose job writes into its directory what it likes, because that belongs to its account. */
 
 const isRoot = process.getuid?.() === 0
 let directory: string
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'berth-records-'))
+  directory = await makeDirectory('records')
 })
-afterEach(() => rm(directory, { recursive: true, force: true }))
 
 const record = (name: string, text: string) => symlink(text, join(directory, name))
 const read = () => readRecords({ runId: 'run_a', directory })

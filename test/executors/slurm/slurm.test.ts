@@ -1,18 +1,18 @@
 import { execFile } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { until } from '../../support/until.ts'
 import { commandOf, contract, startsAt } from '../contract.ts'
+import { makeDirectory } from '../directory.ts'
 import { observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
 import { openerOf } from '../snapshot-files.ts'
 import { conf, hasCgroups, onMain, openSlurm, type Run, type Spec, sh, small, tasks, useSlurm } from './cluster.ts'
 
 describe.skipIf(conf === undefined)(`with ${conf}`, () => {
   contract('slurm', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'berth-slurm-'))
+    const directory = await makeDirectory('slurm')
     for (const name of ['marks', 'shared']) await mkdir(join(directory, name))
     return {
       open: () => openSlurm(directory),
@@ -21,7 +21,6 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
         return { ...run, spec: { ...run.spec, command: commandOf(behaviour, join(directory, 'marks', run.runId)) } }
       },
       starts: ({ runId }) => startsAt(join(directory, 'marks', runId)),
-      remove: () => rm(directory, { recursive: true }),
     }
   })
 
@@ -263,7 +262,7 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
     })
 
     it('enters its workdir with its account’s rights, without revealing unreachable directories', async () => {
-      const closed = await mkdtemp(join(tmpdir(), 'berth-closed-'))
+      const closed = await makeDirectory('closed')
       await mkdir(join(closed, 'in'), { mode: 0o777 })
       const messages = await Promise.all(
         ['in', 'no'].map(async (name) => {
@@ -276,7 +275,6 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
         }),
       )
       expect(messages[0]).toBe(messages[1])
-      await rm(closed, { recursive: true })
     })
 
     it.skipIf(!hasCgroups)('over its memory limit ends as OOM_KILLED, and reports the limit', async () => {

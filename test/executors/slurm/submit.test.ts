@@ -1,7 +1,6 @@
-import { mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { oneUser } from '../../../src/executors/accounts/account.ts'
 import { BackendRefused, BackendUnreachable } from '../../../src/executors/backend/unreachable.ts'
 import { StartFailed } from '../../../src/executors/executor.ts'
@@ -10,11 +9,11 @@ import { findRunDirectory, readRecords } from '../../../src/executors/slurm/run-
 import { createSlurmExecutor } from '../../../src/executors/slurm/slurm.ts'
 import type { SlurmJob } from '../../../src/executors/slurm/squeue-output.ts'
 import { Submitter } from '../../../src/executors/slurm/submit.ts'
-import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
-import { createFakeClock, type FakeClock, machineTime } from '../../support/clock.ts'
+import { createFakeClock, type FakeClock } from '../../support/clock.ts'
 import { until } from '../../support/until.ts'
-import { resourcesOf, runOf } from '../runs.ts'
+import { makeDirectory } from '../directory.ts'
+import { machineParts, resourcesOf, runOf } from '../runs.ts'
 
 /** Two servers over one shared directory, while Slurm is unreachable. */
 
@@ -23,10 +22,9 @@ let sharedDir: string
 let layout: Layout
 
 beforeEach(async () => {
-  sharedDir = await mkdtemp(join(tmpdir(), 'berth-submit-'))
+  sharedDir = await makeDirectory('submit')
   layout = new Layout(sharedDir, 'cluster', noRuns)
 })
-afterEach(() => rm(sharedDir, { recursive: true }))
 
 interface Server {
   clock: FakeClock
@@ -246,8 +244,7 @@ const openExecutor = () =>
     pool: 'cluster',
     hasRuns: noRuns,
     environment: { PATH: '/nowhere' },
-    clock: systemClock,
-    time: machineTime,
+    ...machineParts,
     log: createLog('silent'),
   })
 
