@@ -98,6 +98,13 @@ export async function read(
   return output
 }
 
+/** Starts the run and reads its output until it has ended. */
+export async function finishRun(executor: Executor, run: RunSpec) {
+  const handle = await executor.start(run)
+  const output = await read(executor, handle)
+  return { handle, ...output, ...(await untilEnded(executor, handle)) }
+}
+
 /** Removes all runs of the executor, and closes it. */
 export async function clearExecutor(executor: Executor): Promise<void> {
   for (const { handle } of (await executor.list?.()) ?? []) await executor.forget?.(handle)

@@ -6,7 +6,7 @@ import { deriveRunToken } from '../../src/domain/inside/run-tokens.ts'
 import { DownloadServer } from '../support/downloads.ts'
 import { bearer, mutate, type Person, personWith } from '../support/people.ts'
 import { until } from '../support/until.ts'
-import { fakeExecutor } from './fake-executor.ts'
+import { fakeExecutor, startJob } from './fake-executor.ts'
 
 /** Ports of jobs as pages: `fakeExecutor` reaches the ports of this machine. */
 const users = await DownloadServer.start({
@@ -23,23 +23,9 @@ let page: Server
 let port: number
 const seen: IncomingMessage[] = []
 
-async function startJob(by: Person): Promise<{ jobId: string; runId: string }> {
-  const { submitJob } = await by.data(
-    `mutation { submitJob(input: { spec: { command: ["true"] } }) { ... on SubmitJobSuccess { job { id } } } }`,
-  )
-  const jobId: string = submitJob.job.id
-  const { sql } = server.domain.db
-  await sql.query(`UPDATE job SET state = 'RUNNING', executor = 'local' WHERE id = $1`, [jobId])
-  const [run] = await sql.query<{ id: string }>(
-    `UPDATE run SET state = 'RUNNING', handle = 'h', scheduled_at = berth_now(), started_at = berth_now() WHERE job_id = $1 RETURNING id`,
-    [jobId],
-  )
-  return { jobId, runId: run?.id ?? '' }
-}
-
 beforeAll(async () => {
   ann = await users.researcher('ann')
-  job = await startJob(ann)
+  job = await startJob(server, ann)
   page = createServer((request, response) => {
     seen.push(request)
     const given = [
@@ -222,7 +208,7 @@ describe('the page of a port refuses', () => {
   it('a used, late, changed or misplaced ticket', async () => {
     const name = nameOf(job.jobId)
     const ticket = await openTicket(ann, job.jobId)
-    const other = await startJob(ann)
+    const other = await startJob(server, ann)
     expect((await get(nameOf(other.jobId), ticket)).status).toBe(403)
     expect((await get(nameOf(job.jobId, port - 1), ticket)).status).toBe(403)
     expect((await get(name, `${ticket.slice(0, -1)}${ticket.endsWith('0') ? '1' : '0'}`)).status).toBe(403)
@@ -238,7 +224,7 @@ describe('the page of a port refuses', () => {
 
   it('a cookie of another job or port, the token of a run, and another user', async () => {
     const cookie = await openPage(ann, job.jobId)
-    const other = await startJob(ann)
+    const other = await startJob(server, ann)
     expect((await get(nameOf(other.jobId), '/', { headers: { cookie } })).status).toBe(403)
     expect((await get(nameOf(job.jobId, port - 1), '/', { headers: { cookie } })).status).toBe(403)
     for (const changed of [`${cookie}x`, cookie.replace(/.$/, 'é')])
@@ -273,7 +259,7 @@ describe('the page of a port refuses', () => {
 describe('the page of a port ends', () => {
   it('within seconds of the revocation of its token, with its open requests', async () => {
     const carol = await users.researcher('carol')
-    const own = await startJob(carol)
+    const own = await startJob(server, carol)
     const cookie = await openPage(carol, own.jobId)
     const slow = get(nameOf(own.jobId), '/slow', { headers: { cookie } })
     const socket = await openSocket(nameOf(own.jobId), { cookie })
@@ -288,7 +274,7 @@ describe('the page of a port ends', () => {
   })
 
   it('with the run, and at the end of its session, which is audited with its bytes', async () => {
-    const own = await startJob(ann)
+    const own = await startJob(server, ann)
     const cookie = await openPage(ann, own.jobId)
     await get(nameOf(own.jobId), '/', { method: 'POST', headers: { cookie }, body: 'seven b' })
     const [, sessionId = ''] = /=(session_\w+)/.exec(cookie) ?? []
@@ -327,7 +313,7 @@ describe('the page of a port ends', () => {
 
   it('when its user leaves the team of the job, and when the pool permits no sessions', async () => {
     const { sql } = server.domain.db
-    const own = await startJob(ann)
+    const own = await startJob(server, ann)
     const mia = await users.researcher('mia')
     await sql.query(`UPDATE "user" SET level = 'LEAD' WHERE name = 'mia'`)
     await sql.query(`INSERT INTO team (id, name, account) VALUES ('team_1', 'vision', 'vision')`)

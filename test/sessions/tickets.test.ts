@@ -10,26 +10,12 @@ import { Sessions } from '../../src/sessions/sessions.ts'
 import { DownloadServer } from '../support/downloads.ts'
 import { bearer, mutate, type Person, personWith } from '../support/people.ts'
 import { until } from '../support/until.ts'
-import { fakeExecutor } from './fake-executor.ts'
+import { fakeExecutor, startJob } from './fake-executor.ts'
 
 /** Who may open a session, and the tickets of sessions. */
 const users = await DownloadServer.start({ reached: new Map([['sim', new Map([['local', fakeExecutor]])]]) })
 afterAll(() => users.server[Symbol.asyncDispose]())
 const { server, admin } = users
-
-async function startJob(by: Person): Promise<{ jobId: string; runId: string }> {
-  const { submitJob } = await by.data(
-    `mutation { submitJob(input: { spec: { command: ["true"] } }) { ... on SubmitJobSuccess { job { id } } } }`,
-  )
-  const jobId: string = submitJob.job.id
-  const { sql } = server.domain.db
-  await sql.query(`UPDATE job SET state = 'RUNNING', executor = 'local' WHERE id = $1`, [jobId])
-  const [run] = await sql.query<{ id: string }>(
-    `UPDATE run SET state = 'RUNNING', handle = 'h', scheduled_at = berth_now(), started_at = berth_now() WHERE job_id = $1 RETURNING id`,
-    [jobId],
-  )
-  return { jobId, runId: run?.id ?? '' }
-}
 
 const open = (by: Person, jobId: string, command: readonly string[] = ['cat']) =>
   mutate(by, 'openSession', { input: { jobId, command }, wanted: 'url session { id }' })
@@ -54,7 +40,7 @@ let ann: Person & { tokenId: string }
 let job: { jobId: string; runId: string }
 beforeAll(async () => {
   ann = await users.researcher('ann')
-  job = await startJob(ann)
+  job = await startJob(server, ann)
 })
 
 describe('a ticket', () => {
@@ -78,7 +64,7 @@ describe('a ticket', () => {
 
   it('does not work after its token is revoked, or its job has ended', async () => {
     const leaver = await users.researcher('leaver')
-    const { url } = await open(leaver, (await startJob(leaver)).jobId)
+    const { url } = await open(leaver, (await startJob(server, leaver)).jobId)
     await mutate(admin, 'revokeToken', { input: { tokenId: leaver.tokenId } })
     expect(await connect(url)).toBe(403)
   })
@@ -97,7 +83,7 @@ describe('a ticket', () => {
 describe('a session', () => {
   it('ends within seconds of the revocation of its token', async () => {
     const carol = await users.researcher('carol')
-    const { url } = await open(carol, (await startJob(carol)).jobId)
+    const { url } = await open(carol, (await startJob(server, carol)).jobId)
     const line = new ClientLine({ url: socketUrl(url), take: () => undefined })
     expect(await line.secret).not.toBe('')
     await mutate(admin, 'revokeToken', { input: { tokenId: carol.tokenId } })
@@ -129,7 +115,7 @@ describe('a session', () => {
     await mutate(admin, 'createTeam', { input: { name: 'ml' } })
     const { sql } = server.domain.db
     await sql.query(`INSERT INTO team_member (team_id, user_id) SELECT id, $1 FROM team WHERE name = 'ml'`, [lead.id])
-    const { jobId } = await startJob(ann)
+    const { jobId } = await startJob(server, ann)
     await sql.query(`UPDATE job SET team_id = (SELECT id FROM team WHERE name = 'ml') WHERE id = $1`, [jobId])
     expect(await open(lead.person, jobId)).toMatchObject({ __typename: 'OpenSessionSuccess' })
     expect(await open(other.person, jobId)).toMatchObject({ requiredPermission: 'JOB_EXEC_ALL' })
@@ -141,7 +127,7 @@ describe('a session', () => {
 
   it('has a command of 128 KiB at most, of which the audit log keeps 1,000 characters', async () => {
     const erin = await users.researcher('erin')
-    const { jobId } = await startJob(erin)
+    const { jobId } = await startJob(server, erin)
     const word = 'é'.repeat(32_768)
     expect(await open(erin, jobId, [word, word, 'x'])).toMatchObject({
       __typename: 'InvalidInputProblem',
@@ -157,7 +143,7 @@ describe('a session', () => {
 
   it('is opened many times at once, and refused above the maximum per user', async () => {
     const dora = await users.researcher('dora')
-    const { jobId } = await startJob(dora)
+    const { jobId } = await startJob(server, dora)
     const many = await Promise.all(Array.from({ length: sessionsPerUserMax - 1 }, () => open(dora, jobId)))
     expect(many.filter(({ __typename: type }) => type !== 'OpenSessionSuccess')).toEqual([])
     const last = await Promise.all([1, 2, 3].map(() => open(dora, jobId)))

@@ -16,7 +16,17 @@ import { systemClock } from '../../../src/platform/clock.ts'
 import { until } from '../../support/until.ts'
 import { commandOf, contract, startsAt } from '../contract.ts'
 import { makeDirectory } from '../directory.ts'
-import { clearExecutor, machineParts, observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
+import {
+  clearExecutor,
+  finishRun,
+  machineParts,
+  observe,
+  read,
+  resourcesOf,
+  runOf,
+  untilEnded,
+  untilState,
+} from '../runs.ts'
 import { openerOf } from '../snapshot-files.ts'
 
 /**
@@ -79,11 +89,8 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
     type Spec = Parameters<typeof runOf>[0]
     const start = (spec: Spec, run: Parameters<typeof runOf>[1] = {}) =>
       executor.start(runOf({ resources: small, ...spec }, run))
-    async function finish(spec: Spec, run: Parameters<typeof runOf>[1] = {}) {
-      const handle = await start(spec, run)
-      const output = await read(executor, handle)
-      return { ...output, ...(await untilEnded(executor, handle)) }
-    }
+    const finish = (spec: Spec, run: Parameters<typeof runOf>[1] = {}) =>
+      finishRun(executor, runOf({ resources: small, ...spec }, run))
     const sh = (text: string, spec: Spec = {}): Spec => ({ command: ['/bin/sh', '-c', text], ...spec })
     const refused = (spec: Spec) => start(spec).catch((error: unknown) => error)
 

@@ -12,7 +12,7 @@ import { Engine } from '../../../src/executors/container/engine.ts'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { until } from '../../support/until.ts'
-import { clearExecutor, machineParts, read, resourcesOf, runOf, untilEnded } from '../runs.ts'
+import { clearExecutor, finishRun, machineParts, read, resourcesOf, runOf, untilEnded } from '../runs.ts'
 
 /** Real displays, where the environment names an engine and the image of the tests has an X server. */
 const address = process.env['BERTH_TEST_ENGINE']
@@ -57,11 +57,7 @@ describe.skipIf(address === undefined || !hasServer)(`an X11 display with ${addr
 
   const display = (handle: string) => new Containers(engine, '', systemClock).inspect(`${handle}.x11`)
   const volumes = async () => (await engine.get<{ Volumes: unknown[] | null }>('/volumes')).Volumes?.length ?? 0
-  async function finish(spec: Spec, run: Parameters<typeof runOf>[1] = {}) {
-    const handle = await executor.start(runOf(spec, run))
-    const output = await read(executor, handle)
-    return { handle, ...output, ...(await untilEnded(executor, handle)) }
-  }
+  const finish = (spec: Spec, run: Parameters<typeof runOf>[1] = {}) => finishRun(executor, runOf(spec, run))
 
   it.each([null, 'IN', 'OUT', 'ALL'] as const)(
     'of 1280×960 is ready when the command begins, with isolation %s',

@@ -1,16 +1,11 @@
-import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Executor } from '../../../src/executors/executor.ts'
-import { createHandlerExecutor } from '../../../src/executors/handler/handler.ts'
-import { createLocalExecutor } from '../../../src/executors/local/local.ts'
+import { expect, it } from 'vitest'
 import { readUnsent } from '../../../src/executors/local/unsent-closures.ts'
 import { until } from '../../support/until.ts'
-import { contract, startsAt } from '../contract.ts'
-import { makeDirectory, removeSpool } from '../directory.ts'
-import { machineParts, read, runOf, untilEnded } from '../runs.ts'
+import { read, runOf, untilEnded } from '../runs.ts'
 import { openerOf } from '../snapshot-files.ts'
+import { testContract, useHandlers } from './handlers.ts'
 
 /** Appends a mark when it begins, and behaves as its input says. */
 const behaving = `
@@ -27,54 +22,10 @@ export default {
   },
 }`
 
-const open = async (directory: string) =>
-  createHandlerExecutor(
-    await createLocalExecutor({
-      spoolDir: join(directory, 'spool'),
-      environment: process.env,
-      ...machineParts,
-    }),
-  )
+testContract('behaving.mjs', behaving)
 
-contract('handler', async () => {
-  const directory = await makeDirectory('handler')
-  const module = join(directory, 'behaving.mjs')
-  await writeFile(module, behaving)
-  const marks = new Map<string, string>()
-  return {
-    open: () => open(directory),
-    run(behaviour) {
-      const mark = join(directory, `mark-${marks.size}`)
-      const run = runOf({ handler: module, input: { ...behaviour, mark } })
-      marks.set(run.runId, mark)
-      return run
-    },
-    starts: ({ runId }) => startsAt(marks.get(runId) ?? ''),
-  }
-})
-
-let directory: string
-let executor: Executor
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'berth-handlers-'))
-  executor = await open(directory)
-})
-afterAll(async () => {
-  await executor.close()
-  await removeSpool(directory)
-})
-
-async function outcome(source: string | null, more: { input?: object; closure?: object; name?: string } = {}) {
-  const { input = null, closure = null, name = 'job.mjs' } = more
-  if (source !== null) await writeFile(join(directory, name), source)
-  const run = runOf({ handler: name, workdir: directory, input: input as Record<string, unknown> | null })
-  const handle = await executor.start({ ...run, closure: closure && JSON.stringify(closure) })
-  const output = await read(executor, handle)
-  const ended = await untilEnded(executor, handle)
-  await executor.forget?.(handle)
-  return { ...output, exitCode: ended.exitCode, cause: ended.cause }
-}
+const own = useHandlers('job.mjs')
+const { outcome } = own
 
 const resuming = `export default {
   run: (input, { log }) => log('run ' + JSON.stringify(input)),
@@ -102,10 +53,10 @@ it('a module of a snapshot is found in its workdir there, with the modules and f
     'words.mjs': { text: "export const word = 'hello '" },
   })
   const run = runOf({ handler: 'job.mjs', workdir: 'src', input: { name: 'world' } }, { openSnapshot })
-  const handle = await executor.start(run)
-  expect(await read(executor, handle)).toMatchObject({ out: 'hello world!\n', err: '' })
-  expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 0 })
-  await executor.forget?.(handle)
+  const handle = await own.executor.start(run)
+  expect(await read(own.executor, handle)).toMatchObject({ out: 'hello world!\n', err: '' })
+  expect(await untilEnded(own.executor, handle)).toMatchObject({ exitCode: 0 })
+  await own.executor.forget?.(handle)
 })
 
 it('a handler that throws logs the error; a throw in onResume is RESUME_FAILED', async () => {
@@ -127,10 +78,13 @@ it('a module that is not a handler fails with a message', async () => {
 
 it('a TypeScript module runs without a build', async () => {
   const run = runOf({ handler: join(import.meta.dirname, '../../../examples/count.handler.ts'), input: { to: 0 } })
-  const handle = await executor.start({ ...run, injected: { BERTH_URL: 'http://127.0.0.1:1', BERTH_TOKEN: 'none' } })
-  await until(async () => (await executor.inspect([handle]))[0]?.state === 'running', { what: 'it runs' })
-  await executor.stop(handle, 0)
-  expect((await read(executor, handle)).err).toBe('')
+  const handle = await own.executor.start({
+    ...run,
+    injected: { BERTH_URL: 'http://127.0.0.1:1', BERTH_TOKEN: 'none' },
+  })
+  await until(async () => (await own.executor.inspect([handle]))[0]?.state === 'running', { what: 'it runs' })
+  await own.executor.stop(handle, 0)
+  expect((await read(own.executor, handle)).err).toBe('')
 })
 
 const saving = `export default {
@@ -142,17 +96,20 @@ const saving = `export default {
 }`
 
 it('a closure that was saved while the server was unreachable survives a kill', async () => {
-  await writeFile(join(directory, 'saving.mjs'), saving)
-  const run = runOf({ handler: 'saving.mjs', workdir: directory })
-  const handle = await executor.start({ ...run, injected: { BERTH_URL: 'http://127.0.0.1:1', BERTH_TOKEN: 'none' } })
-  const file = join(directory, 'spool/runs', run.runId, 'unsent')
+  await writeFile(join(own.directory, 'saving.mjs'), saving)
+  const run = runOf({ handler: 'saving.mjs', workdir: own.directory })
+  const handle = await own.executor.start({
+    ...run,
+    injected: { BERTH_URL: 'http://127.0.0.1:1', BERTH_TOKEN: 'none' },
+  })
+  const file = join(own.directory, 'spool/runs', run.runId, 'unsent')
   await until(async () => (await readFile(file, 'utf8')).includes('"step":3'), { what: 'it saved' })
-  const [seen] = await executor.inspect([handle])
+  const [seen] = await own.executor.inspect([handle])
   expect(seen).not.toHaveProperty('unsentClosure')
-  await executor.stop(handle, 0)
-  expect(await untilEnded(executor, handle)).toMatchObject({ signal: 9, unsentClosure: '{"step":3}' })
-  await executor.forget?.(handle)
-  expect(await readdir(join(directory, 'spool/runs'))).not.toContain(run.runId)
+  await own.executor.stop(handle, 0)
+  expect(await untilEnded(own.executor, handle)).toMatchObject({ signal: 9, unsentClosure: '{"step":3}' })
+  await own.executor.forget?.(handle)
+  expect(await readdir(join(own.directory, 'spool/runs'))).not.toContain(run.runId)
 })
 
 /** An object of so many levels. */
@@ -161,10 +118,13 @@ const nested = (depth: number) => `{"a":${'['.repeat(depth - 1)}${']'.repeat(dep
 it.each([65, 100_000])('a closure of %i levels is ignored, and the run ends normally', async (depth) => {
   const forging = `import { appendFileSync } from 'node:fs'
     export default { async run() { appendFileSync(process.env.BERTH_UNSENT_CLOSURE, '${nested(depth)}\\n') } }`
-  await writeFile(join(directory, 'forging.mjs'), forging)
-  const run = runOf({ handler: 'forging.mjs', workdir: directory })
-  const handle = await executor.start({ ...run, injected: { BERTH_URL: 'http://127.0.0.1:1', BERTH_TOKEN: 'none' } })
-  const ended = await untilEnded(executor, handle)
+  await writeFile(join(own.directory, 'forging.mjs'), forging)
+  const run = runOf({ handler: 'forging.mjs', workdir: own.directory })
+  const handle = await own.executor.start({
+    ...run,
+    injected: { BERTH_URL: 'http://127.0.0.1:1', BERTH_TOKEN: 'none' },
+  })
+  const ended = await untilEnded(own.executor, handle)
   expect(ended).toMatchObject({ exitCode: 0 })
   expect(ended).not.toHaveProperty('unsentClosure')
 })
@@ -180,7 +140,7 @@ it.each([
   ['a value that another of the same name replaces', `{"a":${nested(10_000)},"a":2}\n`, '{"a":2}'],
   ['an empty file', '', null],
 ])('the unsent closures of a file are read without %s', async (_, text, closure) => {
-  const unsentFile = join(directory, 'unsent')
+  const unsentFile = join(own.directory, 'unsent')
   await writeFile(unsentFile, text)
   expect(readUnsent({ unsentFile })).toBe(closure)
 })
@@ -190,14 +150,14 @@ it('a module that only waits for its signal runs until it must end', async () =>
     signal.addEventListener('abort', resolve)
     log('up')
   }) }`
-  await writeFile(join(directory, 'waiting.mjs'), waiting)
-  const handle = await executor.start(runOf({ handler: 'waiting.mjs', workdir: directory }))
-  await until(async () => (await executor.inspect([handle]))[0]?.state === 'running', { what: 'it runs' })
-  await read(executor, handle, { enough: ({ out }) => out === 'up\n' })
-  await executor.stop(handle, 60_000)
-  expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 0, stopped: true })
+  await writeFile(join(own.directory, 'waiting.mjs'), waiting)
+  const handle = await own.executor.start(runOf({ handler: 'waiting.mjs', workdir: own.directory }))
+  await until(async () => (await own.executor.inspect([handle]))[0]?.state === 'running', { what: 'it runs' })
+  await read(own.executor, handle, { enough: ({ out }) => out === 'up\n' })
+  await own.executor.stop(handle, 60_000)
+  expect(await untilEnded(own.executor, handle)).toMatchObject({ exitCode: 0, stopped: true })
 })
 
 it('a missing file has no unsent closure', () => {
-  expect(readUnsent({ unsentFile: join(directory, 'nothing') })).toBeNull()
+  expect(readUnsent({ unsentFile: join(own.directory, 'nothing') })).toBeNull()
 })

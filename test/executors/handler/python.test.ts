@@ -1,15 +1,10 @@
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Executor } from '../../../src/executors/executor.ts'
-import { createHandlerExecutor } from '../../../src/executors/handler/handler.ts'
-import { createLocalExecutor } from '../../../src/executors/local/local.ts'
+import { describe, expect, it } from 'vitest'
 import { findPython, reportMissing } from '../../support/python.ts'
 import { until } from '../../support/until.ts'
-import { contract, startsAt } from '../contract.ts'
-import { makeDirectory, removeSpool } from '../directory.ts'
-import { machineParts, read, runOf, untilEnded } from '../runs.ts'
+import { runOf, untilEnded } from '../runs.ts'
+import { testContract, useHandlers } from './handlers.ts'
 
 /** Appends a mark when it begins, and behaves as its input says. */
 const behaving = `
@@ -29,58 +24,13 @@ def run(input, job):
     sys.exit(input.get("exitCode", 0))
 `
 
-const open = async (directory: string) =>
-  createHandlerExecutor(
-    await createLocalExecutor({
-      spoolDir: join(directory, 'spool'),
-      environment: process.env,
-      ...machineParts,
-    }),
-  )
-
 const hasPython = !reportMissing('Python 3.9', findPython() === null)
 
-if (hasPython)
-  contract('handler', async () => {
-    const directory = await makeDirectory('handler')
-    const module = join(directory, 'behaving.py')
-    await writeFile(module, behaving)
-    const marks = new Map<string, string>()
-    return {
-      open: () => open(directory),
-      run(behaviour) {
-        const mark = join(directory, `mark-${marks.size}`)
-        const run = runOf({ handler: module, input: { ...behaviour, mark } })
-        marks.set(run.runId, mark)
-        return run
-      },
-      starts: ({ runId }) => startsAt(marks.get(runId) ?? ''),
-    }
-  })
+if (hasPython) testContract('behaving.py', behaving)
 
 describe.skipIf(!hasPython)('a handler in Python', () => {
-  let directory: string
-  let executor: Executor
-
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'berth-handlers-'))
-    executor = await open(directory)
-  })
-  afterAll(async () => {
-    await executor.close()
-    await removeSpool(directory)
-  })
-
-  async function outcome(source: string | null, more: { input?: object; closure?: object; name?: string } = {}) {
-    const { input = null, closure = null, name = 'job.py' } = more
-    if (source !== null) await writeFile(join(directory, name), `import berth\n${source}`)
-    const run = runOf({ handler: name, workdir: directory, input: input as Record<string, unknown> | null })
-    const handle = await executor.start({ ...run, closure: closure && JSON.stringify(closure) })
-    const output = await read(executor, handle)
-    const ended = await untilEnded(executor, handle)
-    await executor.forget?.(handle)
-    return { ...output, exitCode: ended.exitCode, cause: ended.cause }
-  }
+  const own = useHandlers('job.py')
+  const outcome: typeof own.outcome = (source, more) => own.outcome(source && `import berth\n${source}`, more)
 
   const resuming = `
 @berth.handler
@@ -107,7 +57,7 @@ def resume(closure, job):
   })
 
   it('may be a coroutine function, and import its neighbours', async () => {
-    await writeFile(join(directory, 'neighbour.py'), 'word = "from a neighbour"\n')
+    await writeFile(join(own.directory, 'neighbour.py'), 'word = "from a neighbour"\n')
     const source = 'import neighbour\n@berth.handler\nasync def run(input, job):\n    job.log(neighbour.word)'
     expect(await outcome(source)).toMatchObject({ out: 'from a neighbour\n', exitCode: 0 })
   })
@@ -128,12 +78,15 @@ def run(input, job):
         job.save_closure({"step": step})
     time.sleep(600)
 `
-    await writeFile(join(directory, 'saving.py'), source)
-    const run = runOf({ handler: 'saving.py', workdir: directory })
-    const handle = await executor.start({ ...run, injected: { BERTH_URL: 'http://127.0.0.1:1', BERTH_TOKEN: 'none' } })
-    const file = join(directory, 'spool/runs', run.runId, 'unsent')
+    await writeFile(join(own.directory, 'saving.py'), source)
+    const run = runOf({ handler: 'saving.py', workdir: own.directory })
+    const handle = await own.executor.start({
+      ...run,
+      injected: { BERTH_URL: 'http://127.0.0.1:1', BERTH_TOKEN: 'none' },
+    })
+    const file = join(own.directory, 'spool/runs', run.runId, 'unsent')
     await until(async () => (await readFile(file, 'utf8')).includes('"step": 3'), { what: 'it saved' })
-    await executor.stop(handle, 0)
-    expect(await untilEnded(executor, handle)).toMatchObject({ signal: 9, unsentClosure: '{"step":3}' })
+    await own.executor.stop(handle, 0)
+    expect(await untilEnded(own.executor, handle)).toMatchObject({ signal: 9, unsentClosure: '{"step":3}' })
   })
 })

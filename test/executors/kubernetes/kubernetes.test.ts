@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Executor, isOver } from '../../../src/executors/executor.ts'
 import { until } from '../../support/until.ts'
 import { commandOf, contract, startsAt } from '../contract.ts'
-import { clearExecutor, observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
+import { clearExecutor, finishRun, observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
 import { openCluster } from './open-cluster.ts'
 import { equip, fieldOf, image, kubeconfig, kubectl, onlyNode, placeEarlier } from './real-cluster.ts'
 import { startSnapshotServer } from './snapshot-server.ts'
@@ -67,11 +67,8 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
     type Spec = Parameters<typeof runOf>[0]
     const start = (spec: Spec, run: Parameters<typeof runOf>[1] = {}) =>
       executor.start(runOf({ resources: small, ...spec }, run))
-    async function finish(spec: Spec, run: Parameters<typeof runOf>[1] = {}) {
-      const handle = await start(spec, run)
-      const output = await read(executor, handle)
-      return { handle, ...output, ...(await untilEnded(executor, handle)) }
-    }
+    const finish = (spec: Spec, run: Parameters<typeof runOf>[1] = {}) =>
+      finishRun(executor, runOf({ resources: small, ...spec }, run))
     const sh = (text: string, spec: Spec = {}): Spec => ({ command: ['/bin/sh', '-c', text], ...spec })
     const failure = async (spec: Spec) => untilState(executor, await start(spec), 'failed')
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { until } from '../../support/until.ts'
-import { clearExecutor, observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
+import { clearExecutor, finishRun, observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
 import { openCluster } from './open-cluster.ts'
 import { fieldOf, image, kubeconfig, kubectl } from './real-cluster.ts'
 
@@ -38,11 +38,7 @@ describe.skipIf(kubeconfig === undefined || !hasServer)('an X11 display in a clu
   })
 
   const start = (spec: Spec) => executor.start(runOf(spec))
-  async function finish(spec: Spec) {
-    const handle = await start(spec)
-    const output = await read(executor, handle)
-    return { handle, ...output, ...(await untilEnded(executor, handle)) }
-  }
+  const finish = (spec: Spec) => finishRun(executor, runOf(spec))
   const display = (handle: string, path: string) =>
     fieldOf('pod', `${handle}-0`, `.status.containerStatuses[?(@.name=="display")]${path}`)
 

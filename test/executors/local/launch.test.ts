@@ -11,7 +11,7 @@ import { rankLauncher } from '../../../src/executors/process/scripts.ts'
 import { readLoginPath, removeNpmFolders } from '../../../src/executors/process/search-path.ts'
 import { root } from '../../support/sources.ts'
 import { makeDirectory } from '../directory.ts'
-import { machineParts, read, resourcesOf, runOf, untilEnded } from '../runs.ts'
+import { finishRun, machineParts, resourcesOf, runOf } from '../runs.ts'
 
 /** The start of a command: environment, files, scripts, ranks. */
 
@@ -68,11 +68,7 @@ it.for([['/bin/dash'], ['/bin/bash', '--posix'], ['/bin/busybox', 'sh']].filter(
 
 type Spec = Parameters<typeof runOf>[0]
 
-async function finish(run: RunSpec) {
-  const handle = await executor.start(run)
-  const output = await read(executor, handle)
-  return { ...output, ...(await untilEnded(executor, handle)) }
-}
+const finish = (run: RunSpec) => finishRun(executor, run)
 const sh = (script: string, spec: Spec = {}) => runOf({ command: ['/bin/sh', '-c', script], ...spec })
 const write = (name: string, text: string) => writeFile(join(directory, name), text)
 const multiple = (processCount: number): Spec => ({ launcher: 'multiple', resources: resourcesOf({ processCount }) })

@@ -10,7 +10,7 @@ import { machineTime } from '../../support/clock.ts'
 import { root } from '../../support/sources.ts'
 import { until } from '../../support/until.ts'
 import { makeDirectory } from '../directory.ts'
-import { observe, read, resourcesOf, runOf, untilEnded } from '../runs.ts'
+import { finishRun, observe, read, resourcesOf, runOf, untilEnded } from '../runs.ts'
 
 let directory: string
 let spoolDir: string
@@ -47,12 +47,7 @@ afterEach(async () => {
   await executor.close()
 })
 
-async function finish(run: RunSpec) {
-  const handle = await executor.start(run)
-  const output = await read(executor, handle)
-  const observation = await untilEnded(executor, handle)
-  return { ...output, ...observation, handle }
-}
+const finish = (run: RunSpec) => finishRun(executor, run)
 const sh = (script: string, spec: Parameters<typeof runOf>[0] = {}) =>
   runOf({ command: ['/bin/sh', '-c', script], ...spec })
 /** `${name}`, for the shell or for Berth. */

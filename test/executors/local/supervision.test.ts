@@ -13,7 +13,7 @@ import { findProcess } from '../../../src/executors/local/processes.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { until } from '../../support/until.ts'
 import { makeDirectory } from '../directory.ts'
-import { observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
+import { finishRun, observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
 import { openLocal } from './runs.ts'
 
 /** Supervision of real processes, with and without a cgroup for each run. */
@@ -44,11 +44,7 @@ afterEach(async () => {
 
 const sh = (script: string, spec: Parameters<typeof runOf>[0] = {}, run: Partial<RunSpec> = {}) =>
   runOf({ command: ['/bin/sh', '-c', script, spoolDir], workdir: '/tmp', ...spec }, run)
-async function finish(run: RunSpec) {
-  const handle = await executor.start(run)
-  const output = await read(executor, handle)
-  return { ...output, ...(await untilEnded(executor, handle)), handle }
-}
+const finish = (run: RunSpec) => finishRun(executor, run)
 /** Starts the run and reads so many lines. */
 async function startAndRead(run: RunSpec, lines: number) {
   const handle = await executor.start(run)

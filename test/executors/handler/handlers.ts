@@ -1,0 +1,68 @@
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll } from 'vitest'
+import type { Executor } from '../../../src/executors/executor.ts'
+import { createHandlerExecutor } from '../../../src/executors/handler/handler.ts'
+import { createLocalExecutor } from '../../../src/executors/local/local.ts'
+import { contract, startsAt } from '../contract.ts'
+import { makeDirectory, removeSpool } from '../directory.ts'
+import { finishRun, machineParts, runOf } from '../runs.ts'
+
+const open = async (directory: string) =>
+  createHandlerExecutor(
+    await createLocalExecutor({ spoolDir: join(directory, 'spool'), environment: process.env, ...machineParts }),
+  )
+
+/** The contract of executors, with a module that appends a mark when it begins and behaves as its input says. */
+export const testContract = (name: string, behaving: string): void =>
+  contract('handler', async () => {
+    const directory = await makeDirectory('handler')
+    const module = join(directory, name)
+    await writeFile(module, behaving)
+    const marks = new Map<string, string>()
+    return {
+      open: () => open(directory),
+      run(behaviour) {
+        const mark = join(directory, `mark-${marks.size}`)
+        const run = runOf({ handler: module, input: { ...behaviour, mark } })
+        marks.set(run.runId, mark)
+        return run
+      },
+      starts: ({ runId }) => startsAt(marks.get(runId) ?? ''),
+    }
+  })
+
+interface Handlers {
+  directory: string
+  executor: Executor
+  /** Runs a module with this source; null: a module that exists. */
+  outcome(
+    source: string | null,
+    more?: { input?: object; closure?: object; name?: string },
+  ): Promise<Pick<Awaited<ReturnType<typeof finishRun>>, 'out' | 'err' | 'exitCode' | 'cause'>>
+}
+
+/** An executor for the tests of a file. `module`: the name of modules that have none. */
+export function useHandlers(module: string): Handlers {
+  const own: Handlers = {
+    directory: '',
+    executor: undefined as unknown as Executor,
+    async outcome(source, { input = null, closure = null, name = module } = {}) {
+      if (source !== null) await writeFile(join(own.directory, name), source)
+      const run = runOf({ handler: name, workdir: own.directory, input: input as Record<string, unknown> | null })
+      const ended = await finishRun(own.executor, { ...run, closure: closure && JSON.stringify(closure) })
+      await own.executor.forget?.(ended.handle)
+      return ended
+    },
+  }
+  beforeAll(async () => {
+    own.directory = await mkdtemp(join(tmpdir(), 'berth-handlers-'))
+    own.executor = await open(own.directory)
+  })
+  afterAll(async () => {
+    await own.executor.close()
+    await removeSpool(own.directory)
+  })
+  return own
+}
