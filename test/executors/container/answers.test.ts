@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { until } from '../../support/until.ts'
@@ -20,10 +20,6 @@ beforeEach(async () => {
   directory = await makeDirectory('container-answers')
   engine = await startEngine()
   executor = await openOverEngine(directory, { image: 'i', clock: fastClock(100) })
-})
-afterEach(async () => {
-  await executor.close()
-  await engine.close()
 })
 
 const run = runOf({ command: ['true'] })
@@ -117,7 +113,6 @@ describe.each<[string, (response: ServerResponse) => void]>([
     expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
     const other = await openOverEngine(directory, { image: 'i', clock: fastClock(100) })
     expect(await observe(other, handle)).toMatchObject({ state: 'starting' })
-    await other.close()
     await expect(executor.find(run.runId)).rejects.toThrow()
     expect(await executor.describe()).toMatchObject({ available: false })
   })
@@ -197,7 +192,6 @@ it('describe warns if containers do not reach the server', async () => {
     const { warnings: told, message } = await own.describe()
     expect({ ...(told && { warnings: told }) }).toEqual(expected)
     expect(message?.includes('server.publicUrl') ?? false).toBe(!reachesServer)
-    await own.close()
   }
 })
 

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { makeDisplayBody } from '../../../src/executors/container/display.ts'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { fastClock } from '../cluster-server.ts'
@@ -29,10 +29,6 @@ beforeEach(async () => {
   directory = await makeDirectory('display')
   engine = await startEngine()
   executor = await open('x:1')
-})
-afterEach(async () => {
-  await executor.close()
-  await engine.close()
 })
 
 const open = (x11Image?: string) => openOverEngine(directory, { image: 'i:1', x11Image, clock: fastClock(100) })
@@ -225,13 +221,11 @@ describe('a display', () => {
     expect(await executor.describe()).toMatchObject({ displays: true })
     const message = 'x11: the configuration names no image for displays (container.x11Image)'
     await expect(other.start(withDisplay())).rejects.toMatchObject({ reason: 'BAD_SPEC', message })
-    await other.close()
   })
 
   it('whose image has an invalid name fails the start with START_FAILED', async () => {
     const other = await open('../events?x=')
     await expect(other.start(withDisplay())).rejects.toMatchObject({ reason: 'START_FAILED' })
-    await other.close()
   })
 
   it('is kept after an aborted start, and reused by the next start or removed by find', async () => {

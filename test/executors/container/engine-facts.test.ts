@@ -115,15 +115,13 @@ beforeEach(async () => {
 })
 
 it('troubles stand in the description of the executor', async () => {
-  const engine = await listenAsEngine(directory, answerFacts({ version: '19.3.1', aheadMs: -3_600_000 }))
+  await listenAsEngine(directory, answerFacts({ version: '19.3.1', aheadMs: -3_600_000 }))
   const executor = await openOverEngine(directory, { image: 'i', clock: systemClock })
   const { version, available, message } = await executor.describe()
   expect({ version, available }).toEqual({ version: '19.3.1', available: true })
   expect(message).toMatch(
     /^Docker 19\.3\.1 is too old: .*\. The clock of the machine is 3(600|599|601) s behind that of the server: /,
   )
-  await executor.close()
-  await engine.close()
 })
 
 it.each([
@@ -132,7 +130,7 @@ it.each([
 ])('a check %s', async (_, image, images) => {
   const bodies: { Image: string; HostConfig: object }[] = []
   const paths: string[] = []
-  const engine = await listenAsEngine(directory, async (request, response) => {
+  await listenAsEngine(directory, async (request, response) => {
     const { pathname, search } = new URL(request.url ?? '', 'http://engine')
     paths.push(`${request.method} ${pathname.replace(/^\/v[\d.]+/, '')}${decodeURIComponent(search)}`)
     if (pathname.endsWith('/containers/create')) bodies.push(JSON.parse(await text(request)))
@@ -145,7 +143,6 @@ it.each([
   const to = { ssh: null, tls: undefined, isRemote: false, environment: {}, image, time: machineTime }
   const log = createLog('silent')
   await checkMachine(`unix://${join(directory, 'engine.sock')}`, { ...to, clock: systemClock, log })
-  await engine.close()
   expect(bodies.map(({ Image: used }) => used)).toEqual(images)
   for (const { HostConfig: host } of bodies)
     expect(host).toMatchObject({ Memory: 2 ** 28, MemorySwap: 2 ** 28, PidsLimit: 32, NanoCpus: 5e8 })

@@ -21,7 +21,7 @@ it.each([
 ])('a container that %s: interrupted or not', async (_, note, exitCode, expected) => {
   const directory = await makeDirectory('engine-stop')
   const notes = await archive([{ path: notePath, mode: 0o666, text: note }])
-  const server = await listenAsEngine(directory, ({ url = '' }, response) => {
+  await listenAsEngine(directory, ({ url = '' }, response) => {
     if (url.includes('/archive')) response.end(notes)
     else response.end(JSON.stringify({ Created: '2026-01-01T00:01:00Z', Version: '20.10' }))
   })
@@ -29,5 +29,4 @@ it.each([
   const ended = { Id: 'a', State: { ExitCode: exitCode, FinishedAt: '2026-01-01T00:00:59Z' } } as Inspected
   expect(await wasEndedByEngine(engine, ended)).toBe(expected)
   engine.close()
-  await server.close()
 })

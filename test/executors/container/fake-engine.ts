@@ -1,12 +1,13 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
 import { createContainerExecutor } from '../../../src/executors/container/container.ts'
 import type { ContainerOptions } from '../../../src/executors/container/start.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { machineTime } from '../../support/clock.ts'
 
-/** A container engine as a test lets it answer, at a socket in a directory, and an executor over it. */
+/** A container engine as a test lets it answer, at a socket in a directory, and an executor over it. Both end with the test. */
 
 const socketIn = (directory: string) => join(directory, 'engine.sock')
 
@@ -17,16 +18,17 @@ export async function listenAsEngine(directory: string, answer: RequestListener)
   })
   server.listen(socketIn(directory))
   await once(server, 'listening')
-  return {
-    async close() {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
+  async function close() {
+    if (!server.listening) return
+    server.closeAllConnections()
+    server.close()
+    await once(server, 'close')
   }
+  onTestFinished(close)
+  return { close }
 }
 
-export const openOverEngine = (
+export async function openOverEngine(
   directory: string,
   {
     name = 'stops',
@@ -34,8 +36,8 @@ export const openOverEngine = (
   }: Pick<ContainerOptions, 'image' | 'clock' | 'x11Image' | 'registries' | 'registryAuth' | 'reachesServer'> & {
     name?: string
   },
-) =>
-  createContainerExecutor({
+) {
+  const executor = await createContainerExecutor({
     engine: `unix://${socketIn(directory)}`,
     directory: join(directory, name),
     environment: {},
@@ -44,6 +46,9 @@ export const openOverEngine = (
     log: createLog('silent'),
     ...options,
   })
+  onTestFinished(() => executor.close())
+  return executor
+}
 
 /** Answers with facts of an engine and its machine. */
 export const answerFacts =

@@ -2,7 +2,7 @@ import { readdir, rm, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { type Executor, StartFailed } from '../../../src/executors/executor.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { until } from '../../support/until.ts'
@@ -23,10 +23,6 @@ beforeEach(async () => {
   directory = await makeDirectory('container-pull')
   engine = await startEngine()
   executor = await open('stops')
-})
-afterEach(async () => {
-  await executor.close()
-  await engine.close()
 })
 
 const open = (name: string) => openOverEngine(directory, { name, image: 'slow:1', clock: systemClock })

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { until } from '../../support/until.ts'
 import { fastClock } from '../cluster-server.ts'
@@ -19,10 +19,6 @@ beforeEach(async () => {
   directory = await makeDirectory('container-snapshot')
   engine = await startEngine()
   executor = await openOverEngine(directory, { image: 'i', clock: fastClock(100) })
-})
-afterEach(async () => {
-  await executor.close()
-  await engine.close()
 })
 
 const openSnapshot = openerOf({ 'a/b': { text: 'x' } })

@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { Executor, LogChunk } from '../../../src/executors/executor.ts'
 import { until } from '../../support/until.ts'
 import { fastClock } from '../cluster-server.ts'
@@ -20,10 +20,6 @@ beforeEach(async () => {
   engine = await startEngine()
   executor = await openOverEngine(directory, { image: 'i', clock: fastClock(100) })
   await writeFile(join(directory, 'stops', `${handle}.order`), '')
-})
-afterEach(async () => {
-  await executor.close()
-  await engine.close()
 })
 
 const handle = 'berth-one'
