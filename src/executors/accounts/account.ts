@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { StartFailed } from '../executor.ts'
 import type { Environment } from '../process/environment.ts'
 import { readLoginPath } from '../process/search-path.ts'
-import { findAccountEntry } from './account-table.ts'
+import { type AccountEntry, findAccountEntry } from './account-table.ts'
 import type { Owner } from './file-owners.ts'
 
 export interface Account {
@@ -47,16 +47,17 @@ export async function findAccount(unixUser: string | null, rules: AccountRules):
   }
   const entry = await findAccountEntry(unixUser)
   if (!entry) throw refused(`This machine has no account ${unixUser}`)
-  const [name = '', , uid, gid, , home = '/', shell = ''] = entry
-  if (!Number(uid)) throw refused(`Jobs never run as ${unixUser}: its uid is 0`)
-  const owner = rules.owners.find((each) => each.uid === Number(uid))
+  const account = parseAccount(entry)
+  const owner = rules.owners.find(({ uid }) => uid === account.uid)
   if (owner) throw refused(`Jobs never run as ${unixUser}: it owns ${owner.path}`)
-  return {
-    name,
-    uid: Number(uid),
-    gid: Number(gid),
-    environment: { HOME: home, USER: name, LOGNAME: name, SHELL: shell || '/bin/sh', PATH: await readLoginPath() },
-  }
+  return { ...account, environment: { ...account.environment, PATH: await readLoginPath() } }
+}
+
+/** The account of a row of /etc/passwd. Throws StartFailed for that of root. */
+export function parseAccount([name = '', , uid, gid, , home = '/', shell = '']: AccountEntry): Account {
+  if (!Number(uid)) throw refused(`Jobs never run as ${name}: its uid is 0`)
+  const environment = { HOME: home, USER: name, LOGNAME: name, SHELL: shell || '/bin/sh' }
+  return { name, uid: Number(uid), gid: Number(gid), environment }
 }
 
 /** The beginning of a command line that switches to the account; empty for the server's own account. */

@@ -71,10 +71,9 @@ export function mountRoots(data: readonly string[], { roots, hasUsers, reserved 
   const entries = data.map(parse)
   const isAny = !hasUsers && Object.keys(roots).length === 0
   const mounts = entries.map((entry): Mount => {
-    const { given, target } = entry
+    const { target } = entry
     demandApart(entry, entries, reserved)
-    const source = isAbsolute(given) ? given : resolveSource(given, roots)
-    if (source === null) throw refuse(entry, `the data root ${given.split('/')[0]} does not exist; ${known(roots)}`)
+    const source = resolveSource(entry, roots)
     if (!isAny && !Object.values(roots).includes(source))
       throw refuse(
         entry,
@@ -122,10 +121,9 @@ export const isInside = (path: string, folder: string): boolean =>
   path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`)
 
 async function openEntry(entry: Entry, rules: DataRules, folders: FileHandle[]): Promise<Opened> {
-  const { given, target } = entry
+  const { target } = entry
   const isAny = !rules.hasUsers && Object.keys(rules.roots).length === 0
-  const path = isAbsolute(given) ? given : resolveSource(given, rules.roots)
-  if (path === null) throw refuse(entry, `the data root ${given.split('/')[0]} does not exist; ${known(rules.roots)}`)
+  const path = resolveSource(entry, rules.roots)
   // The same message for a missing path and a path elsewhere, so that it does not reveal which paths exist.
   const notFound = refuse(entry, isAny ? `${path} is not a directory` : notBelow(path, rules))
   const folder = await openFolder(path).catch(() => null)
@@ -179,10 +177,12 @@ async function enter(sources: readonly string[], account: Account): Promise<Read
   return new Set(printed.split('\n'))
 }
 
-function resolveSource(source: string, roots: DataRoots['roots']): string | null {
-  const [name = '', ...rest] = source.split('/')
+function resolveSource(entry: Entry, roots: DataRoots['roots']): string {
+  if (isAbsolute(entry.given)) return entry.given
+  const [name = '', ...rest] = entry.given.split('/')
   const root = Object.hasOwn(roots, name) ? roots[name] : undefined
-  return root === undefined ? null : join(root, ...rest)
+  if (root === undefined) throw refuse(entry, `the data root ${name} does not exist; ${known(roots)}`)
+  return join(root, ...rest)
 }
 
 async function findRoot(path: string, roots: DataRoots['roots']): Promise<Mount['below']> {

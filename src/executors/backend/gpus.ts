@@ -14,9 +14,9 @@ export interface Gpu {
 }
 
 export interface GpuUse {
-  /** null: the driver does not report it. */
-  percent: number | null
-  memoryBytes: number | null
+  /** NaN: the driver does not report it. */
+  percent: number
+  memoryBytes: number
 }
 
 const run = promisify(execFile)
@@ -33,27 +33,21 @@ export async function readGpuUse(runs: readonly SampledRun[]): Promise<ReadonlyM
 
 /** Lines such as `0, 35, 1024`; MiB; `[N/A]` where the driver does not report a number. */
 export function parseGpuUse(output: string): ReadonlyMap<number, GpuUse> {
-  const amount = (text: string | undefined) => (/^\d+$/.test(text ?? '') ? Number(text) : null)
   return new Map(
     output.split('\n').flatMap((line): [number, GpuUse][] => {
-      const [index, percent, memory] = line.split(',').map((field) => amount(field.trim()))
-      if (typeof index !== 'number') return []
-      const mebibytes = memory ?? null
-      return [[index, { percent: percent ?? null, memoryBytes: mebibytes === null ? null : mebibytes * 1024 ** 2 }]]
+      const [index = Number.NaN, percent = Number.NaN, memory = Number.NaN] = line.split(',').map(Number.parseFloat)
+      return Number.isNaN(index) ? [] : [[index, { percent, memoryBytes: memory * 1024 ** 2 }]]
     }),
   )
 }
 
 /** Empty if one of the GPUs is unknown. */
 export function sampleGpus(gpuIds: readonly number[], uses: ReadonlyMap<number, GpuUse>): Sample {
-  const own = gpuIds.map((id) => uses.get(id))
-  const add = (amounts: (number | null | undefined)[]) =>
-    amounts.reduce<number | null>((sum, each) => (sum === null || each == null ? null : sum + each), 0)
-  const percent = own.length === 0 ? null : add(own.map((use) => use?.percent))
-  const memoryBytes = own.length === 0 ? null : add(own.map((use) => use?.memoryBytes))
+  const add = (key: keyof GpuUse) => gpuIds.reduce((sum, id) => sum + (uses.get(id)?.[key] ?? Number.NaN), 0)
+  const [percent, memoryBytes] = [add('percent') / gpuIds.length, add('memoryBytes')]
   return {
-    ...(percent !== null && { gpuPercent: percent / own.length }),
-    ...(memoryBytes !== null && { gpuMemoryBytes: memoryBytes }),
+    ...(!Number.isNaN(percent) && { gpuPercent: percent }),
+    ...(gpuIds.length > 0 && !Number.isNaN(memoryBytes) && { gpuMemoryBytes: memoryBytes }),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../platform/clock.ts'
-import { type Account, type AccountRules, requiresAccount } from '../accounts/account.ts'
+import { type Account, type AccountRules, parseAccount, requiresAccount } from '../accounts/account.ts'
 import { type SnapshotTarget, StartFailed } from '../executor.ts'
 import { readFile } from './archive.ts'
 import type { Containers } from './containers.ts'
@@ -45,18 +45,11 @@ export class RemoteAccounts {
       throw refused('The user of this job has no unixUser, so the job could run as root; an ADMIN can set one')
     }
     const { passwd, group } = await this.#read(imageId)
-    const [name, , uid = '', gid = '', , home = '/', shell = '/bin/sh'] =
-      passwd.find(([each]) => each === unixUser) ?? []
-    if (name === undefined) throw refused(`The machine has no account ${unixUser} in its /etc/passwd`)
-    if (!Number(uid)) throw refused(`Jobs never run as ${unixUser}: its uid is 0`)
-    const groups = group.flatMap(([, , id = '', members = '']) => (members.split(',').includes(name) ? [id] : []))
-    return {
-      name,
-      uid: Number(uid),
-      gid: Number(gid),
-      groups: [...new Set([gid, ...groups])],
-      environment: { HOME: home, USER: name, LOGNAME: name, SHELL: shell },
-    }
+    const entry = passwd.find(([each]) => each === unixUser)
+    if (!entry) throw refused(`The machine has no account ${unixUser} in its /etc/passwd`)
+    const account = parseAccount(entry)
+    const groups = group.flatMap(([, , id = '', members = '']) => (members.split(',').includes(unixUser) ? [id] : []))
+    return { ...account, groups: [...new Set([String(account.gid), ...groups])] }
   }
 
   async #read(imageId: string): Promise<AccountFiles> {

@@ -10,7 +10,7 @@ import { type Executor, type Handle, type RunSpec, StartFailed } from '../execut
 import { displayVariables } from '../process/display.ts'
 import { type ClusterApi, clusterUnreachable, isAlreadyThere, type Path } from './cluster.ts'
 import type { AccessOptions } from './kubeconfig.ts'
-import { annotations, isPodHandle, makeHandle, makeLabels, makePodName, podLabels } from './names.ts'
+import { annotations, makeHandle, makeLabels, makePodName, podLabels } from './names.ts'
 import { makeNetworkObjects } from './network.ts'
 import type { Metadata, Node, Secret } from './objects.ts'
 import { asksForLabels } from './placement.ts'
@@ -76,7 +76,6 @@ export class PodStarter {
 
   async find(runId: string): Promise<Handle | null> {
     const handle = makeHandle(runId)
-    if (!isPodHandle(handle)) return null
     const firstPod = `pods/${makePodName(handle, 0)}`
     if (await this.#has(firstPod)) return handle
     const secret = await this.#cluster.get<Secret>(`secrets/${handle}`).catch(unlessNotFound)

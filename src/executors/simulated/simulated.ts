@@ -15,7 +15,6 @@ import {
   StartFailed,
 } from '../executor.ts'
 import { Agenda } from './agenda.ts'
-import { type OutputPosition, printLines } from './output.ts'
 import { computeEnd, createPlan, findNextChange, observePlan, type Plan, parseHandle } from './plan.ts'
 import { RunStore } from './run-store.ts'
 
@@ -189,3 +188,25 @@ class SimulatedExecutor implements Executor {
     return { prints: hasBegun, isOver: at <= now, changesAt: findNextChange(plan, stops, now) ?? now }
   }
 }
+
+const chunkBytesMax = 65_536
+
+/** The number of the last line that was read. All lines exist from the beginning of the run. */
+interface OutputPosition {
+  line: number
+}
+
+/** `line 1`, `line 2` … */
+function* printLines(lines: number, from: OutputPosition, signal: AbortSignal): Generator<LogChunk> {
+  let { line } = from
+  while (line < lines && !signal.aborted) {
+    let text = ''
+    while (line < lines && text.length < chunkBytesMax - lineBytesMax) {
+      line += 1
+      text += `line ${line}\n`
+    }
+    yield { stream: 'STDOUT', bytes: Buffer.from(text, 'latin1'), next: { line } }
+  }
+}
+
+const lineBytesMax = 32

@@ -1,8 +1,7 @@
 import { constants } from 'node:fs'
-import { access, lstat, mkdir, realpath, stat } from 'node:fs/promises'
+import { access, lstat, mkdir, readFile, realpath, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { unlessCode, unlessMissing } from '../backend/file-errors.ts'
-import { isMountPoint } from './mounts.ts'
 
 /** Name of a symbolic link in the server's directory, whose text is the name of the cluster (one-cluster.ts). */
 export const clusterLink = 'cluster'
@@ -129,3 +128,25 @@ const words: Readonly<Record<string, string>> = {
   EDQUOT: 'is full for the account of the server: make room there, or raise its quota',
 }
 const otherWords = 'does not work: look at its file system, and mount it again'
+
+/** true: a whole file system is mounted at this path; false on systems other than Linux. */
+async function isMountPoint(path: string): Promise<boolean> {
+  const real = await realpath(path)
+  const mounts = await unlessMissing(readFile('/proc/self/mountinfo', 'utf8'))
+  return mounts !== null && isWholeMount(mounts, real)
+}
+
+/**
+ * true for a file system or a btrfs subvolume, false for a bind mount of a directory. If mounts are stacked, the
+ * topmost counts.
+ */
+export function isWholeMount(mounts: string, path: string): boolean {
+  const fields = mounts.split('\n').map((line) => line.split(' ').map(unescaped))
+  const mount = fields.findLast(([, , , , place]) => place === path)
+  const root = mount?.[3]
+  return root === '/' || (root !== undefined && mount?.at(-1)?.split(',').includes(`subvol=${root}`) === true)
+}
+
+/** The table of mounts writes a space as \040. */
+const unescaped = (text: string) =>
+  text.replaceAll(/\\([0-7]{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)))
