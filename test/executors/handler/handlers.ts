@@ -40,7 +40,7 @@ interface Handlers {
   outcome(
     source: string | null,
     more?: { input?: object; closure?: object; name?: string },
-  ): Promise<Pick<Awaited<ReturnType<typeof finishRun>>, 'out' | 'err' | 'exitCode' | 'cause'>>
+  ): Promise<{ out: string; err: string; exitCode: number; cause: string | undefined }>
 }
 
 /** An executor for the tests of a file. `module`: the name of modules that have none. */
@@ -53,7 +53,7 @@ export function useHandlers(module: string): Handlers {
       const run = runOf({ handler: name, workdir: own.directory, input: input as Record<string, unknown> | null })
       const ended = await finishRun(own.executor, { ...run, closure: closure && JSON.stringify(closure) })
       await own.executor.forget?.(ended.handle)
-      return ended
+      return { ...ended, cause: ended.cause }
     },
   }
   beforeAll(async () => {
