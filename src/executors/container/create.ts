@@ -218,19 +218,8 @@ function commandOf(run: RunSpec, { environment, making, workdir }: Commanding): 
     if (image.shell) return image.shell
     throw new StartFailed('BAD_SPEC', `The image ${spec.image ?? image.id} has no /bin/sh, which ${why} needs`)
   }
-  const sourced =
-    has(scripts) || ranks > 1
-      ? [
-          ...shell('a script or a launcher'),
-          '-c',
-          rankLauncher,
-          'berth',
-          files[0] ?? '',
-          ...scripts,
-          String(ranks),
-          ...argv,
-        ]
-      : argv
+  const ranked = ['-c', rankLauncher, 'berth', files[0] ?? '', ...scripts, String(ranks), ...argv]
+  const sourced = has(scripts) || ranks > 1 ? [...shell('a script or a launcher'), ...ranked] : argv
   const piped = has(files) ? [...shell('a path for a stream'), '-c', jobScript, 'berth', ...files, ...sourced] : sourced
   const entered = spec.workdir === null ? piped : [...shell('a workdir'), '-c', enter, 'berth', workdir, ...piped]
   if (image.shell === null && spec.x11 === null) return entered

@@ -1,4 +1,5 @@
 import { signalFromExitCode } from '../backend/exit-code.ts'
+import { tabulate } from '../backend/tabulate.ts'
 import type { Ended, Observation } from '../executor.ts'
 import { labels } from './labels.ts'
 
@@ -22,23 +23,15 @@ export interface Inspected {
 
 type Phase = 'waits' | 'runs' | 'over'
 
-const phases: Readonly<Record<string, Phase>> = {
-  created: 'waits',
-  configured: 'waits',
-  initialized: 'waits',
-  running: 'runs',
-  paused: 'runs',
-  stopping: 'runs',
-  restarting: 'over',
-  removing: 'over',
-  exited: 'over',
-  stopped: 'over',
-  dead: 'over',
-}
+const phases = tabulate<Phase>([
+  ['waits', 'created configured initialized'],
+  ['runs', 'running paused stopping'],
+  ['over', 'restarting removing exited stopped dead'],
+])
 
 /** Throws for an unknown state, because a wrong guess could end or repeat a run. */
 export function parsePhase(status: string): Phase {
-  const phase = phases[status.toLowerCase()]
+  const phase = phases.get(status.toLowerCase())
   if (!phase) throw new Error(`The container engine has an unknown state: ${status}`)
   return phase
 }

@@ -1,4 +1,5 @@
 import { signalFromExitCode } from '../backend/exit-code.ts'
+import { tabulate } from '../backend/tabulate.ts'
 import type { Ended, StartFailed } from '../executor.ts'
 import { explainDisplayLoss, getDisplayState } from './display.ts'
 import { annotations } from './names.ts'
@@ -59,36 +60,16 @@ type Meaning =
   | 'NOT_STARTED'
   | 'BAD_SPEC'
 
-const podReasons: Readonly<Record<string, Meaning>> = {
-  DeadlineExceeded: 'MAX_RUN_TIME',
-  Evicted: 'GONE',
-  NodeLost: 'NODE_SILENT',
-  NodeShutdown: 'GONE',
-  Shutdown: 'GONE',
-  Terminated: 'GONE',
-  Preempting: 'PREEMPTED',
-  ...Object.fromEntries(
-    [
-      'AppArmor',
-      'Forbidden',
-      'InvalidNodeInfo',
-      'NodeAffinity',
-      'NodeName',
-      'NodePorts',
-      'NodeSelectorMismatching',
-      'PodOSNotSupported',
-      'PodOSSelectorNodeLabelDoesNotMatch',
-      'SMTAlignmentError',
-      'SupplementalGroupsPolicyNotSupported',
-      'SysctlForbidden',
-      'TaintToleration',
-      'TopologyAffinityError',
-      'UnexpectedAdmissionError',
-      'UnexpectedPredicateFailureType',
-      'UnknownReason',
-    ].map((reason) => [reason, 'NOT_STARTED' as const]),
-  ),
-}
+const podReasons = tabulate<Meaning>([
+  ['MAX_RUN_TIME', 'DeadlineExceeded'],
+  ['GONE', 'Evicted NodeShutdown Shutdown Terminated'],
+  ['NODE_SILENT', 'NodeLost'],
+  ['PREEMPTED', 'Preempting'],
+  ['NOT_STARTED', 'AppArmor Forbidden InvalidNodeInfo NodeAffinity NodeName NodePorts NodeSelectorMismatching'],
+  ['NOT_STARTED', 'PodOSNotSupported PodOSSelectorNodeLabelDoesNotMatch SMTAlignmentError SysctlForbidden'],
+  ['NOT_STARTED', 'SupplementalGroupsPolicyNotSupported TaintToleration TopologyAffinityError'],
+  ['NOT_STARTED', 'UnexpectedAdmissionError UnexpectedPredicateFailureType UnknownReason'],
+])
 
 /** Only the message distinguishes the eviction of a pod that wrote too much from other evictions. */
 const overStorage = /exceed(s|ed) (the total limit|the limit|its local ephemeral storage limit)/
@@ -99,32 +80,25 @@ const overStorage = /exceed(s|ed) (the total limit|the limit|its local ephemeral
  */
 function meaningOfPod({ status: { reason = '', message = '' } }: Pod): Meaning | undefined {
   if (reason === 'Evicted' && overStorage.test(message)) return 'OVER_STORAGE'
-  return podReasons[reason] ?? (reason.startsWith('OutOf') ? 'NOT_STARTED' : undefined)
+  return podReasons.get(reason) ?? (reason.startsWith('OutOf') ? 'NOT_STARTED' : undefined)
 }
 
-const endReasons: Readonly<Record<string, Meaning>> = {
-  Completed: 'EXIT',
-  Error: 'EXIT',
-  OOMKilled: 'OOM_KILLED',
-  DeadlineExceeded: 'MAX_RUN_TIME',
-  ContainerCannotRun: 'BAD_SPEC',
-  StartError: 'BAD_SPEC',
-  ContainerStatusUnknown: 'GONE',
-}
+const endReasons = tabulate<Meaning>([
+  ['EXIT', 'Completed Error'],
+  ['OOM_KILLED', 'OOMKilled'],
+  ['MAX_RUN_TIME', 'DeadlineExceeded'],
+  ['BAD_SPEC', 'ContainerCannotRun StartError'],
+  ['GONE', 'ContainerStatusUnknown'],
+])
 
 /** Reasons of a waiting container; for any other reason the run waits. */
-const waitReasons: Readonly<Record<string, 'PULL' | 'BAD_SPEC' | 'NOT_STARTED'>> = {
-  ErrImagePull: 'PULL',
-  ImagePullBackOff: 'PULL',
-  RegistryUnavailable: 'PULL',
-  InvalidImageName: 'BAD_SPEC',
-  ErrImageNeverPull: 'NOT_STARTED',
-}
+const waitReasons = tabulate<'PULL' | 'BAD_SPEC' | 'NOT_STARTED'>([
+  ['PULL', 'ErrImagePull ImagePullBackOff RegistryUnavailable'],
+  ['BAD_SPEC', 'InvalidImageName'],
+  ['NOT_STARTED', 'ErrImageNeverPull'],
+])
 
-const disruptions: Readonly<Record<string, 'GONE' | 'PREEMPTED'>> = {
-  PreemptionByScheduler: 'PREEMPTED',
-  PreemptionByKubeScheduler: 'PREEMPTED',
-}
+const preemptions: readonly string[] = ['PreemptionByScheduler', 'PreemptionByKubeScheduler']
 
 export function interpretPod(pod: Pod, surroundings: Surroundings): Part {
   const known = { ...surroundings, toTime: nodeTimeOf(pod, surroundings) }
@@ -209,7 +183,7 @@ export function hasBegun(pod: Pod): boolean {
 
 /** true: the pod has no node or no image yet. */
 export const cannotBegin = (pod: Pod) =>
-  pod.spec.nodeName === undefined || waitReasons[getContainerState(pod)?.waiting?.reason ?? ''] !== undefined
+  pod.spec.nodeName === undefined || waitReasons.has(getContainerState(pod)?.waiting?.reason ?? '')
 
 export const podIsOver = (pod: Pod) =>
   Boolean(getContainerState(pod)?.terminated) || pod.status.phase === 'Failed' || pod.status.phase === 'Succeeded'
@@ -299,14 +273,15 @@ const beforeCommand: ReadonlyMap<string, Part> = new Map<string, Part>([
 const codeOf = (exitCode: number) => ({ exitCode, signal: signalFromExitCode(exitCode) })
 
 function meaningOfEnd(pod: Pod, { reason = '' }: Terminated): Meaning {
-  const meaning = meaningOfPod(pod) ?? endReasons[reason]
+  const meaning = meaningOfPod(pod) ?? endReasons.get(reason)
   if (!meaning) throw new UnknownState(`The container of ${pod.metadata.name} ended for an unknown reason: ${reason}`)
   return meaning
 }
 
 function deletionOf({ metadata, status: { conditions } }: Pod): Gone | null {
   const disruption = conditions?.find(({ type, status }) => type === 'DisruptionTarget' && status === 'True')
-  if (disruption) return goneFor(disruptions[disruption.reason ?? ''] ?? 'GONE', disruption.message ?? 'Disrupted')
+  const isPreemption = preemptions.includes(disruption?.reason ?? '')
+  if (disruption) return goneFor(isPreemption ? 'PREEMPTED' : 'GONE', disruption.message ?? 'Disrupted')
   return metadata.deletionTimestamp === undefined ? null : goneFor('GONE', 'The pod was deleted')
 }
 
@@ -366,7 +341,7 @@ function waitOf(pod: Pod, waiting: { reason?: string; message?: string }, known:
   }
   const { reason = 'ContainerCreating', message } = waiting
   const info = message ? `${reason}: ${message}` : (known.notices.get(metadata.uid) ?? `${reason} on ${spec.nodeName}`)
-  const meaning = waitReasons[reason]
+  const meaning = waitReasons.get(reason)
   const waitedMs = status.startTime === undefined ? 0 : known.nowMs - known.toTime(status.startTime).getTime()
   if (meaning === 'BAD_SPEC') return { kind: 'failed', reason: 'BAD_SPEC', message: info }
   if (meaning === 'NOT_STARTED' || (meaning === 'PULL' && waitedMs > pullMsMax))

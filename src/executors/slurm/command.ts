@@ -118,24 +118,13 @@ function wordsOf(run: RunSpec, { environment, path, streams }: Wording): string[
   const scripts = [path(spec.preLaunch), path(spec.postLaunch)]
   const hasScripts = scripts.some((script) => script !== '')
   const ranks = spec.launcher === 'multiple' && !usesSrun(run) ? countTasks(spec.resources).total : 1
-  const around = (body: readonly string[]) => [
-    '$sourcing',
-    '-c',
-    ...[rankLauncher, 'berth', streams[0] ?? '', ...scripts, String(ranks)].map(quoteWord),
-    ...body,
-  ]
-  const enter = (body: readonly string[]) => [
-    '/bin/sh',
-    '-c',
-    quoteWord(environmentScript),
-    'berth',
-    '"$step"',
-    ...body,
-  ]
+  const launcher = [rankLauncher, 'berth', streams[0] ?? '', ...scripts, String(ranks)]
+  const around = ['$sourcing', '-c', ...launcher.map(quoteWord)]
+  const enter = ['/bin/sh', '-c', quoteWord(environmentScript), 'berth', '"$step"']
   const launched = launchedBy(run, argv, streams[0] ?? '')
-  const ranked = ranks > 1 ? around(enter(launched)) : enter(launched)
+  const ranked = ranks > 1 ? [...around, ...enter, ...launched] : [...enter, ...launched]
   // Only scripts need a shell with the environment of the job.
-  const sourced = hasScripts ? enter(around(launched)) : ranked
+  const sourced = hasScripts ? [...enter, ...around, ...launched] : ranked
   if (streams.every((each) => each === '')) return sourced
   return ['/bin/sh', '-c', ...[jobScript, 'berth', ...streams].map(quoteWord), ...sourced]
 }

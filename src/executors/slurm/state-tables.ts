@@ -1,3 +1,4 @@
+import { tabulate } from '../backend/tabulate.ts'
 import type { BackendNode } from '../executor.ts'
 
 /** The job states of Slurm 20.11 to 25.11. An unknown state is logged, and its run keeps its state. */
@@ -26,10 +27,6 @@ const phases = tabulate<Phase>([
   ['preempted', 'PREEMPTED'],
   ['node lost', 'BOOT_FAIL LAUNCH_FAILED NODE_FAIL RECONFIG_FAIL'],
 ])
-
-function tabulate<Meaning>(rows: readonly (readonly [Meaning, string])[]): ReadonlyMap<string, Meaning> {
-  return new Map(rows.flatMap(([meaning, states]) => states.split(' ').map((state) => [state, meaning] as const)))
-}
 
 /** null: unknown. */
 export const phaseOfJob = (state: string): Phase | null => phases.get(state) ?? null
