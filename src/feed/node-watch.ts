@@ -1,16 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { Domain } from '../domain/domain.ts'
 import { NotFound } from '../domain/errors.ts'
-import { type Bell, createBell } from '../platform/bell.ts'
 import { heartbeatAt, heartbeatDueMs } from '../platform/heartbeat.ts'
-import { createLoop, type Loop } from '../platform/loop.ts'
-import { readIfAvailable } from '../platform/read-if-available.ts'
 import { stoppable } from '../platform/stoppable.ts'
+import { createPoolHubs, type PoolHub } from './pool-hubs.ts'
 
 /**
- * The nodes of a pool: all of them first, then those that changed, at most two messages a second. The watchers of a pool
- * share a hub, which reads a hash of each node at most every `gapMs`, and once a second without a wake-up. A cursor
- * is a hash of the whole pool, so a reader that returns to an unchanged pool gets no node twice.
+ * The nodes of a pool: all of them first, then those that changed, at most two messages a second. A hash of each node is
+ * read. A cursor is a hash of the whole pool, so a reader that returns to an unchanged pool gets no node twice.
  */
 
 export interface NodesChange {
@@ -35,7 +32,6 @@ export type NodesMessage = NodesChange | NodesHeartbeat
 export type NodeWatch = ReturnType<typeof createPoolNodeWatch>
 
 const gapMs = 500
-const pollMs = 1_000
 /** Maximum number of nodes, and of removed nodes, in one message. */
 export const nodesPerMessage = 200
 
@@ -47,91 +43,50 @@ interface PoolState {
 }
 
 export function createPoolNodeWatch(domain: Domain) {
-  const hubs = new Map<string, Hub>()
-
-  /** Counts the caller at once: a hub stops when its last watcher leaves, also while another one is joining. */
-  async function join(pool: string): Promise<Hub> {
-    const known = hubs.get(pool)
-    if (known) return known.join()
-    const state = await readState(domain, pool)
-    const hub = hubs.get(pool) ?? new Hub(domain, pool, state, () => hubs.delete(pool))
-    hubs.set(pool, hub)
-    return hub.join()
-  }
-
+  const hubs = createPoolHubs<PoolState>({
+    domain,
+    name: 'node watch',
+    topics: ['feed', 'view', 'queue'],
+    gapMs,
+    read: (pool) => readState(domain, pool),
+    isSame: (one, other) => one.cursor === other.cursor,
+  })
   return {
     /** Throws NotFound for an unknown pool. `after`: the cursor of the newest message. */
     async watch(pool: string, after?: string): Promise<AsyncGenerator<NodesMessage, void, void>> {
-      await readState(domain, pool)
+      const first = await hubs.read(pool, '')
       return stoppable(async function* (signal) {
-        const hub = await join(pool)
+        const { hub, leave } = hubs.join(pool, '')
+        hub.start()
         try {
-          yield* messages(domain, { hub, pool, after }, signal)
+          yield* messages(domain, { hub, pool, first, after }, signal)
         } finally {
-          hub.leave()
+          leave()
         }
       })
     },
-    openHubs: () => hubs.size,
-  }
-}
-
-class Hub {
-  readonly bell: Bell
-  readonly #loop: Loop
-  readonly #unlisten: readonly (() => void)[]
-  readonly #onEmpty: () => void
-  #watchers = 0
-  state: PoolState
-
-  constructor(domain: Domain, pool: string, state: PoolState, onEmpty: () => void) {
-    const { clock, log, wakeups } = domain
-    this.state = state
-    this.bell = createBell(clock)
-    this.#onEmpty = onEmpty
-    const runOnce = async (signal: AbortSignal) => {
-      const read = await readIfAvailable(log, () => readState(domain, pool))
-      if (read && read.cursor !== this.state.cursor) {
-        this.state = read
-        this.bell.ring()
-      }
-      await clock.sleep(gapMs, signal)
-    }
-    this.#loop = createLoop({ name: 'node watch', pollMs: pollMs - gapMs, runOnce, clock, log })
-    this.#unlisten = (['feed', 'view', 'queue'] as const).map((topic) => wakeups.on(topic, this.#loop.wake))
-    this.#loop.start()
-  }
-
-  join(): this {
-    this.#watchers += 1
-    return this
-  }
-
-  leave(): void {
-    this.#watchers -= 1
-    if (this.#watchers > 0) return
-    for (const unlisten of this.#unlisten) unlisten()
-    void this.#loop.stop()
-    this.#onEmpty()
+    openHubs: hubs.count,
   }
 }
 
 interface Watching {
-  hub: Hub
+  hub: PoolHub<PoolState>
   pool: string
+  first: PoolState
   after: string | undefined
 }
 
 async function* messages(
   { clock, time }: Domain,
-  { hub, pool, after }: Watching,
+  { hub, pool, first, after }: Watching,
   signal: AbortSignal,
 ): AsyncGenerator<NodesMessage, void, void> {
-  let sent: PoolState | null = after === hub.state.cursor ? hub.state : null
+  const present = () => hub.latest?.state ?? first
+  let sent: PoolState | null = after === present().cursor ? present() : null
   let lastSent = clock.monotonicMs()
   while (!signal.aborted) {
-    if (hub.state !== sent) {
-      const { state } = hub
+    const state = present()
+    if (state.cursor !== sent?.cursor) {
       yield* changes(pool, sent, state)
       sent = state
       lastSent = clock.monotonicMs()
