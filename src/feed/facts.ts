@@ -1,6 +1,7 @@
 import { holdingSql, type JobState, type StateReason } from '../domain/state.ts'
 import type { Db } from '../platform/db.ts'
 import type { Sql } from '../platform/tx.ts'
+import { shareReads } from './shared-reads.ts'
 
 /** Fields of a job that never change. */
 export interface JobFacts {
@@ -32,33 +33,20 @@ export type FactsCache = ReturnType<typeof createFactsCache>
 /** Maximum cached jobs; the oldest entry is dropped first. */
 const jobsMax = 10_000
 
-/** Facts of jobs, read once for all readers. */
+/** Facts of jobs; omits deleted jobs. */
 export function createFactsCache(db: Db) {
   const known = new Map<string, Promise<JobFacts | undefined>>()
-
-  function read(jobIds: readonly string[]) {
-    const found = readFacts(db.sql, jobIds).then((rows) => new Map(rows.map((facts) => [facts.id, facts])))
-    for (const id of jobIds)
-      known.set(
-        id,
-        found.then((rows) => rows.get(id)),
-      )
-    found.catch(() => jobIds.map((id) => known.delete(id)))
-  }
-
-  return {
-    /** Reads with at most one statement. Omits deleted jobs. */
-    async of(jobIds: readonly string[]): Promise<ReadonlyMap<string, JobFacts>> {
-      const ids = [...new Set(jobIds)]
-      const unread = ids.filter((id) => !known.has(id))
-      if (unread.length > 0) read(unread)
-      const all = ids.map((id) => known.get(id))
-      for (const id of known.keys()) {
-        if (known.size <= jobsMax) break
-        known.delete(id)
-      }
-      return new Map((await Promise.all(all)).flatMap((facts) => (facts ? [[facts.id, facts] as const] : [])))
-    },
+  const read = shareReads(
+    known,
+    async (jobIds) => new Map((await readFacts(db.sql, jobIds)).map((job) => [job.id, job])),
+  )
+  return (jobIds: readonly string[]): Promise<ReadonlyMap<string, JobFacts>> => {
+    const facts = read([...new Set(jobIds)])
+    for (const id of known.keys()) {
+      if (known.size <= jobsMax) break
+      known.delete(id)
+    }
+    return facts
   }
 }
 

@@ -167,7 +167,7 @@ export class JobUpdatesReader {
 
   async #admit(entries: readonly FeedEntry[]): Promise<Admitted> {
     const events = entries.filter(isEvent)
-    const jobs = await this.#shared.facts.of(events.map(({ jobId }) => jobId))
+    const jobs = await this.#shared.facts(events.map(({ jobId }) => jobId))
     const ofJobs = entries.filter((entry) => {
       const job = isDeletion(entry) ? entry.facts : jobs.get(entry.jobId)
       return job !== undefined && maySee(this.#viewer, job) && this.#filter.admitsJob(job)
@@ -185,7 +185,7 @@ export class JobUpdatesReader {
 
   async #inAdmittedState(entries: readonly FeedEntry[]): Promise<readonly FeedEntry[]> {
     const unclear = entries.filter(isEvent).filter((event) => this.#filter.asksReason || !isMove(event))
-    const still = await this.#shared.moments.before(unclear)
+    const still = await this.#shared.moments(unclear)
     // The events of a deleted job are gone, so its earlier states are unknown: each deletion is reported.
     return entries.filter(
       (entry) =>
@@ -277,7 +277,7 @@ export class JobUpdatesReader {
     if (!place) return []
     const { newest } = place.log
     const told = place.isBehind ? await readTold(this.#rooms.db, this.#toldMs ?? 0) : place.log.after(place.number)
-    const jobs = await this.#shared.facts.of(told.map(({ jobId }) => jobId))
+    const jobs = await this.#shared.facts(told.map(({ jobId }) => jobId))
     const admitted = told.filter(({ jobId }) => {
       const job = jobs.get(jobId)
       return job !== undefined && maySee(this.#viewer, job) && this.#filter.admitsJob(job)

@@ -4,34 +4,13 @@ import type { Sql } from '../platform/tx.ts'
 import type { FeedEvent } from './event.ts'
 import type { StateMoment, StoredReason } from './facts.ts'
 import { toMoment } from './filter.ts'
+import { shareReads } from './shared-reads.ts'
 
 export type Moments = ReturnType<typeof createMoments>
 
-/** States of jobs at events that do not change the state, read once for all readers of an event. */
-export function createMoments(db: Db) {
-  const known = new WeakMap<FeedEvent, Promise<StateMoment | undefined>>()
-
-  function read(events: readonly FeedEvent[]) {
-    const reading = readMoments(db.sql, events)
-    for (const event of events) {
-      known.set(
-        event,
-        reading.then((found) => found.get(event)),
-      )
-    }
-    reading.catch(() => events.map((event) => known.delete(event)))
-  }
-
-  return {
-    /** The state just before each event; omits events whose job was deleted. */
-    async before(events: readonly FeedEvent[]): Promise<ReadonlyMap<FeedEvent, StateMoment>> {
-      const unread = events.filter((event) => !known.has(event))
-      if (unread.length > 0) read(unread)
-      const moments = await Promise.all(events.map(async (event) => [event, await known.get(event)] as const))
-      return new Map(moments.flatMap(([event, moment]) => (moment ? [[event, moment] as const] : [])))
-    },
-  }
-}
+/** The states of jobs just before events that do not change the state; omits events whose job was deleted. */
+export const createMoments = (db: Db) =>
+  shareReads<FeedEvent, StateMoment>(new WeakMap(), (events) => readMoments(db.sql, events))
 
 async function readMoments(sql: Sql, events: readonly FeedEvent[]): Promise<Map<FeedEvent, StateMoment>> {
   const rows = await sql.query<{ place: number; state: JobState; reason: StoredReason | null; at: Date }>(
