@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts'
 import type { Log } from './log.ts'
+import { retryPauseMs } from './retry.ts'
 
 /**
  * Background work: `runOnce` does everything that can be done now; the loop runs it when woken, and every `pollMs` in
@@ -21,9 +22,6 @@ export interface LoopOptions {
   clock: Clock
   log: Log
 }
-
-/** Work continues soon after a database is back. */
-const retryMsMax = 5_000
 
 export function createLoop({ name, pollMs, runOnce, clock, log }: LoopOptions): Loop {
   const abort = new AbortController()
@@ -48,7 +46,7 @@ export function createLoop({ name, pollMs, runOnce, clock, log }: LoopOptions): 
     if (abort.signal.aborted || (woken && failures === 0)) return
     wakeUp = new AbortController()
     const nextMs = typeof pollMs === 'number' ? pollMs : pollMs()
-    const pauseMs = failures === 0 ? nextMs : Math.min(retryMsMax, 100 * 2 ** failures)
+    const pauseMs = failures === 0 ? nextMs : retryPauseMs(failures, 100)
     await clock.sleep(pauseMs, wakeUp.signal)
     wakeUp = undefined
   }

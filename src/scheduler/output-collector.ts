@@ -3,6 +3,7 @@ import { type OutputOrder, readOutputOrder } from '../domain/outputs/attach.ts'
 import { collectOutputs, giveUpOutputs } from '../domain/outputs/collect.ts'
 import type { OutputLimits } from '../domain/outputs/selection.ts'
 import type { Executor, Handle } from '../executors/executor.ts'
+import { retryUntilDone } from '../platform/retry.ts'
 import { Unavailable } from '../platform/tx.ts'
 
 /**
@@ -20,7 +21,6 @@ export interface EndedRun {
 export type OutputCollector = ReturnType<typeof createOutputCollector>
 
 const atATimeMax = 4
-const retryMsMax = 5_000
 /** An engine that restarts answers sooner. */
 const failedMsMax = 600_000
 /** Enough for 10 GiB into a slow database. */
@@ -60,17 +60,11 @@ export function createOutputCollector(domain: Domain, limits: OutputLimits) {
     return isDone === true
   }
 
-  /** undefined: `signal` aborted. */
-  async function retry<T>({ runId }: EndedRun, signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined> {
-    for (let failures = 0; !signal.aborted; failures++)
-      try {
-        return await work()
-      } catch (err) {
-        if (signal.aborted) break
-        log.warn({ err, run: runId, failures }, 'output files cannot be collected now; retrying')
-        await clock.sleep(Math.min(retryMsMax, 50 * 2 ** failures), signal)
-      }
-    return undefined
+  function retry<T>({ runId }: EndedRun, signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined> {
+    const onFailure = (err: unknown, failures: number) => {
+      if (!signal.aborted) log.warn({ err, run: runId, failures }, 'output files cannot be collected now; retrying')
+    }
+    return retryUntilDone({ clock, signal, onFailure }, work)
   }
 
   return {

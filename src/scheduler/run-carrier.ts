@@ -7,6 +7,7 @@ import { type Executor, type Handle, isOver, type Observation, StartFailed } fro
 import type { Appender } from '../logs/append.ts'
 import type { Chunk } from '../logs/chunk.ts'
 import type { FreshOutput } from '../logs/fresh-output.ts'
+import { retryUntilDone } from '../platform/retry.ts'
 import type { Sql } from '../platform/tx.ts'
 import { type Deadline, listDeadlines, untilDue } from './deadlines.ts'
 import { pumpLog } from './log-pump.ts'
@@ -43,7 +44,6 @@ export interface Taken {
   inherited: boolean
 }
 
-const retryMsMax = 5_000
 const reInspectMs = 50
 const goneLogMsMax = 60_000
 const reportEveryMs = 1_000
@@ -354,17 +354,13 @@ export class Carrier {
   }
 
   /** Retries until it works; ends early if the carrier is aborted. */
-  async #retrying<T>(what: string, work: () => Promise<T>): Promise<T | undefined> {
+  #retrying<T>(what: string, work: () => Promise<T>): Promise<T | undefined> {
     const { clock, log } = this.#carrying.domain
-    for (let failures = 0; !this.#dropped.aborted; failures++)
-      try {
-        return await work()
-      } catch (error) {
-        if (error instanceof Fenced || error instanceof StartFailed) throw error
-        log.warn({ err: error, run: this.#run.runId, what, failures }, 'failed; retrying')
-        await clock.sleep(Math.min(retryMsMax, 50 * 2 ** failures), this.#dropped)
-      }
-    return undefined
+    const onFailure = (error: unknown, failures: number) => {
+      if (error instanceof Fenced || error instanceof StartFailed) throw error
+      log.warn({ err: error, run: this.#run.runId, what, failures }, 'failed; retrying')
+    }
+    return retryUntilDone({ clock, signal: this.#dropped, onFailure }, work)
   }
 }
 

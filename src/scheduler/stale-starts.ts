@@ -2,6 +2,7 @@ import type { Domain } from '../domain/domain.ts'
 import { readRunState } from '../domain/jobs/runs.ts'
 import { isFinal } from '../domain/state.ts'
 import { type Executor, type Handle, isOver } from '../executors/executor.ts'
+import { retryUntilDone } from '../platform/retry.ts'
 
 /**
  * Stops runs that a deposed leader started too late. A leader may freeze right before a start and thaw after the next
@@ -19,7 +20,6 @@ export interface Started {
   handle: Handle
 }
 
-const retryMsMax = 5_000
 const lookMs = 250
 
 export function createWithdrawals({ db, clock, log }: Domain, graceMs: number) {
@@ -27,22 +27,18 @@ export function createWithdrawals({ db, clock, log }: Domain, graceMs: number) {
   const open = new Set<Promise<void>>()
 
   async function settle(started: Started): Promise<void> {
-    for (let failures = 0; ; failures++) {
-      const isLast = stopping.signal.aborted
-      try {
-        return await attempt(started)
-      } catch (err) {
-        const { runId: run } = started
-        // Log errors are throttled by their `err`, but this message is needed for each run.
-        if (isLast)
-          return log.error(
-            { run, cause: String(err) },
-            'a run may have been started too late: if its process still runs, no server stops it',
-          )
-        log.warn({ err, run, what: 'withdraw', failures }, 'failed; retrying')
-        await clock.sleep(Math.min(retryMsMax, 50 * 2 ** failures), stopping.signal)
-      }
-    }
+    const { runId: run } = started
+    const onFailure = (err: unknown, failures: number) =>
+      log.warn({ err, run, what: 'withdraw', failures }, 'failed; retrying')
+    const { signal } = stopping
+    if (await retryUntilDone({ clock, signal, onFailure }, () => attempt(started).then(() => true))) return
+    await attempt(started).catch((err: unknown) =>
+      // Log errors are throttled by their `err`, but this message is needed for each run.
+      log.error(
+        { run, cause: String(err) },
+        'a run may have been started too late: if its process still runs, no server stops it',
+      ),
+    )
   }
 
   async function attempt({ runId, executor, handle }: Started): Promise<void> {
