@@ -1,9 +1,7 @@
 import type { Domain } from '../domain/domain.ts'
-import { asLeader, Fenced, type Leader } from '../domain/leadership.ts'
-import { mergeSamples, type RunSample, sampleSeconds, saveSamples } from '../domain/usage/run-samples.ts'
+import { asLeader, type Leader, unlessFenced } from '../domain/leadership.ts'
+import { mergeSamples, type RunSample, saveSamples } from '../domain/usage/run-samples.ts'
 import type { Executor, Sample, SampledRun } from '../executors/executor.ts'
-import { createLoop, type Loop } from '../platform/loop.ts'
-import type { Sql } from '../platform/tx.ts'
 
 /**
  * Samples the running runs of the pool: one call per executor and one statement for all runs. The growth of the
@@ -15,11 +13,6 @@ export interface RunToSample extends SampledRun {
   executor: Executor
 }
 
-interface Sampling {
-  domain: Domain
-  leader: Leader
-}
-
 interface Measured {
   cpuSeconds: number
   atMs: number
@@ -29,99 +22,71 @@ const mergeEveryMs = 60_000
 /** An outage may leave an hour of samples of each run to merge. */
 const runsPerMerge = 100
 
-export class RunSampler {
-  readonly #sampling: Sampling
-  readonly #listRuns: () => readonly RunToSample[]
+/** Returns the function that samples all runs once. */
+export function createRunSampler(
+  { domain, leader }: { domain: Domain; leader: Leader },
+  listRuns: () => readonly RunToSample[],
+): () => Promise<void> {
+  const { clock, log } = domain
   /** The last processor time of each run. */
-  #last: ReadonlyMap<string, Measured> = new Map()
+  let last: ReadonlyMap<string, Measured> = new Map()
   /** Executors whose last call failed. */
-  readonly #failing = new Set<string>()
-  #mergedMs = Number.NEGATIVE_INFINITY
-
-  constructor(sampling: Sampling, listRuns: () => readonly RunToSample[]) {
-    this.#sampling = sampling
-    this.#listRuns = listRuns
-  }
-
-  createLoop(): Loop {
-    const { domain, leader } = this.#sampling
-    return createLoop({
-      name: `samples ${leader.pool}`,
-      pollMs: sampleSeconds * 1_000,
-      runOnce: () => this.sampleAll(),
-      clock: domain.clock,
-      log: domain.log,
-    })
-  }
-
-  async sampleAll(): Promise<void> {
-    const runs = this.#listRuns()
-    const next = new Map<string, Measured>()
-    const rows = await Promise.all(
-      [...Map.groupBy(runs, ({ executor }) => executor)].map(([executor, group]) =>
-        this.#sampleOrLog(executor, group, next),
-      ),
-    )
-    this.#last = next
-    await this.#save(rows.flat())
-  }
+  const failing = new Set<string>()
+  let mergedMs = Number.NEGATIVE_INFINITY
 
   /** Logs the first failure of an executor in a row: other parts report that its backend is unreachable. */
-  async #sampleOrLog(
+  async function sampleOrLog(
     executor: Executor,
     runs: readonly RunToSample[],
     next: Map<string, Measured>,
   ): Promise<RunSample[]> {
     try {
-      const samples = await this.#sample(executor, runs, next)
-      this.#failing.delete(executor.name)
+      const samples = await sample(executor, runs, next)
+      failing.delete(executor.name)
       return samples
     } catch (err) {
-      const { domain, leader } = this.#sampling
-      const level = this.#failing.has(executor.name) ? 'debug' : 'warn'
-      this.#failing.add(executor.name)
-      domain.log[level]({ err, pool: leader.pool, executor: executor.name }, 'runs cannot be sampled')
+      const level = failing.has(executor.name) ? 'debug' : 'warn'
+      failing.add(executor.name)
+      log[level]({ err, pool: leader.pool, executor: executor.name }, 'runs cannot be sampled')
       return []
     }
   }
 
-  async #sample(executor: Executor, runs: readonly RunToSample[], next: Map<string, Measured>): Promise<RunSample[]> {
+  async function sample(executor: Executor, runs: readonly RunToSample[], next: Map<string, Measured>) {
     const samples = (await executor.sample?.(runs)) ?? []
-    const atMs = this.#sampling.domain.clock.monotonicMs()
+    const atMs = clock.monotonicMs()
     return runs.flatMap(({ runId }, index): RunSample[] => {
       const sample = samples[index] ?? {}
       if (sample.cpuSeconds !== undefined) next.set(runId, { cpuSeconds: sample.cpuSeconds, atMs })
       const { memoryBytes = null, gpuPercent = null, gpuMemoryBytes = null } = sample
-      const cpuCores = this.#computeCores(runId, sample, atMs)
+      const cpuCores = computeCores(runId, sample, atMs)
       if ([cpuCores, memoryBytes, gpuPercent, gpuMemoryBytes].every((value) => value === null)) return []
       return [{ runId, cpuCores, memoryBytes, gpuPercent, gpuMemoryBytes }]
     })
   }
 
-  #computeCores(runId: string, { cpuSeconds, cpuCores }: Sample, atMs: number): number | null {
-    const last = this.#last.get(runId)
-    if (cpuSeconds === undefined || last === undefined || atMs <= last.atMs) return cpuCores ?? null
-    return (Math.max(0, cpuSeconds - last.cpuSeconds) * 1_000) / (atMs - last.atMs)
+  function computeCores(runId: string, { cpuSeconds, cpuCores }: Sample, atMs: number): number | null {
+    const before = last.get(runId)
+    if (cpuSeconds === undefined || before === undefined || atMs <= before.atMs) return cpuCores ?? null
+    return (Math.max(0, cpuSeconds - before.cpuSeconds) * 1_000) / (atMs - before.atMs)
   }
 
-  async #save(samples: readonly RunSample[]): Promise<void> {
-    if (samples.length === 0) return
-    const nowMs = this.#sampling.domain.clock.monotonicMs()
-    try {
-      await this.#asLeader((sql) => saveSamples(sql, samples))
-      if (nowMs - this.#mergedMs < mergeEveryMs) return
-      this.#mergedMs = nowMs
-      const runIds = samples.map(({ runId }) => runId)
-      for (let at = 0; at < runIds.length; at += runsPerMerge)
-        await this.#asLeader((sql) => mergeSamples(sql, runIds.slice(at, at + runsPerMerge)))
-    } catch (error) {
-      // The process is no longer the leader; its runner ends soon.
-      if (!(error instanceof Fenced)) throw error
-    }
+  async function save(samples: readonly RunSample[]): Promise<void> {
+    const nowMs = clock.monotonicMs()
+    await asLeader(domain, leader, (sql) => saveSamples(sql, samples))
+    if (nowMs - mergedMs < mergeEveryMs) return
+    mergedMs = nowMs
+    const runIds = samples.map(({ runId }) => runId)
+    for (let at = 0; at < runIds.length; at += runsPerMerge)
+      await asLeader(domain, leader, (sql) => mergeSamples(sql, runIds.slice(at, at + runsPerMerge)))
   }
 
-  #asLeader(work: (sql: Sql) => Promise<void>): Promise<void> {
-    const { domain, leader } = this.#sampling
-    return asLeader(domain, leader, work)
+  return async () => {
+    const next = new Map<string, Measured>()
+    const groups = [...Map.groupBy(listRuns(), ({ executor }) => executor)]
+    const rows = await Promise.all(groups.map(([executor, runs]) => sampleOrLog(executor, runs, next)))
+    last = next
+    const samples = rows.flat()
+    if (samples.length > 0) await unlessFenced(save(samples))
   }
 }

@@ -1,5 +1,6 @@
 import { type HoldingRun, readHoldingRuns, readRunsDue, readStartsDue } from '../domain/jobs/runs.ts'
 import { Fenced } from '../domain/leadership.ts'
+import { sampleSeconds } from '../domain/usage/run-samples.ts'
 import type { Executor, Handle, Observation } from '../executors/executor.ts'
 import { readNow } from '../platform/database-time.ts'
 import { createLoop, type Loop } from '../platform/loop.ts'
@@ -9,7 +10,7 @@ import { createLeftovers } from './leftovers.ts'
 import { createSearch } from './lost-run-search.ts'
 import { createNodeWatch } from './node-liveness.ts'
 import { Carrier, type Carrying } from './run-carrier.ts'
-import { RunSampler } from './run-sampler.ts'
+import { createRunSampler } from './run-sampler.ts'
 
 /**
  * While this process leads the pool, the runner keeps a carrier for every run that holds resources. Wake-ups and
@@ -34,16 +35,14 @@ export class Runner {
   readonly #findLostRuns: () => Promise<void>
   readonly #checkNodes: () => Promise<void>
   readonly #due: Loop
-  readonly #inspections: Loop
-  readonly #leftovers: Loop
-  readonly #samples: Loop
+  readonly #loops: readonly Loop[]
   readonly #checksOfAll: RareLook
   /** Runs that ended while a read was in progress; the result of that read must not start them again. */
   readonly #endedMeanwhile = new Set<string>()
   #openReads = 0
   #readStartsMs: number
   #hasNewStarts = true
-  #unsubscribe = () => {}
+  #listening: readonly (() => void)[] = []
 
   constructor(carrying: Carrying, executors: ReadonlyMap<string, Executor>) {
     const { domain, leader } = carrying
@@ -54,23 +53,22 @@ export class Runner {
     this.#readStartsMs = clock.monotonicMs()
     this.#findLostRuns = createSearch(carrying, executors)
     this.#checkNodes = createNodeWatch(carrying, executors)
-    this.#leftovers = createLeftovers(carrying, executors)
-    const listRuns = () => [...this.#carriers.values()].flatMap(({ sampled }) => sampled ?? [])
-    this.#samples = new RunSampler(carrying, listRuns).createLoop()
     this.#checksOfAll = createRareLook({ clock, everyMs: pollMs, pauseMsMax: checkAllMsMax })
-    this.#due = createLoop({ name: `runner ${leader.pool}`, pollMs, runOnce: () => this.#takeDueRuns(), clock, log })
-    this.#inspections = createLoop({
-      name: `inspection ${leader.pool}`,
-      pollMs: inspectMs,
-      runOnce: () => this.#inspectAll(),
-      clock,
-      log,
-    })
+    const loop = (name: string, pollMs: number, runOnce: () => Promise<void>) =>
+      createLoop({ name: `${name} ${leader.pool}`, pollMs, runOnce, clock, log })
+    const listRuns = () => [...this.#carriers.values()].flatMap(({ sampled }) => sampled ?? [])
+    this.#due = loop('runner', pollMs, () => this.#takeDueRuns())
+    this.#loops = [
+      this.#due,
+      loop('inspection', inspectMs, () => this.#inspectAll()),
+      createLeftovers(carrying, executors),
+      loop('samples', sampleSeconds * 1_000, createRunSampler(carrying, listRuns)),
+    ]
   }
 
   start(): void {
     const { log, wakeups } = this.#carrying.domain
-    const listening = [
+    this.#listening = [
       wakeups.on('start', () => {
         this.#hasNewStarts = true
         this.#due.wake()
@@ -80,13 +78,7 @@ export class Runner {
         this.#due.wake()
       }),
     ]
-    this.#unsubscribe = () => {
-      for (const unlisten of listening) unlisten()
-    }
-    this.#due.start()
-    this.#inspections.start()
-    this.#leftovers.start()
-    this.#samples.start()
+    for (const loop of this.#loops) loop.start()
     for (const executor of this.#executors.values())
       this.#watch(executor).catch((err: unknown) =>
         log.error({ err, executor: executor.name }, 'notifications of the backend ended; polling continues'),
@@ -94,9 +86,9 @@ export class Runner {
   }
 
   async stop(): Promise<void> {
-    this.#unsubscribe()
+    for (const unlisten of this.#listening) unlisten()
     this.#dropped.abort()
-    await Promise.all([this.#due.stop(), this.#inspections.stop(), this.#leftovers.stop(), this.#samples.stop()])
+    await Promise.all(this.#loops.map((loop) => loop.stop()))
     await Promise.all([...this.#carriers.values()].map((carrier) => carrier.done))
   }
 

@@ -1,10 +1,11 @@
 import type { Domain } from '../domain/domain.ts'
-import { type Leader, Leadership } from '../domain/leadership.ts'
+import { asLeader, type Leader, Leadership, unlessFenced } from '../domain/leadership.ts'
 import type { OutputLimits } from '../domain/outputs/selection.ts'
+import { measurePool, minuteSeconds } from '../domain/usage/pool-use.ts'
 import type { Executor } from '../executors/executor.ts'
 import { createAppender } from '../logs/append.ts'
 import type { FreshOutput } from '../logs/fresh-output.ts'
-import { createLoop } from '../platform/loop.ts'
+import { createLoop, type LoopOptions } from '../platform/loop.ts'
 import { createReachability, type Reach } from './capacity-watch.ts'
 import { createForecaster } from './forecaster.ts'
 import { createOutputCollector } from './output-collector.ts'
@@ -13,7 +14,6 @@ import { Runner } from './runner.ts'
 import { createWithdrawals, type Withdrawals } from './stale-starts.ts'
 import { createStored } from './stored-pool.ts'
 import { createTicker } from './ticker.ts'
-import { createUseMeter } from './use-meter.ts'
 
 /**
  * The scheduler of one pool in this process: competes for the leadership and, while it leads, plans and carries runs.
@@ -113,8 +113,7 @@ function createTerm(
     store: createStored(domain, leader),
     answerForecasts: () => previews.wake(),
   })
-  const capacity = reach.watch(leader, giveWay)
-  const loop = (name: string, runOnce: (signal: AbortSignal) => Promise<unknown>, pollMs: () => number) =>
+  const loop = (name: string, runOnce: LoopOptions['runOnce'], pollMs: LoopOptions['pollMs']) =>
     createLoop({ name: `${name} ${leader.pool}`, pollMs, clock, log, runOnce })
   let tickedMs = clock.monotonicMs()
   const tick = async () => {
@@ -124,36 +123,23 @@ function createTerm(
   const ticks = loop('scheduler', tick, ticker.pauseMs)
   const forecaster = createForecaster({ domain, leader, copy: ticker.copy, graceMs: options.graceMs })
   const forecasts = loop('forecast', forecaster.forecast, forecaster.pauseMs)
-  const previews = loop('previews', forecaster.answer, () => previewsPollMs)
-  const useMeter = createUseMeter(domain, leader)
-  let unsubscribe = () => {}
+  const previews = loop('previews', forecaster.answer, previewsPollMs)
+  const measureUse = () => unlessFenced(asLeader(domain, leader, (sql) => measurePool(sql, leader.pool)))
+  const useMeter = loop('use', measureUse, minuteSeconds * 1_000)
+  const parts = [reach.watch(leader, giveWay), runner, ticks, forecasts, previews, useMeter]
+  let listening: (() => void)[] = []
   let stopped = false
   return {
     readStalledMs: () => clock.monotonicMs() - tickedMs,
     start() {
       if (stopped) return
-      const listening = (['queue', 'question'] as const).map((topic) => domain.wakeups.on(topic, ticks.wake))
-      unsubscribe = () => {
-        for (const unlisten of listening) unlisten()
-      }
-      capacity?.start()
-      runner.start()
-      ticks.start()
-      forecasts.start()
-      previews.start()
-      useMeter.start()
+      listening = (['queue', 'question'] as const).map((topic) => domain.wakeups.on(topic, ticks.wake))
+      for (const part of parts) part?.start()
     },
     async stop(): Promise<void> {
       stopped = true
-      unsubscribe()
-      await Promise.all([
-        capacity?.stop(),
-        forecasts.stop(),
-        previews.stop(),
-        useMeter.stop(),
-        ticks.stop(),
-        runner.stop(),
-      ])
+      for (const unlisten of listening) unlisten()
+      await Promise.all(parts.map((part) => part?.stop()))
     },
   }
 }

@@ -6,7 +6,7 @@ import { sampleSeconds } from '../../src/domain/usage/run-samples.ts'
 import type { Executor, Sample } from '../../src/executors/executor.ts'
 import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
-import { RunSampler, type RunToSample } from '../../src/scheduler/run-sampler.ts'
+import { createRunSampler, type RunToSample } from '../../src/scheduler/run-sampler.ts'
 import { openTestDomain } from '../support/domain.ts'
 import { addJob } from '../support/factories.ts'
 import { createLeader, startScheduler } from '../support/leader.ts'
@@ -73,9 +73,9 @@ test('cores come from the growth of the processor time, or from the backend', as
   const runs = [await addRun(counting), await addRun(failing), await addRun(counting), await addRun(counting)]
   runs.push(await addRun(sampling('without samples')))
   const domain = { ...it.domain, clock: { ...clock, monotonicMs: () => nowMs } }
-  const sampler = new RunSampler({ domain, leader }, () => runs)
+  const sampleAll = createRunSampler({ domain, leader }, () => runs)
   for (let n = 0; n < 3; n++) {
-    await sampler.sampleAll()
+    await sampleAll()
     nowMs += 10_000
     await database.moveTime(10_000)
   }
@@ -88,6 +88,6 @@ test('cores come from the growth of the processor time, or from the backend', as
 
   await sql.query('UPDATE scheduler_leader SET epoch = epoch + 1')
   answers.push([{ cpuSeconds: 30 }, { cpuCores: 9 }, {}])
-  await sampler.sampleAll()
+  await sampleAll()
   expect(await cores(runs[2])).toEqual([0.5, 1.5])
 })
