@@ -6,7 +6,7 @@ import { until } from '../test/support/until.ts'
 import { type Contest, type Measured, mib, secret, submit } from './contest.ts'
 import { type Delays, delaysDuring } from './delays.ts'
 import { printLatencies, printLines } from './harness.ts'
-import { cpuShare, memoryOf, openFilesOf } from './process-load.ts'
+import { countOpenFiles, cpuShare, residentBytes } from './process-usage.ts'
 import { openSocket, type Subscribers, subscribeAll } from './subscribers.ts'
 
 const perSocket = 100
@@ -69,7 +69,7 @@ export async function measureSubscribers(contest: Contest): Promise<void> {
     if (contestant.tokenOf) {
       const { bytes, areOpen, close } = await stall(contest, admin)
       const beside = await spread(contestant, subscribers, size.rounds)
-      assert.ok(await areOpen(), 'stalled readers were cut while the others were measured')
+      assert.ok(areOpen(), 'stalled readers were cut while the others were measured')
       latencies[`${name}, ${size.stalled} stalled readers of ${mib(bytes / size.stalled)} each`] = beside.tookMs
       close()
     }
@@ -109,7 +109,7 @@ async function idleCost({ pid, databaseUrl }: Contestant, seconds: number): Prom
   }
   const database = databaseUrl === null ? null : await databaseCost(databaseUrl, seconds, idle)
   if (!database) await idle()
-  return { bytes: await memoryOf(pid), cpu, database }
+  return { bytes: residentBytes(pid), cpu, database }
 }
 
 async function databaseCost(url: string, seconds: number, idle: () => Promise<void>): Promise<DatabaseCost> {
@@ -161,26 +161,26 @@ interface Stalled {
    * Whether the connections are open, judged by the open files of the server: a client socket that reads nothing does
    * not notice that it was cut.
    */
-  areOpen(): Promise<boolean>
+  areOpen(): boolean
   close(): void
 }
 
 async function stall({ berth, file, size }: Contest, admin: Person): Promise<Stalled> {
   const jobId = await submit(admin, { command: ['/bin/cat', file] })
   await ended(admin, jobId)
-  const before = await memoryOf(berth.pid)
+  const before = residentBytes(berth.pid)
   const sockets = await Promise.all(Array.from({ length: size.stalled }, () => openSocket(berth.url, secret)))
   for (const socket of sockets) {
     socket.pause()
     socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query: tail, variables: { jobId } } }))
   }
-  const files = await openFilesOf(berth.pid)
+  const files = countOpenFiles(berth.pid)
   await pause(stalledMs)
-  const bytes = (await memoryOf(berth.pid)) - before
+  const bytes = residentBytes(berth.pid) - before
   return {
     bytes,
     // Compares with half of the readers, because connections to the database come and go as well.
-    areOpen: async () => (await openFilesOf(berth.pid)) > files - size.stalled / 2,
+    areOpen: () => countOpenFiles(berth.pid) > files - size.stalled / 2,
     close: () => sockets.forEach((socket) => void socket.terminate()),
   }
 }

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
 
 /** Processor time and memory of processes, from /proc. */
 
@@ -37,6 +38,16 @@ export function familyMs(pid: number): number {
 
 export const residentBytes = (pid: number): number =>
   Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]) * 1_024
+
+/** Number of files and sockets that a process has open. */
+export const countOpenFiles = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length
+
+/** The fraction of one core that a process uses, measured over so many seconds. */
+export async function cpuShare(pid: number, seconds: number): Promise<number> {
+  const before = processorMs(pid).own
+  await setTimeout(seconds * 1_000)
+  return (processorMs(pid).own - before) / 1_000 / seconds
+}
 
 const pidsNow = () =>
   readdirSync('/proc')

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { memoryOf } from '../../bench/process-load.ts'
+import { residentBytes } from '../../bench/process-usage.ts'
 import { Random } from '../../simulate/random.ts'
 import { createClient } from '../../src/client/jobs/client.ts'
 import { systemClock } from '../../src/platform/clock.ts'
@@ -142,7 +142,7 @@ function createMemory(pids: readonly number[]) {
   const looks: number[][] = []
   return {
     async look() {
-      looks.push(await Promise.all(pids.map(memoryOf)))
+      looks.push(pids.map(residentBytes))
     },
     demandFlat(): string {
       const peak = (from: number, to: number) =>
