@@ -5,7 +5,7 @@ import type { Change, Decisions, LaneState, Waiting } from '../src/scheduler/pla
 import { planPass } from '../src/scheduler/plan/plan.ts'
 import { createWorld, type World } from '../src/scheduler/plan/world.ts'
 import { gpus, node, v100 } from '../test/support/machines.ts'
-import { heard, lane, settings, snapshot, waiting } from '../test/support/planning.ts'
+import { followStarts, heard, lane, settings, snapshot, waiting } from '../test/support/planning.ts'
 import { range } from '../test/support/pool.ts'
 import { percentile } from './harness.ts'
 
@@ -103,14 +103,7 @@ class BusyPool {
     const left = this.running.filter(({ runId }) => !gone.has(runId)).sort((a, b) => a.endsMs - b.endsMs)
     this.running.splice(0, this.running.length, ...left)
     return [
-      ...starts.flatMap(({ entry }): Change[] => {
-        const running = this.world.state.running.get(entry.runId)
-        if (!running) return []
-        return [
-          { kind: 'LEFT', jobId: entry.jobId, laneId: entry.laneId },
-          { kind: 'RUN', runId: entry.runId, running: { ...running, state: 'RUNNING', startedMs: this.nowMs } },
-        ]
-      }),
+      ...followStarts(this.world, { starts }, this.nowMs),
       ...victims.map((runId): Change => ({ kind: 'RUN', runId, running: null })),
     ]
   }

@@ -1,10 +1,10 @@
 import type { Policy } from '../src/domain/lanes.ts'
 import { windowSize } from '../src/scheduler/plan/lane-window.ts'
-import type { Change, LaneState, Running, Waiting } from '../src/scheduler/plan/model.ts'
+import type { LaneState, Waiting } from '../src/scheduler/plan/model.ts'
 import { planPass } from '../src/scheduler/plan/plan.ts'
 import { createWorld, type World } from '../src/scheduler/plan/world.ts'
 import { gpus, node, v100 } from '../test/support/machines.ts'
-import { heard, lane, settings, snapshot, waiting } from '../test/support/planning.ts'
+import { followStarts, heard, lane, settings, snapshot, waiting } from '../test/support/planning.ts'
 import { range } from '../test/support/pool.ts'
 import type { Contender } from './textbook.ts'
 import type { Work } from './workload.ts'
@@ -68,11 +68,9 @@ export class BerthContender implements Contender {
       const { starts, needs } = planPass(this.#world, { startsMax: 50 })
       if (needs.length > 0) this.#refill(needs)
       else if (starts.length === 0) return started
-      const changes: Change[] = []
       for (const { entry } of starts) {
         const work = this.#works.get(entry.jobId)
-        const run = this.#world.state.running.get(entry.runId)
-        if (!work || !run) throw new Error(`An unknown job ${entry.jobId} started`)
+        if (!work) throw new Error(`An unknown job ${entry.jobId} started`)
         this.#runs.set(work, entry.runId)
         started.push(work)
         const waits = this.#lanes.get(entry.laneId) ?? []
@@ -80,11 +78,8 @@ export class BerthContender implements Contender {
           waits.findIndex(({ jobId }) => jobId === entry.jobId),
           1,
         )
-        const running: Running = { ...run, state: 'RUNNING', startedMs: nowMs }
-        changes.push({ kind: 'LEFT', jobId: entry.jobId, laneId: entry.laneId })
-        changes.push({ kind: 'RUN', runId: entry.runId, running })
       }
-      this.#world.hear(heard(changes, { nowMs }))
+      this.#world.hear(heard(followStarts(this.#world, { starts }, nowMs), { nowMs }))
     }
   }
 

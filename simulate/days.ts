@@ -6,7 +6,7 @@ import { planPass } from '../src/scheduler/plan/plan.ts'
 import { chooseParts, historyMax, type RunTime } from '../src/scheduler/plan/run-times.ts'
 import { createWorld, type World } from '../src/scheduler/plan/world.ts'
 import { gpus, node, v100 } from '../test/support/machines.ts'
-import { heard, lane, settings, snapshot, waiting } from '../test/support/planning.ts'
+import { followStarts, heard, lane, settings, snapshot, waiting } from '../test/support/planning.ts'
 import { range } from '../test/support/pool.ts'
 import { Random } from './random.ts'
 import { makeWork } from './workload.ts'
@@ -213,22 +213,14 @@ class Day {
     for (;;) {
       const { starts } = planPass(this.world, { startsMax: 50 })
       if (starts.length === 0) return
-      const changes: Change[] = []
       for (const { entry } of starts) {
         const job = this.jobs.get(entry.jobId)
-        const started = this.world.state.running.get(entry.runId)
-        if (!job || !started) throw new Error(`An unknown job ${entry.jobId} started`)
+        if (!job) throw new Error(`An unknown job ${entry.jobId} started`)
         job.startMs = this.nowMs
         this.running.push({ atMs: this.nowMs + job.runMs, runId: entry.runId })
-        changes.push({ kind: 'LEFT', jobId: entry.jobId, laneId: entry.laneId })
-        changes.push({
-          kind: 'RUN',
-          runId: entry.runId,
-          running: { ...started, state: 'RUNNING', startedMs: this.nowMs },
-        })
       }
       this.running.sort((a, b) => a.atMs - b.atMs)
-      this.hear(changes)
+      this.hear(followStarts(this.world, { starts }, this.nowMs))
     }
   }
 

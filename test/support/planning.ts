@@ -2,7 +2,16 @@ import type { Lane } from '../../src/domain/lanes.ts'
 import type { FreeNode, Placement } from '../../src/domain/machines/placement.ts'
 import { mergeSettings } from '../../src/domain/scheduling.ts'
 import type { ReceivedChanges } from '../../src/scheduler/plan/leader-store.ts'
-import type { Decisions, LaneState, PoolSettings, Running, Snapshot, Waiting } from '../../src/scheduler/plan/model.ts'
+import type {
+  Change,
+  Decisions,
+  LaneState,
+  PoolSettings,
+  Running,
+  Snapshot,
+  Waiting,
+} from '../../src/scheduler/plan/model.ts'
+import type { World } from '../../src/scheduler/plan/world.ts'
 import { gpus, node, shape, v100 } from './machines.ts'
 
 /** Worlds for tests of the planner, without a database. */
@@ -100,6 +109,18 @@ export const placedOn = (name: string, given: Partial<Placement> = {}): Placemen
   interactive: false,
   ...given,
 })
+
+/** The changes that a leader hears of its starts, whose commands begin at once. */
+export const followStarts = ({ state }: World, { starts }: Pick<Decisions, 'starts'>, nowMs: number): Change[] =>
+  starts.flatMap(({ entry: { jobId, laneId, runId } }): Change[] => {
+    const run = state.running.get(runId)
+    if (!run) throw new Error(`The job ${jobId} did not start`)
+    const running: Running = { ...run, state: 'RUNNING', startedMs: nowMs }
+    return [
+      { kind: 'LEFT', jobId, laneId },
+      { kind: 'RUN', runId, running },
+    ]
+  })
 
 /** The run of a start after its commit. */
 export const runOf = ({ lane: of, entry, placements, ...more }: Decisions['starts'][number], nowMs = 0): Running => ({

@@ -1,6 +1,5 @@
 import type { Lane } from '../../src/domain/lanes.ts'
 import type { FreeNode, Placement } from '../../src/domain/machines/placement.ts'
-import { mergeSettings } from '../../src/domain/scheduling.ts'
 import type { Shape } from '../../src/domain/shape.ts'
 import { Machines } from '../../src/scheduler/plan/machines.ts'
 import type {
@@ -14,7 +13,7 @@ import type {
 } from '../../src/scheduler/plan/model.ts'
 import { type EvictionPlan, evictionFor } from '../../src/scheduler/plan/preemption.ts'
 import { unlimited } from '../../src/scheduler/plan/rations.ts'
-import { shape } from './machines.ts'
+import { lane as makeLane, settings as makeSettings } from './planning.ts'
 
 /** A pool in memory for tests of parts of the planner: the test places the runs. */
 export class TestPool implements WorldView {
@@ -27,17 +26,7 @@ export class TestPool implements WorldView {
   private jobs = 0
 
   constructor(nodes: readonly FreeNode[], settings: Partial<PoolSettings> = {}) {
-    this.settings = {
-      ...mergeSettings(settings.policy ?? 'FAIR_SHARE', {}),
-      pool: 'p',
-      policy: 'FAIR_SHARE',
-      revision: 1,
-      starvationThresholdMs: 3_600_000,
-      rules: [],
-      weights: new Map(),
-      reservations: [],
-      ...settings,
-    }
+    this.settings = makeSettings({ policy: 'FAIR_SHARE', ...settings })
     this.machines.accounts.setWeights(this.settings.weights)
     this.machines.accounts.setHalfLife(this.settings.shareHalfLifeMs)
     this.machines.accounts.past.nowMs = this.nowMs
@@ -118,25 +107,13 @@ export interface LaneAsks extends Partial<Omit<Lane, 'shape'>> {
 let lanes = 0
 
 export function lane(account: string, { gpu = 0, cpu = 1, shape: asks = {}, ...more }: LaneAsks = {}): Lane {
-  return {
-    id: `lane_${++lanes}`,
-    pool: 'p',
+  return makeLane(`lane_${++lanes}`, {
     userId: `user_${account}`,
-    teamId: null,
     account,
-    project: null,
-    queue: 'default',
-    executor: 'simulated',
-    priority: 10,
-    overridden: false,
-    interactive: false,
     preemptable: more.restartable === true,
-    restartable: false,
-    reservationId: null,
-    runSeconds: null,
-    shape: shape({ gpu, cpuMillis: cpu * 1000, ...asks }),
+    shape: { gpu, cpuMillis: cpu * 1000, ...asks },
     ...more,
-  }
+  })
 }
 
 export const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i)
