@@ -71,6 +71,24 @@ export function readChunk(row: ChunkRow): Chunk {
 export const hasStream = ({ segments }: Pick<BytesChunk, 'segments'>, codes: ReadonlySet<number>): boolean =>
   segments.some((value, place) => place % 2 === 0 && codes.has(value))
 
+interface Segment {
+  code: number
+  /** Offset of its first byte. */
+  start: number
+  bytes: Buffer
+}
+
+/** The segments of these streams. */
+export function* readSegments({ start, segments, bytes }: BytesChunk, codes: ReadonlySet<number>): Generator<Segment> {
+  let at = 0
+  for (let pair = 0; pair + 1 < segments.length; pair += 2) {
+    const code = segments[pair] ?? 0
+    const end = at + (segments[pair + 1] ?? 0)
+    if (codes.has(code)) yield { code, start: start + at, bytes: bytes.subarray(at, end) }
+    at = end
+  }
+}
+
 /**
  * Unpacking into one buffer of the known size is twice as fast as growing one. If a buffer is filled to its last byte,
  * Node makes another one for more.

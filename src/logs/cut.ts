@@ -1,4 +1,4 @@
-import { type BytesChunk, hasStream } from './chunk.ts'
+import { type BytesChunk, hasStream, readSegments } from './chunk.ts'
 import type { Stored } from './stored.ts'
 
 /**
@@ -74,16 +74,11 @@ function take(chunks: readonly BytesChunk[], { from, codes, bytesMax }: CutOptio
 }
 
 function* selected(chunks: readonly BytesChunk[], from: number, codes: ReadonlySet<number>): Generator<Slice> {
-  for (const { start, segments, bytes } of chunks.filter((chunk) => hasStream(chunk, codes))) {
-    let at = 0
-    for (let pair = 0; pair + 1 < segments.length; pair += 2) {
-      const end = at + (segments[pair + 1] ?? 0)
-      const first = Math.max(at, from - start)
-      if (first < end && codes.has(segments[pair] ?? 0))
-        yield { offset: start + first, bytes: bytes.subarray(first, end) }
-      at = end
+  for (const chunk of chunks.filter((each) => hasStream(each, codes)))
+    for (const { start, bytes } of readSegments(chunk, codes)) {
+      const rest = bytes.subarray(Math.max(0, from - start))
+      if (rest.length > 0) yield { offset: Math.max(start, from), bytes: rest }
     }
-  }
 }
 
 const endOf = (slices: readonly Slice[]): number => {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Sql } from '../platform/tx.ts'
-import { hasStream } from './chunk.ts'
-import { readSegments } from './line-scan.ts'
+import { hasStream, joinBytes, readSegments } from './chunk.ts'
 import { StoredPages } from './stored-pages.ts'
 
 /**
@@ -65,8 +64,7 @@ async function* readRun(
     pages.readAhead(stored)
     for (const chunk of stored) {
       if (chunk.gap !== null || chunk.start >= end || !hasStream(chunk, codes)) continue
-      const parts = [...readSegments(chunk, codes)].map(({ bytes }) => bytes)
-      const bytes = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)
+      const bytes = joinBytes([...readSegments(chunk, codes)].map((segment) => segment.bytes))
       if (left < bytes.length) yield bytes.subarray(left)
       left = Math.max(0, left - bytes.length)
     }

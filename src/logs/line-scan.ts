@@ -1,5 +1,5 @@
 import { yieldAlone } from '../platform/slices.ts'
-import type { BytesChunk } from './chunk.ts'
+import { type BytesChunk, joinBytes, readSegments } from './chunk.ts'
 import { findCharacter } from './lines.ts'
 
 /** Finds lines (domain/line-matcher.ts). */
@@ -91,7 +91,7 @@ export class LineScan {
   async scan({ begin, code, parts }: Lines, hits: Hit[], hitsMax: number): Promise<number | null> {
     this.#beginSlice()
     this.#ownWork += callWork
-    const bytes = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)
+    const bytes = joinBytes(parts)
     const take = (at: number, end: number) => {
       this.#ownWork += hitWork
       hits.push({ begin: begin + at, code, bytes: bytes.subarray(at, Math.min(end, at + hitBytesMax)) })
@@ -180,24 +180,6 @@ export function* readChunkLines(chunk: BytesChunk, codes: ReadonlySet<number>, r
 function clipLines(bytes: Buffer, [first, end]: readonly [number, number], { from, until }: LineRange) {
   const at = first >= from ? first : Math.max(first, findEnd(bytes, from - 1) + 1)
   return { at, bytes: bytes.subarray(at, Math.max(at, end <= until ? end : findEnd(bytes, until - 1) + 1)) }
-}
-
-interface Segment {
-  code: number
-  /** Offset of its first byte. */
-  start: number
-  bytes: Buffer
-}
-
-/** The segments of these streams. */
-export function* readSegments({ start, segments, bytes }: BytesChunk, codes: ReadonlySet<number>): Generator<Segment> {
-  let at = 0
-  for (let pair = 0; pair + 1 < segments.length; pair += 2) {
-    const code = segments[pair] ?? 0
-    const end = at + (segments[pair + 1] ?? 0)
-    if (codes.has(code)) yield { code, start: start + at, bytes: bytes.subarray(at, end) }
-    at = end
-  }
 }
 
 /** Adds the bytes up to the newline to an open line. */

@@ -1,3 +1,5 @@
+import { joinBytes } from './chunk.ts'
+
 /**
  * Replaces the values of secrets in output. A value may be split over chunks: the end of the output that could be the
  * beginning of a value is held back until more comes. The result does not depend on how the output is cut into chunks.
@@ -90,7 +92,7 @@ function cut(data: Buffer, held: HeldOutput, until: number, patterns: readonly P
   const rest = { bytes: Buffer.from(data.subarray(until)), isAfterMask }
   const coveredRest = isAfterMask && covered[until] === 1 ? findEnd(covered, until, data.length) - until : 0
   return {
-    bytes: parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts),
+    bytes: joinBytes(parts),
     held: { ...rest, covered: coveredRest },
   }
 }

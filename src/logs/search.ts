@@ -1,6 +1,6 @@
 import type { Sql } from '../platform/tx.ts'
 import { encodeStreams } from './batch.ts'
-import { type BytesChunk, hasStream } from './chunk.ts'
+import { type BytesChunk, hasStream, readSegments } from './chunk.ts'
 import { logsBackwards } from './last-lines.ts'
 import {
   continueLine,
@@ -11,9 +11,8 @@ import {
   type Lines,
   type Matcher,
   readChunkLines,
-  readSegments,
 } from './line-scan.ts'
-import { decodeStream, type LogStream, logStreams } from './lines.ts'
+import { decodeStream, type LogStream, lineParts } from './lines.ts'
 import { readChunksBackwards } from './page-start.ts'
 import { findEnd, readStateAt } from './read.ts'
 import { type LogCursor, nextOutput, nextRun, type RunState, runMark } from './stored.ts'
@@ -69,8 +68,6 @@ export const matchCharactersMax = 2_000
 export const matchRangesMax = 100
 /** A search backwards reads so many bytes forwards, and takes its matches from the last one on. */
 const pieceBytesMax = 32_768
-const allCodes = encodeStreams(logStreams)
-const newline = 10
 /** Bytes of the log in which a line is searched. */
 const lineWindowBytes = 1_048_576
 
@@ -261,17 +258,11 @@ class Search {
 
 /** The numbers of lines that begin in a chunk, by offset. */
 function numberLines(chunk: BytesChunk, hits: readonly Hit[]): ReadonlyMap<number, number> {
-  const begins = new Set(hits.map(({ begin }) => begin))
+  const wanted = new Set(hits.map(({ begin }) => begin))
   const numbers = new Map<number, number>()
-  const open = [...chunk.lineState]
-  let next = chunk.lineState[0] ?? 1
-  for (const { code, start, bytes } of readSegments(chunk, allCodes))
-    for (let at = 0; at < bytes.length && numbers.size < begins.size; at++) {
-      if (!open[code]) {
-        open[code] = next++
-        if (begins.has(start + at)) numbers.set(start + at, open[code] ?? 0)
-      }
-      if (bytes[at] === newline) open[code] = 0
-    }
+  for (const { offset, line, begins } of wanted.size > 0 ? lineParts(chunk) : []) {
+    if (begins && wanted.has(offset)) numbers.set(offset, line)
+    if (numbers.size === wanted.size) break
+  }
   return numbers
 }
