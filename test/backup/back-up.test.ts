@@ -7,12 +7,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findChangedLogs } from '../../src/backup/log-hashes.ts'
-import { restoreBackup } from '../../src/backup/restore.ts'
 import { readArchive } from '../../src/domain/snapshots/archive.ts'
 import { readLogGaps } from '../../src/logs/gaps.ts'
 import { systemClock } from '../../src/platform/clock.ts'
-import { createLog } from '../../src/platform/log.ts'
-import { backUpTo, createEmptyDatabase } from '../support/backups.ts'
+import { backUpTo, createEmptyDatabase, restoreTo } from '../support/backups.ts'
 import { openTestDomain } from '../support/domain.ts'
 import { storeSnapshot } from '../support/snapshots.ts'
 import { root } from '../support/sources.ts'
@@ -71,13 +69,7 @@ describe('berth backup', () => {
     const file = join(folder, 'stdout.tar')
     await writeFile(file, stdout)
     await using empty = await createEmptyDatabase(database)
-    await restoreBackup({
-      file,
-      address: { url: empty.url },
-      log: createLog('silent'),
-      signal: new AbortController().signal,
-      onProgress: () => undefined,
-    })
+    await restoreTo(empty.url, file)
   })
 
   it('leaves no file after SIGTERM, and removes the file of a killed backup', async () => {
@@ -137,13 +129,7 @@ describe('berth backup', () => {
     expect(manifest).toMatchObject({ withLogs: false, logs: [] })
     expect(String(await readFile(file))).not.toContain('7878787878')
     await using empty = await createEmptyDatabase(database)
-    await restoreBackup({
-      file,
-      address: { url: empty.url },
-      log: createLog('silent'),
-      signal: new AbortController().signal,
-      onProgress: () => undefined,
-    })
+    await restoreTo(empty.url, file)
     const [job] = await empty.db.sql.query<{ id: string }>('SELECT id FROM job')
     expect(await readLogGaps(empty.db.sql, job?.id ?? '', undefined)).toMatchObject([{ reason: 'RETENTION' }])
     expect(await findChangedLogs({ query: empty.db.pool.query.bind(empty.db.pool) }, manifest.logs)).toEqual([])
@@ -159,13 +145,7 @@ describe('berth backup', () => {
       const file = join(folder, `files-${withFiles}.tar`)
       expect((await backUpTo(file, database.url, { withFiles })).manifest).toMatchObject({ withFiles })
       await using empty = await createEmptyDatabase(database)
-      await restoreBackup({
-        file,
-        address: { url: empty.url },
-        log: createLog('silent'),
-        signal: new AbortController().signal,
-        onProgress: () => undefined,
-      })
+      await restoreTo(empty.url, file)
       const restored = { ...world.domain, db: empty.db }
       const [row] = await empty.db.sql.query('SELECT snapshot_id AS snapshot FROM job WHERE id = $1', [job])
       expect(row).toEqual({ snapshot: id })

@@ -8,10 +8,9 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { checkData } from '../../src/backup/put-back.ts'
-import { restoreBackup } from '../../src/backup/restore.ts'
 import { chainAll } from '../../src/domain/audit/audit-chain.ts'
 import { createLog } from '../../src/platform/log.ts'
-import { backUpTo, createEmptyDatabase } from '../support/backups.ts'
+import { backUpTo, createEmptyDatabase, restoreTo } from '../support/backups.ts'
 import { freePort } from '../support/berth-server.ts'
 import { openTestDomain } from '../support/domain.ts'
 import { until } from '../support/until.ts'
@@ -100,16 +99,15 @@ test.skipIf(version === undefined)(`PostgreSQL 18 → ${version} → 18: every r
   await world.sequence()
   await chainAll(world.domain)
   const log = createLog('silent')
-  const signal = new AbortController().signal
   const there = join(folder, 'there.tar')
   const { manifest } = await backUpTo(there, database.url)
-  await restoreBackup({ file: there, address: { url: other }, log, signal, onProgress: () => undefined })
+  await restoreTo(other, there)
   expect(await checkData({ url: other }, { log })).toMatchObject({ ok: true })
 
   const back = join(folder, 'back.tar')
   expect((await backUpTo(back, other)).manifest.postgresVersion).toMatch(new RegExp(`^${version}\\.`))
   await using empty = await createEmptyDatabase(database)
-  await restoreBackup({ file: back, address: { url: empty.url }, log, signal, onProgress: () => undefined })
+  await restoreTo(empty.url, back)
   expect(await checkData({ url: empty.url }, { log })).toMatchObject({ ok: true })
   const changing = ['scheduler_leader', 'pool_change', 'question']
   for (const { name } of manifest.tables.filter((table) => !changing.includes(table.name)))

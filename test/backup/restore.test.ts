@@ -11,13 +11,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findChangedLogs } from '../../src/backup/log-hashes.ts'
 import { BackupRefused, type Manifest } from '../../src/backup/manifest.ts'
 import { checkData, restore } from '../../src/backup/put-back.ts'
-import { restoreBackup } from '../../src/backup/restore.ts'
 import { readConfig } from '../../src/config.ts'
 import { Fenced, fence } from '../../src/domain/leadership.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import type { Sql } from '../../src/platform/tx.ts'
-import { backUpTo, createEmptyDatabase } from '../support/backups.ts'
+import { backUpTo, createEmptyDatabase, restoreTo } from '../support/backups.ts'
 import { openTestDomain } from '../support/domain.ts'
 import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
@@ -47,15 +46,6 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-const restoreTo = (url: string, path = file) =>
-  restoreBackup({
-    file: path,
-    address: { url },
-    log,
-    signal: new AbortController().signal,
-    onProgress: () => undefined,
-  })
-
 /** Every table, column, index, constraint, trigger, sequence and setting of a schema. */
 const describeSchema = (sql: Sql) =>
   sql.query(`
@@ -77,7 +67,7 @@ const readRows = async (sql: Sql, table: string) =>
 describe('a restored database', () => {
   it('has the schema and every row of the original, and passes the self-check', async () => {
     await using empty = await createEmptyDatabase(database)
-    await restoreTo(empty.url)
+    await restoreTo(empty.url, file)
     const [theirs, ours] = [database.db.sql, empty.db.sql]
     expect(await describeSchema(ours)).toEqual(await describeSchema(theirs))
     const adopted = ['scheduler_leader', 'event', 'pool_change', 'question']
@@ -96,7 +86,7 @@ describe('a restored database', () => {
     const [theirs] = await database.db.sql.query<{ next: number }>(
       `SELECT last_value + 1 AS next FROM job_sequence_seq`,
     )
-    await restoreTo(empty.url)
+    await restoreTo(empty.url, file)
     const { sql } = empty.db
     expect(await sql.query(`SELECT nextval('job_sequence_seq') AS next`)).toEqual([theirs])
     expect(await sql.query(`SELECT epoch, holder FROM scheduler_leader WHERE pool = 'led'`)).toEqual([
@@ -136,14 +126,14 @@ describe('a restored database', () => {
       kills += 1
     }
     expect(kills).toBeGreaterThan(0)
-    if ((await objects()).length === 0) await restoreTo(empty.url)
+    if ((await objects()).length === 0) await restoreTo(empty.url, file)
     expect(await readRows(empty.db.sql, 'job')).toHaveLength(5)
   })
 
   it('takes no second backup, and stays as it is', async () => {
     await using empty = await createEmptyDatabase(database)
-    await restoreTo(empty.url)
-    await expect(restoreTo(empty.url)).rejects.toThrow(/is not empty: it has the /)
+    await restoreTo(empty.url, file)
+    await expect(restoreTo(empty.url, file)).rejects.toThrow(/is not empty: it has the /)
     expect(await readRows(empty.db.sql, 'job')).toHaveLength(5)
   })
 })

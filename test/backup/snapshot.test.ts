@@ -3,12 +3,10 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { restoreBackup } from '../../src/backup/restore.ts'
 import { uploadSnapshot } from '../../src/client/files/index.ts'
 import { type Client, createClient } from '../../src/client/jobs/client.ts'
-import { createLog } from '../../src/platform/log.ts'
 import type { Sql } from '../../src/platform/tx.ts'
-import { backUpTo, createEmptyDatabase } from '../support/backups.ts'
+import { backUpTo, createEmptyDatabase, restoreTo } from '../support/backups.ts'
 import { startBerth } from '../support/berth-server.ts'
 import { createDatabase } from '../support/database.ts'
 import { sha256 } from '../support/snapshots.ts'
@@ -53,9 +51,7 @@ it('a restored snapshot has every byte, and a job that named it before the backu
   })
   if (submitted.__typename !== 'SubmitJobSuccess') throw new Error(JSON.stringify(submitted))
   await backUpTo(file, database.url)
-  const onProgress = () => undefined
-  const { signal } = new AbortController()
-  await restoreBackup({ file, address: { url: empty.url }, log: createLog('silent'), signal, onProgress })
+  await restoreTo(empty.url, file)
   const restored = await readRows(empty.db.sql)
   expect(restored.map(({ length }) => length)).toEqual([1, 3, 5])
   expect(restored).toEqual(await readRows(database.db.sql))

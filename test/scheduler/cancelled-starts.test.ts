@@ -1,23 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
-import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { type Executor, StartFailed } from '../../src/executors/executor.ts'
-import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
-import { systemClock } from '../../src/platform/clock.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { openDomainForEach } from '../support/domain.ts'
 import { bindVerbs } from '../support/executor-verbs.ts'
+import { openSimulated } from '../support/fake-backend.ts'
 import { startScheduler } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
 /** Jobs that are cancelled while their backend starts them, for example while it pulls an image. */
-let database: TestDatabase
-let it: TestDomain
-let dataDir: string
+const { database, it } = openDomainForEach()
 let inner: Executor
 let scheduler: Scheduler
 /** Resolves when a start was begun. */
@@ -26,20 +18,13 @@ let begun: PromiseWithResolvers<void>
 let found: string[]
 
 beforeEach(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db)
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-cancelled-starts-'))
-  inner = await createSimulatedExecutor({ dataDir, clock: systemClock, time: it.time, log: it.domain.log })
+  inner = await openSimulated(it.domain)
   begun = Promise.withResolvers()
   found = []
 })
 afterEach(async () => {
   await scheduler.stop()
   await inner.close()
-  expect(await findViolations(database.db.sql)).toEqual([])
-  await it[Symbol.asyncDispose]()
-  await database.close()
-  await rm(dataDir, { recursive: true })
 })
 
 function lead(start: Executor['start']): void {

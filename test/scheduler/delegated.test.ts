@@ -4,29 +4,24 @@ import { setJobPriority } from '../../src/domain/control/priority.ts'
 import { Rejected } from '../../src/domain/errors.ts'
 import { applyPools } from '../../src/domain/machines/pools.ts'
 import { explainWaiting } from '../../src/domain/queue/why-waiting.ts'
-import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { submitAll as submitNow } from '../../src/domain/submission/submit.ts'
 import { type BackendNode, StartFailed } from '../../src/executors/executor.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { createReachability, storeCapacity } from '../../src/scheduler/capacity-watch.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { openDomainForEach } from '../support/domain.ts'
 import { backendNode, type FakeBackend, openFakeBackend } from '../support/fake-backend.ts'
 import { startScheduler } from '../support/leader.ts'
 import { recordLines } from '../support/recorded-lines.ts'
 import { until } from '../support/until.ts'
 
-let database: TestDatabase
-let it: TestDomain
+const { database, it, sql } = openDomainForEach({ nodes: [] })
 let backend: FakeBackend
 let scheduler: Scheduler
 const { lines, destination } = recordLines()
 
 beforeEach(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db, { nodes: [] })
   backend = await openFakeBackend(it.domain, ['n1', 'n2'])
   lines.length = 0
   lead()
@@ -34,10 +29,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await scheduler.stop()
-  expect(await findViolations(database.db.sql)).toEqual([])
   await backend.close()
-  await it[Symbol.asyncDispose]()
-  await database.close()
 })
 
 function lead() {
@@ -45,7 +37,6 @@ function lead() {
   scheduler = startScheduler(domain, { simulated: backend })
 }
 
-const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)
 const nodes = () =>
   sql<{ name: string }>(
     'SELECT name, state::text, free_cpu_millis AS free, held_cpu_millis AS held FROM node ORDER BY name',

@@ -1,28 +1,19 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { transition } from '../../src/domain/jobs/transition.ts'
 import { estimateStarts } from '../../src/domain/queue/estimate.ts'
 import type { JobState } from '../../src/domain/state.ts'
 import { type JobPreview, previewJob } from '../../src/domain/submission/preview.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
+import { openDomainForEach, simNode } from '../support/domain.ts'
 import { createLeader, type TestLeader } from '../support/leader.ts'
 
 /** One node of one core: jobs run one after the other. */
-let database: TestDatabase
-let it: TestDomain
+const { database, it, sql } = openDomainForEach({ nodes: [{ ...simNode, cpuMillis: 1_000 }] })
 let leader: TestLeader
 
 beforeEach(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db, { nodes: [{ ...simNode, cpuMillis: 1_000 }] })
   leader = await createLeader(it.domain, 'sim')
 })
-afterEach(async () => {
-  await it[Symbol.asyncDispose]()
-  await database.close()
-})
 
-const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)
 const move = (jobId: string, from: JobState, to: JobState) =>
   transition(database.db.sql, [{ jobId, run: 1, from, to, reason: null }], it.domain.time.nowMs())
 const estimates = (jobIds: readonly string[]) => estimateStarts(it.domain, jobIds)

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
-import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import type { Executor } from '../../src/executors/executor.ts'
 import { createLocalExecutor } from '../../src/executors/local/local.ts'
 import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
@@ -12,8 +11,7 @@ import { createLog } from '../../src/platform/log.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
 import { runOf } from '../executors/runs.ts'
 import { machineTime } from '../support/clock.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { openDomainForEach } from '../support/domain.ts'
 import { bindVerbs } from '../support/executor-verbs.ts'
 import { startScheduler } from '../support/leader.ts'
 import { recordLines } from '../support/recorded-lines.ts'
@@ -28,24 +26,18 @@ const create = {
 }
 
 describe.each(['simulated', 'local'] as const)('a new leader with the executor %s', (name) => {
-  let database: TestDatabase
-  let it: TestDomain
+  const { it, sql } = openDomainForEach({ pool: { executors: [name] } })
   let dataDir: string
   let executor: Executor
   const schedulers: Scheduler[] = []
 
   beforeEach(async () => {
-    database = await createDatabase()
-    it = await createTestDomain(database.db, { pool: { executors: [name] } })
     dataDir = await mkdtemp(join(tmpdir(), 'berth-found-'))
     executor = await create[name](dataDir)
   })
   afterEach(async () => {
     for (const scheduler of schedulers.splice(0)) await scheduler.stop()
-    expect(await findViolations(database.db.sql)).toEqual([])
     await executor.close()
-    await it[Symbol.asyncDispose]()
-    await database.close()
     await rm(dataDir, { recursive: true })
   })
 
@@ -81,7 +73,7 @@ describe.each(['simulated', 'local'] as const)('a new leader with the executor %
     })
   const toFacts = async (id: string) =>
     (
-      await database.db.sql.query<{ state: string; info: string; handle: string | null }>(
+      await sql<{ state: string; info: string; handle: string | null }>(
         `SELECT j.state, j.state_info AS info, r.handle FROM job j JOIN run r ON r.job_id = j.id WHERE j.id = $1`,
         [id],
       )

@@ -5,8 +5,7 @@ import { createLog, type Log } from '../../src/platform/log.ts'
 import { createReachability } from '../../src/scheduler/capacity-watch.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
 import { createFakeClock } from '../support/clock.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { openDomainForEach } from '../support/domain.ts'
 import { bindVerbs } from '../support/executor-verbs.ts'
 import { type FakeBackend, openFakeBackend } from '../support/fake-backend.ts'
 import { startScheduler } from '../support/leader.ts'
@@ -14,22 +13,17 @@ import { until } from '../support/until.ts'
 
 /** Several processes compete for a pool, and not all of them reach its backend. */
 
-let database: TestDatabase
-let it: TestDomain
+const { database, it } = openDomainForEach({ nodes: [] })
 let backend: FakeBackend
 let schedulers: Scheduler[]
 
 beforeEach(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db, { nodes: [] })
   backend = await openFakeBackend(it.domain, ['n1', 'n2'])
   schedulers = []
 })
 afterEach(async () => {
   await Promise.all(schedulers.map((scheduler) => scheduler.stop()))
   await backend.close()
-  await it[Symbol.asyncDispose]()
-  await database.close()
 })
 
 /** Waits pass this many times as fast; the lease is the database's, and is renewed as often. */

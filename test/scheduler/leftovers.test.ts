@@ -1,11 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Executor } from '../../src/executors/executor.ts'
-import { createAppender } from '../../src/logs/append.ts'
 import { createLeftovers } from '../../src/scheduler/leftovers.ts'
-import { createReporter } from '../../src/scheduler/reports.ts'
 import { createDatabase } from '../support/database.ts'
 import { createTestDomain } from '../support/domain.ts'
-import { createLeader, noOutputs as outputs } from '../support/leader.ts'
+import { carryingOf, createLeader } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
 test('run data that cannot be removed does not stop the removal of other data', async () => {
@@ -24,18 +22,10 @@ test('run data that cannot be removed does not stop the removal of other data', 
     },
   } satisfies Partial<Executor>
   const leader = await createLeader(domain, 'sim')
-  const limits = { graceMs: 1_000, nodeLostAfterMs: 60_000, logBytesPerRunMax: 2 ** 20, jobUrl: 'http://127.0.0.1' }
-  const report = createReporter(domain, leader, 1)
-  const carrying = {
-    domain,
-    leader,
-    report,
-    append: createAppender(database.db.sql),
-    withdraw() {},
-    outputs,
-    ...limits,
-  }
-  const leftovers = createLeftovers(carrying, new Map([['simulated', executor as unknown as Executor]]))
+  const leftovers = createLeftovers(
+    carryingOf(domain, leader),
+    new Map([['simulated', executor as unknown as Executor]]),
+  )
   opened.defer(() => leftovers.stop())
   leftovers.start()
   await until(() => removed.length === 2, { what: 'the others are removed' })

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { Viewer } from '../../src/domain/access.ts'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
 import { newId } from '../../src/domain/ids.ts'
@@ -8,8 +8,7 @@ import { disableUser, updateUser } from '../../src/domain/people/users.ts'
 import { explainWaiting } from '../../src/domain/queue/why-waiting.ts'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import type { JobState } from '../../src/domain/state.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
+import { openDomainForEach, simNode } from '../support/domain.ts'
 import { createLeader, type TestLeader } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
@@ -28,22 +27,13 @@ const node = {
   devices: Array.from({ length: 10 }, (_, i) => (i < 8 ? device(i, 'Tesla V100', 32) : device(i, 'H100', 80))),
 }
 
-let database: TestDatabase
-let it: TestDomain
+const { database, it, sql } = openDomainForEach({ nodes: [node], singleUser: false })
 let leader: TestLeader
 
 beforeEach(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db, { nodes: [node], singleUser: false })
   leader = await createLeader(it.domain, 'sim')
 })
-afterEach(async () => {
-  expect(await findViolations(database.db.sql)).toEqual([])
-  await it[Symbol.asyncDispose]()
-  await database.close()
-})
 
-const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)
 const set = (limits: Record<string, unknown>) => updateLimits(it.domain, it.admin, limits)
 const unlimited = { maxConcurrent: null, userMaxConcurrent: null }
 const submitMany = async (count: number, viewer?: Viewer, spec: Record<string, unknown> = {}) => {

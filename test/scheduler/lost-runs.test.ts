@@ -1,11 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Leader } from '../../src/domain/leadership.ts'
-import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { storeCapacity } from '../../src/scheduler/capacity-watch.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { openDomainForEach } from '../support/domain.ts'
 import { bindVerbs } from '../support/executor-verbs.ts'
 import { backendNode, type FakeBackend, openFakeBackend } from '../support/fake-backend.ts'
 import { startScheduler } from '../support/leader.ts'
@@ -14,15 +12,12 @@ import { until } from '../support/until.ts'
 
 /** Runs of a backend that chooses nodes itself, when a node or the backend falls silent. */
 
-let database: TestDatabase
-let it: TestDomain
+const { database, it } = openDomainForEach({ nodes: [] })
 let backend: FakeBackend
 let scheduler: Scheduler
 const { lines, destination } = recordLines()
 
 beforeEach(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db, { nodes: [] })
   backend = await openFakeBackend(it.domain, ['n1'])
   lines.length = 0
   const domain = { ...it.domain, log: createLog('info', { destination }) }
@@ -31,10 +26,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await scheduler.stop()
-  expect(await findViolations(database.db.sql)).toEqual([])
   await backend.close()
-  await it[Symbol.asyncDispose]()
-  await database.close()
 })
 
 const one = async <Row>(text: string, values: unknown[] = []) => (await database.db.sql.query<Row>(text, values))[0]

@@ -1,28 +1,13 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { applyPools } from '../../src/domain/machines/pools.ts'
 import { planPools } from '../../src/domain/queue/plan-pools.ts'
 import { askMsMax, openQuestions, passMsMax } from '../../src/domain/queue/questions.ts'
-import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { Unavailable } from '../../src/platform/tx.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
+import { openDomainForEach, simNode } from '../support/domain.ts'
 import { createLeader } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
-let database: TestDatabase
-let it: TestDomain
-
-beforeEach(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db, { pool: { scheduling: { automatic: false } } })
-})
-afterEach(async () => {
-  expect(await findViolations(database.db.sql)).toEqual([])
-  await it[Symbol.asyncDispose]()
-  await database.close()
-})
-
-const sql = (text: string) => database.db.sql.query(text)
+const { database, it, sql } = openDomainForEach({ pool: { scheduling: { automatic: false } } })
 
 const states = async () =>
   (await database.db.sql.query<{ state: string }>('SELECT state FROM job ORDER BY sequence')).map(({ state }) => state)

@@ -1,42 +1,27 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
 import { confirmPreemption } from '../../src/domain/jobs/confirm-preemption.ts'
 import { requestEvictions } from '../../src/domain/jobs/holds.ts'
-import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import type { Executor } from '../../src/executors/executor.ts'
-import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
-import { systemClock } from '../../src/platform/clock.ts'
 import { createReporter } from '../../src/scheduler/reports.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { openDomainForEach } from '../support/domain.ts'
+import { openSimulated } from '../support/fake-backend.ts'
 import { startScheduler } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
 /** Runs that have to leave for other jobs, as a leader carries them, whoever decided it. */
-let database: TestDatabase
-let it: TestDomain
-let dataDir: string
+const { database, it, sql } = openDomainForEach()
 let executor: Executor
 let schedulers: Scheduler[]
 
 beforeEach(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db)
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-leaving-'))
-  executor = await createSimulatedExecutor({ dataDir, clock: systemClock, time: it.time, log: it.domain.log })
+  executor = await openSimulated(it.domain)
   schedulers = []
 })
 afterEach(async () => {
   for (const scheduler of schedulers) await scheduler.stop()
   await executor.close()
-  expect(await findViolations(database.db.sql)).toEqual([])
-  await it[Symbol.asyncDispose]()
-  await database.close()
-  await rm(dataDir, { recursive: true })
 })
 
 function start(holder: string): Scheduler {
@@ -44,9 +29,6 @@ function start(holder: string): Scheduler {
   schedulers.push(scheduler)
   return scheduler
 }
-
-const sql = <Row = Record<string, unknown>>(text: string, values: unknown[] = []) =>
-  database.db.sql.query<Row>(text, values)
 
 const sim = (more: Record<string, unknown>) =>
   it.submit({

@@ -6,37 +6,26 @@ import { setScopeLimit, updateLimits } from '../../src/domain/limits/limits.ts'
 import { applyPools } from '../../src/domain/machines/pools.ts'
 import { estimateStarts } from '../../src/domain/queue/estimate.ts'
 import { answerQuestion, askLeader, forgetQuestions, openQuestions } from '../../src/domain/queue/questions.ts'
-import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { type JobPreview, previewJob } from '../../src/domain/submission/preview.ts'
 import { submitAll } from '../../src/domain/submission/submit.ts'
 import type { SubmitOutcome, Submitted } from '../../src/domain/submission/submit-group.ts'
 import { Unavailable } from '../../src/platform/tx.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
+import { openDomainForEach, simDevices, simNode } from '../support/domain.ts'
 import { createLeader, type TestLeader } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
 /** Four cores and two GPUs. */
-const device = (index: number) => ({ index, model: 'V100', memoryGib: 32, tensorCores: true, cuda: [] })
-const node = { ...simNode, cpuMillis: 4_000, devices: [device(0), device(1)] }
+const node = { ...simNode, cpuMillis: 4_000, devices: simDevices(2) }
 
-let database: TestDatabase
-let it: TestDomain
+const { database, it, sql } = openDomainForEach({ nodes: [node] })
 let leader: TestLeader
 
 beforeEach(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db, { nodes: [node] })
   leader = await createLeader(it.domain, 'sim')
 })
 afterEach(async () => {
-  expect(await findViolations(database.db.sql)).toEqual([])
   expect(await sql('SELECT id FROM question')).toEqual([])
-  await it[Symbol.asyncDispose]()
-  await database.close()
 })
-
-const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)
 
 /** Waits for the outcome while a leader answers. */
 async function answered<Outcome>(work: Promise<Outcome>): Promise<Outcome> {

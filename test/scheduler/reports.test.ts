@@ -1,35 +1,22 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
 import { readClosure } from '../../src/domain/inside/closures.ts'
 import { visitFinished } from '../../src/domain/jobs/finished.ts'
-import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import type { Observation } from '../../src/executors/executor.ts'
 import { pruneOnce } from '../../src/scheduler/pruner.ts'
 import { createReporter, type Reporter } from '../../src/scheduler/reports.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { openDomainForEach } from '../support/domain.ts'
 import { createLeader, type TestLeader } from '../support/leader.ts'
 
 /** Reports of executors that come late or twice. */
-let database: TestDatabase
-let it: TestDomain
+const { database, it, sql } = openDomainForEach()
 let leader: TestLeader
 let reporter: Reporter
 
 beforeEach(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db)
   leader = await createLeader(it.domain, 'sim')
   reporter = createReporter(it.domain, leader, 3)
 })
-afterEach(async () => {
-  expect(await findViolations(database.db.sql)).toEqual([])
-  await it[Symbol.asyncDispose]()
-  await database.close()
-})
-
-const sql = <Row = Record<string, unknown>>(text: string, values: unknown[] = []) =>
-  database.db.sql.query<Row>(text, values)
 
 const succeeded: Observation = { state: 'ended', exitCode: 0, signal: null, stopped: false }
 

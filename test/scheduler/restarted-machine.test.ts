@@ -6,16 +6,14 @@ import { expect, test } from 'vitest'
 import { readHoldingRuns } from '../../src/domain/jobs/runs.ts'
 import type { Executor } from '../../src/executors/executor.ts'
 import { createLocalExecutor } from '../../src/executors/local/local.ts'
-import { createAppender } from '../../src/logs/append.ts'
 import { type ChunkRow, chunkColumns, readChunk } from '../../src/logs/chunk.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
-import { createReporter } from '../../src/scheduler/reports.ts'
 import { Carrier } from '../../src/scheduler/run-carrier.ts'
 import { createDatabase } from '../support/database.ts'
 import { createTestDomain } from '../support/domain.ts'
 import { bindVerbs } from '../support/executor-verbs.ts'
-import { createLeader, noOutputs as outputs } from '../support/leader.ts'
+import { carryingOf, createLeader } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
 test('output that a run wrote before its machine rebooted is read before the log is closed', async () => {
@@ -41,23 +39,8 @@ test('output that a run wrote before its machine rebooted is read before the log
     if (!run) throw new Error('Nothing runs')
     return run
   }
-  const limits = { graceMs: 1_000, nodeLostAfterMs: 60_000, logBytesPerRunMax: 1_000_000, jobUrl: 'http://127.0.0.1' }
-  const carry = async (executor: Executor, signal: AbortSignal) => {
-    const report = createReporter(it.domain, leader, 1)
-    const append = createAppender(it.domain.db.sql)
-    const carrying = {
-      domain: it.domain,
-      leader,
-      report,
-      append,
-      withdraw() {},
-      outputs,
-      ...limits,
-      signal,
-      inherited: false,
-    }
-    return new Carrier(await due(), executor, carrying)
-  }
+  const carry = async (executor: Executor, signal: AbortSignal) =>
+    new Carrier(await due(), executor, { ...carryingOf(it.domain, leader), signal, inherited: false })
 
   const server = new AbortController()
   const before = await carry(local, server.signal)

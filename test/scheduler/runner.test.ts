@@ -1,22 +1,16 @@
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { Domain } from '../../src/domain/domain.ts'
 import { type Executor, StartFailed } from '../../src/executors/executor.ts'
-import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
-import { createAppender } from '../../src/logs/append.ts'
-import { systemClock } from '../../src/platform/clock.ts'
 import { Outage } from '../../src/platform/troubles.ts'
 import type { Sql } from '../../src/platform/tx.ts'
-import { createReporter } from '../../src/scheduler/reports.ts'
 import { Runner } from '../../src/scheduler/runner.ts'
 import { createDatabase } from '../support/database.ts'
 import { createTestDomain } from '../support/domain.ts'
 import { bindVerbs } from '../support/executor-verbs.ts'
-import { createLeader, noOutputs as outputs } from '../support/leader.ts'
+import { openSimulated } from '../support/fake-backend.ts'
+import { carryingOf, createLeader } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
 test.each(['runs_due', 'holding_runs'])(
@@ -25,10 +19,8 @@ test.each(['runs_due', 'holding_runs'])(
     await using opened = new AsyncDisposableStack()
     const database = opened.use(await createDatabase())
     const it = opened.use(await createTestDomain(database.db))
-    const dataDir = await mkdtemp(join(tmpdir(), 'berth-runner-'))
-    opened.defer(() => rm(dataDir, { recursive: true }))
-    const simulated = await createSimulatedExecutor({ dataDir, clock: systemClock, time: it.time, log: it.domain.log })
-    opened.defer(async () => void (await simulated.close?.()))
+    const simulated = await openSimulated(it.domain)
+    opened.defer(() => simulated.close())
     const jobId = await it.submit({ command: ['true'], environment: [{ name: 'SIM_RUN_SECONDS', value: '0' }] })
     const stateOf = async () =>
       (await database.db.sql.query<{ state: string }>('SELECT state FROM job WHERE id = $1', [jobId]))[0]?.state
@@ -62,18 +54,7 @@ test.each(['runs_due', 'holding_runs'])(
     const domain: Domain = { ...it.domain, db: { ...database.db, sql } }
     const leader = await createLeader(it.domain, 'sim')
     await leader.tick()
-    const limits = { graceMs: 1_000, nodeLostAfterMs: 60_000, logBytesPerRunMax: 2 ** 20, jobUrl: 'http://127.0.0.1' }
-    const report = createReporter(it.domain, leader, 1)
-    const carrying = {
-      domain,
-      leader,
-      report,
-      append: createAppender(database.db.sql),
-      withdraw() {},
-      outputs,
-      ...limits,
-    }
-    const runner = new Runner(carrying, new Map([['simulated', executor]]))
+    const runner = new Runner(carryingOf(domain, leader), new Map([['simulated', executor]]))
     runner.start()
     await returned.promise
     await runner.stop()
@@ -104,18 +85,7 @@ test('a start ordered by an earlier leader is marked as inherited', async () => 
     return id
   }
   const before = await startNext()
-  const limits = { graceMs: 1_000, nodeLostAfterMs: 60_000, logBytesPerRunMax: 2 ** 20, jobUrl: 'http://127.0.0.1' }
-  const report = createReporter(domain, leader, 1)
-  const carrying = {
-    domain,
-    leader,
-    report,
-    append: createAppender(database.db.sql),
-    withdraw() {},
-    outputs,
-    ...limits,
-  }
-  const runner = new Runner(carrying, new Map([['simulated', executor as unknown as Executor]]))
+  const runner = new Runner(carryingOf(domain, leader), new Map([['simulated', executor as unknown as Executor]]))
   runner.start()
   opened.defer(() => runner.stop())
   await until(() => told.has(before), { what: 'the first is started' })
@@ -158,22 +128,11 @@ test('an unavailable executor does not delay the inspection of runs of other exe
   const leader = await createLeader(domain, 'sim')
   for (const executor of ['local', 'simulated']) await it.submit({ command: ['true'], executor })
   await leader.tick()
-  const limits = { graceMs: 1_000, nodeLostAfterMs: 1, logBytesPerRunMax: 2 ** 20, jobUrl: 'http://127.0.0.1' }
-  const report = createReporter(domain, leader, 1)
-  const carrying = {
-    domain,
-    leader,
-    report,
-    append: createAppender(database.db.sql),
-    withdraw() {},
-    outputs,
-    ...limits,
-  }
   const executors = new Map([
     ['local', fake('local', () => isAway)],
     ['simulated', fake('simulated', () => false)],
   ])
-  const runner = new Runner(carrying, executors)
+  const runner = new Runner(carryingOf(domain, leader, { nodeLostAfterMs: 1 }), executors)
   runner.start()
   opened.defer(() => runner.stop())
   const states = async () =>

@@ -1,47 +1,32 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
 import { createSequencer } from '../../src/domain/jobs/sequence.ts'
-import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import type { JobState } from '../../src/domain/state.ts'
 import type { Executor } from '../../src/executors/executor.ts'
-import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
 import { readLog } from '../../src/logs/read.ts'
-import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import type { Scheduler, SchedulerOptions } from '../../src/scheduler/scheduler.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { openDomainForEach } from '../support/domain.ts'
 import { bindVerbs } from '../support/executor-verbs.ts'
+import { openSimulated } from '../support/fake-backend.ts'
 import { startScheduler } from '../support/leader.ts'
 import { recordLines } from '../support/recorded-lines.ts'
 import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
 
-let database: TestDatabase
-let it: TestDomain
-let dataDir: string
+const { database, it } = openDomainForEach()
 let executor: Executor
 let stops: (() => Promise<unknown>)[]
 
 beforeEach(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db)
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-sched-'))
-  executor = await createSimulatedExecutor({ dataDir, clock: systemClock, time: it.time, log: it.domain.log })
+  executor = await openSimulated(it.domain)
   const sequencer = createSequencer(it.domain)
   sequencer.start()
   stops = [() => sequencer.stop(), () => executor.close()]
 })
 afterEach(async () => {
   for (const stop of stops) await stop()
-  expect(await findViolations(database.db.sql)).toEqual([])
-  await it[Symbol.asyncDispose]()
-  await database.close()
-  await rm(dataDir, { recursive: true })
 })
 
 function start(holder: string, more: Partial<SchedulerOptions> = {}): Scheduler {
@@ -224,12 +209,7 @@ test('runs that the executor no longer knows become INTERRUPTED, or are restarte
   await reaches(again, 'RUNNING')
   await first.stop()
   await executor.close()
-  executor = await createSimulatedExecutor({
-    dataDir: await mkdtemp(join(tmpdir(), 'berth-sched-')),
-    clock: systemClock,
-    time: it.time,
-    log: it.domain.log,
-  })
+  executor = await openSimulated(it.domain)
   start('b')
   await reaches(plain, 'INTERRUPTED')
   await until(async () => (await row(again))?.run_number === 2, { what: 'a second run' })

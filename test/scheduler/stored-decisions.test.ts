@@ -1,37 +1,26 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
 import { type Move, transition } from '../../src/domain/jobs/transition.ts'
 import { Fenced } from '../../src/domain/leadership.ts'
-import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import type { Store } from '../../src/scheduler/plan/leader-store.ts'
 import type { Decisions, Eviction } from '../../src/scheduler/plan/model.ts'
 import { planPass } from '../../src/scheduler/plan/plan.ts'
 import { createWorld } from '../../src/scheduler/plan/world.ts'
 import { createStored } from '../../src/scheduler/stored-pool.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
+import { openDomainForEach, simDevices, simNode } from '../support/domain.ts'
 
 /** How evictions, holds, refusals and starts are committed, or lost. */
-let database: TestDatabase
-let it: TestDomain
+const { database, it, sql } = openDomainForEach({
+  nodes: [{ ...simNode, devices: simDevices(8) }],
+  pool: { policy: 'FAIR_SHARE' },
+})
 let store: Store
 
-const device = (index: number) => ({ index, model: 'V100', memoryGib: 32, tensorCores: true, cuda: [] })
-const devices = Array.from({ length: 8 }, (_, index) => device(index))
-
 beforeEach(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db, { nodes: [{ ...simNode, devices }], pool: { policy: 'FAIR_SHARE' } })
   await sql("INSERT INTO scheduler_leader (pool, epoch, holder, host) VALUES ('sim', 1, 'test', 'test')")
   store = createStored(it.domain, { pool: 'sim', epoch: 1, holder: 'test' })
 })
-afterEach(async () => {
-  expect(await findViolations(database.db.sql)).toEqual([])
-  await it[Symbol.asyncDispose]()
-  await database.close()
-})
 
-const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)
 const move = (jobId: string, step: Pick<Move, 'from' | 'to' | 'reason'>) =>
   transition(database.db.sql, [{ jobId, run: 1, ...step }], it.domain.time.nowMs())
 const jobOf = async (id: string) =>

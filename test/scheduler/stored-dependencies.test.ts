@@ -1,38 +1,26 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { type Move, transition } from '../../src/domain/jobs/transition.ts'
-import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { readSubmission } from '../../src/domain/submission/submission.ts'
 import { submitInTransaction } from '../../src/domain/submission/submit-group.ts'
 import type { Sql } from '../../src/platform/tx.ts'
 import type { Store } from '../../src/scheduler/plan/leader-store.ts'
 import { createStored } from '../../src/scheduler/stored-pool.ts'
 import { submitBlocked } from '../support/approvals.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { openDomainForEach } from '../support/domain.ts'
 import { until } from '../support/until.ts'
 
 /**
  * A job ends exactly while another that depends on it is submitted or approved: in either order, the leader gets the
  * change.
  */
-let database: TestDatabase
-let it: TestDomain
+const { database, it, sql } = openDomainForEach()
 let store: Store
 
 beforeEach(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db)
   await sql("INSERT INTO scheduler_leader (pool, epoch, holder, host) VALUES ('sim', 1, 'test', 'test')")
   store = createStored(it.domain, { pool: 'sim', epoch: 1, holder: 'test' })
   await store.load()
 })
-afterEach(async () => {
-  expect(await findViolations(database.db.sql)).toEqual([])
-  await it[Symbol.asyncDispose]()
-  await database.close()
-})
-
-const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)
 
 /** A transaction that has done its work and is not committed yet. */
 interface Open<T> {

@@ -1,10 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { tellNodes, tellSettings } from '../../src/domain/changes.ts'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
 import { type Move, transition } from '../../src/domain/jobs/transition.ts'
 import { Fenced } from '../../src/domain/leadership.ts'
 import { updateLimits } from '../../src/domain/limits/limits.ts'
-import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { LaneWindow, windowSize } from '../../src/scheduler/plan/lane-window.ts'
 import type { ReceivedChanges, Store } from '../../src/scheduler/plan/leader-store.ts'
 import type { Change, Decisions } from '../../src/scheduler/plan/model.ts'
@@ -13,30 +12,19 @@ import { toLeaf } from '../../src/scheduler/plan/share-tree.ts'
 import { createWorld } from '../../src/scheduler/plan/world.ts'
 import { createStored } from '../../src/scheduler/stored-pool.ts'
 import { createTicker } from '../../src/scheduler/ticker.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
+import { openDomainForEach, simDevices, simNode } from '../support/domain.ts'
 import { submitJobs } from '../support/submit-jobs.ts'
 
-let database: TestDatabase
-let it: TestDomain
+const { database, it, sql } = openDomainForEach({ nodes: [{ ...simNode, devices: simDevices(2) }] })
 let store: Store
 
 const leader = { pool: 'sim', epoch: 1, holder: 'test' }
-const device = (index: number) => ({ index, model: 'V100', memoryGib: 32, tensorCores: true, cuda: [] })
 
 beforeEach(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db, { nodes: [{ ...simNode, devices: [device(0), device(1)] }] })
   await sql("INSERT INTO scheduler_leader (pool, epoch, holder, host) VALUES ('sim', 1, 'test', 'test')")
   store = createStored(it.domain, leader)
 })
-afterEach(async () => {
-  expect(await findViolations(database.db.sql)).toEqual([])
-  await it[Symbol.asyncDispose]()
-  await database.close()
-})
 
-const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)
 const nobody = { has: () => false }
 const told = ({ changes }: ReceivedChanges) => changes.map(({ kind }: Change) => kind)
 const stateOf = async (id: string) =>

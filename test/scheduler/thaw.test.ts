@@ -1,25 +1,18 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
 import type { Domain } from '../../src/domain/domain.ts'
 import { type HoldingRun, readHoldingRuns, readRunsDue } from '../../src/domain/jobs/runs.ts'
-import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import type { JobState } from '../../src/domain/state.ts'
 import type { Executor, Observation } from '../../src/executors/executor.ts'
-import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
-import { createAppender } from '../../src/logs/append.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { openDb } from '../../src/platform/db.ts'
 import { createLog } from '../../src/platform/log.ts'
-import { createReporter } from '../../src/scheduler/reports.ts'
 import { Carrier } from '../../src/scheduler/run-carrier.ts'
 import { createWithdrawals, type Withdrawals } from '../../src/scheduler/stale-starts.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { openDomainForEach } from '../support/domain.ts'
 import { bindVerbs } from '../support/executor-verbs.ts'
-import { createLeader, noOutputs as outputs } from '../support/leader.ts'
+import { openSimulated } from '../support/fake-backend.ts'
+import { carryingOf, createLeader } from '../support/leader.ts'
 import { createDoor } from '../support/outage.ts'
 import { recordLines } from '../support/recorded-lines.ts'
 import { until } from '../support/until.ts'
@@ -27,9 +20,7 @@ import { until } from '../support/until.ts'
 const graceMs = 1_000
 
 /** A leader that freezes right before it starts a run, and thaws when another one leads. */
-let database: TestDatabase
-let it: TestDomain
-let dataDir: string
+const { database, it } = openDomainForEach()
 let executor: Executor
 let dropped: AbortController
 let carriers: Carrier[]
@@ -40,9 +31,6 @@ let id: string
 let order: HoldingRun
 
 beforeEach(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db)
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-thaw-'))
   executor = await createWatched()
   withdrawals = createWithdrawals(it.domain, graceMs)
   dropped = new AbortController()
@@ -57,14 +45,10 @@ afterEach(async () => {
   for (const { done } of carriers) await done
   await withdrawals.stop()
   await executor.close()
-  expect(await findViolations(database.db.sql)).toEqual([])
-  await it[Symbol.asyncDispose]()
-  await database.close()
-  await rm(dataDir, { recursive: true })
 })
 
 async function createWatched(): Promise<Executor> {
-  const simulated = await createSimulatedExecutor({ dataDir, clock: systemClock, time: it.time, log: it.domain.log })
+  const simulated = await openSimulated(it.domain)
   forgotten = []
   return {
     ...bindVerbs(simulated),
@@ -92,18 +76,8 @@ interface By {
 
 function carry(run: HoldingRun, epoch: number, by: By = {}): Carrier {
   const { domain, withdraw } = { domain: it.domain, withdraw: withdrawals.withdraw, ...by }
-  const leader = leaderOf(epoch)
-  const limits = { graceMs, nodeLostAfterMs: 60_000, logBytesPerRunMax: 1_000_000, jobUrl: 'http://127.0.0.1' }
-  const report = createReporter(domain, leader, 1)
-  const append = createAppender(domain.db.sql)
   const carrying = {
-    domain,
-    leader,
-    report,
-    append,
-    withdraw,
-    outputs,
-    ...limits,
+    ...carryingOf(domain, leaderOf(epoch), { graceMs, withdraw }),
     signal: dropped.signal,
     inherited: false,
   }

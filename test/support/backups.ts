@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
+import type { Manifest } from '../../src/backup/manifest.ts'
+import { restoreBackup } from '../../src/backup/restore.ts'
 import { type Backup, type BackupOptions, takeBackup } from '../../src/backup/take-backup.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { type Db, openDb } from '../../src/platform/db.ts'
@@ -21,6 +23,15 @@ export const backUpTo = (path: string, url: string, options: Partial<BackupOptio
     signal: new AbortController().signal,
     onProgress: () => undefined,
     ...options,
+  })
+
+export const restoreTo = (url: string, file: string): Promise<Manifest> =>
+  restoreBackup({
+    file,
+    address: { url },
+    log: createLog('silent'),
+    signal: new AbortController().signal,
+    onProgress: () => undefined,
   })
 
 export interface EmptyDatabase extends AsyncDisposable {

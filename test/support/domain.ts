@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll } from 'vitest'
+import { afterAll, afterEach, beforeEach, expect } from 'vitest'
 import { createViewer, type UserLevel, type Viewer } from '../../src/domain/access.ts'
 import { type Domain, topics } from '../../src/domain/domain.ts'
 import { newId } from '../../src/domain/ids.ts'
 import { sequenceOnce } from '../../src/domain/jobs/sequence.ts'
 import { applyPools, type DeclaredNode, type DeclaredPool, ensureLocalUser } from '../../src/domain/machines/pools.ts'
 import { createSecretKeys } from '../../src/domain/secret-keys.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { type DatabaseTime, readDatabaseTime } from '../../src/platform/database-time.ts'
 import type { Db } from '../../src/platform/db.ts'
@@ -36,6 +37,10 @@ export const simNode: DeclaredNode = {
   devices: [],
 }
 
+/** V100 with 32 GiB. */
+export const simDevices = (count: number): DeclaredNode['devices'] =>
+  Array.from({ length: count }, (_, index) => ({ index, model: 'V100', memoryGib: 32, tensorCores: true, cuda: [] }))
+
 export interface TestDomainOptions {
   nodes?: readonly DeclaredNode[]
   clock?: Clock
@@ -55,6 +60,26 @@ export async function openTestDomain(options?: TestDomainOptions): Promise<{ dat
   const kept = opened.move()
   afterAll(() => kept.disposeAsync())
   return { database, it }
+}
+
+/** For each test of a file, over a database of its own, whose rows break no rule of the self-check at the end. */
+export function openDomainForEach(options?: TestDomainOptions) {
+  let opened: { database: TestDatabase; it: TestDomain } | undefined
+  const current = <Name extends 'database' | 'it'>(name: Name) =>
+    new Proxy({} as NonNullable<typeof opened>[Name], { get: (_, field) => Reflect.get(opened?.[name] ?? {}, field) })
+  beforeEach(async () => {
+    const database = await createDatabase()
+    opened = { database, it: await createTestDomain(database.db, options) }
+  })
+  afterEach(async () => {
+    expect(await findViolations(database.db.sql)).toEqual([])
+    await it[Symbol.asyncDispose]()
+    await database.close()
+  })
+  const [database, it] = [current('database'), current('it')]
+  const sql = <Row = Record<string, unknown>>(text: string, values: unknown[] = []) =>
+    database.db.sql.query<Row>(text, values)
+  return { database, it, sql }
 }
 
 export async function createTestDomain(db: Db, options: TestDomainOptions = {}): Promise<TestDomain> {

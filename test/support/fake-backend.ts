@@ -40,19 +40,23 @@ export const backendNode = (name: string, more: Partial<BackendNode> = {}): Back
   ...more,
 })
 
-/** A backend over a simulated executor in a temporary directory, which `close` removes. */
-export async function openFakeBackend({ time, log }: Pick<Domain, 'time' | 'log'>, names: string[]) {
-  const dataDir = await mkdtemp(join(tmpdir(), 'berth-fake-backend-'))
+/** A simulated executor in a temporary directory, which `close` removes. */
+export async function openSimulated({ time, log }: Pick<Domain, 'time' | 'log'>): Promise<Executor> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'berth-simulated-'))
   const inner = await createSimulatedExecutor({ dataDir, clock: systemClock, time, log })
   const close = async () => {
     await inner.close()
     await rm(dataDir, { recursive: true })
   }
-  return new FakeBackend(
-    { ...bindVerbs(inner), close },
+  return { ...bindVerbs(inner), close }
+}
+
+/** A backend over a simulated executor. */
+export const openFakeBackend = async (domain: Pick<Domain, 'time' | 'log'>, names: string[]) =>
+  new FakeBackend(
+    await openSimulated(domain),
     names.map((name) => backendNode(name)),
   )
-}
 
 const toHandle = (runId: string): Handle => `fake ${runId}`
 const parseRunId = (handle: Handle) => handle.slice('fake '.length)

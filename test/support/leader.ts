@@ -2,8 +2,10 @@ import type { Domain } from '../../src/domain/domain.ts'
 import type { Leader } from '../../src/domain/leadership.ts'
 import type { Processed } from '../../src/domain/queue/plan-pools.ts'
 import type { Executor } from '../../src/executors/executor.ts'
+import { createAppender } from '../../src/logs/append.ts'
 import { createForecaster } from '../../src/scheduler/forecaster.ts'
-import type { OutputCollector } from '../../src/scheduler/output-collector.ts'
+import { createReporter } from '../../src/scheduler/reports.ts'
+import type { Carrying } from '../../src/scheduler/run-carrier.ts'
 import { createScheduler, type Scheduler, type SchedulerOptions } from '../../src/scheduler/scheduler.ts'
 import { createStored } from '../../src/scheduler/stored-pool.ts'
 import { createTicker } from '../../src/scheduler/ticker.ts'
@@ -20,8 +22,20 @@ export interface TestLeader extends Leader {
   forecastPauseMs(): number
 }
 
-/** For runs without output files. */
-export const noOutputs: OutputCollector = { collect: async () => true }
+/** The options of a carrier, for runs without output files. */
+export const carryingOf = (domain: Domain, leader: Leader, more: Partial<Carrying> = {}): Carrying => ({
+  domain,
+  leader,
+  report: createReporter(domain, leader, 1),
+  append: createAppender(domain.db.sql),
+  withdraw() {},
+  outputs: { collect: async () => true },
+  graceMs: 1_000,
+  nodeLostAfterMs: 60_000,
+  logBytesPerRunMax: 2 ** 20,
+  jobUrl: 'http://127.0.0.1',
+  ...more,
+})
 
 /** The scheduler of the pool `sim`, which has begun; the test stops it. */
 export function startScheduler(

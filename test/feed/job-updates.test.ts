@@ -9,7 +9,8 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { Wakeups } from '../../src/platform/wakeup.ts'
 import { machineTime } from '../support/clock.ts'
-import { addEvent, addJob, finishJob, openUserDatabase } from '../support/factories.ts'
+import { addEvent, addJob, addUser, finishJob, openUserDatabase } from '../support/factories.ts'
+import { until } from '../support/until.ts'
 
 const { database, userId } = await openUserDatabase()
 const { db } = database
@@ -30,11 +31,12 @@ const sequence = async () => {
 }
 
 /** A RUNNING job with its three events. */
-async function addRunningJob(): Promise<string> {
-  const { jobId } = await addJob(sql, userId)
+async function addRunningJob(owner = userId, fields: { name?: string } = {}): Promise<string> {
+  const { jobId } = await addJob(sql, owner, fields)
   await addEvent(sql, jobId, { type: 'CREATED', to: 'QUEUED' })
   await addEvent(sql, jobId, { from: 'QUEUED', to: 'STARTING' })
   await addEvent(sql, jobId, { from: 'STARTING', to: 'RUNNING' })
+  await sequence()
   return jobId
 }
 
@@ -82,4 +84,37 @@ test('a filter by reason, node or start matches before and after an event, and a
   await sequence()
   expect((await gone.next()).value).toMatchObject({ kind: 'reset', jobIds: [mine] })
   await gone.return()
+})
+
+test('jobUpdates sends progress to readers that ask for it, also that of a cut', async () => {
+  const bobId = await addUser(sql, 'bob')
+  const report = (jobId: string, fraction: number) =>
+    sql.query('UPDATE job SET progress_fraction = $2, told_at = berth_now() WHERE id = $1', [jobId, fraction])
+  const [mine, other, hers] = [
+    await addRunningJob(ada.userId, { name: 'told-1' }),
+    await addRunningJob(ada.userId, { name: 'other' }),
+    await addRunningJob(bobId, { name: 'told-2' }),
+  ]
+  await report(mine, 0.25)
+  const asked = { viewer: ada, filter: { name: 'told-*', states: ['RUNNING'] }, progress: true } as const
+  const { position: after } = await feed.head()
+  const first = feed.jobUpdates({ ...asked, after })
+  expect(await transitions(first)).toMatchObject({ job: { progressFraction: 0.25 } })
+  for (const jobId of [hers, other, mine]) await report(jobId, 0.5)
+  const { toldMs, ...told } = await transitions(first)
+  expect(told).toMatchObject({ jobId: mine, events: [], cursor: after, matches: true, job: { progressFraction: 0.5 } })
+  await first.return()
+
+  await report(mine, 0.75)
+  const second = feed.jobUpdates({ ...asked, after, toldMs })
+  await until(async () => (await transitions(second)).job.progressFraction === 0.75, { what: 'the newest progress' })
+  await finishJob(sql, mine)
+  await addEvent(sql, mine, { from: 'RUNNING', to: 'SUCCEEDED' })
+  await sequence()
+  await report(mine, 1)
+  expect(await transitions(second)).toMatchObject({ jobId: mine, events: [{ to: 'SUCCEEDED' }], matches: false })
+  await second.return()
+  const without = feed.jobUpdates({ viewer: ada, after })
+  expect((await transitions(without)).events).toHaveLength(1)
+  await without.return()
 })
