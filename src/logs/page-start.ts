@@ -1,12 +1,9 @@
 import type { Sql } from '../platform/tx.ts'
+import { logsBackwards, readChunksBackwards } from './backwards.ts'
 import { countJsonBytes, pieceBytes } from './batch.ts'
-import { type Chunk, type ChunkRow, chunkColumns, hasStream, readChunk } from './chunk.ts'
-import { logsBackwards } from './last-lines.ts'
+import { hasStream } from './chunk.ts'
 import { findCharacter, type LinePart, lineParts } from './lines.ts'
 import { clipStored, type LogCursor, readBytes, type Stored, searchBytesMax } from './stored.ts'
-
-/** Chunks of one step backwards at most. */
-const stepChunksMax = 16
 
 export interface PageBefore {
   jobId: string
@@ -45,25 +42,6 @@ export async function findPageStart(sql: Sql, options: PageBefore): Promise<LogC
   }
   return start
 }
-
-/** Chunks with output of these streams and gaps, from the last one that begins before `end` to the first one. */
-export async function* readChunksBackwards(
-  sql: Sql,
-  { runId, end, codes }: { runId: string; end: number; codes: ReadonlySet<number> },
-): AsyncGenerator<Chunk> {
-  for (let before = end; ; ) {
-    const rows = await sql.query<ChunkRow>(chunksSql, [runId, before, [...codes]], 'log_page_back')
-    for (const row of rows) yield readChunk(row)
-    const last = rows.at(-1)
-    if (!last) return
-    before = last.start_offset
-  }
-}
-
-const chunksSql = `
-SELECT ${chunkColumns} FROM log_chunk c
-WHERE run_id = $1 AND start_offset < $2 AND (gap IS NOT NULL OR segments && $3::int[])
-ORDER BY start_offset DESC LIMIT ${stepChunksMax}`
 
 /** Counts backwards until the page is full. */
 class Walk {

@@ -1,7 +1,7 @@
 import type { Sql } from '../platform/tx.ts'
+import { logsBackwards, readChunksBackwards } from './backwards.ts'
 import { encodeStreams } from './batch.ts'
 import { type BytesChunk, hasStream, readSegments } from './chunk.ts'
-import { logsBackwards } from './last-lines.ts'
 import {
   continueLine,
   type Hit,
@@ -13,7 +13,6 @@ import {
   readChunkLines,
 } from './line-scan.ts'
 import { decodeStream, type LogStream, lineParts } from './lines.ts'
-import { readChunksBackwards } from './page-start.ts'
 import { findEnd, readStateAt } from './read.ts'
 import { type LogCursor, nextOutput, nextRun, type RunState, runMark } from './stored.ts'
 import { StoredPages } from './stored-pages.ts'

@@ -12,6 +12,7 @@ import type { LaneState, Snapshot, Waiting } from './plan/model.ts'
 import { laterSequence } from './plan/play.ts'
 import { chooseParts, historyMin, type RunTime, type StatedRun } from './plan/run-times.ts'
 import type { Candidate } from './plan/trial.ts'
+import { remembered } from './plan/victims.ts'
 import { makeCandidate } from './questions.ts'
 import {
   basisText,
@@ -68,13 +69,11 @@ export function createForecaster({ domain, leader, copy, graceMs }: ForecasterOp
     return new Map(jobs.map(({ jobId, lane }) => [jobId, runTimeLike(past, lane, known.get(jobId) ?? [])]))
   }
 
-  const readSnapshot = (known: Snapshot) => completed(known, (laneIds, limit) => readFirst(db.sql, laneIds, limit))
-
   /** Simulates the queue with the job in it. */
   async function forecastStart(known: Snapshot, asked: AskedJob, signal: AbortSignal) {
     const candidate = makeCandidate(leader.pool, asked)
     const { lane } = candidate
-    const stored = await readSnapshot(known)
+    const stored = await completed(db.sql, known)
     const snapshot = withCandidate(stored, candidate)
     if (!snapshot) return { start: null, spentMs: 0 }
     const [times, kindsOfSpec] = [await timesOf(stored), await readKindsOfSpec(db.sql, lane, asked.spec)]
@@ -89,7 +88,7 @@ export function createForecaster({ domain, leader, copy, graceMs }: ForecasterOp
       spentMs = 0
       const known = copy()
       if (!known?.settings.automatic || known.lanes.length === 0) return
-      const snapshot = await readSnapshot(known)
+      const snapshot = await completed(db.sql, known)
       const simulated = await simulate(snapshot, { times: await timesOf(snapshot), past, graceMs }, signal)
       spentMs = simulated.spentMs
       if (simulated.found) await unlessFenced(storeForecast(domain, leader, simulated.found))
@@ -160,10 +159,7 @@ function runTimeLike(past: Past, lane: Lane, kinds: readonly string[]): RunTime 
 }
 
 function partsLike({ stated, statedOfPool, parts }: Past, userId: string, statedMs: number | null): readonly number[] {
-  const key = `${userId}/${statedMs}`
-  const chosen = parts.get(key) ?? chooseParts(stated.get(userId) ?? [], statedOfPool, statedMs)
-  parts.set(key, chosen)
-  return chosen
+  return remembered(parts, `${userId}/${statedMs}`, () => chooseParts(stated.get(userId) ?? [], statedOfPool, statedMs))
 }
 
 const nothingPast = (): Past => ({
@@ -228,19 +224,11 @@ function withCandidate(snapshot: Snapshot, { entry, ...of }: Candidate): Snapsho
 }
 
 /** Adds later entries from the database: the world has only the first entries of long lanes. */
-async function completed(
-  known: Snapshot,
-  read: (laneIds: readonly string[], limit: number) => ReturnType<typeof readFirst>,
-) {
+async function completed(sql: Sql, known: Snapshot): Promise<Snapshot> {
   const perLane = Math.max(perLaneMin, Math.floor(entriesMax / known.lanes.length))
   const short = known.lanes.filter(({ waiting, first }) => first.length < Math.min(waiting, perLane))
-  const more =
-    perLane > windowSize && short.length > 0
-      ? await read(
-          short.map(({ lane }) => lane.id),
-          perLane,
-        )
-      : null
+  const ids = short.map(({ lane }) => lane.id)
+  const more = perLane > windowSize && ids.length > 0 ? await readFirst(sql, ids, perLane) : null
   const complete = ({ first, ...of }: LaneState): LaneState => {
     const last = first.at(-1)
     // Entries up to `last` may have started since the copy was made.

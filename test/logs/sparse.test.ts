@@ -28,7 +28,7 @@ function counting() {
   const sql: Sql = {
     async query<Row>(text: string, values?: readonly unknown[], name?: string) {
       const rows = await database.db.sql.query<Row>(text, values, name)
-      if (name === 'log_page' || name === 'log_step_back') counted.chunks += rows.length
+      if (name === 'log_page' || name === 'log_page_back') counted.chunks += rows.length
       return rows
     },
   }

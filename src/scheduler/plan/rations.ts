@@ -18,6 +18,7 @@ import type { LaneWindow } from './lane-window.ts'
 import type { Machines } from './machines.ts'
 import type { WorldView } from './model.ts'
 import { nodesFor } from './reservations.ts'
+import { remembered } from './victims.ts'
 
 /**
  * Applies limits of GPU models: devices of a model that is used up are hidden from the job. If the job fits on empty
@@ -45,7 +46,9 @@ export function computeRation(pool: Known, { lane: { shape }, counted }: LaneWin
   const limits = listRemainingGpus(pool.ceilings, counted)
   if (limits.length === 0) return unlimited
   const full = limits.filter(({ gpus }) => gpus < shape.gpu).map(({ model }) => model)
-  const limitsOf = remembering((model) => [...limits.keys()].filter((at) => isOf(model, limits[at]?.model ?? '')))
+  const known = new Map<string, number[]>()
+  const limitsOf = (model: string) =>
+    remembered(known, model, () => [...limits.keys()].filter((at) => isOf(model, limits[at]?.model ?? '')))
   const budget = (): Budget => {
     const left = limits.map(({ gpus }) => gpus)
     return (models) => {
@@ -58,15 +61,6 @@ export function computeRation(pool: Known, { lane: { shape }, counted }: LaneWin
   }
   if (!shape.exclusive) return { full, budget }
   return { full, budget, takesWhole: ({ devices }) => budget()(devices.map(({ model }) => model)) }
-}
-
-function remembering<T>(find: (key: string) => T): (key: string) => T {
-  const known = new Map<string, T>()
-  return (key) => {
-    const found = known.get(key) ?? find(key)
-    known.set(key, found)
-    return found
-  }
 }
 
 export const allows = (pool: Known, { budget }: Ration, placements: readonly Placement[]): boolean =>
