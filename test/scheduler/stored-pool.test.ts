@@ -312,7 +312,7 @@ test('every read of a lane shows that it is longer than a window', async () => {
   let taken = 0
   for (; window.head; taken++) window.take(window.head)
   expect(taken).toBe(windowSize)
-  expect(window.dry).toBe(true)
+  expect(window.needsRefill).toBe(true)
 })
 
 describe('a leader of an idle pool', () => {

@@ -5,7 +5,7 @@ import type { LaneState, Waiting } from './model.ts'
 import { sharePath } from './share-tree.ts'
 
 /**
- * The first entries of a lane. The other entries stay in the database and are read when these have started (`dry`). A
+ * The first entries of a lane. The other entries stay in the database and are read when these have started (`needsRefill`). A
  * change of an entry may arrive after a read that already included it:
  *
  * - `whole`: all entries of the last read are here, so the lane has exactly that many.
@@ -74,7 +74,7 @@ export class LaneWindow {
   }
 
   /** true: the database has more entries, which must be read now. */
-  get dry(): boolean {
+  get needsRefill(): boolean {
     return this.entries.length === 0 && !this.whole
   }
 

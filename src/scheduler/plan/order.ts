@@ -30,7 +30,7 @@ export class Order {
   hasMoved = true
   private weighs = false
   readonly searches = new EvictionSearches()
-  readonly dry = new Set<LaneWindow>()
+  readonly toRefill = new Set<LaneWindow>()
   private readonly touched: Touched
   private readonly policy: OrderingPolicy
   private readonly interactive = new LaneQueue(interactivePolicy)
@@ -48,8 +48,8 @@ export class Order {
 
   put(lane: LaneWindow, nowMs: number): void {
     this.touched.lane(lane)
-    if (lane.dry) this.dry.add(lane)
-    else this.dry.delete(lane)
+    if (lane.needsRefill) this.toRefill.add(lane)
+    else this.toRefill.delete(lane)
     const before = lane.effective
     lane.dueMs = lane.lane.interactive ? null : this.policy.age(lane, nowMs)
     if (lane.effective > before) this.unpark(lane)
@@ -60,7 +60,7 @@ export class Order {
 
   forget(lane: LaneWindow): void {
     this.touched.lane(lane)
-    this.dry.delete(lane)
+    this.toRefill.delete(lane)
     this.timers.remove(lane)
     this.queueOf(lane).remove(lane)
   }
@@ -74,7 +74,7 @@ export class Order {
   }
 
   get needs(): string[] {
-    return [...this.dry].map(({ lane }) => lane.id)
+    return [...this.toRefill].map(({ lane }) => lane.id)
   }
 
   get nextMs(): number | null {

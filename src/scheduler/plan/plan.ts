@@ -41,7 +41,7 @@ export function rehearse(
 
 function run(round: Round, { startsMax, before }: { startsMax: number; before: LaneWindow | null }): Decisions {
   const { state, decisions } = round
-  while (decisions.starts.length < startsMax && state.order.dry.size === 0) {
+  while (decisions.starts.length < startsMax && state.order.toRefill.size === 0) {
     const window = state.order.next()
     if (!window?.head || (before && state.order.isBefore(before, window))) break
     if (parkIfKnownToWait(state, window)) continue

@@ -106,7 +106,7 @@ function hear(window: LaneWindow, rows: Rows, count: number): void {
 }
 
 function refill(window: LaneWindow, rows: Rows): void {
-  if (window.dry) window.refill(rows.first())
+  if (window.needsRefill) window.refill(rows.first())
 }
 
 /** Where somebody was faster, the commit leaves it out. */
