@@ -4,7 +4,8 @@ import type { Clock } from './clock.ts'
 const pauseMsMax = 5_000
 
 /** The pause after so many failures in a row; it doubles with each. */
-export const retryPauseMs = (failures: number, firstMs: number): number => Math.min(pauseMsMax, firstMs * 2 ** failures)
+export const retryPauseMs = (failures: number, firstMs: number, maxMs = pauseMsMax): number =>
+  Math.min(maxMs, firstMs * 2 ** failures)
 
 interface RetryOptions {
   clock: Clock

@@ -6,6 +6,7 @@ import { gibText, toMachineAmounts } from '../domain/shape.ts'
 import type { JobSpec } from '../domain/spec.ts'
 import type { StateReason } from '../domain/state.ts'
 import type { BackendPlacement, Ended, Handle, Observation, StartFailed } from '../executors/executor.ts'
+import { retryPauseMs } from '../platform/retry.ts'
 import { tiers } from './plan/model.ts'
 
 /**
@@ -88,10 +89,14 @@ function startFailed(
   const failures = job.startFailures + 1
   const info = `Start ${failures} of ${attemptsMax} failed: ${message}`
   if (failures >= attemptsMax) return { to: 'FAILED', reason, info }
-  return { to: 'QUEUED', reason, info, runEnds: 'FAILED', eligibleInMs: backOffMs(failures) }
+  return {
+    to: 'QUEUED',
+    reason,
+    info,
+    runEnds: 'FAILED',
+    eligibleInMs: retryPauseMs(job.startFailures, 1_000, backOffMsMax),
+  }
 }
-
-const backOffMs = (failures: number) => Math.min(backOffMsMax, 1000 * 2 ** (failures - 1))
 
 const isFinal = (reason: StartFailed['reason']) => reason === 'BAD_SPEC' || reason === 'WORKDIR_NOT_FOUND'
 
@@ -171,7 +176,14 @@ function failed(job: ReportedJob, end: Ended, facts: ReturnType<typeof endOf>): 
   const info = isOom ? describeOom(end, job.spec) : describe(end)
   const again = job.state === 'RUNNING' && retries(job, end.exitCode)
   if (!again) return { to: 'FAILED', reason, info, ...facts }
-  return { to: 'QUEUED', runEnds: 'FAILED', reason, info, ...facts, eligibleInMs: backOffMs(job.exits + 1) }
+  return {
+    to: 'QUEUED',
+    runEnds: 'FAILED',
+    reason,
+    info,
+    ...facts,
+    eligibleInMs: retryPauseMs(job.exits, 1_000, backOffMsMax),
+  }
 }
 
 const endOf = (end: Ended) => ({
