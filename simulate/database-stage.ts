@@ -17,14 +17,13 @@ import { createLog } from '../src/platform/log.ts'
 import { migrate } from '../src/platform/migrate.ts'
 import { startPostgres } from '../src/platform/postgres/postgres.ts'
 import { Wakeups } from '../src/platform/wakeup.ts'
-import { planPass } from '../src/scheduler/plan/plan.ts'
 import { createWorld } from '../src/scheduler/plan/world.ts'
 import { createStored } from '../src/scheduler/stored-pool.ts'
 import { type Person, type PoolPlan, people, teams } from './actions.ts'
 import { DatabaseActor, type Stand } from './database-actor.ts'
 import { randomPlan } from './plans.ts'
 import { Random } from './random.ts'
-import { newResult, type Result, type Stage, simulate } from './simulation.ts'
+import { newResult, type Result, type Stage, simulate, undoneIn } from './simulation.ts'
 
 /**
  * Seeds over PostgreSQL, with the product's own verbs and tables. The seed decides the time: the database's clock
@@ -166,13 +165,8 @@ async function brokenAtRest(domain: Domain, epoch: number): Promise<string[]> {
   const news = await sql.query('SELECT 1 FROM pool_change LIMIT 1')
   if (news.length > 0) return []
   const fresh = createWorld(await createStored(domain, { pool, epoch, holder }).load())
-  const { starts, evictions } = planPass(fresh, { startsMax: 1 })
   const off = await sql.query<{ what: string }>(shownSql)
-  return [
-    ...starts.map(({ entry }) => `${entry.jobId} could start, and the leader rests`),
-    ...evictions.map(({ claimant }) => `${claimant.jobId} could make room, and the leader rests`),
-    ...off.map(({ what }) => what),
-  ]
+  return [...undoneIn(fresh), ...off.map(({ what }) => what)]
 }
 
 const shownSql = `

@@ -4,7 +4,7 @@ import { type Forecast, forecast } from '../src/scheduler/plan/forecast.ts'
 import type { Change, LaneState, Waiting } from '../src/scheduler/plan/model.ts'
 import { planPass } from '../src/scheduler/plan/plan.ts'
 import { chooseParts, historyMax, type RunTime } from '../src/scheduler/plan/run-times.ts'
-import { createWorld, type World } from '../src/scheduler/plan/world.ts'
+import { createWorld, toTheEnd, type World } from '../src/scheduler/plan/world.ts'
 import { gpus, node, v100 } from '../test/support/machines.ts'
 import { followStarts, heard, lane, settings, snapshot, waiting } from '../test/support/planning.ts'
 import { range } from '../test/support/pool.ts'
@@ -103,8 +103,7 @@ function oneOf<T>(from: readonly T[], random: Random): T {
  */
 export function mixedDay(seed: number, policy: Policy): Judged[] {
   const random = new Random(seed)
-  const normal = () => Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next())
-  const runMs = (kind: Kind) => Math.round(kind.seconds * 1_000 * Math.exp(0.5 * normal()))
+  const runMs = (kind: Kind) => Math.round(kind.seconds * 1_000 * Math.exp(0.5 * random.normal()))
   const kinds = range(0, 30).map((at) => {
     const gpu = random.of([1, 1, 1, 2, 4, 8])
     const seconds = random.of([60, 300, 300, 900, 1_800, 5_400])
@@ -273,13 +272,6 @@ function runTimeOf({ kind, of }: Job, ended: readonly Job[]): RunTime {
     history: [...history, ...own].slice(-historyMax),
     parts: chooseParts(personal, listParts(ended), statedMs),
     statedMs,
-  }
-}
-
-function toTheEnd<Result>(steps: Generator<void, Result>): Result {
-  for (;;) {
-    const { done, value } = steps.next()
-    if (done) return value
   }
 }
 

@@ -8,7 +8,7 @@ import { isAccount, sharePath } from '../src/scheduler/plan/share-tree.ts'
 import type { PoolPlan } from './actions.ts'
 import { countedOf, takesNoRun, tallyOf } from './breaches.ts'
 import type { SimulatedJob } from './jobs.ts'
-import type { Memory } from './memory.ts'
+import { areFree, type Memory } from './memory.ts'
 
 /** Invariants that are checked after every step, about a million times per run of the simulator. */
 export function invariants(memory: Memory, plan: PoolPlan): string[] {
@@ -75,15 +75,9 @@ export function roomUnused(memory: Memory): string[] {
 }
 
 function isFree(memory: Memory, { placements }: Hold): boolean {
-  const nodes = new Map(memory.freeNodes().map((node) => [node.id, node]))
-  return placements.every(({ nodeId, cpuMillis, memoryBytes, gpuIds, infiniband }) => {
-    const node = nodes.get(nodeId)
-    if (node?.state !== 'READY' || takesNoRun(memory, node)) return false
-    node.freeCpu -= cpuMillis
-    node.freeMemory -= memoryBytes
-    const isHere = gpuIds.every((id) => node.devices.find(({ index }) => index === id)?.free)
-    return node.freeCpu >= 0 && node.freeMemory >= 0 && isHere && (!infiniband || node.infinibandFree)
-  })
+  const takesRuns = (id: string) =>
+    memory.nodes.some((node) => node.id === id && node.state === 'READY' && !takesNoRun(memory, node))
+  return placements.every(({ nodeId }) => takesRuns(nodeId)) && areFree(memory, placements)
 }
 
 function isKept(memory: Memory, job: SimulatedJob): boolean {

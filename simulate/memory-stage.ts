@@ -1,4 +1,3 @@
-import { planPass } from '../src/scheduler/plan/plan.ts'
 import { createWorld } from '../src/scheduler/plan/world.ts'
 import { claimedForNothing } from './breaches.ts'
 import { idle, invariants, reservedUnused, roomUnused, viewsOff } from './invariants.ts'
@@ -7,7 +6,7 @@ import { MemoryActor, newMemory } from './memory-actor.ts'
 import { memoryStore } from './memory-store.ts'
 import { randomPlan } from './plans.ts'
 import { Random } from './random.ts'
-import { newResult, type Result, type Stage, simulate } from './simulation.ts'
+import { newResult, type Result, type Stage, simulate, undoneIn } from './simulation.ts'
 
 /** A seed over tables in memory. */
 const restsPerLook = 12
@@ -44,9 +43,5 @@ export function memoryStage(random: Random): Stage & { memory: Memory } {
  */
 function undone(memory: Memory): string[] {
   if (memory.settings.policy === 'FAIR_SHARE' && memory.settings.shareHalfLifeMs !== null) return []
-  const { starts, evictions } = planPass(createWorld(memory.snapshot()), { startsMax: 1 })
-  return [
-    ...starts.map(({ entry }) => `${entry.jobId} could start, and the leader rests`),
-    ...evictions.map(({ claimant }) => `${claimant.jobId} could make room, and the leader rests`),
-  ]
+  return undoneIn(createWorld(memory.snapshot()))
 }

@@ -5,7 +5,7 @@ import type { Change, Decisions, Eviction, Start } from '../src/scheduler/plan/m
 import { toLeaf } from '../src/scheduler/plan/share-tree.ts'
 import { breachesOf, changesNothing, evictedTooOften, losesTooMuch } from './breaches.ts'
 import type { SimulatedJob } from './jobs.ts'
-import type { Memory } from './memory.ts'
+import { areFree, type Memory } from './memory.ts'
 
 /**
  * The tables in memory as one leader sees them, with the same promises as over PostgreSQL (src/scheduler/stored), so
@@ -112,13 +112,9 @@ function commit(memory: Memory, decisions: Decisions): Committed {
     if (job) wins.push([job, start])
     else lost.push(start.entry.jobId)
   }
-  if (
-    !isFree(
-      memory,
-      wins.map(([, start]) => start),
-    )
-  )
-    return { kind: 'conflict' }
+  // The constraints of the tables would refuse it.
+  const given = wins.flatMap(([, { placements }]) => placements)
+  if (!areFree(memory, given)) return { kind: 'conflict' }
   const dropped = new Set(decisions.dropped)
   for (const [job, start] of wins) {
     memory.breaches.push(...breachesOf(memory, { job, start, dropped }))
@@ -136,25 +132,6 @@ function commit(memory: Memory, decisions: Decisions): Committed {
 function queued(memory: Memory, { jobId, runId }: Start['entry']): SimulatedJob | undefined {
   const job = memory.jobs.get(jobId)
   return job?.state === 'QUEUED' && job.run.id === runId ? job : undefined
-}
-
-/** Refuses what the constraints of the tables would refuse. */
-function isFree(memory: Memory, starts: readonly Start[]): boolean {
-  if (starts.length === 0) return true
-  const free = new Map(memory.freeNodes().map((node) => [node.id, node]))
-  return starts.every(({ lane, placements }) =>
-    placements.every(({ nodeId, cpuMillis, memoryBytes, gpuIds }) => {
-      const node = free.get(nodeId)
-      if (!node) return false
-      node.freeCpu -= cpuMillis
-      node.freeMemory -= memoryBytes
-      const taken = gpuIds.map((id) => node.devices.find(({ index, free: isFree }) => index === id && isFree))
-      for (const device of taken) if (device) device.free = false
-      const fabric = !lane.shape.infiniband || node.infinibandFree
-      if (lane.shape.infiniband) node.infinibandFree = false
-      return node.freeCpu >= 0 && node.freeMemory >= 0 && taken.every(Boolean) && fabric
-    }),
-  )
 }
 
 function begin(memory: Memory, job: SimulatedJob, { placements, wonTier, backfilledOn }: Start): void {

@@ -1,7 +1,7 @@
 import type { Lane } from '../src/domain/lanes.ts'
 import { none, type ResourceAmounts, sumAmounts } from '../src/domain/machines/amounts.ts'
 import { untouched } from '../src/domain/machines/machines.ts'
-import type { FreeNode, Placement } from '../src/domain/machines/placement.ts'
+import { type FreeNode, type Placement, takeResources } from '../src/domain/machines/placement.ts'
 import { isFinal, isHolding } from '../src/domain/state.ts'
 import { windowSize } from '../src/scheduler/plan/lane-window.ts'
 import type { Views } from '../src/scheduler/plan/leader-store.ts'
@@ -216,10 +216,10 @@ export class Memory {
   freeNodes(): FreeNode[] {
     const nodes = this.nodes.map(untouched)
     const byId = new Map(nodes.map((node) => [node.id, node]))
-    for (const { lane, run } of this.holding())
+    for (const { run } of this.holding())
       for (const placement of run.placements) {
         const node = byId.get(placement.nodeId)
-        if (node) without(node, placement, lane)
+        if (node) takeResources(node, placement)
       }
     return nodes
   }
@@ -271,10 +271,16 @@ export class Memory {
   }
 }
 
-function without(node: FreeNode, { cpuMillis, memoryBytes, gpuIds }: Placement, lane: Lane): void {
-  node.freeCpu -= cpuMillis
-  node.freeMemory -= memoryBytes
-  if (lane.interactive) node.interactive += 1
-  if (lane.shape.infiniband) node.infinibandFree = false
-  for (const device of node.devices) if (gpuIds.includes(device.index)) device.free = false
+/** true: nodes have all this left, each placement after the one before. */
+export function areFree(memory: Memory, placements: readonly Placement[]): boolean {
+  if (placements.length === 0) return true
+  const nodes = new Map(memory.freeNodes().map((node) => [node.id, node]))
+  return placements.every((placement) => {
+    const node = nodes.get(placement.nodeId)
+    if (!node) return false
+    const hasDevices = placement.gpuIds.every((id) => node.devices.find(({ index }) => index === id)?.free)
+    const hasFabric = !placement.infiniband || node.infinibandFree
+    takeResources(node, placement)
+    return hasDevices && hasFabric && node.freeCpu >= 0 && node.freeMemory >= 0
+  })
 }

@@ -19,6 +19,11 @@ export class Random {
     return low + Math.floor(this.next() * (high - low + 1))
   }
 
+  /** A number of the standard normal distribution. */
+  normal(): number {
+    return Math.sqrt(-2 * Math.log(1 - this.next())) * Math.cos(2 * Math.PI * this.next())
+  }
+
   chance(probability: number): boolean {
     return this.next() < probability
   }

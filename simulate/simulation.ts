@@ -2,6 +2,8 @@ import { Fenced } from '../src/domain/leadership.ts'
 import { createLog } from '../src/platform/log.ts'
 import { searchPauseMs } from '../src/scheduler/plan/eviction-searches.ts'
 import type { ReceivedChanges, Store } from '../src/scheduler/plan/leader-store.ts'
+import { planPass } from '../src/scheduler/plan/plan.ts'
+import type { World } from '../src/scheduler/plan/world.ts'
 import { Planner } from '../src/scheduler/planner.ts'
 import type { Action, Actor } from './actions.ts'
 import { choose, endings } from './choosing.ts'
@@ -90,6 +92,15 @@ export const newResult = (seed: number): Result => ({
   rests: 0,
   broken: null,
 })
+
+/** Starts and evictions that a new leader would make where this one rests. */
+export function undoneIn(fresh: World): string[] {
+  const { starts, evictions } = planPass(fresh, { startsMax: 1 })
+  return [
+    ...starts.map(({ entry }) => `${entry.jobId} could start, and the leader rests`),
+    ...evictions.map(({ claimant }) => `${claimant.jobId} could make room, and the leader rests`),
+  ]
+}
 
 class Playing {
   private readonly stage: Stage

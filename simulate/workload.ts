@@ -101,11 +101,8 @@ function gamma(random: Random, { shape, scale }: { shape: number; scale: number 
   const d = shape - 1 / 3
   const c = 1 / Math.sqrt(9 * d)
   for (;;) {
-    const x = normal(random)
+    const x = random.normal()
     const v = (1 + c * x) ** 3
     if (v > 0 && Math.log(1 - random.next()) < 0.5 * x * x + d - d * v + d * Math.log(v)) return d * v * scale
   }
 }
-
-const normal = (random: Random): number =>
-  Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next())

@@ -38,17 +38,18 @@ export class World {
   }
 }
 
-export function createWorld(snapshot: Snapshot): World {
-  const steps = buildWorld(snapshot)
-  for (;;) {
-    const { done, value } = steps.next()
-    if (done) return value
-  }
-}
+export const createWorld = (snapshot: Snapshot): World => toTheEnd(buildWorld(snapshot))
 
 /** Yields between steps, because a large pool takes a while. */
 export function* buildWorld(snapshot: Snapshot): Generator<void, World> {
   const world = new World(snapshot)
   yield* world.state.fill(snapshot)
   return world
+}
+
+export function toTheEnd<Result>(steps: Generator<void, Result>): Result {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
 }

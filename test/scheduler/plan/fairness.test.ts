@@ -3,6 +3,7 @@ import { type Contest, type Contestant, contest, type Got } from '../../../simul
 import { mergeSettings } from '../../../src/domain/scheduling.ts'
 import type { LaneState } from '../../../src/scheduler/plan/model.ts'
 import { playForward } from '../../../src/scheduler/plan/play.ts'
+import { toTheEnd } from '../../../src/scheduler/plan/world.ts'
 import { lane, laneOf, settings, snapshot } from '../../support/planning.ts'
 import { range } from '../../support/pool.ts'
 import { isWhole } from '../../support/whole.ts'
@@ -100,12 +101,8 @@ describe('people of an account and its sub-accounts', () => {
   const order = (lanes: readonly LaneState[], shareHalfLifeMs: number | null) => {
     const startsAt = new Map<string, number>()
     const of = settings({ policy: 'FAIR_SHARE', nonPreemptableFraction: 1, shareHalfLifeMs })
-    const steps = playForward(
-      snapshot({ settings: of, lanes }),
-      { runMs: () => 60_000, graceMs: 1_000, startsMax: 100 },
-      startsAt,
-    )
-    while (!steps.next().done);
+    const how = { runMs: () => 60_000, graceMs: 1_000, startsMax: 100 }
+    toTheEnd(playForward(snapshot({ settings: of, lanes }), how, startsAt))
     return [...startsAt].toSorted(([, a], [, b]) => a - b).map(([jobId]) => jobId)
   }
   const whole = (userId: string, account: string) =>

@@ -4,6 +4,7 @@ import type { Policy } from '../../../src/domain/lanes.ts'
 import { forecast } from '../../../src/scheduler/plan/forecast.ts'
 import type { Snapshot } from '../../../src/scheduler/plan/model.ts'
 import { chooseParts, Draws, type RunTime } from '../../../src/scheduler/plan/run-times.ts'
+import { toTheEnd } from '../../../src/scheduler/plan/world.ts'
 import { lane, laneOf, placedOn, runOf, settings, snapshot, waiting } from '../../support/planning.ts'
 import { range } from '../../support/pool.ts'
 import { isWhole } from '../../support/whole.ts'
@@ -21,15 +22,8 @@ const runTime = (more: Partial<RunTime> = {}): RunTime => ({
 
 function forecastOf(of: Partial<Snapshot>, times: Record<string, RunTime>, spentMs = () => 0) {
   const policy = settings({ nonPreemptableFraction: 1, ...of.settings })
-  const steps = forecast(snapshot({ ...of, settings: policy }), {
-    times: new Map(Object.entries(times)),
-    graceMs: 5_000,
-    spentMs,
-  })
-  for (;;) {
-    const { done, value } = steps.next()
-    if (done) return value
-  }
+  const how = { times: new Map(Object.entries(times)), graceMs: 5_000, spentMs }
+  return toTheEnd(forecast(snapshot({ ...of, settings: policy }), how))
 }
 
 describe('forecasts over simulated days', () => {
