@@ -4,7 +4,7 @@ import type { Change, LaneState, Running, Waiting } from '../src/scheduler/plan/
 import { planPass } from '../src/scheduler/plan/plan.ts'
 import { createWorld, type World } from '../src/scheduler/plan/world.ts'
 import { gpus, node, shape, v100 } from '../test/support/machines.ts'
-import { heard, lane, settings, snapshot, waiting } from '../test/support/planning.ts'
+import { heard, lane, placedOn, runningOf, settings, snapshot, waiting } from '../test/support/planning.ts'
 import { busyPools } from './busy-pool.ts'
 import { percentile } from './harness.ts'
 
@@ -29,29 +29,12 @@ const nodes = Array.from({ length: nodesCount }, (_, at) =>
   node(`n${String(at).padStart(4, '0')}`, { memoryBytes: 1_000_000, freeMemory: 1_000_000, devices: gpus(v100) }),
 )
 
-const runOn = (of: Lane, at: number): Running => ({
-  ...waiting(of.id, -1 - at),
-  lane: of,
-  state: 'RUNNING',
-  placements: [
-    {
-      nodeId: nodes[at % nodesCount]?.id ?? '',
-      node: nodes[at % nodesCount]?.name ?? '',
-      replica: 0,
-      cpuMillis: 1000,
-      memoryBytes: 1,
-      gpuIds: at < nodesCount * gpusPerNode ? [Math.floor(at / nodesCount)] : [],
-      infiniband: false,
-      interactive: false,
-    },
-  ],
-  sinceMs: 0,
-  startedMs: 0,
-  leaving: false,
-  backfilledOn: null,
-  wonTier: null,
-  lostMs: 0,
-})
+const runOn = (of: Lane, at: number): Running => {
+  const gpuIds = at < nodesCount * gpusPerNode ? [Math.floor(at / nodesCount)] : []
+  return runningOf(of, waiting(of.id, -1 - at), {
+    placements: [placedOn(nodes[at % nodesCount]?.name ?? '', { gpuIds })],
+  })
+}
 
 // ── one end, one start ──
 

@@ -7,6 +7,7 @@ import { type EvictionPlan, evictionFor } from '../src/scheduler/plan/preemption
 import { unlimited } from '../src/scheduler/plan/rations.ts'
 import { partingNodes, sharePath } from '../src/scheduler/plan/share-tree.ts'
 import { gpus, node, v100 } from '../test/support/machines.ts'
+import { runningOf } from '../test/support/planning.ts'
 import { lane, range, TestPool } from '../test/support/pool.ts'
 import { Random } from './random.ts'
 
@@ -156,20 +157,9 @@ class Cluster {
   private start(job: Job, placements: readonly Placement[], wonTier: Tier | null): void {
     if (!this.isFree(placements)) this.broken.push(`${job.id} is placed where it has no room`)
     this.waiting.delete(job)
-    this.pool.machines.add({
-      runId: `${job.id}/${++job.run}`,
-      jobId: job.id,
-      run: job.run,
-      lane: job.of,
-      state: 'RUNNING',
-      placements,
-      sinceMs: this.pool.nowMs,
-      startedMs: this.pool.nowMs,
-      leaving: false,
-      backfilledOn: null,
-      wonTier,
-      lostMs: 0,
-    })
+    const { nowMs, machines } = this.pool
+    const ids = { runId: `${job.id}/${++job.run}`, jobId: job.id, run: job.run }
+    machines.add(runningOf(job.of, ids, { placements, sinceMs: nowMs, startedMs: nowMs, wonTier }))
   }
 
   private isFree(placements: readonly Placement[]): boolean {

@@ -9,6 +9,7 @@ import type {
   PoolSettings,
   Running,
   Snapshot,
+  Start,
   Waiting,
 } from '../../src/scheduler/plan/model.ts'
 import type { World } from '../../src/scheduler/plan/world.ts'
@@ -122,16 +123,27 @@ export const followStarts = ({ state }: World, { starts }: Pick<Decisions, 'star
     ]
   })
 
-/** The run of a start after its commit. */
-export const runOf = ({ lane: of, entry, placements, ...more }: Decisions['starts'][number], nowMs = 0): Running => ({
+/** The run of a job, whose command began at 0. */
+export const runningOf = (
+  of: Lane,
+  entry: Pick<Running, 'jobId' | 'runId' | 'run'>,
+  more: Partial<Running> = {},
+): Running => ({
   ...entry,
   lane: of,
-  state: 'STARTING',
-  placements,
-  sinceMs: nowMs,
-  startedMs: null,
+  state: 'RUNNING',
+  placements: [],
+  sinceMs: 0,
+  startedMs: 0,
   leaving: false,
-  backfilledOn: more.backfilledOn,
-  wonTier: more.wonTier,
+  backfilledOn: null,
+  wonTier: null,
   lostMs: 0,
+  ...more,
 })
+
+type Started = Pick<Start, 'lane' | 'entry' | 'placements'> & Partial<Start>
+
+/** The run of a start after its commit. */
+export const runOf = ({ lane: of, entry, placements, backfilledOn = null, wonTier = null }: Started, nowMs = 0) =>
+  runningOf(of, entry, { state: 'STARTING', placements, sinceMs: nowMs, startedMs: null, backfilledOn, wonTier })

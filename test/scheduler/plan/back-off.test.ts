@@ -53,9 +53,7 @@ describe('a node in back-off', () => {
   })
 
   it('is not kept waiting by older runs, and probes with all replicas of a run together', () => {
-    const start = { lane: lane('old'), entry: waiting('old', 9), placements: [], models: [] }
-    const placements = [placedOn('n1')]
-    const old = runOf({ ...start, placements, wonTier: null, backfilledOn: null }, 500)
+    const old = runOf({ lane: lane('old'), entry: waiting('old', 9), placements: [placedOn('n1')] }, 500)
     const of = world({ running: [old], lanes: [laneOf(lane('a', { shape: { copies: 3 } }), [1, 2])] })
     expect(at(of, 1_000)).toEqual(['j1'])
   })
@@ -67,16 +65,7 @@ describe('a node in back-off', () => {
       settings: settings(),
       holds: [{ ...hold, placements: [placedOn('n1')] }],
       nodes: [troubled({ backOff: { untilMs: 0, because: 'no space', isOver: true, probes: 0 } })],
-      running: [
-        runOf({
-          lane: lane('b'),
-          entry: waiting('b', 8),
-          placements: [placedOn('n1')],
-          models: [],
-          wonTier: null,
-          backfilledOn: null,
-        }),
-      ],
+      running: [runOf({ lane: lane('b'), entry: waiting('b', 8), placements: [placedOn('n1')] })],
       lanes: [holder],
     })
     expect(pass(of)).toMatchObject({ starts: [], dropped: [] })

@@ -10,6 +10,7 @@ import {
   lane,
   laneOf,
   placedOn,
+  runningOf,
   runOf,
   settings,
   snapshot,
@@ -27,18 +28,8 @@ const world = (lanes: LaneState[], more: Partial<Snapshot> = {}) =>
   createWorld(snapshot({ nodes: [backendNode()], lanes, ...more }))
 const started = (of: World) => startedJobs(planPass(of, { startsMax: 100 }))
 
-const running = (asks: LaneAsks) => ({
-  ...waiting('other', 50),
-  lane: lane('other', asks),
-  state: 'RUNNING' as const,
-  placements: [placedOn('n1')],
-  sinceMs: 0,
-  startedMs: 0,
-  leaving: false,
-  backfilledOn: null,
-  wonTier: null,
-  lostMs: 0,
-})
+const running = (asks: LaneAsks) =>
+  runningOf(lane('other', asks), waiting('other', 50), { placements: [placedOn('n1')] })
 
 describe('a short job of a backend with its own scheduler', () => {
   it('is submitted before a node is free, up to twice the capacity of the nodes', () => {

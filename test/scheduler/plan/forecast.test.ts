@@ -5,7 +5,7 @@ import { forecast } from '../../../src/scheduler/plan/forecast.ts'
 import type { Snapshot } from '../../../src/scheduler/plan/model.ts'
 import { chooseParts, Draws, type RunTime } from '../../../src/scheduler/plan/run-times.ts'
 import { toTheEnd } from '../../../src/scheduler/plan/world.ts'
-import { lane, laneOf, placedOn, runOf, settings, snapshot, waiting } from '../../support/planning.ts'
+import { lane, laneOf, placedOn, runningOf, settings, snapshot, waiting } from '../../support/planning.ts'
 import { range } from '../../support/pool.ts'
 import { isWhole } from '../../support/whole.ts'
 
@@ -67,18 +67,7 @@ describe('forecasts over simulated days', () => {
 describe('a simulated play of the queue', () => {
   const whole = (id: string, more = {}) => lane(id, { shape: { gpu: 8 }, ...more })
   const running = (of = whole('r')) => [
-    {
-      ...runOf({
-        lane: of,
-        entry: waiting(of.id, 900),
-        placements: [placedOn('n1', { gpuIds: range(0, 8), memoryBytes: 1 })],
-        models: [],
-        wonTier: null,
-        backfilledOn: null,
-      }),
-      state: 'RUNNING' as const,
-      startedMs: 0,
-    },
+    runningOf(of, waiting(of.id, 900), { placements: [placedOn('n1', { gpuIds: range(0, 8), memoryBytes: 1 })] }),
   ]
 
   test('with limits alone needs one play, and jobs start one after the other', () => {

@@ -5,7 +5,7 @@ import type { Hold, Running, Snapshot } from '../../../src/scheduler/plan/model.
 import { planPass } from '../../../src/scheduler/plan/plan.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'
 import { Planner } from '../../../src/scheduler/planner.ts'
-import { heard, lane, laneOf, n8, placedOn, settings, snapshot } from '../../support/planning.ts'
+import { heard, lane, laneOf, n8, placedOn, runningOf, settings, snapshot } from '../../support/planning.ts'
 
 const fair = (more: Parameters<typeof settings>[0] = {}) =>
   settings({ policy: 'FAIR_SHARE', nonPreemptableFraction: 1, ...more })
@@ -13,20 +13,9 @@ const fair = (more: Parameters<typeof settings>[0] = {}) =>
 const eight = [0, 1, 2, 3, 4, 5, 6, 7]
 
 function running(account: string, gpuIds: readonly number[]): Running {
-  return {
-    runId: `run-${account}`,
-    jobId: `job-${account}`,
-    run: 1,
-    lane: lane(account, { shape: { gpu: gpuIds.length }, preemptable: true, restartable: true }),
-    state: 'RUNNING',
-    placements: [placedOn('n1', { gpuIds })],
-    sinceMs: 0,
-    startedMs: 0,
-    leaving: false,
-    backfilledOn: null,
-    wonTier: null,
-    lostMs: 0,
-  }
+  const of = lane(account, { shape: { gpu: gpuIds.length }, preemptable: true, restartable: true })
+  const ids = { runId: `run-${account}`, jobId: `job-${account}`, run: 1 }
+  return runningOf(of, ids, { placements: [placedOn('n1', { gpuIds })] })
 }
 
 describe('resources that victims would free', () => {

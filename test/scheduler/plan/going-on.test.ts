@@ -101,13 +101,12 @@ test('a job that can never fit does not block others, also when its part of the 
 })
 
 test('two jobs evict the runs that were backfilled on their nodes one after the other', () => {
-  const backfilled = (at: number, account: string) => ({
-    ...runOf({
+  const backfilled = (at: number, account: string) =>
+    runOf({
       ...startOf(lane(account, { account, preemptable: true, restartable: true, shape: { gpu: 8 } }), 20 + at),
       placements: [placedOn(`n${at}`, { cpuMillis: 1_000, gpuIds: all })],
-    }),
-    backfilledOn: `j${at}`,
-  })
+      backfilledOn: `j${at}`,
+    })
   const of = createWorld(
     snapshot({
       settings: settings({ nonPreemptableFraction: 1 }),
@@ -146,12 +145,9 @@ test('a job evicts runs although many jobs before it look for runs in vain', () 
 
 test('jobs behind a job that changes its lane together with its hold are considered', () => {
   const great = { account: 'c', preemptable: true, restartable: true }
-  const eight = all.map((id) => ({
-    ...runOf({
-      ...startOf(lane(`v${id}`, { ...great, shape: { gpu: 1 } }), 20 + id),
-      placements: [placed(1_000, [id])],
-    }),
-  }))
+  const eight = all.map((id) =>
+    runOf({ ...startOf(lane(`v${id}`, { ...great, shape: { gpu: 1 } }), 20 + id), placements: [placed(1_000, [id])] }),
+  )
   const asks = { account: 'b', shape: { gpu: 1 } }
   const of = createWorld(
     snapshot({
@@ -277,13 +273,6 @@ describe('a job is considered at once when a time or an end lets it start', () =
 
 const all = [0, 1, 2, 3, 4, 5, 6, 7]
 
-const startOf = (of: Lane, sequence: number) => ({
-  lane: of,
-  entry: waiting(of.id, sequence),
-  models: [],
-  wonTier: null,
-  lostMs: 0,
-  backfilledOn: null,
-})
+const startOf = (of: Lane, sequence: number) => ({ lane: of, entry: waiting(of.id, sequence) })
 
 const placed = (cpuMillis: number, gpuIds: readonly number[] = []) => placedOn('n1', { cpuMillis, gpuIds })

@@ -10,6 +10,7 @@ import {
   laneOf,
   n8,
   placedOn,
+  runningOf,
   runOf,
   settings,
   snapshot,
@@ -23,10 +24,7 @@ const fair = (more: Parameters<typeof settings>[0] = {}) =>
   settings({ policy: 'FAIR_SHARE', nonPreemptableFraction: 1, ...more })
 
 /** A run of another account. */
-const busy = (on: Placement): Running => {
-  const job = { lane: lane('other'), entry: waiting('other', 99) }
-  return runOf({ ...job, placements: [on], models: [], wonTier: null, backfilledOn: null })
-}
+const busy = (on: Placement): Running => runOf({ lane: lane('other'), entry: waiting('other', 99), placements: [on] })
 
 const rule = (code: LimitRule['code'], on: string, max: number, more: Partial<LimitRule> = {}): LimitRule => ({
   code,
@@ -85,18 +83,8 @@ describe('under FAIR_SHARE the planner', () => {
   })
 
   it('weighs accounts (36)', () => {
-    const running = (of: ReturnType<typeof lane>, cpuMillis: number, gpuIds: number[]) => ({
-      ...waiting(of.id, gpuIds.length + cpuMillis),
-      lane: of,
-      state: 'RUNNING' as const,
-      placements: [placedOn('n1', { cpuMillis, gpuIds })],
-      sinceMs: 0,
-      startedMs: 0,
-      leaving: false,
-      backfilledOn: null,
-      wonTier: null,
-      lostMs: 0,
-    })
+    const running = (of: ReturnType<typeof lane>, cpuMillis: number, gpuIds: number[]) =>
+      runningOf(of, waiting(of.id, gpuIds.length + cpuMillis), { placements: [placedOn('n1', { cpuMillis, gpuIds })] })
     const [a, c] = [lane('a', { shape: { gpu: 1 } }), lane('c', { shape: { gpu: 1 } })]
     const state = (weights: Map<string, number>) =>
       world([laneOf(a, [1]), laneOf(c, [2])], {

@@ -106,8 +106,5 @@ function on(name: string, gpuIds: readonly number[], more: Partial<Lane> = {}): 
     lane: { ...lane(`on-${name}`, { shape: { gpu: gpuIds.length } }), ...more },
     entry: { ...waiting(name, 9), runId: name },
     placements: [placedOn(name, { gpuIds })],
-    models: [],
-    wonTier: null,
-    backfilledOn: null,
   })
 }
