@@ -140,7 +140,7 @@ it('the values that were left first are forgotten', async () => {
 it('each key of the cache begins with words of its own', () => {
   const paths = globSync('web/**/*.{ts,tsx}', { cwd: root, exclude: ['web/dist/**', 'web/generated/**'] })
   const found = paths.flatMap((path) => [
-    ...readFileSync(join(root, path), 'utf8').matchAll(/\buse(?:Resource|Pages)(?:<[^(]+>)?\(\s*([`'])([^`'$]*)/g),
+    ...readFileSync(join(root, path), 'utf8').matchAll(/\buseResource(?:<[^(]+>)?\(\s*([`'])([^`'$]*)/g),
   ])
   const words = found.map((match) => match[2])
   expect(words.length).toBeGreaterThan(30)

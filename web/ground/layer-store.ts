@@ -6,15 +6,16 @@ export interface Confirmation {
   title: string
   /** What happens, with numbers. */
   effect: ReactNode
-  jobs: readonly { id: string; name: string | null; state: JobState }[]
+  jobs?: readonly { id: string; name: string | null; state: JobState }[]
   /** Number of objects, if not all of them are listed. */
   count?: number
   /** The command that does the same; null: there is none. */
   command: string | null
   confirmText: string
-  keepText: string
+  /** Default: "Keep". */
+  keepText?: string
   /** Shows a field for a reason. */
-  hasReason: boolean
+  hasReason?: boolean
   /** Further fields. */
   form?: ReactNode
   /** The confirming button has the colour of danger; default: true. */

@@ -1,5 +1,7 @@
+import type { TypedDocument } from '@berth-jobs/berth/client'
 import { useRef } from 'react'
-import { type Resource, useResource } from './resource.ts'
+import { client } from './connection.ts'
+import { keyOf, type Resource, useResource } from './resource.ts'
 
 interface Page<Row> {
   nodes: readonly Row[]
@@ -35,25 +37,40 @@ export async function readPages<Row>(
   return { rows, hasMore, pages }
 }
 
-/** A list, page by page: one page first, one more at each `readMore`. Each read reads all known pages again. */
-export function usePages<Row>(
-  key: string,
-  readPage: (after: string | null, signal: AbortSignal) => Promise<Page<Row>>,
-  options: { everyMs?: number; isOff?: boolean } = {},
+const pageSize = 50
+const everyMsUsual = 10_000
+
+/** A list of the API: one page first, one more at each `readMore`. Each read reads all known pages again. */
+export function useList<Result extends object, Variables extends { after?: unknown; first?: unknown }, Row>(
+  document: TypedDocument<Result, Variables>,
+  variables: Omit<Variables, 'after' | 'first'>,
+  choose: (result: Result) => Page<Row>,
+  { everyMs = everyMsUsual, isOff = false }: { everyMs?: number; isOff?: boolean } = {},
 ): Pages<Row> {
   const more = useRef(0)
   const resource = useResource<ReadPages<Row>>(
-    key,
+    `pages of ${keyOf(document, variables)}`,
     (signal, _, before) => {
       const pages = Math.max(1, (before?.pages ?? 0) + more.current)
       more.current = 0
-      return readPages((after) => readPage(after, signal), pages)
+      const read = (after: string | null) =>
+        client.request(document, { ...variables, after, first: pageSize } as Variables, { signal })
+      return readPages(async (after) => choose(await read(after)), pages)
     },
-    options,
+    { everyMs, isOff },
   )
   const readMore = () => {
     more.current = 1
     resource.read()
   }
   return { ...resource, readMore }
+}
+
+/** A row of a list by its id: undefined while the list is read, null if it does not have the row. */
+export type FoundRow<Row> = Pick<Resource<Row | null>, 'value' | 'failure' | 'read'>
+
+export function findRow<Row extends { id: string }>(list: Pages<Row>, id: string): FoundRow<Row> {
+  const found = list.value?.rows.find((row) => row.id === id)
+  const { failure, read, isLoading } = list
+  return { value: found ?? (isLoading || failure ? undefined : null), failure, read }
 }

@@ -48,7 +48,7 @@ export function useResource<Value>(
   return { ...state, read }
 }
 
-const keyOf = <Result, Variables>(document: TypedDocument<Result, Variables>, variables: Variables) =>
+export const keyOf = (document: Pick<string, 'toString'>, variables: unknown) =>
   `${document} ${JSON.stringify(variables)}`
 
 /** The answer to a document: a value of the cache by its text and variables. */

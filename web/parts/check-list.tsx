@@ -1,22 +1,21 @@
 import { type ReactNode, useId } from 'react'
 import styles from './check-list.module.css'
-import { type Refusal, violationsAt } from './form.tsx'
+import { useViolations } from './form.tsx'
 
 interface CheckListProps<Value extends string> {
   label: string
   help?: ReactNode
   path?: string
-  refusal?: Refusal | null
   options: readonly { value: Value; text: ReactNode; isDisabled?: boolean }[]
   chosen: readonly Value[]
   onChange: (chosen: readonly Value[]) => void
 }
 
 /** Any number of a few values. */
-export function CheckList<Value extends string>({ label, help, path, refusal, ...choice }: CheckListProps<Value>) {
+export function CheckList<Value extends string>({ label, help, path, ...choice }: CheckListProps<Value>) {
   const { options, chosen, onChange } = choice
   const id = useId()
-  const violations = path === undefined ? [] : violationsAt(refusal ?? null, path)
+  const violations = useViolations(path)
   const toggle = (value: Value, isChosen: boolean) =>
     onChange(options.map((each) => each.value).filter((each) => (each === value ? isChosen : chosen.includes(each))))
   return (

@@ -1,8 +1,11 @@
 import {
   cloneElement,
+  createContext,
   type FormEvent,
+  type InputHTMLAttributes,
   type ReactElement,
   type ReactNode,
+  useContext,
   useEffect,
   useId,
   useRef,
@@ -29,26 +32,34 @@ export const refusal = (message: string): Refusal => ({ message, violations: [] 
 /** The refusal for an error: the mutation had no answer. */
 export const refusalOf = (error: unknown): Refusal => refusal(error instanceof Error ? error.message : String(error))
 
-/** The messages at a field, and at the parts of it. */
-export const violationsAt = (found: Refusal | null, path: string): readonly Violation[] =>
-  found?.violations.filter(
-    (each) => each.path === path || (/^[.[]/.test(each.path.slice(path.length)) && each.path.startsWith(path)),
-  ) ?? []
+/** The refusal of the form around a field. */
+const FormRefusal = createContext<Refusal | null>(null)
 
-interface FieldProps {
+/** The messages of the form at a field, and at the parts of it. */
+export function useViolations(path: string | undefined): readonly Violation[] {
+  const found = useContext(FormRefusal)
+  if (path === undefined || !found) return []
+  return found.violations.filter(
+    (each) => each.path === path || (/^[.[]/.test(each.path.slice(path.length)) && each.path.startsWith(path)),
+  )
+}
+
+export interface FieldTexts {
   label: string
   help?: ReactNode
-  /** Where the server reports its refusals; see `violationsAt`. */
-  path?: string
-  refusal?: Refusal | null
+  /** Where the server reports its refusals; see `useViolations`. */
+  path?: string | undefined
+}
+
+interface FieldProps extends FieldTexts {
   /** One `input`, `select` or `textarea`. */
   children: ReactElement<{ id?: string; 'aria-describedby'?: string | undefined; 'aria-invalid'?: boolean }>
 }
 
 /** A label, its control, help, and the messages of the server. */
-export function Field({ label, help, path, refusal: found = null, children }: FieldProps) {
+export function Field({ label, help, path, children }: FieldProps) {
   const id = useId()
-  const violations = path === undefined ? [] : violationsAt(found, path)
+  const violations = useViolations(path)
   const describedBy = [help && `${id}-help`, violations.length > 0 && `${id}-error`].filter(Boolean).join(' ')
   return (
     <div className={styles.field}>
@@ -72,6 +83,55 @@ export function Field({ label, help, path, refusal: found = null, children }: Fi
   )
 }
 
+interface TextFieldProps extends FieldTexts, Omit<InputHTMLAttributes<HTMLInputElement>, 'onChange'> {
+  onChange: (text: string) => void
+}
+
+export const TextField = ({ label, help, path, onChange, ...input }: TextFieldProps) => (
+  <Field label={label} help={help} path={path}>
+    <input {...input} onChange={({ target }) => onChange(target.value)} />
+  </Field>
+)
+
+interface SelectFieldProps<Value extends string> extends FieldTexts {
+  value: Value
+  options: readonly (readonly [value: Value, text: string])[]
+  isDisabled?: boolean
+  onChange: (value: Value) => void
+}
+
+export const SelectField = <Value extends string>({ value, options, ...rest }: SelectFieldProps<Value>) => (
+  <Field label={rest.label} help={rest.help} path={rest.path}>
+    <select
+      value={value}
+      disabled={rest.isDisabled ?? false}
+      onChange={({ target }) => rest.onChange(target.value as Value)}
+    >
+      {options.map(([each, text]) => (
+        <option key={each} value={each}>
+          {text}
+        </option>
+      ))}
+    </select>
+  </Field>
+)
+
+interface CheckFieldProps {
+  text: string
+  isChecked: boolean
+  onChange: (isChecked: boolean) => void
+}
+
+export const CheckField = ({ text, isChecked, onChange }: CheckFieldProps) => (
+  <label className={styles.check}>
+    <input type="checkbox" checked={isChecked} onChange={({ target }) => onChange(target.checked)} />
+    {text}
+  </label>
+)
+
+/** Short fields beside each other. */
+export const Pair = ({ children }: { children: ReactNode }) => <div className={styles.pair}>{children}</div>
+
 interface FormProps {
   submitText: string
   /** The form was opened on request: its first field has the focus. */
@@ -79,8 +139,7 @@ interface FormProps {
   onCancel?: () => void
   /** Does it; a refusal stays in the form, with the input. */
   onSubmit: () => Promise<Refusal | null>
-  /** Gets the refusal, to show it at its fields. */
-  children: (refusal: Refusal | null) => ReactNode
+  children: ReactNode
 }
 
 /** Sends once at a time. Refusals that belong to no field stand above the buttons. */
@@ -102,7 +161,7 @@ export function Form({ submitText, takesFocus = false, onCancel, onSubmit, child
   }
   return (
     <form ref={form} className={styles.form} onSubmit={(event) => void submit(event)}>
-      {children(found)}
+      <FormRefusal value={found}>{children}</FormRefusal>
       {found && (
         <p className={styles.refusal} role="alert">
           {formatServerText(found.message)}

@@ -1,6 +1,6 @@
 import type { Refusal } from './form.tsx'
 
-type Refused<Result> = Extract<Result, { __typename: `${string}Problem` }>
+export type Refused<Result> = Extract<Result, { __typename: `${string}Problem` }>
 
 /** The mutation was refused: nothing was changed. */
 export const isRefused = <Result extends { __typename: string }>(result: Result): result is Refused<Result> =>

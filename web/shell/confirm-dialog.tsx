@@ -14,7 +14,8 @@ const jobsShownMax = 100
 
 /** Consequences first: the objects by name, the effect in numbers, and the command that does the same. */
 export function ConfirmDialog({ confirmation }: { confirmation: Confirmation }) {
-  const { title, effect, jobs, command, confirmText, keepText, hasReason, form, isDangerous = true, run } = confirmation
+  const { title, effect, jobs = [], command, confirmText, keepText = 'Keep', hasReason, form, run } = confirmation
+  const { isDangerous = true } = confirmation
   const count = confirmation.count ?? jobs.length
   const [progress, setProgress] = useState('')
   const [reason, setReason] = useState('')

@@ -161,7 +161,7 @@ const policies = createRoute({
 const audit = createRoute({
   getParentRoute: () => root,
   path: '/audit',
-  validateSearch: readTexts('action', 'actor', 'object', 'since', 'until', 'entry'),
+  validateSearch: readTexts('operation', 'actor', 'object', 'since', 'until', 'entry'),
   component: lazyRouteComponent(() => loadPart(() => import('../pages/audit/audit.tsx')), 'AuditPage'),
 })
 

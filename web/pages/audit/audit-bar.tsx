@@ -1,9 +1,10 @@
 import { useId } from 'react'
 import { FindUsersDocument } from '../../generated/graphql.ts'
+import type { PageSearch } from '../../ground/page-search.ts'
 import { useQuery } from '../../ground/resource.ts'
 import { Button } from '../../parts/button.tsx'
 import { Choice, ListBar, SearchField } from '../../parts/list-bar.tsx'
-import { type AuditSearch, operations } from './audit-filter.ts'
+import { operations } from './audit-filter.ts'
 
 const sinceOptions = [
   ['1h', 'Last hour'],
@@ -13,8 +14,8 @@ const sinceOptions = [
 ] as const
 
 interface AuditBarProps {
-  search: AuditSearch
-  onChange: (next: AuditSearch, replace?: boolean) => void
+  search: PageSearch
+  onChange: (next: PageSearch, replace?: boolean) => void
 }
 
 export function AuditBar({ search, onChange }: AuditBarProps) {

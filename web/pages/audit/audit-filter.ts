@@ -1,15 +1,6 @@
 import { readTime } from '../../features/jobs/filter/filter-text.ts'
 import type { AuditFilter, AuditItemFragment } from '../../generated/graphql.ts'
-
-/** The search part of the URL of the audit log. */
-export interface AuditSearch {
-  operation?: string | undefined
-  actor?: string | undefined
-  object?: string | undefined
-  since?: string | undefined
-  until?: string | undefined
-  entry?: string | undefined
-}
+import type { PageSearch } from '../../ground/page-search.ts'
 
 export const filterKeys = [
   'operation',
@@ -17,7 +8,7 @@ export const filterKeys = [
   'object',
   'since',
   'until',
-] as const satisfies readonly (keyof AuditSearch)[]
+] as const satisfies readonly (keyof PageSearch)[]
 
 /** Actions of the log, for suggestions. */
 export const operations = [
@@ -65,7 +56,7 @@ interface FilterContext {
 
 /** `AuditFilter`, and a sentence for each value that it cannot have. */
 export function toAuditFilter(
-  search: AuditSearch,
+  search: Pick<PageSearch, (typeof filterKeys)[number]>,
   { users, nowMs }: FilterContext,
 ): { filter: AuditFilter; problems: readonly string[] } {
   const problems: string[] = []

@@ -1,9 +1,8 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { useUserNames } from '../../features/jobs/filter/use-names.ts'
 import { type AuditFilter, type AuditItemFragment, ListAuditDocument } from '../../generated/graphql.ts'
-import { client } from '../../ground/connection.ts'
-import { usePages } from '../../ground/list-pages.ts'
+import { useList } from '../../ground/list-pages.ts'
+import { type PageSearch, usePageSearch } from '../../ground/page-search.ts'
 import { usePageTitle } from '../../ground/page-title.ts'
 import { serverNowMs } from '../../ground/server-clock.ts'
 import { useMay } from '../../ground/use-may.ts'
@@ -18,13 +17,12 @@ import { type Column, Table } from '../../parts/table.tsx'
 import { Moment } from '../../parts/time.tsx'
 import styles from './audit.module.css'
 import { AuditBar } from './audit-bar.tsx'
-import { type AuditSearch, filterKeys, nameObject, toAuditFilter } from './audit-filter.ts'
+import { filterKeys, nameObject, toAuditFilter } from './audit-filter.ts'
 import { EntryPanel } from './entry-panel.tsx'
 import { useHeldEntries } from './held-entries.ts'
 import { useObjectNames } from './object-names.ts'
 import { VerifyPanel } from './verify-panel.tsx'
 
-const pageSize = 50
 const everyMs = 5_000
 
 export function AuditPage() {
@@ -33,8 +31,7 @@ export function AuditPage() {
 }
 
 function AuditLog() {
-  const search: AuditSearch = useSearch({ from: '/audit' })
-  const navigate = useNavigate({ from: '/audit' })
+  const { search, change } = usePageSearch()
   const users = useUserNames(search.actor)
   const key = filterKeys.map((each) => search[each]).join('\n')
   // Times that count back from now move on with another filter.
@@ -42,8 +39,6 @@ function AuditLog() {
     () => toAuditFilter(search, { users: users.value ?? new Map(), nowMs: serverNowMs() }),
     [key, users.value],
   )
-  const change = (next: AuditSearch, replace = false) =>
-    void navigate({ search: (before) => ({ ...before, ...next }), replace })
   const clear = () => change(Object.fromEntries(filterKeys.map((each) => [each, undefined])))
   return (
     <WithPanel panel={<Panel search={search} onChange={change} />}>
@@ -61,7 +56,7 @@ function AuditLog() {
   )
 }
 
-function Panel({ search: { entry }, onChange }: { search: AuditSearch; onChange: (next: AuditSearch) => void }) {
+function Panel({ search: { entry }, onChange }: { search: PageSearch; onChange: (next: PageSearch) => void }) {
   const close = () => onChange({ entry: undefined })
   if (!entry) return null
   if (entry === 'verify') return <VerifyPanel onClose={close} />
@@ -70,18 +65,13 @@ function Panel({ search: { entry }, onChange }: { search: AuditSearch; onChange:
 
 interface EntriesProps {
   filter: AuditFilter
-  search: AuditSearch
+  search: PageSearch
   clear: () => void
-  onChange: (next: AuditSearch) => void
+  onChange: (next: PageSearch) => void
 }
 
 function Entries({ filter, search, clear, onChange }: EntriesProps) {
-  const list = usePages(
-    `audit ${JSON.stringify(filter)}`,
-    async (after, signal) =>
-      (await client.request(ListAuditDocument, { filter, after, first: pageSize }, { signal })).auditLog,
-    { everyMs },
-  )
+  const list = useList(ListAuditDocument, { filter }, (found) => found.auditLog, { everyMs })
   const [isUnderPointer, setUnderPointer] = useState(false)
   const { shown, newCount, apply } = useHeldEntries(list.value?.rows, isUnderPointer || !!search.entry)
   const value = list.value && { ...list.value, rows: shown }

@@ -1,28 +1,29 @@
 import { type AuditItemFragment, OneAuditEntryDocument } from '../../generated/graphql.ts'
+import type { PageSearch } from '../../ground/page-search.ts'
 import { useQuery } from '../../ground/resource.ts'
-import { Button } from '../../parts/button.tsx'
+import { Button, Buttons } from '../../parts/button.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { formatExact } from '../../parts/format.ts'
 import { ObjectLink } from '../../parts/object-link.tsx'
-import { Empty, Failed, Loading } from '../../parts/page-states.tsx'
+import { Empty, NotRead } from '../../parts/page-states.tsx'
 import { SidePanel } from '../../parts/side-panel.tsx'
 import { Time } from '../../parts/time.tsx'
 import styles from './audit.module.css'
-import { type AuditSearch, listDetails, nameObject } from './audit-filter.ts'
+import { listDetails, nameObject } from './audit-filter.ts'
 import { useObjectNames } from './object-names.ts'
 
 interface EntryPanelProps {
   id: string
   onClose: () => void
-  onFilter: (next: AuditSearch) => void
+  onFilter: (next: PageSearch) => void
 }
 
 export function EntryPanel({ id, onClose, onFilter }: EntryPanelProps) {
-  const { value, failure, read } = useQuery(OneAuditEntryDocument, { id })
-  const entry = value && (value.node?.__typename === 'AuditEntry' ? value.node : null)
+  const found = useQuery(OneAuditEntryDocument, { id })
+  const entry = found.value && (found.value.node?.__typename === 'AuditEntry' ? found.value.node : null)
   return (
     <SidePanel title={entry?.operation ?? 'Entry'} onClose={onClose}>
-      {entry === undefined && (failure ? <Failed failure={failure} onRetry={read} /> : <Loading />)}
+      {entry === undefined && <NotRead of={found} />}
       {entry === null && <Empty title="This entry does not exist">Entries are never deleted: check its id.</Empty>}
       {entry && <EntryFacts entry={entry} onFilter={onFilter} />}
     </SidePanel>
@@ -62,13 +63,13 @@ function EntryFacts({ entry, onFilter }: { entry: AuditItemFragment; onFilter: E
           ['Id', <code key="id">{entry.id}</code>],
         ]}
       />
-      <div className={styles.buttons}>
+      <Buttons>
         <Button onClick={() => onFilter({ operation })}>All {operation}</Button>
         <Button onClick={() => onFilter({ actor: actor?.id })} disabled={!actor}>
           All by {actorName}
         </Button>
         {objectId && <Button onClick={() => onFilter({ object: objectId })}>All about this object</Button>}
-      </div>
+      </Buttons>
     </>
   )
 }

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { VerifyAuditLogDocument, type VerifyAuditLogQuery } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
-import { Field, Form } from '../../parts/form.tsx'
+import { Form, TextField } from '../../parts/form.tsx'
 import { formatCount } from '../../parts/format.ts'
 import { SidePanel } from '../../parts/side-panel.tsx'
 import styles from './audit.module.css'
@@ -28,28 +28,10 @@ export function VerifyPanel({ onClose }: { onClose: () => void }) {
         with those recorded outside the database.
       </p>
       <Form submitText="Verify" onSubmit={verify}>
-        {() => (
-          <div className={styles.range}>
-            <Field label="From number">
-              <input
-                type="number"
-                min={1}
-                placeholder="1"
-                value={from}
-                onChange={({ target }) => setFrom(target.value)}
-              />
-            </Field>
-            <Field label="To number">
-              <input
-                type="number"
-                min={1}
-                placeholder="newest"
-                value={to}
-                onChange={({ target }) => setTo(target.value)}
-              />
-            </Field>
-          </div>
-        )}
+        <div className={styles.range}>
+          <TextField label="From number" type="number" min={1} placeholder="1" value={from} onChange={setFrom} />
+          <TextField label="To number" type="number" min={1} placeholder="newest" value={to} onChange={setTo} />
+        </div>
       </Form>
       {result && <Verdict result={result} />}
       <p className={styles.command}>

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { AddPoolNodeDocument } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
-import { Field, Form } from '../../parts/form.tsx'
+import { type FieldTexts, Form, TextField } from '../../parts/form.tsx'
 import { isRefused, toRefusal } from '../../parts/refusal.ts'
 import { showToast } from '../../parts/toasts.tsx'
 
@@ -16,11 +16,12 @@ const toBytes = (gib: string) => Math.round(Number(gib) * gibBytes)
  */
 export function AddNodeForm({ pool, onClose }: { pool: string; onClose: () => void }) {
   const [typed, setTyped] = useState(empty)
-  const input = (key: keyof typeof empty, isNumber = true) => (
-    <input
+  const field = (key: keyof typeof empty, { isNumber = true, ...texts }: FieldTexts & { isNumber?: boolean }) => (
+    <TextField
+      {...texts}
       value={typed[key]}
       inputMode={isNumber ? 'decimal' : 'text'}
-      onChange={({ target }) => setTyped({ ...typed, [key]: target.value })}
+      onChange={(text) => setTyped({ ...typed, [key]: text })}
     />
   )
   const submit = async () => {
@@ -41,36 +42,18 @@ export function AddNodeForm({ pool, onClose }: { pool: string; onClose: () => vo
   }
   return (
     <Form submitText="Add node" onCancel={onClose} onSubmit={submit}>
-      {(refusal) => (
-        <>
-          <Field label="Name" path="name" refusal={refusal}>
-            {input('name', false)}
-          </Field>
-          <Field
-            label="Container engine"
-            help="ssh://user@host of a machine in a pool of machines. The server asks it for what is empty below."
-            path="engine"
-            refusal={refusal}
-          >
-            {input('engine', false)}
-          </Field>
-          <Field label="Cores" path="cpu" refusal={refusal}>
-            {input('cpu')}
-          </Field>
-          <Field label="Memory in GiB" path="memoryBytes" refusal={refusal}>
-            {input('memoryGib')}
-          </Field>
-          <Field label="GPUs" path="gpus.0.count" refusal={refusal}>
-            {input('count')}
-          </Field>
-          <Field label="GPU model" path="gpus.0.model" refusal={refusal}>
-            {input('model', false)}
-          </Field>
-          <Field label="Memory of each GPU in GiB" path="gpus.0.memoryBytes" refusal={refusal}>
-            {input('gpuMemoryGib')}
-          </Field>
-        </>
-      )}
+      {field('name', { label: 'Name', path: 'name', isNumber: false })}
+      {field('engine', {
+        label: 'Container engine',
+        help: 'ssh://user@host of a machine in a pool of machines. The server asks it for what is empty below.',
+        path: 'engine',
+        isNumber: false,
+      })}
+      {field('cpu', { label: 'Cores', path: 'cpu' })}
+      {field('memoryGib', { label: 'Memory in GiB', path: 'memoryBytes' })}
+      {field('count', { label: 'GPUs', path: 'gpus.0.count' })}
+      {field('model', { label: 'GPU model', path: 'gpus.0.model', isNumber: false })}
+      {field('gpuMemoryGib', { label: 'Memory of each GPU in GiB', path: 'gpus.0.memoryBytes' })}
     </Form>
   )
 }

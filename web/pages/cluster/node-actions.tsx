@@ -3,12 +3,12 @@ import { ChangeNodeDocument, type PoolNodeState, RemoveNodeDocument } from '../.
 import { client } from '../../ground/connection.ts'
 import { openLayer } from '../../ground/layer-store.ts'
 import { useMay } from '../../ground/use-may.ts'
-import { Button } from '../../parts/button.tsx'
-import { Field, Form, type Refusal, refusalOf } from '../../parts/form.tsx'
+import { Button, Buttons } from '../../parts/button.tsx'
+import { confirmChange } from '../../parts/confirm-change.ts'
+import { Form, type Refusal, refusalOf, TextField } from '../../parts/form.tsx'
 import { plural } from '../../parts/format.ts'
 import { isRefused, toRefusal } from '../../parts/refusal.ts'
 import { showToast } from '../../parts/toasts.tsx'
-import styles from './cluster.module.css'
 import type { MapNode } from './node-changes.ts'
 
 interface NodeActionsProps {
@@ -33,14 +33,14 @@ export function NodeActions({ node, pool, runCount, onRemoved }: NodeActionsProp
       content: (close) => <CloseNodeForm node={node} pool={pool} verb={verb} runs={runs} onClose={close} />,
     })
   return (
-    <div className={styles.buttons}>
+    <Buttons>
       {node.state !== 'CORDONED' && <Button onClick={() => open('Cordon')}>Cordon…</Button>}
       {node.state !== 'DRAINING' && <Button onClick={() => open('Drain')}>Drain…</Button>}
       {node.state !== 'READY' && node.state !== 'LOST' && (
         <Button onClick={() => void uncordon(node)}>{node.state === 'DRAINING' ? 'Stop draining' : 'Uncordon'}</Button>
       )}
       <Button onClick={() => confirmRemove({ node, pool, runCount, onRemoved })}>Remove…</Button>
-    </div>
+    </Buttons>
   )
 }
 
@@ -72,45 +72,31 @@ function CloseNodeForm({ node, pool, verb, runs, onClose }: CloseNodeFormProps) 
   }
   return (
     <Form submitText={`${verb} the node`} onCancel={onClose} onSubmit={submit}>
-      {(refused) => (
-        <>
-          <p>
-            No new run starts on {node.name}
-            {verb === 'Drain' && ', which is to be removed'}. {runs}
-          </p>
-          <Field label="Reason (others see it)" path="reason" refusal={refused}>
-            <input value={reason} maxLength={500} onChange={({ target }) => setReason(target.value)} />
-          </Field>
-          <code>
-            berth node {verb.toLowerCase()} --pool {pool} {node.name}
-          </code>
-        </>
-      )}
+      <p>
+        No new run starts on {node.name}
+        {verb === 'Drain' && ', which is to be removed'}. {runs}
+      </p>
+      <TextField label="Reason (others see it)" path="reason" value={reason} maxLength={500} onChange={setReason} />
+      <code>
+        berth node {verb.toLowerCase()} --pool {pool} {node.name}
+      </code>
     </Form>
   )
 }
 
-function confirmRemove({ node, pool, runCount, onRemoved }: NodeActionsProps) {
-  openLayer({
-    kind: 'CONFIRM',
-    confirmation: {
-      title: `Remove ${node.name}?`,
-      effect: `The pool loses ${plural(node.gpus.length, 'GPU')} and ${node.capacity.cpu} cores. ${
-        runCount ? `${plural(runCount, 'run')} still use it: drain it first.` : 'No run uses it.'
-      } A node of berth.yaml comes back at the next start.`,
-      jobs: [],
-      command: `berth node rm --pool ${pool} ${node.name}`,
-      confirmText: 'Remove the node',
-      keepText: 'Keep it',
-      hasReason: false,
-      run: async () => {
-        const input = { nodeId: node.id, expectedVersion: node.version }
-        const { deleteNode } = await client.request(RemoveNodeDocument, { input }, { attempts: 4 })
-        if (isRefused(deleteNode)) return deleteNode.message
-        onRemoved()
-        showToast(`Removed ${node.name}`)
-        return null
-      },
+const confirmRemove = ({ node, pool, runCount, onRemoved }: NodeActionsProps) =>
+  confirmChange({
+    title: `Remove ${node.name}?`,
+    effect: `The pool loses ${plural(node.gpus.length, 'GPU')} and ${node.capacity.cpu} cores. ${
+      runCount ? `${plural(runCount, 'run')} still use it: drain it first.` : 'No run uses it.'
+    } A node of berth.yaml comes back at the next start.`,
+    command: `berth node rm --pool ${pool} ${node.name}`,
+    confirmText: 'Remove the node',
+    keepText: 'Keep it',
+    change: async () => {
+      const input = { nodeId: node.id, expectedVersion: node.version }
+      return (await client.request(RemoveNodeDocument, { input }, { attempts: 4 })).deleteNode
     },
+    done: `Removed ${node.name}`,
+    onDone: onRemoved,
   })
-}

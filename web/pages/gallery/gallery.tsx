@@ -8,7 +8,7 @@ import { CheckList } from '../../parts/check-list.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { Forbidden } from '../../parts/forbidden.tsx'
-import { Field, Form, refusal } from '../../parts/form.tsx'
+import { CheckField, Form, refusal, SelectField, TextField } from '../../parts/form.tsx'
 import { Choice, ListBar, SearchField } from '../../parts/list-bar.tsx'
 import { MenuButton } from '../../parts/menu-button.tsx'
 import { Empty, Failed, FailedInline, Loading, Missing } from '../../parts/page-states.tsx'
@@ -122,7 +122,6 @@ const Buttons = () => (
             count: 24,
             command: 'berth rm job_…',
             confirmText: 'Delete 24 jobs',
-            keepText: 'Keep',
             hasReason: true,
             run: () => Promise.resolve('One of the jobs runs again.'),
           },
@@ -174,30 +173,20 @@ const wrong = {
 const Forms = () => (
   <Item title="Form">
     <Form submitText="Save" onCancel={() => undefined} onSubmit={() => Promise.resolve(wrong)}>
-      {(found) => (
-        <>
-          <Field label="CPU" help="Save refuses it." path="cpu" refusal={found}>
-            <input defaultValue="-1" />
-          </Field>
-          <Field label="Wrong from the start" path="cpu" refusal={wrong}>
-            <select>
-              <option>one</option>
-            </select>
-          </Field>
-          <CheckList
-            label="Teams"
-            help="Any number."
-            path="teams"
-            refusal={found}
-            options={[
-              { value: 'ml', text: 'ml' },
-              { value: 'vision', text: 'vision', isDisabled: true },
-            ]}
-            chosen={['ml']}
-            onChange={() => undefined}
-          />
-        </>
-      )}
+      <TextField label="CPU" help="Save refuses it." path="cpu" defaultValue="-1" onChange={() => undefined} />
+      <SelectField label="Pool" path="pool" value="one" options={[['one', 'one']]} onChange={() => undefined} />
+      <CheckList
+        label="Teams"
+        help="Any number."
+        path="teams"
+        options={[
+          { value: 'ml', text: 'ml' },
+          { value: 'vision', text: 'vision', isDisabled: true },
+        ]}
+        chosen={['ml']}
+        onChange={() => undefined}
+      />
+      <CheckField text="A switch" isChecked onChange={() => undefined} />
     </Form>
   </Item>
 )

@@ -12,7 +12,7 @@ import type { ViewVisibility } from '../../generated/graphql.ts'
 import { openLayer } from '../../ground/layer-store.ts'
 import { useStart } from '../../ground/server-facts.ts'
 import { Button } from '../../parts/button.tsx'
-import { Field, Form } from '../../parts/form.tsx'
+import { CheckField, Form, SelectField, TextField } from '../../parts/form.tsx'
 import { MenuButton } from '../../parts/menu-button.tsx'
 import { showToast } from '../../parts/toasts.tsx'
 import styles from './saved-views.module.css'
@@ -77,33 +77,24 @@ function ViewForm({ view, search, onClose }: { view?: SavedView; search: string;
   const canShare = !server.singleUser && (teams.length > 0 || viewer.user.level === 'ADMIN')
   return (
     <Form submitText="Save" onCancel={onClose} onSubmit={submit}>
-      {(found) => (
-        <>
-          <Field label="Name" path="name" refusal={found}>
-            <input value={name} required maxLength={100} onChange={({ target }) => setName(target.value)} />
-          </Field>
-          {canShare && (
-            <Field label="Who sees it" path="visibility" refusal={found}>
-              <select value={shared} onChange={({ target }) => setShared(target.value)}>
-                <option value="USER">Only you</option>
-                {teams.map((team) => (
-                  <option key={team.id} value={team.id}>
-                    Team {team.name}
-                  </option>
-                ))}
-                {viewer.user.level === 'ADMIN' && <option value="ALL">Everyone</option>}
-              </select>
-            </Field>
-          )}
-          <label className={styles.pin}>
-            <input type="checkbox" checked={pinned} onChange={({ target }) => setPinned(target.checked)} />
-            Show it in the side bar
-          </label>
-          <p className={styles.search}>
-            <code>{search === '' ? 'all jobs' : decodeURIComponent(search)}</code>
-          </p>
-        </>
+      <TextField label="Name" path="name" value={name} required maxLength={100} onChange={setName} />
+      {canShare && (
+        <SelectField
+          label="Who sees it"
+          path="visibility"
+          value={shared}
+          options={[
+            ['USER', 'Only you'],
+            ...teams.map((team) => [team.id, `Team ${team.name}`] as const),
+            ...(viewer.user.level === 'ADMIN' ? [['ALL', 'Everyone'] as const] : []),
+          ]}
+          onChange={setShared}
+        />
       )}
+      <CheckField text="Show it in the side bar" isChecked={pinned} onChange={setPinned} />
+      <p className={styles.search}>
+        <code>{search === '' ? 'all jobs' : decodeURIComponent(search)}</code>
+      </p>
     </Form>
   )
 }

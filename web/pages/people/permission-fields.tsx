@@ -1,16 +1,15 @@
 import type { Permission } from '../../generated/graphql.ts'
 import { formatPermission, type Grants, includesLevel, needs, permissions } from '../../ground/permissions.ts'
-import { type Refusal, violationsAt } from '../../parts/form.tsx'
+import { useViolations } from '../../parts/form.tsx'
 import styles from './people.module.css'
 
 interface PermissionFieldsProps {
   grants: Grants
-  refusal: Refusal | null
   onChange: (change: Pick<Grants, 'allow' | 'deny'>) => void
 }
 
 /** Each permission as the level has it, or allowed or denied for this user. */
-export function PermissionFields({ grants, refusal, onChange }: PermissionFieldsProps) {
+export function PermissionFields({ grants, onChange }: PermissionFieldsProps) {
   const { level, allow, deny } = grants
   const choose = (permission: Permission, choice: string) => {
     const others = (list: readonly Permission[]) => list.filter((each) => each !== permission)
@@ -19,7 +18,7 @@ export function PermissionFields({ grants, refusal, onChange }: PermissionFields
       deny: choice === 'deny' ? [...others(deny), permission] : others(deny),
     })
   }
-  const violations = [...violationsAt(refusal, 'allow'), ...violationsAt(refusal, 'deny')]
+  const violations = [...useViolations('allow'), ...useViolations('deny')]
   return (
     <div className={styles.permissions}>
       {violations.map(({ message }) => (

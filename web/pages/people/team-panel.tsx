@@ -5,99 +5,110 @@ import { countJobs, noJobs } from '../../features/jobs/rows/count-jobs.ts'
 import {
   ChangeTeamDocument,
   FindUsersDocument,
+  OneTeamDocument,
   RemoveTeamDocument,
   type TeamItemFragment,
   type UpdateTeamInput,
 } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
-import { openLayer } from '../../ground/layer-store.ts'
+import { nodeReader } from '../../ground/read-node.ts'
 import { useResource } from '../../ground/resource.ts'
 import { useStart } from '../../ground/server-facts.ts'
 import { useMay } from '../../ground/use-may.ts'
-import { Button } from '../../parts/button.tsx'
-import { describeConflict } from '../../parts/conflict.ts'
+import { Button, Buttons } from '../../parts/button.tsx'
+import { confirmChange } from '../../parts/confirm-change.ts'
+import { useDraft } from '../../parts/draft.ts'
 import { Facts } from '../../parts/facts.tsx'
-import { Field, Form, type Refusal, refusal } from '../../parts/form.tsx'
+import { Form, type Refusal, refusal, TextField } from '../../parts/form.tsx'
 import { plural, quoteShell } from '../../parts/format.ts'
-import { Empty, Failed, Loading } from '../../parts/page-states.tsx'
+import { type FormEnds, ObjectPanel, type PanelEnds } from '../../parts/object-panel.tsx'
+import { Empty } from '../../parts/page-states.tsx'
 import { isRefused, toRefusal } from '../../parts/refusal.ts'
-import { SidePanel } from '../../parts/side-panel.tsx'
 import { Time } from '../../parts/time.tsx'
 import { showToast } from '../../parts/toasts.tsx'
 import styles from './people.module.css'
-import { readTeam } from './read-people.ts'
 
 const everyMs = 10_000
+const readTeam = nodeReader(OneTeamDocument, 'Team')
 
-interface TeamPanelProps {
-  id: string
-  onClose: () => void
-  onChange: () => void
-}
-
-export function TeamPanel({ id, onClose, onChange }: TeamPanelProps) {
+export function TeamPanel({ id, ...ends }: PanelEnds & { id: string }) {
   const may = useMay()
   const { viewer } = useStart()
-  const [isRenamed, setRenamed] = useState(false)
-  const { value: team, failure, read } = useResource(`team ${id}`, (signal) => readTeam(id, signal), { everyMs })
+  const team = useResource(`team ${id}`, (signal) => readTeam(id, signal), { everyMs })
   const isAdmin = viewer.user.level === 'ADMIN' && may('USER_WRITE')
   const changed = () => {
-    setRenamed(false)
-    read()
-    onChange()
+    team.read()
+    ends.onChange()
   }
   const deleted = () => {
-    onChange()
-    onClose()
+    ends.onChange()
+    ends.onClose()
   }
-  return (
-    <SidePanel
-      title={team?.name ?? 'Team'}
-      onClose={onClose}
-      actions={team && isAdmin && !isRenamed && <Button onClick={() => setRenamed(true)}>Rename</Button>}
-    >
-      {team === undefined && (failure ? <Failed failure={failure} onRetry={read} /> : <Loading />)}
-      {team === null && <Empty title="This team does not exist">It was deleted, or you may not see it.</Empty>}
-      {team && isRenamed && <RenameForm team={team} onCancel={() => setRenamed(false)} onDone={changed} />}
-      {team && (
-        <>
-          <Facts
-            facts={[
-              ['Account', team.account],
-              [
-                'Jobs',
-                <Link key="jobs" to="/jobs" search={{ account: team.account }}>
-                  All jobs of the account
-                </Link>,
-              ],
-              [
-                'Secrets',
-                <Link key="secrets" to="/secrets" search={{ team: team.id }}>
-                  Secrets of the team
-                </Link>,
-              ],
-              [
-                'Changes',
-                may('AUDIT_READ') && (
-                  <Link key="audit" to="/audit" search={{ object: team.id }}>
-                    In the audit log
-                  </Link>
-                ),
-              ],
-              ['Created', <Time key="created" at={team.createdAt} />],
-              ['Id', <code key="id">{team.id}</code>],
-            ]}
-          />
-          <Members team={team} mayRemove={may('USER_WRITE')} onChange={changed} />
-          {isAdmin && <AddMember key={team.members.nodes.length} team={team} onDone={changed} />}
-          {may('USER_WRITE') && (
-            <div className={styles.buttons}>
-              <Button onClick={() => void confirmDelete(team, deleted)}>Delete…</Button>
-            </div>
-          )}
-        </>
+  const facts = (value: TeamItemFragment) => (
+    <>
+      <TeamFacts team={value} />
+      <Members team={value} mayRemove={may('USER_WRITE')} onChange={changed} />
+      {isAdmin && <AddMember key={value.members.nodes.length} team={value} onDone={changed} />}
+      {may('USER_WRITE') && (
+        <Buttons>
+          <Button onClick={() => void confirmDelete(value, deleted)}>Delete…</Button>
+        </Buttons>
       )}
-    </SidePanel>
+    </>
+  )
+  return (
+    <ObjectPanel
+      of={team}
+      title={({ name }) => name}
+      noun="Team"
+      gone={<Empty title="This team does not exist">It was deleted, or you may not see it.</Empty>}
+      editText="Rename"
+      form={
+        isAdmin &&
+        ((value, formEnds) => (
+          <>
+            <RenameForm team={value} {...formEnds} />
+            {facts(value)}
+          </>
+        ))
+      }
+      {...ends}
+    >
+      {facts}
+    </ObjectPanel>
+  )
+}
+
+const TeamFacts = ({ team }: { team: TeamItemFragment }) => {
+  const may = useMay()
+  return (
+    <Facts
+      facts={[
+        ['Account', team.account],
+        [
+          'Jobs',
+          <Link key="jobs" to="/jobs" search={{ account: team.account }}>
+            All jobs of the account
+          </Link>,
+        ],
+        [
+          'Secrets',
+          <Link key="secrets" to="/secrets" search={{ team: team.id }}>
+            Secrets of the team
+          </Link>,
+        ],
+        [
+          'Changes',
+          may('AUDIT_READ') && (
+            <Link key="audit" to="/audit" search={{ object: team.id }}>
+              In the audit log
+            </Link>
+          ),
+        ],
+        ['Created', <Time key="created" at={team.createdAt} />],
+        ['Id', <code key="id">{team.id}</code>],
+      ]}
+    />
   )
 }
 
@@ -169,33 +180,25 @@ function AddMember({ team, onDone }: { team: TeamItemFragment; onDone: () => voi
   }
   return (
     <Form submitText="Add" onSubmit={add}>
-      {(found) => (
-        <>
-          <Field
-            label="Add a member"
-            help={`Members may charge the account ${team.account}.`}
-            path="addMembers"
-            refusal={found}
-          >
-            <input
-              value={name}
-              required
-              list={listId}
-              autoComplete="off"
-              spellCheck={false}
-              placeholder="Name of a user"
-              onChange={({ target }) => setName(target.value)}
-            />
-          </Field>
-          <datalist id={listId}>
-            {value
-              ?.filter(({ id }) => !team.members.nodes.some((member) => member.id === id))
-              .map((each) => (
-                <option key={each.id} value={each.name} label={each.displayName ?? each.name} />
-              ))}
-          </datalist>
-        </>
-      )}
+      <TextField
+        label="Add a member"
+        help={`Members may charge the account ${team.account}.`}
+        path="addMembers"
+        value={name}
+        required
+        list={listId}
+        autoComplete="off"
+        spellCheck={false}
+        placeholder="Name of a user"
+        onChange={setName}
+      />
+      <datalist id={listId}>
+        {value
+          ?.filter(({ id }) => !team.members.nodes.some((member) => member.id === id))
+          .map((each) => (
+            <option key={each.id} value={each.name} label={each.displayName ?? each.name} />
+          ))}
+      </datalist>
     </Form>
   )
 }
@@ -206,45 +209,34 @@ async function find(text: string, signal?: AbortSignal) {
   return users.nodes
 }
 
-interface RenameFormProps {
-  team: TeamItemFragment
-  onCancel: () => void
-  onDone: () => void
-}
-
-function RenameForm({ team, onCancel, onDone }: RenameFormProps) {
-  const [name, setName] = useState(team.name)
-  const [base, setBase] = useState(team)
+function RenameForm({ team, onCancel, onDone }: FormEnds & { team: TeamItemFragment }) {
+  const { base, draft, set, merge } = useDraft({ stored: team, toDraft: ({ name }) => ({ name }) })
   const rename = async (): Promise<Refusal | null> => {
-    const input = { teamId: team.id, name: name.trim(), expectedVersion: base.version }
+    const input = { teamId: team.id, name: draft.name.trim(), expectedVersion: base.version }
     const { updateTeam } = await client.request(ChangeTeamDocument, { input }, { attempts: 4 })
-    if (updateTeam.__typename === 'VersionConflictProblem') {
-      const now = (await readTeam(team.id)) ?? base
-      setBase(now)
-      return describeConflict({ objectId: team.id, before: values(base), now: values(now) })
-    }
+    if (updateTeam.__typename === 'VersionConflictProblem')
+      return merge(team.id, (await readTeam(team.id)) ?? base, toValues)
     if (isRefused(updateTeam)) return toRefusal(updateTeam)
     showToast(`Renamed ${team.name} to ${updateTeam.team.name}`)
-    onDone()
+    onDone(team.id)
     return null
   }
   return (
     <Form takesFocus submitText="Rename" onCancel={onCancel} onSubmit={rename}>
-      {(found) => (
-        <Field
-          label="Name"
-          help={`Jobs so far stay charged to ${team.account}; later ones are charged to the account of the new name.`}
-          path="name"
-          refusal={found}
-        >
-          <input value={name} required spellCheck={false} onChange={({ target }) => setName(target.value)} />
-        </Field>
-      )}
+      <TextField
+        label="Name"
+        help={`Jobs so far stay charged to ${team.account}; later ones are charged to the account of the new name.`}
+        path="name"
+        value={draft.name}
+        required
+        spellCheck={false}
+        onChange={(name) => set({ name })}
+      />
     </Form>
   )
 }
 
-const values = ({ name, members }: TeamItemFragment) => ({
+const toValues = ({ name, members }: TeamItemFragment) => ({
   name,
   members: members.nodes.map((each) => each.name).join(', '),
 })
@@ -254,24 +246,16 @@ async function confirmDelete(team: TeamItemFragment, onDone: () => void): Promis
   const alive = jobs && (jobs.get(team.account) ?? noJobs).total
   const { nodes, pageInfo } = team.members
   const members = pageInfo.hasNextPage ? 'More than 100 members' : plural(nodes.length, 'member')
-  openLayer({
-    kind: 'CONFIRM',
-    confirmation: {
-      title: `Delete the team ${team.name}?`,
-      effect: `${members} can no longer charge ${team.account}. ${alive === null ? 'Running and waiting jobs' : plural(alive, 'running or waiting job')} of the account ${alive === 1 ? 'continues' : 'continue'}, and all of its jobs stay charged to it. Limits and quotas of the team no longer apply.`,
-      jobs: [],
-      command: `berth team rm ${quoteShell(team.name)}`,
-      confirmText: 'Delete team',
-      keepText: 'Keep',
-      hasReason: false,
-      run: async () => {
-        const input = { teamId: team.id, expectedVersion: team.version }
-        const { deleteTeam } = await client.request(RemoveTeamDocument, { input }, { attempts: 4 })
-        if (isRefused(deleteTeam)) return deleteTeam.message
-        showToast(`Deleted ${team.name}`)
-        onDone()
-        return null
-      },
+  confirmChange({
+    title: `Delete the team ${team.name}?`,
+    effect: `${members} can no longer charge ${team.account}. ${alive === null ? 'Running and waiting jobs' : plural(alive, 'running or waiting job')} of the account ${alive === 1 ? 'continues' : 'continue'}, and all of its jobs stay charged to it. Limits and quotas of the team no longer apply.`,
+    command: `berth team rm ${quoteShell(team.name)}`,
+    confirmText: 'Delete team',
+    change: async () => {
+      const input = { teamId: team.id, expectedVersion: team.version }
+      return (await client.request(RemoveTeamDocument, { input }, { attempts: 4 })).deleteTeam
     },
+    done: `Deleted ${team.name}`,
+    onDone,
   })
 }

@@ -1,88 +1,45 @@
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type JobNumbers, useJobNumbers } from '../../features/jobs/rows/count-jobs.ts'
 import { ListTeamsDocument, MakeTeamDocument, type TeamItemFragment } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
-import { usePages } from '../../ground/list-pages.ts'
+import { useList } from '../../ground/list-pages.ts'
+import { usePageSearch } from '../../ground/page-search.ts'
 import { useMay } from '../../ground/use-may.ts'
-import { Button } from '../../parts/button.tsx'
-import { Field, Form } from '../../parts/form.tsx'
-import { ListBar, SearchField } from '../../parts/list-bar.tsx'
-import { Listing } from '../../parts/listing.tsx'
+import { Form, TextField } from '../../parts/form.tsx'
+import { SearchField } from '../../parts/list-bar.tsx'
+import { ObjectList } from '../../parts/object-list.tsx'
+import type { FormEnds } from '../../parts/object-panel.tsx'
 import { isRefused, toRefusal } from '../../parts/refusal.ts'
-import { SidePanel, WithPanel } from '../../parts/side-panel.tsx'
-import { type Column, Table } from '../../parts/table.tsx'
+import type { Column } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
 import { showToast } from '../../parts/toasts.tsx'
 import { JobCount } from './job-count.tsx'
 import styles from './people.module.css'
 import { TeamPanel } from './team-panel.tsx'
 
-const pageSize = 50
-const everyMs = 10_000
-
 export function Teams() {
-  const search = useSearch({ from: '/people/$part' })
-  const navigate = useNavigate({ from: '/people/$part' })
+  const { search, change } = usePageSearch()
   const may = useMay()
   const filter = search.text ? { text: search.text } : {}
   const orderBy = search.order === 'created' ? 'CREATED_AT' : 'NAME'
-  const teams = usePages(
-    `teams ${JSON.stringify([filter, orderBy])}`,
-    async (after, signal) =>
-      (await client.request(ListTeamsDocument, { filter, orderBy, after, first: pageSize }, { signal })).teams,
-    { everyMs },
-  )
-  const change = (next: Partial<typeof search>, replace = false) =>
-    void navigate({ search: (before) => ({ ...before, ...next }), replace })
-  const close = () => change({ open: undefined })
-  const created = (id: string) => {
-    teams.read()
-    change({ open: id }, true)
-  }
+  const teams = useList(ListTeamsDocument, { filter, orderBy }, (found) => found.teams)
   const numbers = useJobNumbers('ACCOUNT', teams.value?.rows.map(({ account }) => account) ?? [])
-  const add = may('USER_WRITE') && (
-    <Button look="primary" onClick={() => change({ open: 'new' })}>
-      New team
-    </Button>
-  )
   return (
-    <WithPanel
-      panel={
-        search.open === 'new' ? (
-          <SidePanel title="New team" onClose={close}>
-            <TeamForm onCancel={close} onDone={created} />
-          </SidePanel>
-        ) : (
-          search.open && <TeamPanel key={search.open} id={search.open} onClose={close} onChange={teams.read} />
-        )
-      }
-    >
-      <ListBar actions={add}>
+    <ObjectList
+      list={teams}
+      noun="team"
+      label="Teams"
+      columns={columns(numbers)}
+      usualOrder="name"
+      filters={
         <SearchField label="Name or account" text={search.text ?? ''} onChange={(text) => change({ text }, true)} />
-      </ListBar>
-      <Listing
-        list={teams}
-        noun="teams"
-        hasFilter={!!search.text}
-        clear={() => change({ text: undefined })}
-        empty="People of a team share limits, quotas and an account."
-        emptyActions={add}
-      >
-        {(rows) => (
-          <Table
-            label="Teams"
-            columns={columns(numbers)}
-            rows={rows}
-            getKey={({ id }) => id}
-            openKey={search.open}
-            onOpen={({ id }) => change({ open: id })}
-            order={search.order ?? 'name'}
-            onOrder={(order) => change({ order: order === 'name' ? undefined : order })}
-          />
-        )}
-      </Listing>
-    </WithPanel>
+      }
+      clear={!!search.text && (() => change({ text: undefined }))}
+      empty="People of a team share limits, quotas and an account."
+      form={may('USER_WRITE') && ((ends) => <TeamForm {...ends} />)}
+      panel={(id, ends) => <TeamPanel id={id} {...ends} />}
+    />
   )
 }
 
@@ -122,7 +79,7 @@ const columns = (numbers: ReadonlyMap<string, JobNumbers> | undefined): readonly
   },
 ]
 
-function TeamForm({ onCancel, onDone }: { onCancel: () => void; onDone: (id: string) => void }) {
+function TeamForm({ onCancel, onDone }: FormEnds) {
   const [name, setName] = useState('')
   const create = async () => {
     const { createTeam } = await client.request(MakeTeamDocument, { input: { name: name.trim() } })
@@ -133,17 +90,16 @@ function TeamForm({ onCancel, onDone }: { onCancel: () => void; onDone: (id: str
   }
   return (
     <Form takesFocus submitText="Create team" onCancel={onCancel} onSubmit={create}>
-      {(refusal) => (
-        <Field label="Name" help="Its account, which is charged, has the same name." path="name" refusal={refusal}>
-          <input
-            value={name}
-            required
-            autoComplete="off"
-            spellCheck={false}
-            onChange={({ target }) => setName(target.value)}
-          />
-        </Field>
-      )}
+      <TextField
+        label="Name"
+        help="Its account, which is charged, has the same name."
+        path="name"
+        value={name}
+        required
+        autoComplete="off"
+        spellCheck={false}
+        onChange={setName}
+      />
     </Form>
   )
 }

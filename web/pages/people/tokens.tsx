@@ -1,33 +1,29 @@
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import { findUser } from '../../features/jobs/filter/use-names.ts'
 import { EndTokenDocument, ListTokensDocument, type TokenItemFragment } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
-import { openLayer } from '../../ground/layer-store.ts'
-import { usePages } from '../../ground/list-pages.ts'
+import { type FoundRow, findRow, useList } from '../../ground/list-pages.ts'
+import { usePageSearch } from '../../ground/page-search.ts'
 import { useResource } from '../../ground/resource.ts'
 import { serverNowMs } from '../../ground/server-clock.ts'
 import { useStart } from '../../ground/server-facts.ts'
 import { useMay } from '../../ground/use-may.ts'
-import { Button } from '../../parts/button.tsx'
+import { Button, Buttons } from '../../parts/button.tsx'
+import { confirmChange } from '../../parts/confirm-change.ts'
 import { Facts } from '../../parts/facts.tsx'
 import { Forbidden } from '../../parts/forbidden.tsx'
-import { Choice, ListBar } from '../../parts/list-bar.tsx'
-import { Listing } from '../../parts/listing.tsx'
+import { Choice } from '../../parts/list-bar.tsx'
+import { ObjectList } from '../../parts/object-list.tsx'
+import { ObjectPanel, type PanelEnds } from '../../parts/object-panel.tsx'
 import { Empty, Failed, Loading } from '../../parts/page-states.tsx'
-import { isRefused } from '../../parts/refusal.ts'
-import { SidePanel, WithPanel } from '../../parts/side-panel.tsx'
-import { type Column, Table } from '../../parts/table.tsx'
+import type { Column } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
-import { showToast } from '../../parts/toasts.tsx'
 import styles from './people.module.css'
 import { TokenForm } from './token-form.tsx'
 
-const pageSize = 50
-const everyMs = 10_000
-
 /** One's own tokens; those of others for who may manage them. */
 export function Tokens() {
-  const search = useSearch({ from: '/people/$part' })
+  const { search } = usePageSearch()
   const { viewer } = useStart()
   const may = useMay()
   const name = search.user ?? (may('TOKEN_ANY') ? undefined : viewer.user.name)
@@ -52,39 +48,18 @@ interface TokenListProps {
 }
 
 function TokenList({ userName, userId }: TokenListProps) {
-  const search = useSearch({ from: '/people/$part' })
-  const navigate = useNavigate({ from: '/people/$part' })
+  const { search, change } = usePageSearch()
   const { viewer } = useStart()
   const may = useMay()
-  const tokens = usePages(
-    `tokens ${userId}`,
-    async (after, signal) =>
-      (await client.request(ListTokensDocument, { ...(userId && { userId }), after, first: pageSize }, { signal }))
-        .tokens,
-    { everyMs },
-  )
-  const change = (next: Partial<typeof search>) => void navigate({ search: (before) => ({ ...before, ...next }) })
-  const close = () => change({ open: undefined })
-  const open = tokens.value?.rows.find(({ id }) => id === search.open)
-  const form = (
-    <SidePanel title="New token" onClose={close}>
-      <TokenForm userName={userName} userId={userId} onCreate={tokens.read} onClose={close} />
-    </SidePanel>
-  )
-  const details = search.open && (
-    <SidePanel title={open?.name ?? 'Token'} onClose={close}>
-      {open ? <TokenPanel token={open} onChange={tokens.read} /> : tokens.isLoading ? <Loading /> : <Gone />}
-    </SidePanel>
-  )
-  const add = may('TOKEN_OWN', 'TOKEN_ANY') && (
-    <Button look="primary" onClick={() => change({ open: 'new' })}>
-      New token
-    </Button>
-  )
+  const tokens = useList(ListTokensDocument, userId ? { userId } : {}, (found) => found.tokens)
   return (
-    <WithPanel panel={search.open === 'new' ? form : details}>
-      <ListBar actions={add}>
-        {may('TOKEN_ANY') && (
+    <ObjectList
+      list={tokens}
+      noun="token"
+      label="Tokens"
+      columns={columns}
+      filters={
+        may('TOKEN_ANY') && (
           <Choice
             label="User"
             any="All users"
@@ -92,30 +67,18 @@ function TokenList({ userName, userId }: TokenListProps) {
             options={[[viewer.user.name, 'My tokens']]}
             onChange={(user) => change({ user, open: undefined })}
           />
-        )}
-      </ListBar>
-      <Listing
-        list={tokens}
-        noun="tokens"
-        hasFilter={false}
-        empty="A token is a secret that stands for a user, for programs and the command line."
-      >
-        {(rows) => (
-          <Table
-            label="Tokens"
-            columns={columns}
-            rows={rows}
-            getKey={({ id }) => id}
-            openKey={search.open}
-            onOpen={({ id }) => change({ open: id })}
-          />
-        )}
-      </Listing>
-    </WithPanel>
+        )
+      }
+      empty="A token is a secret that stands for a user, for programs and the command line."
+      offersFirst={false}
+      form={
+        may('TOKEN_OWN', 'TOKEN_ANY') &&
+        (({ onCancel }) => <TokenForm userName={userName} userId={userId} onCreate={tokens.read} onClose={onCancel} />)
+      }
+      panel={(id, ends) => <TokenPanel of={findRow(tokens, id)} {...ends} />}
+    />
   )
 }
-
-const Gone = () => <Empty title="This token is not in the list">Choose its user above, or show more tokens.</Empty>
 
 /** The token no longer works; empty: it works. */
 function describeEnd({ revokedAt, expiresAt, user }: TokenItemFragment): string {
@@ -141,7 +104,19 @@ const columns: readonly Column<TokenItemFragment>[] = [
   { title: 'Expires', isSecondary: true, cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : 'never') },
 ]
 
-function TokenPanel({ token, onChange }: { token: TokenItemFragment; onChange: () => void }) {
+const TokenPanel = ({ of, ...ends }: PanelEnds & { of: FoundRow<TokenItemFragment> }) => (
+  <ObjectPanel
+    of={of}
+    title={({ name }) => name}
+    noun="Token"
+    gone={<Empty title="This token is not in the list">Choose its user above, or show more tokens.</Empty>}
+    {...ends}
+  >
+    {(token) => <TokenFacts token={token} onChange={ends.onChange} />}
+  </ObjectPanel>
+)
+
+function TokenFacts({ token, onChange }: { token: TokenItemFragment; onChange: () => void }) {
   const may = useMay()
   const { viewer } = useStart()
   const mayRevoke = may('TOKEN_ANY') || (token.user.id === viewer.user.id && may('TOKEN_OWN'))
@@ -166,37 +141,26 @@ function TokenPanel({ token, onChange }: { token: TokenItemFragment; onChange: (
         ]}
       />
       {mayRevoke && token.revokedAt === null && (
-        <div className={styles.buttons}>
+        <Buttons>
           <Button onClick={() => confirmRevoke(token, onChange)}>Revoke…</Button>
-        </div>
+        </Buttons>
       )}
     </>
   )
 }
 
 function confirmRevoke(token: TokenItemFragment, onDone: () => void): void {
-  openLayer({
-    kind: 'CONFIRM',
-    confirmation: {
-      title: `Revoke the token ${token.name} of ${token.user.name}?`,
-      effect:
-        'Requests with it are refused at once, and its open streams end within five seconds. Jobs are not affected. This cannot be undone.',
-      jobs: [],
-      command: `berth token revoke ${token.prefix}`,
-      confirmText: 'Revoke token',
-      keepText: 'Keep',
-      hasReason: false,
-      run: async () => {
-        const { revokeToken } = await client.request(
-          EndTokenDocument,
-          { input: { tokenId: token.id } },
-          { attempts: 4 },
-        )
-        if (isRefused(revokeToken)) return revokeToken.message
-        showToast(`Revoked ${token.name}`)
-        onDone()
-        return null
-      },
+  confirmChange({
+    title: `Revoke the token ${token.name} of ${token.user.name}?`,
+    effect:
+      'Requests with it are refused at once, and its open streams end within five seconds. Jobs are not affected. This cannot be undone.',
+    command: `berth token revoke ${token.prefix}`,
+    confirmText: 'Revoke token',
+    change: async () => {
+      const input = { tokenId: token.id }
+      return (await client.request(EndTokenDocument, { input }, { attempts: 4 })).revokeToken
     },
+    done: `Revoked ${token.name}`,
+    onDone,
   })
 }

@@ -1,7 +1,7 @@
-import { useState } from 'react'
 import {
   ChangeUserDocument,
   MakeUserDocument,
+  OneUserDocument,
   type Permission,
   TeamNamesDocument,
   type UserItemFragment,
@@ -9,17 +9,20 @@ import {
 } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
 import { formatPermission, includesLevel, levels, listPermissions } from '../../ground/permissions.ts'
+import { nodeReader } from '../../ground/read-node.ts'
 import { useQuery } from '../../ground/resource.ts'
 import { useStart } from '../../ground/server-facts.ts'
-import { isSame, mergeDraft, type Values } from '../../parts/changed-values.ts'
+import { isSame, type Values } from '../../parts/changed-values.ts'
 import { CheckList } from '../../parts/check-list.tsx'
-import { describeConflict } from '../../parts/conflict.ts'
-import { Field, Form, type Refusal } from '../../parts/form.tsx'
+import { useDraft } from '../../parts/draft.ts'
+import { Field, Form, Pair, type Refusal, SelectField, TextField } from '../../parts/form.tsx'
+import type { FormEnds } from '../../parts/object-panel.tsx'
 import { isRefused, toRefusal } from '../../parts/refusal.ts'
 import { showToast } from '../../parts/toasts.tsx'
 import styles from './people.module.css'
 import { PermissionFields } from './permission-fields.tsx'
-import { readUser } from './read-people.ts'
+
+export const readUser = nodeReader(OneUserDocument, 'User')
 
 interface Draft {
   name: string
@@ -80,100 +83,94 @@ const toValues = ({ allow, deny, teams, ...texts }: Draft): Values => ({
   deny: deny.map(formatPermission).join(', '),
 })
 
-interface UserFormProps {
+interface UserFormProps extends FormEnds {
   /** null: a new one. */
   user?: UserItemFragment | null
-  onCancel: () => void
-  onDone: (id: string) => void
 }
 
 /** Creates or changes a user. */
 export function UserForm({ user = null, onCancel, onDone }: UserFormProps) {
-  const { server } = useStart()
-  const [base, setBase] = useState({ version: user?.version, draft: toDraft(user, server.oidcIssuer ?? '') })
-  const [draft, setDraft] = useState(base.draft)
-  const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }))
+  const issuer = useStart().server.oidcIssuer
+  const form = useDraft({ stored: user, toDraft: (stored) => toDraft(stored, issuer ?? '') })
+  const { draft, before, set } = form
   const create = async (): Promise<Refusal | null> => {
-    const input = { ...toInput(draft, base.draft), name: draft.name.trim(), level: draft.level }
+    const input = { ...toInput(draft, before), name: draft.name.trim(), level: draft.level }
     const { createUser } = await client.request(MakeUserDocument, { input })
     if (isRefused(createUser)) return toRefusal(createUser)
     showToast(`Created ${createUser.user.name}`)
     onDone(createUser.user.id)
     return null
   }
-  const change = async (userId: string): Promise<Refusal | null> => {
-    const input = { ...toInput(draft, base.draft), userId, ...(base.version && { expectedVersion: base.version }) }
+  const change = async ({ id: userId, version }: UserItemFragment): Promise<Refusal | null> => {
+    const input = { ...toInput(draft, before), userId, expectedVersion: version }
     const { updateUser } = await client.request(ChangeUserDocument, { input }, { attempts: 4 })
     if (updateUser.__typename === 'VersionConflictProblem') {
       const now = await readUser(userId)
-      if (!now) return toRefusal(updateUser)
-      const next = toDraft(now, draft.issuer)
-      setBase({ version: now.version, draft: next })
-      setDraft(mergeDraft(draft, base.draft, next))
-      return describeConflict({ objectId: userId, before: toValues(base.draft), now: toValues(next) })
+      return now ? form.merge(userId, now, (stored) => toValues(toDraft(stored, draft.issuer))) : toRefusal(updateUser)
     }
     if (isRefused(updateUser)) return toRefusal(updateUser)
     showToast(`Saved ${updateUser.user.name}`)
     onDone(userId)
     return null
   }
+  const fields = { draft, set }
   return (
     <Form
       takesFocus
       submitText={user ? 'Save' : 'Create user'}
       onCancel={onCancel}
-      onSubmit={() => (user ? change(user.id) : create())}
+      onSubmit={() => (form.base ? change(form.base) : create())}
     >
-      {(refusal) => (
-        <>
-          <MainFields draft={draft} isNew={user === null} refusal={refusal} set={set} />
-          {user && <LevelEffect before={base.draft} draft={draft} />}
-          <TeamFields draft={draft} refusal={refusal} set={set} />
-          <details className={styles.details}>
-            <summary>Permissions, Unix account{server.oidcIssuer && ', identity'}</summary>
-            <PermissionFields grants={draft} refusal={refusal} onChange={set} />
-            <AdminFields draft={draft} isNew={user === null} refusal={refusal} set={set} />
-          </details>
-        </>
-      )}
+      <MainFields {...fields} isNew={user === null} />
+      {user && <LevelEffect before={before} draft={draft} />}
+      <TeamFields {...fields} />
+      <details className={styles.details}>
+        <summary>Permissions, Unix account{issuer && ', identity'}</summary>
+        <PermissionFields grants={draft} onChange={set} />
+        <AdminFields {...fields} isNew={user === null} />
+      </details>
     </Form>
   )
 }
 
 interface FieldsProps {
   draft: Draft
-  refusal: Refusal | null
   set: (change: Partial<Draft>) => void
 }
 
-function MainFields({ draft, isNew, refusal, set }: FieldsProps & { isNew: boolean }) {
+function MainFields({ draft, isNew, set }: FieldsProps & { isNew: boolean }) {
   const { viewer } = useStart()
   return (
     <>
       {isNew && (
-        <Field label="Log-in name" help="Cannot be changed later." path="name" refusal={refusal}>
-          <input
-            value={draft.name}
-            required
-            autoComplete="off"
-            spellCheck={false}
-            onChange={({ target }) => set({ name: target.value })}
-          />
-        </Field>
+        <TextField
+          label="Log-in name"
+          help="Cannot be changed later."
+          path="name"
+          value={draft.name}
+          required
+          autoComplete="off"
+          spellCheck={false}
+          onChange={(name) => set({ name })}
+        />
       )}
-      <div className={styles.pair}>
-        <Field label="Display name" path="displayName" refusal={refusal}>
-          <input
-            value={draft.displayName}
-            autoComplete="off"
-            onChange={({ target }) => set({ displayName: target.value })}
-          />
-        </Field>
-        <Field label="Mail address" path="email" refusal={refusal}>
-          <input value={draft.email} autoComplete="off" onChange={({ target }) => set({ email: target.value })} />
-        </Field>
-      </div>
-      <Field label="Level" path="level" refusal={refusal}>
+      <Pair>
+        <TextField
+          label="Display name"
+          path="displayName"
+          value={draft.displayName}
+          autoComplete="off"
+          onChange={(displayName) => set({ displayName })}
+        />
+        <TextField
+          label="Mail address"
+          path="email"
+          value={draft.email}
+          autoComplete="off"
+          onChange={(email) => set({ email })}
+        />
+      </Pair>
+      <Field label="Level" path="level">
         <select value={draft.level} onChange={({ target }) => set({ level: target.value as UserLevel })}>
           {levels.map((level) => (
             <option key={level} value={level} disabled={!includesLevel(viewer.user.level, level)}>
@@ -187,35 +184,35 @@ function MainFields({ draft, isNew, refusal, set }: FieldsProps & { isNew: boole
 }
 
 /** Only an administrator decides as whom the jobs run, and who logs in as the user. */
-function AdminFields({ draft, isNew, refusal, set }: FieldsProps & { isNew: boolean }) {
+function AdminFields({ draft, isNew, set }: FieldsProps & { isNew: boolean }) {
   const { server, viewer } = useStart()
   if (viewer.user.level !== 'ADMIN') return null
   return (
     <>
-      <Field
+      <TextField
         label="Unix account"
         help="Jobs run as this account. Empty: as the account of the server."
         path="unixUser"
-        refusal={refusal}
-      >
-        <input value={draft.unixUser} spellCheck={false} onChange={({ target }) => set({ unixUser: target.value })} />
-      </Field>
+        value={draft.unixUser}
+        spellCheck={false}
+        onChange={(unixUser) => set({ unixUser })}
+      />
       {!isNew && server.oidcIssuer && (
-        <Field
+        <TextField
           label="Subject at the OpenID provider"
           help={`Issuer ${draft.issuer}. Empty: no log-in there.`}
           path="identity"
-          refusal={refusal}
-        >
-          <input value={draft.subject} spellCheck={false} onChange={({ target }) => set({ subject: target.value })} />
-        </Field>
+          value={draft.subject}
+          spellCheck={false}
+          onChange={(subject) => set({ subject })}
+        />
       )}
     </>
   )
 }
 
 /** Only an administrator adds members: they may charge the account of the team. */
-function TeamFields({ draft, refusal, set }: FieldsProps) {
+function TeamFields({ draft, set }: FieldsProps) {
   const { viewer } = useStart()
   const { value } = useQuery(TeamNamesDocument, {})
   const names = [...new Set([...(value?.teams.nodes.map(({ name }) => name) ?? []), ...draft.teams])]
@@ -227,7 +224,6 @@ function TeamFields({ draft, refusal, set }: FieldsProps) {
         label="Teams"
         help={isAdmin ? null : 'Only an administrator adds members.'}
         path="teams"
-        refusal={refusal}
         options={names.map((name) => ({
           value: name,
           text: name,
@@ -237,19 +233,14 @@ function TeamFields({ draft, refusal, set }: FieldsProps) {
         onChange={(teams) => set({ teams, ...(!teams.includes(draft.defaultTeam) && { defaultTeam: '' }) })}
       />
       {draft.teams.length > 0 && (
-        <Field
+        <SelectField
           label="Default team"
           help="Jobs that name no team are charged to it."
           path="defaultTeam"
-          refusal={refusal}
-        >
-          <select value={draft.defaultTeam} onChange={({ target }) => set({ defaultTeam: target.value })}>
-            <option value="">none</option>
-            {draft.teams.map((name) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </Field>
+          value={draft.defaultTeam}
+          options={[['', 'none'], ...draft.teams.map((name) => [name, name] as const)]}
+          onChange={(defaultTeam) => set({ defaultTeam })}
+        />
       )}
     </>
   )

@@ -8,53 +8,43 @@ import {
   type UserItemFragment,
 } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
-import { openLayer } from '../../ground/layer-store.ts'
 import { formatPermission } from '../../ground/permissions.ts'
 import { useResource } from '../../ground/resource.ts'
 import { useStart } from '../../ground/server-facts.ts'
 import { useMay } from '../../ground/use-may.ts'
-import { Button } from '../../parts/button.tsx'
+import { Button, Buttons } from '../../parts/button.tsx'
+import { confirmChange } from '../../parts/confirm-change.ts'
 import { Facts } from '../../parts/facts.tsx'
 import { plural, quoteShell } from '../../parts/format.ts'
-import { Empty, Failed, Loading } from '../../parts/page-states.tsx'
+import { ObjectPanel, type PanelEnds } from '../../parts/object-panel.tsx'
+import { Empty } from '../../parts/page-states.tsx'
 import { isRefused } from '../../parts/refusal.ts'
-import { SidePanel } from '../../parts/side-panel.tsx'
 import { Time } from '../../parts/time.tsx'
 import { showToast } from '../../parts/toasts.tsx'
 import styles from './people.module.css'
-import { readUser } from './read-people.ts'
-import { UserForm } from './user-form.tsx'
+import { readUser, UserForm } from './user-form.tsx'
 
 const everyMs = 10_000
 
-interface UserPanelProps {
-  id: string
-  onClose: () => void
-  onChange: () => void
-}
-
-export function UserPanel({ id, onClose, onChange }: UserPanelProps) {
+export function UserPanel({ id, ...ends }: PanelEnds & { id: string }) {
   const may = useMay()
-  const [isEdited, setEdited] = useState(false)
-  const { value: user, failure, read } = useResource(`user ${id}`, (signal) => readUser(id, signal), { everyMs })
-  const done = () => {
-    setEdited(false)
-    read()
-    onChange()
-  }
-  const isShown = user && !isEdited
+  const user = useResource(`user ${id}`, (signal) => readUser(id, signal), { everyMs })
   return (
-    <SidePanel
-      title={user?.name ?? 'User'}
-      onClose={onClose}
-      actions={isShown && may('USER_WRITE') && <Button onClick={() => setEdited(true)}>Edit</Button>}
+    <ObjectPanel
+      of={user}
+      title={({ name }) => name}
+      noun="User"
+      gone={<Empty title="This user does not exist">Or you may not see this user.</Empty>}
+      form={may('USER_WRITE') && ((value, formEnds) => <UserForm user={value} {...formEnds} />)}
+      {...ends}
     >
-      {user === undefined && (failure ? <Failed failure={failure} onRetry={read} /> : <Loading />)}
-      {user === null && <Empty title="This user does not exist">Or you may not see this user.</Empty>}
-      {user && isEdited && <UserForm user={user} onCancel={() => setEdited(false)} onDone={done} />}
-      {isShown && <UserFacts user={user} />}
-      {isShown && may('USER_WRITE') && <UserButtons user={user} onChange={done} />}
-    </SidePanel>
+      {(value, { changed }) => (
+        <>
+          <UserFacts user={value} />
+          {may('USER_WRITE') && <UserButtons user={value} onChange={changed} />}
+        </>
+      )}
+    </ObjectPanel>
   )
 }
 
@@ -127,7 +117,7 @@ function UserButtons({ user, onChange }: { user: UserItemFragment; onChange: () 
     onChange()
   }
   return (
-    <div className={styles.buttons}>
+    <Buttons>
       {user.disabled ? (
         <Button disabled={isBusy} onClick={() => void enable()}>
           Enable
@@ -135,7 +125,7 @@ function UserButtons({ user, onChange }: { user: UserItemFragment; onChange: () 
       ) : (
         <Button onClick={() => void confirmDisable(user, onChange)}>Disable…</Button>
       )}
-    </div>
+    </Buttons>
   )
 }
 
@@ -156,24 +146,16 @@ async function confirmDisable(user: UserItemFragment, onDone: () => void): Promi
     numbers && `${plural(numbers.waiting, 'waiting job')} cannot start until the user is enabled again.`,
     'Revoked tokens stay revoked.',
   ]
-  openLayer({
-    kind: 'CONFIRM',
-    confirmation: {
-      title: `Disable ${user.name}?`,
-      effect: effect.filter(Boolean).join(' '),
-      jobs: [],
-      command: `berth user disable ${quoteShell(user.name)}`,
-      confirmText: 'Disable user',
-      keepText: 'Keep',
-      hasReason: false,
-      run: async () => {
-        const input = { userId: user.id, expectedVersion: user.version }
-        const { disableUser } = await client.request(DisableUserDocument, { input }, { attempts: 4 })
-        if (isRefused(disableUser)) return disableUser.message
-        showToast(`Disabled ${user.name}`)
-        onDone()
-        return null
-      },
+  confirmChange({
+    title: `Disable ${user.name}?`,
+    effect: effect.filter(Boolean).join(' '),
+    command: `berth user disable ${quoteShell(user.name)}`,
+    confirmText: 'Disable user',
+    change: async () => {
+      const input = { userId: user.id, expectedVersion: user.version }
+      return (await client.request(DisableUserDocument, { input }, { attempts: 4 })).disableUser
     },
+    done: `Disabled ${user.name}`,
+    onDone,
   })
 }

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { describeUse, type LimitName, limitNames, limitTexts } from '../../features/policies/limit-effects.ts'
 import { PoolNamesDocument } from '../../generated/graphql.ts'
+import { usePageSearch } from '../../ground/page-search.ts'
 import { useQuery } from '../../ground/resource.ts'
 import { useMay } from '../../ground/use-may.ts'
 import { Button } from '../../parts/button.tsx'
@@ -14,7 +15,6 @@ import { LimitsForm } from './limits-form.tsx'
 import styles from './policies.module.css'
 import { ScopeLimitForm } from './scope-limit-form.tsx'
 import { type PoolLimitsNow, useLimits } from './use-limits.ts'
-import { usePoliciesSearch } from './use-policies-search.ts'
 
 type LimitsNow = NonNullable<ReturnType<typeof useLimits>['value']>
 type ScopeLimit = PoolLimitsNow['scopes'][number]
@@ -24,7 +24,7 @@ const keyOf = ({ scope: { kind, name }, gpuModel }: ScopeLimit) =>
 
 /** Limits on jobs that run at the same time, pool by pool. */
 export function Limits() {
-  const { search, change } = usePoliciesSearch()
+  const { search, change } = usePageSearch()
   const may = useMay()
   const pools = useQuery(PoolNamesDocument, {})
   const names = pools.value?.pools.nodes.map(({ name }) => name) ?? []

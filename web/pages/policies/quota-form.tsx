@@ -1,18 +1,19 @@
 import { toScopeInput } from '@berth-jobs/berth/client'
-import { useState } from 'react'
 import {
   ChangeQuotaDocument,
   MakeQuotaDocument,
+  OneQuotaDocument,
   type QuotaAction,
   type QuotaItemFragment,
   type QuotaType,
 } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
 import { levels } from '../../ground/permissions.ts'
+import { nodeReader } from '../../ground/read-node.ts'
 import { useResource } from '../../ground/resource.ts'
-import { mergeDraft } from '../../parts/changed-values.ts'
-import { describeConflict } from '../../parts/conflict.ts'
-import { Field, Form, type Refusal } from '../../parts/form.tsx'
+import { useDraft } from '../../parts/draft.ts'
+import { Form, type Refusal, SelectField, TextField } from '../../parts/form.tsx'
+import type { FormEnds } from '../../parts/object-panel.tsx'
 import { isRefused, toRefusal } from '../../parts/refusal.ts'
 import { showToast } from '../../parts/toasts.tsx'
 import {
@@ -25,7 +26,8 @@ import {
   quotaTypes,
 } from './quota-texts.ts'
 import { readQuotaUse } from './quota-use.ts'
-import { readQuota } from './read-policies.ts'
+
+export const readQuota = nodeReader(OneQuotaDocument, 'Quota')
 
 interface Draft {
   type: QuotaType
@@ -48,17 +50,13 @@ const toValues = ({ limit, action }: Pick<QuotaItemFragment, 'limit' | 'action'>
   effect: quotaActions[action],
 })
 
-interface QuotaFormProps {
+interface QuotaFormProps extends FormEnds {
   /** null: a new one. */
   quota?: QuotaItemFragment | null
-  onCancel: () => void
-  onDone: (id: string) => void
 }
 
 export function QuotaForm({ quota = null, onCancel, onDone }: QuotaFormProps) {
-  const [base, setBase] = useState(quota)
-  const [draft, setDraft] = useState(() => toDraft(quota))
-  const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }))
+  const { base, draft, set, merge } = useDraft({ stored: quota, toDraft })
   const create = async (): Promise<Refusal | null> => {
     const { type, scope, key, action, limit } = draft
     const input = {
@@ -83,10 +81,7 @@ export function QuotaForm({ quota = null, onCancel, onDone }: QuotaFormProps) {
     const { updateQuota } = await client.request(ChangeQuotaDocument, { input }, { attempts: 4 })
     if (updateQuota.__typename === 'VersionConflictProblem') {
       const now = await readQuota(before.id)
-      if (!now) return toRefusal(updateQuota)
-      setBase(now)
-      setDraft(mergeDraft(draft, toDraft(before), toDraft(now)))
-      return describeConflict({ objectId: now.id, before: toValues(before), now: toValues(now) })
+      return now ? merge(before.id, now, toValues) : toRefusal(updateQuota)
     }
     if (isRefused(updateQuota)) return toRefusal(updateQuota)
     showToast('Saved the quota')
@@ -100,73 +95,62 @@ export function QuotaForm({ quota = null, onCancel, onDone }: QuotaFormProps) {
       onCancel={onCancel}
       onSubmit={() => (base ? change(base) : create())}
     >
-      {(refusal) => (
-        <>
-          {!base && <TargetFields draft={draft} refusal={refusal} set={set} />}
-          <LimitFields draft={draft} refusal={refusal} set={set} />
-        </>
-      )}
+      {!base && <TargetFields draft={draft} set={set} />}
+      <LimitFields draft={draft} set={set} />
     </Form>
   )
 }
 
 interface FieldsProps {
   draft: Draft
-  refusal: Refusal | null
   set: (change: Partial<Draft>) => void
 }
 
-const toOptions = (texts: Readonly<Record<string, string>>) =>
-  Object.entries(texts).map(([value, text]) => (
-    <option key={value} value={value}>
-      {text}
-    </option>
-  ))
+const toOptions = <Value extends string>(texts: Readonly<Record<Value, string>>) =>
+  Object.entries(texts) as [Value, string][]
 
 /** Cannot be changed later. */
-const TargetFields = ({ draft, refusal, set }: FieldsProps) => (
+const TargetFields = ({ draft, set }: FieldsProps) => (
   <>
-    <Field label="Counts" path="type" refusal={refusal}>
-      <select value={draft.type} onChange={({ target }) => set({ type: target.value as QuotaType })}>
-        {toOptions(quotaTypes)}
-      </select>
-    </Field>
-    <Field
+    <SelectField
+      label="Counts"
+      path="type"
+      value={draft.type}
+      options={toOptions(quotaTypes)}
+      onChange={(type) => set({ type })}
+    />
+    <SelectField
       label="Of"
       help="A quota of a user replaces that of the level, and that of each user. Those of teams and accounts apply as well."
       path="scope"
-      refusal={refusal}
-    >
-      <select
-        value={draft.scope}
-        onChange={({ target }) =>
-          set({ scope: target.value as QuotaScope, key: target.value === 'LEVEL' ? 'RESEARCHER' : '' })
-        }
-      >
-        {toOptions(quotaScopes)}
-      </select>
-    </Field>
+      value={draft.scope}
+      options={toOptions(quotaScopes)}
+      onChange={(scope) => set({ scope, key: scope === 'LEVEL' ? 'RESEARCHER' : '' })}
+    />
     {draft.scope === 'LEVEL' && (
-      <Field label="Level" path="scope" refusal={refusal}>
-        <select value={draft.key} onChange={({ target }) => set({ key: target.value })}>
-          {levels.map((level) => (
-            <option key={level} value={level}>
-              {level.toLowerCase()}
-            </option>
-          ))}
-        </select>
-      </Field>
+      <SelectField
+        label="Level"
+        path="scope"
+        value={draft.key}
+        options={levels.map((level) => [level, level.toLowerCase()])}
+        onChange={(key) => set({ key })}
+      />
     )}
     {draft.scope !== 'LEVEL' && draft.scope !== 'GLOBAL' && (
-      <Field label={`Name of the ${draft.scope.toLowerCase()}`} path="scope" refusal={refusal}>
-        <input value={draft.key} required spellCheck={false} onChange={({ target }) => set({ key: target.value })} />
-      </Field>
+      <TextField
+        label={`Name of the ${draft.scope.toLowerCase()}`}
+        path="scope"
+        value={draft.key}
+        required
+        spellCheck={false}
+        onChange={(key) => set({ key })}
+      />
     )}
   </>
 )
 
 /** With the effect on the jobs of now. */
-function LimitFields({ draft, refusal, set }: FieldsProps) {
+function LimitFields({ draft, set }: FieldsProps) {
   const name = draft.scope === 'GLOBAL' ? null : draft.key.trim()
   const scope = { kind: draft.scope, name }
   const { value: use } = useResource(
@@ -179,21 +163,24 @@ function LimitFields({ draft, refusal, set }: FieldsProps) {
     use && draft.limit !== '' && Number.isFinite(limit) ? describeQuotaEffect(draft.action, limit, use) : null
   return (
     <>
-      <Field label="At most" help={effect} path="limit" refusal={refusal}>
-        <input
-          type="number"
-          min={0}
-          step="any"
-          required
-          value={draft.limit}
-          onChange={({ target }) => set({ limit: target.value })}
-        />
-      </Field>
-      <Field label={`A submission of ${describeScope(scope)} beyond it`} path="action" refusal={refusal}>
-        <select value={draft.action} onChange={({ target }) => set({ action: target.value as QuotaAction })}>
-          {toOptions(quotaActions)}
-        </select>
-      </Field>
+      <TextField
+        label="At most"
+        help={effect}
+        path="limit"
+        type="number"
+        min={0}
+        step="any"
+        required
+        value={draft.limit}
+        onChange={(text) => set({ limit: text })}
+      />
+      <SelectField
+        label={`A submission of ${describeScope(scope)} beyond it`}
+        path="action"
+        value={draft.action}
+        options={toOptions(quotaActions)}
+        onChange={(action) => set({ action })}
+      />
     </>
   )
 }

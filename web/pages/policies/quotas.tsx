@@ -1,28 +1,23 @@
-import type { ReactNode } from 'react'
 import {
   ListQuotasDocument,
   OwnQuotasDocument,
   type QuotaFilter,
   type QuotaItemFragment,
 } from '../../generated/graphql.ts'
-import { client } from '../../ground/connection.ts'
-import { usePages } from '../../ground/list-pages.ts'
+import { useList } from '../../ground/list-pages.ts'
+import { type PageSearch, usePageSearch } from '../../ground/page-search.ts'
 import { useQuery } from '../../ground/resource.ts'
 import { useMay } from '../../ground/use-may.ts'
-import { Button } from '../../parts/button.tsx'
 import { Facts } from '../../parts/facts.tsx'
-import { Choice, ListBar, SearchField } from '../../parts/list-bar.tsx'
-import { Listing } from '../../parts/listing.tsx'
-import { SidePanel, WithPanel } from '../../parts/side-panel.tsx'
-import { type Column, Table } from '../../parts/table.tsx'
+import { Choice, SearchField } from '../../parts/list-bar.tsx'
+import { ObjectList } from '../../parts/object-list.tsx'
+import type { Column } from '../../parts/table.tsx'
 import { UseBar } from '../../parts/use-bar.tsx'
 import styles from './policies.module.css'
 import { QuotaForm } from './quota-form.tsx'
 import { QuotaPanel } from './quota-panel.tsx'
 import { describeScope, formatAmount, quotaActions, quotaScopes, quotaTypes } from './quota-texts.ts'
-import { type PoliciesSearch, usePoliciesSearch } from './use-policies-search.ts'
 
-const pageSize = 50
 const everyMs = 10_000
 
 const toOptions = (texts: Readonly<Record<string, string>>) =>
@@ -33,7 +28,7 @@ const options = { scope: toOptions(quotaScopes), type: toOptions(quotaTypes), ac
 const choose = <Value extends string>(text: string | undefined, texts: Readonly<Record<Value, string>>) =>
   (Object.keys(texts) as Value[]).find((each) => each === text?.toUpperCase().replaceAll('-', '_'))
 
-function toQuotaFilter(search: PoliciesSearch): QuotaFilter {
+function toQuotaFilter(search: PageSearch): QuotaFilter {
   const [scope, type] = [choose(search.scope, quotaScopes), choose(search.type, quotaTypes)]
   const action = choose(search.action, quotaActions)
   return {
@@ -45,68 +40,35 @@ function toQuotaFilter(search: PoliciesSearch): QuotaFilter {
 }
 
 export function Quotas() {
-  const { search, change } = usePoliciesSearch()
+  const { search, change } = usePageSearch()
   const may = useMay()
   const filter = toQuotaFilter(search)
-  const quotas = usePages(
-    `quotas ${JSON.stringify(filter)}`,
-    async (after, signal) =>
-      (await client.request(ListQuotasDocument, { filter, after, first: pageSize }, { signal })).quotas,
-    { everyMs },
-  )
-  const close = () => change({ open: undefined })
-  const created = (id: string) => {
-    quotas.read()
-    change({ open: id }, true)
-  }
-  const form = (
-    <SidePanel title="New quota" onClose={close}>
-      <QuotaForm onCancel={close} onDone={created} />
-    </SidePanel>
-  )
-  const details = search.open && (
-    <QuotaPanel key={search.open} id={search.open} onClose={close} onChange={quotas.read} />
-  )
-  const add = may('QUOTA_WRITE') && (
-    <Button look="primary" onClick={() => change({ open: 'new' })}>
-      New quota
-    </Button>
-  )
   return (
-    <WithPanel panel={search.open === 'new' && may('QUOTA_WRITE') ? form : details}>
-      <QuotaBar search={search} actions={add} onChange={change} />
-      <OwnQuotas />
-      <Listing
-        list={quotas}
-        noun="quotas"
-        hasFilter={Object.keys(filter).length > 0}
-        clear={() => change({ scope: undefined, type: undefined, action: undefined, key: undefined })}
-        empty="A quota is checked when a job is submitted: one that exceeds it is refused, gets a warning or needs an approval."
-        emptyActions={add}
-      >
-        {(rows) => (
-          <Table
-            label="Quotas"
-            columns={columns}
-            rows={rows}
-            getKey={({ id }) => id}
-            openKey={search.open}
-            onOpen={({ id }) => change({ open: id })}
-          />
-        )}
-      </Listing>
-    </WithPanel>
+    <ObjectList
+      list={useList(ListQuotasDocument, { filter }, (found) => found.quotas)}
+      noun="quota"
+      label="Quotas"
+      columns={columns}
+      filters={<QuotaFilters search={search} onChange={change} />}
+      above={<OwnQuotas />}
+      clear={
+        Object.keys(filter).length > 0 &&
+        (() => change({ scope: undefined, type: undefined, action: undefined, key: undefined }))
+      }
+      empty="A quota is checked when a job is submitted: one that exceeds it is refused, gets a warning or needs an approval."
+      form={may('QUOTA_WRITE') && ((ends) => <QuotaForm {...ends} />)}
+      panel={(id, ends) => <QuotaPanel id={id} {...ends} />}
+    />
   )
 }
 
-interface QuotaBarProps {
-  search: PoliciesSearch
-  actions: ReactNode
-  onChange: (next: PoliciesSearch, replace?: boolean) => void
+interface QuotaFiltersProps {
+  search: PageSearch
+  onChange: (next: PageSearch, replace?: boolean) => void
 }
 
-const QuotaBar = ({ search, actions, onChange }: QuotaBarProps) => (
-  <ListBar actions={actions}>
+const QuotaFilters = ({ search, onChange }: QuotaFiltersProps) => (
+  <>
     <SearchField label="Name" text={search.key ?? ''} onChange={(key) => onChange({ key }, true)} />
     <Choice
       label="Of"
@@ -129,7 +91,7 @@ const QuotaBar = ({ search, actions, onChange }: QuotaBarProps) => (
       options={options.action}
       onChange={(action) => onChange({ action })}
     />
-  </ListBar>
+  </>
 )
 
 const columns: readonly Column<QuotaItemFragment>[] = [

@@ -1,23 +1,30 @@
-import { useState } from 'react'
 import {
   type ConditionDraft,
   describeCondition,
   toCondition,
   toConditionDraft,
 } from '../../features/policies/conditions.ts'
-import { ChangeRuleDocument, MakeRuleDocument, type RuleItemFragment, type UserLevel } from '../../generated/graphql.ts'
+import {
+  ChangeRuleDocument,
+  MakeRuleDocument,
+  OneRuleDocument,
+  type RuleItemFragment,
+  type UserLevel,
+} from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
 import { levels } from '../../ground/permissions.ts'
-import { isSame, mergeDraft, type Values } from '../../parts/changed-values.ts'
+import { nodeReader } from '../../ground/read-node.ts'
+import { isSame, type Values } from '../../parts/changed-values.ts'
 import { CheckList } from '../../parts/check-list.tsx'
-import { describeConflict } from '../../parts/conflict.ts'
-import { Field, Form, type Refusal, refusal } from '../../parts/form.tsx'
+import { useDraft } from '../../parts/draft.ts'
+import { CheckField, Form, Pair, type Refusal, refusal, SelectField, TextField } from '../../parts/form.tsx'
+import type { FormEnds } from '../../parts/object-panel.tsx'
 import { isRefused, toRefusal } from '../../parts/refusal.ts'
 import { showToast } from '../../parts/toasts.tsx'
 import { ConditionFields } from './condition-fields.tsx'
-import styles from './policies.module.css'
-import { readRule } from './read-policies.ts'
 import { RulePreview } from './rule-preview.tsx'
+
+export const readRule = nodeReader(OneRuleDocument, 'ApprovalRule')
 
 interface Draft {
   name: string
@@ -80,17 +87,13 @@ const incomplete: Refusal = {
   violations: [{ path: 'condition', message: 'Fill in a value.' }],
 }
 
-interface RuleFormProps {
+interface RuleFormProps extends FormEnds {
   /** null: a new one. */
   rule?: RuleItemFragment | null
-  onCancel: () => void
-  onDone: (id: string) => void
 }
 
 export function RuleForm({ rule = null, onCancel, onDone }: RuleFormProps) {
-  const [base, setBase] = useState(rule)
-  const [draft, setDraft] = useState(() => toDraft(rule))
-  const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }))
+  const { base, draft, set, merge } = useDraft({ stored: rule, toDraft })
   const create = async (): Promise<Refusal | null> => {
     const input = toInput(draft)
     if (!input) return incomplete
@@ -107,10 +110,7 @@ export function RuleForm({ rule = null, onCancel, onDone }: RuleFormProps) {
     const { updateApprovalRule } = await client.request(ChangeRuleDocument, { input }, { attempts: 4 })
     if (updateApprovalRule.__typename === 'VersionConflictProblem') {
       const now = await readRule(before.id)
-      if (!now) return toRefusal(updateApprovalRule)
-      setBase(now)
-      setDraft(mergeDraft(draft, toDraft(before), toDraft(now)))
-      return describeConflict({ objectId: now.id, before: toValues(before), now: toValues(now) })
+      return now ? merge(before.id, now, toValues) : toRefusal(updateApprovalRule)
     }
     if (isRefused(updateApprovalRule)) return toRefusal(updateApprovalRule)
     showToast(`Saved ${draft.name}`)
@@ -125,71 +125,57 @@ export function RuleForm({ rule = null, onCancel, onDone }: RuleFormProps) {
       onCancel={onCancel}
       onSubmit={() => (base ? change(base) : create())}
     >
-      {(found) => (
-        <>
-          <Field label="Name" path="name" refusal={found}>
-            <input value={draft.name} required onChange={({ target }) => set({ name: target.value })} />
-          </Field>
-          <ConditionFields draft={draft.condition} refusal={found} onChange={(next) => set({ condition: next })} />
-          <CheckList
-            label="Does not apply to these levels"
-            path="exemptLevels"
-            refusal={found}
-            options={levels.map((value) => ({ value, text: value.toLowerCase() }))}
-            chosen={draft.exemptLevels}
-            onChange={(exemptLevels) => set({ exemptLevels })}
-          />
-          {condition && <RulePreview condition={condition} exemptLevels={draft.exemptLevels} />}
-          <DecisionFields draft={draft} refusal={found} set={set} />
-        </>
-      )}
+      <TextField label="Name" path="name" value={draft.name} required onChange={(name) => set({ name })} />
+      <ConditionFields draft={draft.condition} onChange={(next) => set({ condition: next })} />
+      <CheckList
+        label="Does not apply to these levels"
+        path="exemptLevels"
+        options={levels.map((value) => ({ value, text: value.toLowerCase() }))}
+        chosen={draft.exemptLevels}
+        onChange={(exemptLevels) => set({ exemptLevels })}
+      />
+      {condition && <RulePreview condition={condition} exemptLevels={draft.exemptLevels} />}
+      <DecisionFields draft={draft} set={set} />
     </Form>
   )
 }
 
 interface FieldsProps {
   draft: Draft
-  refusal: Refusal | null
   set: (change: Partial<Draft>) => void
 }
 
-const DecisionFields = ({ draft, refusal: found, set }: FieldsProps) => (
+const DecisionFields = ({ draft, set }: FieldsProps) => (
   <>
-    <div className={styles.pair}>
-      <Field label="Lowest level that decides" path="requiredLevel" refusal={found}>
-        <select
-          value={draft.requiredLevel}
-          onChange={({ target }) => set({ requiredLevel: target.value as UserLevel })}
-        >
-          {levels.map((level) => (
-            <option key={level} value={level}>
-              {level.toLowerCase()}
-            </option>
-          ))}
-        </select>
-      </Field>
-      <Field
+    <Pair>
+      <SelectField
+        label="Lowest level that decides"
+        path="requiredLevel"
+        value={draft.requiredLevel}
+        options={levels.map((level) => [level, level.toLowerCase()])}
+        onChange={(requiredLevel) => set({ requiredLevel })}
+      />
+      <TextField
         label="Hours until a request expires"
         help="The job then fails."
         path="expiresAfterSeconds"
-        refusal={found}
-      >
-        <input
-          type="number"
-          min={0}
-          step="any"
-          required
-          value={draft.expiresHours}
-          onChange={({ target }) => set({ expiresHours: target.value })}
-        />
-      </Field>
-    </div>
-    <Field label="Priority" help="Rules with a higher one are tried first." path="priority" refusal={found}>
-      <input type="number" required value={draft.priority} onChange={({ target }) => set({ priority: target.value })} />
-    </Field>
-    <label className={styles.check}>
-      <input type="checkbox" checked={draft.enabled} onChange={({ target }) => set({ enabled: target.checked })} />
-      The rule applies
-    </label>
+        type="number"
+        min={0}
+        step="any"
+        required
+        value={draft.expiresHours}
+        onChange={(expiresHours) => set({ expiresHours })}
+      />
+    </Pair>
+    <TextField
+      label="Priority"
+      help="Rules with a higher one are tried first."
+      path="priority"
+      type="number"
+      required
+      value={draft.priority}
+      onChange={(priority) => set({ priority })}
+    />
+    <CheckField text="The rule applies" isChecked={draft.enabled} onChange={(enabled) => set({ enabled })} />
   </>
 )

@@ -8,55 +8,41 @@ import {
   type RuleItemFragment,
 } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
-import { openLayer } from '../../ground/layer-store.ts'
 import { useResource } from '../../ground/resource.ts'
 import { useMay } from '../../ground/use-may.ts'
-import { Button } from '../../parts/button.tsx'
+import { Button, Buttons } from '../../parts/button.tsx'
+import { confirmChange } from '../../parts/confirm-change.ts'
 import { Facts } from '../../parts/facts.tsx'
 import { formatDuration, plural } from '../../parts/format.ts'
-import { Empty, Failed, Loading } from '../../parts/page-states.tsx'
+import { ObjectPanel, type PanelEnds } from '../../parts/object-panel.tsx'
+import { Empty } from '../../parts/page-states.tsx'
 import { isRefused } from '../../parts/refusal.ts'
-import { SidePanel } from '../../parts/side-panel.tsx'
 import { showToast } from '../../parts/toasts.tsx'
 import styles from './policies.module.css'
-import { readRule } from './read-policies.ts'
-import { RuleForm } from './rule-form.tsx'
+import { RuleForm, readRule } from './rule-form.tsx'
 import { RulePreview } from './rule-preview.tsx'
 
 const everyMs = 10_000
 
-interface RulePanelProps {
-  id: string
-  onClose: () => void
-  onChange: () => void
-}
-
-export function RulePanel({ id, onClose, onChange }: RulePanelProps) {
+export function RulePanel({ id, ...ends }: PanelEnds & { id: string }) {
   const may = useMay()
-  const [isEdited, setEdited] = useState(false)
-  const { value: rule, failure, read } = useResource(`rule ${id}`, (signal) => readRule(id, signal), { everyMs })
-  const saved = () => {
-    setEdited(false)
-    read()
-    onChange()
-  }
-  const deleted = () => {
-    onChange()
-    onClose()
-  }
-  const isShown = rule && !isEdited
+  const rule = useResource(`rule ${id}`, (signal) => readRule(id, signal), { everyMs })
   return (
-    <SidePanel
-      title={rule?.name ?? 'Rule'}
-      onClose={onClose}
-      actions={isShown && may('RULE_WRITE') && <Button onClick={() => setEdited(true)}>Edit</Button>}
+    <ObjectPanel
+      of={rule}
+      title={({ name }) => name}
+      noun="Rule"
+      gone={<Empty title="This rule does not exist">It was deleted.</Empty>}
+      form={may('RULE_WRITE') && ((value, formEnds) => <RuleForm rule={value} {...formEnds} />)}
+      {...ends}
     >
-      {rule === undefined && (failure ? <Failed failure={failure} onRetry={read} /> : <Loading />)}
-      {rule === null && <Empty title="This rule does not exist">It was deleted.</Empty>}
-      {rule && isEdited && <RuleForm rule={rule} onCancel={() => setEdited(false)} onDone={saved} />}
-      {isShown && <RuleFacts rule={rule} />}
-      {isShown && may('RULE_WRITE') && <RuleButtons rule={rule} onChange={saved} onDelete={deleted} />}
-    </SidePanel>
+      {(value, { changed, deleted }) => (
+        <>
+          <RuleFacts rule={value} />
+          {may('RULE_WRITE') && <RuleButtons rule={value} onChange={changed} onDelete={deleted} />}
+        </>
+      )}
+    </ObjectPanel>
   )
 }
 
@@ -106,12 +92,12 @@ function RuleButtons({ rule, onChange, onDelete }: RuleButtonsProps) {
     onChange()
   }
   return (
-    <div className={styles.buttons}>
+    <Buttons>
       <Button disabled={isBusy} onClick={() => void toggle()}>
         {rule.enabled ? 'Switch off' : 'Switch on'}
       </Button>
       <Button onClick={() => void confirmDelete(rule, onDelete)}>Delete…</Button>
-    </div>
+    </Buttons>
   )
 }
 
@@ -119,24 +105,16 @@ async function confirmDelete(rule: RuleItemFragment, onDone: () => void): Promis
   const pending = await client.request(PendingOfRuleDocument, { rule: rule.id }).catch(() => null)
   const count = pending?.approvals.nodes.length ?? 0
   const requests = pending?.approvals.pageInfo.hasNextPage ? 'More than 100 requests' : plural(count, 'request')
-  openLayer({
-    kind: 'CONFIRM',
-    confirmation: {
-      title: `Delete the rule ${rule.name}?`,
-      effect: `A later job that ${describeCondition(rule.condition)} needs no approval by this rule. ${requests} of it that wait${count === 1 ? 's' : ''} for a decision stay${count === 1 ? 's' : ''}.`,
-      jobs: [],
-      command: `berth rules rm ${rule.id}`,
-      confirmText: 'Delete rule',
-      keepText: 'Keep',
-      hasReason: false,
-      run: async () => {
-        const input = { approvalRuleId: rule.id, expectedVersion: rule.version }
-        const { deleteApprovalRule } = await client.request(RemoveRuleDocument, { input }, { attempts: 4 })
-        if (isRefused(deleteApprovalRule)) return deleteApprovalRule.message
-        showToast(`Deleted ${rule.name}`)
-        onDone()
-        return null
-      },
+  confirmChange({
+    title: `Delete the rule ${rule.name}?`,
+    effect: `A later job that ${describeCondition(rule.condition)} needs no approval by this rule. ${requests} of it that wait${count === 1 ? 's' : ''} for a decision stay${count === 1 ? 's' : ''}.`,
+    command: `berth rules rm ${rule.id}`,
+    confirmText: 'Delete rule',
+    change: async () => {
+      const input = { approvalRuleId: rule.id, expectedVersion: rule.version }
+      return (await client.request(RemoveRuleDocument, { input }, { attempts: 4 })).deleteApprovalRule
     },
+    done: `Deleted ${rule.name}`,
+    onDone,
   })
 }

@@ -1,16 +1,13 @@
 import { toScopeInput } from '@berth-jobs/berth/client'
-import { useState } from 'react'
 import { ChangeScopeLimitDocument, type ScopeKind } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
-import { openLayer } from '../../ground/layer-store.ts'
-import { Button } from '../../parts/button.tsx'
-import { mergeDraft } from '../../parts/changed-values.ts'
-import { describeConflict } from '../../parts/conflict.ts'
-import { Field, Form, type Refusal } from '../../parts/form.tsx'
+import { Button, Buttons } from '../../parts/button.tsx'
+import { confirmChange } from '../../parts/confirm-change.ts'
+import { useDraft } from '../../parts/draft.ts'
+import { Form, Pair, type Refusal, SelectField, TextField } from '../../parts/form.tsx'
 import { plural, quoteShell } from '../../parts/format.ts'
 import { isRefused, toRefusal } from '../../parts/refusal.ts'
 import { showToast } from '../../parts/toasts.tsx'
-import styles from './policies.module.css'
 import { type PoolLimitsNow, readLimits } from './use-limits.ts'
 
 type ScopeLimit = PoolLimitsNow['scopes'][number]
@@ -56,10 +53,10 @@ const isSameTarget = (one: ScopeLimit, other: ScopeLimit) =>
 
 /** A limit of one queue, project, team or user. */
 export function ScopeLimitForm({ limits, limit, onCancel, onDone }: ScopeLimitFormProps) {
-  const [base, setBase] = useState(limits)
-  const [draft, setDraft] = useState(() => toDraft(limit))
-  const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }))
-  const find = ({ scopes: all }: PoolLimitsNow) => all.find((each) => limit && isSameTarget(each, limit))
+  const { base, draft, set, merge } = useDraft({
+    stored: limits,
+    toDraft: ({ scopes: all }) => toDraft(all.find((each) => limit && isSameTarget(each, limit))),
+  })
   const save = async (): Promise<Refusal | null> => {
     const { scope, name, gpuModel, jobs, gpus } = draft
     const input = {
@@ -71,12 +68,8 @@ export function ScopeLimitForm({ limits, limit, onCancel, onDone }: ScopeLimitFo
       maxGpus: gpus === '' ? null : Number(gpus),
     }
     const { setScopeLimit } = await client.request(ChangeScopeLimitDocument, { input }, { attempts: 4 })
-    if (setScopeLimit.__typename === 'VersionConflictProblem') {
-      const now = (await readLimits(base.pool.name)) ?? base
-      setBase(now)
-      setDraft(mergeDraft(draft, toDraft(find(base)), toDraft(find(now))))
-      return describeConflict({ objectId: base.pool.id, before: toValues(base), now: toValues(now) })
-    }
+    if (setScopeLimit.__typename === 'VersionConflictProblem')
+      return merge(base.pool.id, (await readLimits(base.pool.name)) ?? base, toValues)
     if (isRefused(setScopeLimit)) return toRefusal(setScopeLimit)
     showToast(`Saved the limit of ${name}`)
     onDone()
@@ -84,16 +77,12 @@ export function ScopeLimitForm({ limits, limit, onCancel, onDone }: ScopeLimitFo
   }
   return (
     <Form takesFocus submitText="Save" onCancel={onCancel} onSubmit={save}>
-      {(refusal) => (
-        <>
-          <TargetFields draft={draft} isFixed={limit !== undefined} refusal={refusal} set={set} />
-          <NumberFields draft={draft} limit={limit} refusal={refusal} set={set} />
-          {limit && (
-            <div className={styles.buttons}>
-              <Button onClick={() => confirmRemove(base, limit, onDone)}>Remove…</Button>
-            </div>
-          )}
-        </>
+      <TargetFields draft={draft} isFixed={limit !== undefined} set={set} />
+      <NumberFields draft={draft} limit={limit} set={set} />
+      {limit && (
+        <Buttons>
+          <Button onClick={() => confirmRemove(base, limit, onDone)}>Remove…</Button>
+        </Buttons>
       )}
     </Form>
   )
@@ -101,44 +90,39 @@ export function ScopeLimitForm({ limits, limit, onCancel, onDone }: ScopeLimitFo
 
 interface FieldsProps {
   draft: Draft
-  refusal: Refusal | null
   set: (change: Partial<Draft>) => void
 }
 
-const TargetFields = ({ draft, isFixed, refusal, set }: FieldsProps & { isFixed: boolean }) => (
+const TargetFields = ({ draft, isFixed, set }: FieldsProps & { isFixed: boolean }) => (
   <>
-    <div className={styles.pair}>
-      <Field label="Limit of a" path="scope" refusal={refusal}>
-        <select
-          value={draft.scope}
-          disabled={isFixed}
-          onChange={({ target }) => set({ scope: target.value as LimitScope })}
-        >
-          {scopes.map((each) => (
-            <option key={each} value={each}>
-              {each.toLowerCase()}
-            </option>
-          ))}
-        </select>
-      </Field>
-      <Field label="Name" path="scope" refusal={refusal}>
-        <input
-          value={draft.name}
-          required
-          readOnly={isFixed}
-          spellCheck={false}
-          onChange={({ target }) => set({ name: target.value })}
-        />
-      </Field>
-    </div>
-    <Field label="Only GPUs of the model" help="A part of its name. Empty: all GPUs." path="gpuModel" refusal={refusal}>
-      <input
-        value={draft.gpuModel}
+    <Pair>
+      <SelectField
+        label="Limit of a"
+        path="scope"
+        value={draft.scope}
+        options={scopes.map((each) => [each, each.toLowerCase()])}
+        isDisabled={isFixed}
+        onChange={(scope) => set({ scope })}
+      />
+      <TextField
+        label="Name"
+        path="scope"
+        value={draft.name}
+        required
         readOnly={isFixed}
         spellCheck={false}
-        onChange={({ target }) => set({ gpuModel: target.value })}
+        onChange={(name) => set({ name })}
       />
-    </Field>
+    </Pair>
+    <TextField
+      label="Only GPUs of the model"
+      help="A part of its name. Empty: all GPUs."
+      path="gpuModel"
+      value={draft.gpuModel}
+      readOnly={isFixed}
+      spellCheck={false}
+      onChange={(gpuModel) => set({ gpuModel })}
+    />
   </>
 )
 
@@ -148,62 +132,46 @@ const describeExcess = (name: string, used: number | undefined, text: string) =>
     ? `${name} is at ${used} of ${text}: running jobs continue, further ones wait.`
     : null
 
-const NumberFields = ({ draft, limit, refusal, set }: FieldsProps & { limit: ScopeLimit | undefined }) => (
-  <div className={styles.pair}>
-    <Field
+const NumberFields = ({ draft, limit, set }: FieldsProps & { limit: ScopeLimit | undefined }) => (
+  <Pair>
+    <TextField
       label="Running jobs"
       path="maxJobs"
-      refusal={refusal}
       help={describeExcess(draft.name, limit?.jobsInUse, draft.jobs)}
-    >
-      <input
-        type="number"
-        min={0}
-        placeholder="unlimited"
-        value={draft.jobs}
-        onChange={({ target }) => set({ jobs: target.value })}
-      />
-    </Field>
-    <Field
+      type="number"
+      min={0}
+      placeholder="unlimited"
+      value={draft.jobs}
+      onChange={(jobs) => set({ jobs })}
+    />
+    <TextField
       label="GPUs in use"
       path="maxGpus"
-      refusal={refusal}
       help={describeExcess(draft.name, limit?.gpusInUse, draft.gpus)}
-    >
-      <input
-        type="number"
-        min={0}
-        placeholder="unlimited"
-        value={draft.gpus}
-        onChange={({ target }) => set({ gpus: target.value })}
-      />
-    </Field>
-  </div>
+      type="number"
+      min={0}
+      placeholder="unlimited"
+      value={draft.gpus}
+      onChange={(gpus) => set({ gpus })}
+    />
+  </Pair>
 )
 
 function confirmRemove({ pool, version }: PoolLimitsNow, limit: ScopeLimit, onDone: () => void): void {
   const { gpuModel, jobsInUse } = limit
   const { scope, name } = toDraft(limit)
   const model = gpuModel ? ` --gpu-model ${quoteShell(gpuModel)}` : ''
-  openLayer({
-    kind: 'CONFIRM',
-    confirmation: {
-      title: `Remove the limit of ${scope.toLowerCase()} ${name}?`,
-      effect: `${plural(jobsInUse, 'job')} of ${name} run${jobsInUse === 1 ? 's' : ''} now; more may start at once. The limits of the pool still apply.`,
-      jobs: [],
-      command: `berth limits scope ${scope.toLowerCase()} ${quoteShell(name)}${model} --pool ${quoteShell(pool.name)} --remove`,
-      confirmText: 'Remove limit',
-      keepText: 'Keep',
-      hasReason: false,
-      run: async () => {
-        const target = { pool: pool.name, scope: toScopeInput(scope, name), ...(gpuModel && { gpuModel }) }
-        const input = { ...target, expectedVersion: version, maxJobs: null, maxGpus: null }
-        const { setScopeLimit } = await client.request(ChangeScopeLimitDocument, { input }, { attempts: 4 })
-        if (isRefused(setScopeLimit)) return setScopeLimit.message
-        showToast(`Removed the limit of ${name}`)
-        onDone()
-        return null
-      },
+  confirmChange({
+    title: `Remove the limit of ${scope.toLowerCase()} ${name}?`,
+    effect: `${plural(jobsInUse, 'job')} of ${name} run${jobsInUse === 1 ? 's' : ''} now; more may start at once. The limits of the pool still apply.`,
+    command: `berth limits scope ${scope.toLowerCase()} ${quoteShell(name)}${model} --pool ${quoteShell(pool.name)} --remove`,
+    confirmText: 'Remove limit',
+    change: async () => {
+      const target = { pool: pool.name, scope: toScopeInput(scope, name), ...(gpuModel && { gpuModel }) }
+      const input = { ...target, expectedVersion: version, maxJobs: null, maxGpus: null }
+      return (await client.request(ChangeScopeLimitDocument, { input }, { attempts: 4 })).setScopeLimit
     },
+    done: `Removed the limit of ${name}`,
+    onDone,
   })
 }

@@ -1,4 +1,3 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import {
   ListSecretsDocument,
@@ -7,28 +6,23 @@ import {
   SecretTeamsDocument,
 } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
-import { openLayer } from '../../ground/layer-store.ts'
-import { usePages } from '../../ground/list-pages.ts'
+import { type FoundRow, findRow, useList } from '../../ground/list-pages.ts'
+import { usePageSearch } from '../../ground/page-search.ts'
 import { usePageTitle } from '../../ground/page-title.ts'
 import { useQuery } from '../../ground/resource.ts'
 import { useStart } from '../../ground/server-facts.ts'
 import { useMay } from '../../ground/use-may.ts'
-import { Button } from '../../parts/button.tsx'
+import { Button, Buttons } from '../../parts/button.tsx'
+import { confirmChange } from '../../parts/confirm-change.ts'
 import { Facts } from '../../parts/facts.tsx'
 import { quoteShell } from '../../parts/format.ts'
-import { Choice, ListBar } from '../../parts/list-bar.tsx'
-import { Listing } from '../../parts/listing.tsx'
-import { Empty, Loading } from '../../parts/page-states.tsx'
-import { isRefused } from '../../parts/refusal.ts'
-import { SidePanel, WithPanel } from '../../parts/side-panel.tsx'
-import { type Column, Table } from '../../parts/table.tsx'
+import { Choice } from '../../parts/list-bar.tsx'
+import { ObjectList } from '../../parts/object-list.tsx'
+import { ObjectPanel, type PanelEnds } from '../../parts/object-panel.tsx'
+import { Empty } from '../../parts/page-states.tsx'
+import type { Column } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
-import { showToast } from '../../parts/toasts.tsx'
 import { SecretForm, type SecretTeam } from './secret-form.tsx'
-import styles from './secrets.module.css'
-
-const pageSize = 50
-const everyMs = 10_000
 
 /** Teams whose secrets the viewer sees; an ADMIN sees those of all. */
 function useTeams(): readonly SecretTeam[] {
@@ -40,47 +34,18 @@ function useTeams(): readonly SecretTeam[] {
 /** One's own secrets and those of one's teams. */
 export function SecretsPage() {
   usePageTitle('Secrets')
-  const search = useSearch({ from: '/secrets' })
-  const navigate = useNavigate({ from: '/secrets' })
+  const { search, change } = usePageSearch()
   const may = useMay()
   const teams = useTeams()
-  const secrets = usePages(
-    `secrets ${search.team}`,
-    async (after, signal) =>
-      (await client.request(ListSecretsDocument, { teamId: search.team ?? null, after, first: pageSize }, { signal }))
-        .secrets,
-    { everyMs },
-  )
-  const change = (next: Partial<typeof search>) => void navigate({ search: (before) => ({ ...before, ...next }) })
-  const close = () => change({ open: undefined })
-  const changed = (open: string | undefined) => {
-    secrets.read()
-    change({ open })
-  }
-  const open = secrets.value?.rows.find(({ id }) => id === search.open)
-  const add = may('SECRET_OWN') && (
-    <Button look="primary" onClick={() => change({ open: 'new' })}>
-      New secret
-    </Button>
-  )
-  const settable = may('SECRET_TEAM') ? teams : []
-  const panel = search.open && (
-    <SidePanel
-      key={search.open}
-      title={search.open === 'new' ? 'New secret' : (open?.name ?? 'Secret')}
-      onClose={close}
-    >
-      {search.open === 'new' && <SecretForm teams={settable} teamId={search.team} onDone={changed} onClose={close} />}
-      {open && <SecretPanel secret={open} onChange={changed} />}
-      {search.open !== 'new' &&
-        !open &&
-        (secrets.isLoading ? <Loading /> : <Empty title="This secret is not in the list" />)}
-    </SidePanel>
-  )
+  const secrets = useList(ListSecretsDocument, { teamId: search.team ?? null }, (found) => found.secrets)
   return (
-    <WithPanel panel={panel}>
-      <ListBar actions={add}>
-        {teams.length > 0 && (
+    <ObjectList
+      list={secrets}
+      noun="secret"
+      label="Secrets"
+      columns={columns}
+      filters={
+        teams.length > 0 && (
           <Choice
             label="Owner"
             any="All owners"
@@ -88,31 +53,18 @@ export function SecretsPage() {
             options={teams.map(({ id, name }) => [id, `Team ${name}`])}
             onChange={(team) => change({ team, open: undefined })}
           />
-        )}
-      </ListBar>
-      <Listing
-        list={secrets}
-        noun="secrets"
-        hasFilter={search.team !== undefined}
-        clear={() => change({ team: undefined })}
-        empty="A secret is a key or a password that jobs get as an environment variable. Its value is never shown again."
-        emptyActions={add}
-      >
-        {(rows) => <Rows rows={rows} openKey={search.open} onOpen={(id) => change({ open: id })} />}
-      </Listing>
-    </WithPanel>
+        )
+      }
+      clear={search.team !== undefined && (() => change({ team: undefined }))}
+      empty="A secret is a key or a password that jobs get as an environment variable. Its value is never shown again."
+      form={
+        may('SECRET_OWN') &&
+        ((ends) => <SecretForm teams={may('SECRET_TEAM') ? teams : []} teamId={search.team} {...ends} />)
+      }
+      panel={(id, ends) => <SecretPanel of={findRow(secrets, id)} {...ends} />}
+    />
   )
 }
-
-interface RowsProps {
-  rows: readonly SecretItemFragment[]
-  openKey: string | undefined
-  onOpen: (id: string) => void
-}
-
-const Rows = ({ onOpen, ...table }: RowsProps) => (
-  <Table label="Secrets" columns={columns} getKey={({ id }) => id} onOpen={({ id }) => onOpen(id)} {...table} />
-)
 
 const ownerText = ({ team, ownedBy }: SecretItemFragment) => (team ? `Team ${team.name}` : (ownedBy?.name ?? ''))
 const usedText = ({ lastUsedAt }: SecretItemFragment) => (lastUsedAt ? <Time at={lastUsedAt} /> : 'never')
@@ -125,56 +77,60 @@ const columns: readonly Column<SecretItemFragment>[] = [
   { title: 'Last used', cell: usedText },
 ]
 
-function SecretPanel({ secret, onChange }: { secret: SecretItemFragment; onChange: (id?: string) => void }) {
+function SecretPanel({ of, ...ends }: PanelEnds & { of: FoundRow<SecretItemFragment> }) {
   const may = useMay()
   const [isReplaced, setReplaced] = useState(false)
-  const done = (id: string) => {
+  const replaced = () => {
     setReplaced(false)
-    onChange(id)
+    ends.onChange()
   }
   return (
-    <>
-      <Facts
-        facts={[
-          ['Owner', ownerText(secret)],
-          ['Use', <code key="flag">berth submit --secret {secret.name}</code>],
-          ['Set', <Time key="set" at={secret.updatedAt} />],
-          ['Set by', secret.setBy?.name],
-          ['Created', <Time key="created" at={secret.createdAt} />],
-          ['Last used', usedText(secret)],
-          ['Id', <code key="id">{secret.id}</code>],
-        ]}
-      />
-      {isReplaced && <SecretForm secret={secret} teams={[]} onDone={done} onClose={() => setReplaced(false)} />}
-      {may(secret.team ? 'SECRET_TEAM' : 'SECRET_OWN') && !isReplaced && (
-        <div className={styles.buttons}>
-          <Button onClick={() => setReplaced(true)}>Replace value…</Button>
-          <Button onClick={() => confirmDelete(secret, () => onChange())}>Delete…</Button>
-        </div>
+    <ObjectPanel
+      of={of}
+      title={({ name }) => name}
+      noun="Secret"
+      gone={<Empty title="This secret is not in the list" />}
+      {...ends}
+    >
+      {(secret, { deleted }) => (
+        <>
+          <Facts
+            facts={[
+              ['Owner', ownerText(secret)],
+              ['Use', <code key="flag">berth submit --secret {secret.name}</code>],
+              ['Set', <Time key="set" at={secret.updatedAt} />],
+              ['Set by', secret.setBy?.name],
+              ['Created', <Time key="created" at={secret.createdAt} />],
+              ['Last used', usedText(secret)],
+              ['Id', <code key="id">{secret.id}</code>],
+            ]}
+          />
+          {isReplaced && (
+            <SecretForm secret={secret} teams={[]} onCancel={() => setReplaced(false)} onDone={replaced} />
+          )}
+          {may(secret.team ? 'SECRET_TEAM' : 'SECRET_OWN') && !isReplaced && (
+            <Buttons>
+              <Button onClick={() => setReplaced(true)}>Replace value…</Button>
+              <Button onClick={() => confirmDelete(secret, deleted)}>Delete…</Button>
+            </Buttons>
+          )}
+        </>
       )}
-    </>
+    </ObjectPanel>
   )
 }
 
 function confirmDelete({ name, team }: SecretItemFragment, onDone: () => void): void {
-  openLayer({
-    kind: 'CONFIRM',
-    confirmation: {
-      title: `Delete the secret ${name}?`,
-      effect: 'Running jobs keep the value. Waiting jobs that name it fail at their start. This cannot be undone.',
-      jobs: [],
-      command: `berth secret rm ${name}${team ? ` --team ${quoteShell(team.name)}` : ''}`,
-      confirmText: 'Delete secret',
-      keepText: 'Keep',
-      hasReason: false,
-      run: async () => {
-        const input = { name, teamId: team?.id ?? null }
-        const { deleteSecret } = await client.request(RemoveSecretDocument, { input }, { attempts: 4 })
-        if (isRefused(deleteSecret)) return deleteSecret.message
-        showToast(`Deleted ${name}`)
-        onDone()
-        return null
-      },
+  confirmChange({
+    title: `Delete the secret ${name}?`,
+    effect: 'Running jobs keep the value. Waiting jobs that name it fail at their start. This cannot be undone.',
+    command: `berth secret rm ${name}${team ? ` --team ${quoteShell(team.name)}` : ''}`,
+    confirmText: 'Delete secret',
+    change: async () => {
+      const input = { name, teamId: team?.id ?? null }
+      return (await client.request(RemoveSecretDocument, { input }, { attempts: 4 })).deleteSecret
     },
+    done: `Deleted ${name}`,
+    onDone,
   })
 }

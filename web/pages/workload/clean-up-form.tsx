@@ -3,7 +3,7 @@ import { actOnMatching, type BulkRequest, countMatching } from '../../features/j
 import { client } from '../../ground/connection.ts'
 import { useResource } from '../../ground/resource.ts'
 import { serverNowMs } from '../../ground/server-clock.ts'
-import { Field, Form, type Refusal, refusal } from '../../parts/form.tsx'
+import { Form, type Refusal, refusal, TextField } from '../../parts/form.tsx'
 import { formatCount, plural } from '../../parts/format.ts'
 import { showToast } from '../../parts/toasts.tsx'
 
@@ -33,20 +33,18 @@ export function CleanUpForm({ onClose }: { onClose: () => void }) {
   }
   return (
     <Form submitText="Delete" onCancel={onClose} onSubmit={submit}>
-      {(refused) => (
-        <>
-          <Field label="Ended more than … days ago" path="olderThanDays" refusal={refused}>
-            <input inputMode="numeric" value={text} onChange={({ target }) => setText(target.value)} />
-          </Field>
-          <p aria-live="polite">{days !== null && found.value ? describeEffect(found.value) : 'Counting…'}</p>
-          {count > untypedMax && (
-            <Field label={`Type ${count} to confirm`}>
-              <input inputMode="numeric" value={typed} onChange={({ target }) => setTyped(target.value)} />
-            </Field>
-          )}
-          <code>berth rm --finished-until {days ?? '…'}d</code>
-        </>
+      <TextField
+        label="Ended more than … days ago"
+        path="olderThanDays"
+        inputMode="numeric"
+        value={text}
+        onChange={setText}
+      />
+      <p aria-live="polite">{days !== null && found.value ? describeEffect(found.value) : 'Counting…'}</p>
+      {count > untypedMax && (
+        <TextField label={`Type ${count} to confirm`} inputMode="numeric" value={typed} onChange={setTyped} />
       )}
+      <code>berth rm --finished-until {days ?? '…'}d</code>
     </Form>
   )
 }

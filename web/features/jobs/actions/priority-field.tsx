@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { Field } from '../../../parts/form.tsx'
+import { TextField } from '../../../parts/form.tsx'
 import type { BulkRequest } from './act-on-jobs.ts'
 
 const priorityMax = 50
@@ -12,15 +12,15 @@ export function PriorityField({ request }: { request: BulkRequest }) {
     request.priority = next === '' ? null : Number(next)
   }
   return (
-    <Field label="Priority, 0 to 50" help="Empty: the priority of the level of its user.">
-      <input
-        type="number"
-        min={0}
-        max={priorityMax}
-        step={1}
-        value={text}
-        onChange={({ target }) => change(target.value)}
-      />
-    </Field>
+    <TextField
+      label="Priority, 0 to 50"
+      help="Empty: the priority of the level of its user."
+      type="number"
+      min={0}
+      max={priorityMax}
+      step={1}
+      value={text}
+      onChange={change}
+    />
   )
 }

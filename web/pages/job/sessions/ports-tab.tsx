@@ -6,7 +6,7 @@ import { useResource } from '../../../ground/resource.ts'
 import { useStart } from '../../../ground/server-facts.ts'
 import { Button } from '../../../parts/button.tsx'
 import { CopyButton } from '../../../parts/copy-button.tsx'
-import { Field, Form, type Refusal, refusal } from '../../../parts/form.tsx'
+import { Form, type Refusal, refusal, TextField } from '../../../parts/form.tsx'
 import { formatBytes } from '../../../parts/format.ts'
 import { Empty, FailedInline } from '../../../parts/page-states.tsx'
 import { isRefused, toRefusal } from '../../../parts/refusal.ts'
@@ -33,9 +33,13 @@ export function PortsTab({ job }: { job: PageJob }) {
   }
   const rows = sessions.value ?? []
   const field = (
-    <Field label="Port of the job" help="On which a program of the job listens, for example 8888 of a notebook.">
-      <input inputMode="numeric" value={port} onChange={({ target }) => setPort(target.value)} />
-    </Field>
+    <TextField
+      label="Port of the job"
+      help="On which a program of the job listens, for example 8888 of a notebook."
+      inputMode="numeric"
+      value={port}
+      onChange={setPort}
+    />
   )
   return (
     <section className={styles.box} aria-label="Ports">
@@ -44,15 +48,11 @@ export function PortsTab({ job }: { job: PageJob }) {
           <ForwardCommand command={`berth forward ${job.id} ${port} --open`}>{field}</ForwardCommand>
         ) : (
           <Form submitText="Open" onSubmit={open}>
-            {() => (
-              <>
-                {field}
-                <p>
-                  Opens <code>{nameOrigin(job.id, port, jobsHost)}</code>. It works in this browser until the run ends,
-                  you log out, or nothing is requested for four hours.
-                </p>
-              </>
-            )}
+            {field}
+            <p>
+              Opens <code>{nameOrigin(job.id, port, jobsHost)}</code>. It works in this browser until the run ends, you
+              log out, or nothing is requested for four hours.
+            </p>
           </Form>
         )}
       </div>

@@ -1,0 +1,28 @@
+import { type Confirmation, openLayer } from '../ground/layer-store.ts'
+import { isRefused, type Refused } from './refusal.ts'
+import { showToast } from './toasts.tsx'
+
+interface ConfirmedChange<Result>
+  extends Pick<Confirmation, 'title' | 'effect' | 'command' | 'confirmText' | 'keepText'> {
+  change: () => Promise<Result>
+  /** The note after it. */
+  done: string
+  onDone: () => void
+}
+
+/** Asks before a mutation; a refusal stays in the dialog. */
+export function confirmChange<Result extends { __typename: string }>({
+  change,
+  done,
+  onDone,
+  ...texts
+}: ConfirmedChange<Result>): void {
+  const run = async () => {
+    const result = await change()
+    if (isRefused(result)) return (result as Refused<Result> & { message: string }).message
+    showToast(done)
+    onDone()
+    return null
+  }
+  openLayer({ kind: 'CONFIRM', confirmation: { ...texts, run } })
+}

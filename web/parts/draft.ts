@@ -1,0 +1,44 @@
+import { useState } from 'react'
+import { NewestChangeDocument } from '../generated/graphql.ts'
+import { client } from '../ground/connection.ts'
+import { serverNowMs } from '../ground/server-clock.ts'
+import { describeChanges, mergeDraft, type Values } from './changed-values.ts'
+import { type Refusal, refusal } from './form.tsx'
+import { formatRelative } from './format.ts'
+
+interface DraftOptions<Stored, Draft> {
+  /** What the server has; null: a new object. */
+  stored: Stored
+  toDraft: (stored: Stored) => Draft
+}
+
+/** What a form edits, beside what the server has. */
+export function useDraft<Stored, Draft extends object>({ stored, toDraft }: DraftOptions<Stored, Draft>) {
+  const [base, setBase] = useState(stored)
+  const [draft, setDraft] = useState(() => toDraft(stored))
+  const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }))
+  /** Takes over what another user changed since the form was opened, and says it. */
+  const merge = (
+    objectId: string,
+    now: NonNullable<Stored>,
+    toValues: (stored: NonNullable<Stored>) => Values,
+  ): Promise<Refusal> => {
+    setBase(now)
+    setDraft(mergeDraft(draft, toDraft(base), toDraft(now)))
+    return describeConflict(objectId, base ? toValues(base) : {}, toValues(now))
+  }
+  return { base, draft, before: toDraft(base), set, merge }
+}
+
+/** Names who changed the object, if the viewer may know, and the new values. */
+async function describeConflict(objectId: string, before: Values, now: Values): Promise<Refusal> {
+  const newest = await client.request(NewestChangeDocument, { objectId }).then(
+    ({ auditLog }) => auditLog.nodes[0],
+    () => undefined,
+  )
+  const who = newest
+    ? `${newest.actorName} changed this ${formatRelative(Date.parse(newest.at), serverNowMs())}`
+    : 'This was changed meanwhile'
+  const changes = describeChanges(before, now)
+  return refusal(`${who}${changes && `: ${changes}`}. Your input is kept: save again to store it.`)
+}
