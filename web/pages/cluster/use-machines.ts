@@ -24,7 +24,7 @@ export function useMachines({ name, executors }: ClusterPool): Machines {
 async function readMachines(pool: string, signal: AbortSignal) {
   const { rows } = await readPages(async (after) => {
     const found = await client.request(MachinesDocument, { pool, first: machinesPerPage, after }, { signal })
-    return found.pool?.nodes ?? { nodes: [], totalCount: 0, pageInfo: { hasNextPage: false, endCursor: null } }
+    return found.pool?.nodes ?? { nodes: [], pageInfo: { hasNextPage: false, endCursor: null } }
   })
   return rows
 }
