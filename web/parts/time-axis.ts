@@ -1,11 +1,7 @@
-import { formatDuration } from './format.ts'
+import { clock, clockSeconds, shortDay as date, formatDuration } from './format.ts'
 
 const dayMs = 86_400_000
 const minuteMs = 60_000
-
-const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
-const clockSeconds = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
-const date = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
 
 /** A mark of a time axis: the clock, and the date where a day begins or marks are days apart. */
 export function formatAxisTime(ms: number, stepMs: number, beforeMs: number | undefined): string {

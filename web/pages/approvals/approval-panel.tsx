@@ -10,7 +10,7 @@ import { useStart } from '../../ground/server-facts.ts'
 import { Button, Key } from '../../parts/button.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { formatMoney } from '../../parts/format.ts'
-import { Empty, Failed, Loading } from '../../parts/page-states.tsx'
+import { Empty, NotRead } from '../../parts/page-states.tsx'
 import { nameJob } from '../../parts/server-text.ts'
 import { SidePanel } from '../../parts/side-panel.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -34,15 +34,14 @@ const readAgainMs = 15_000
 
 /** A request with everything that a decision needs. */
 export function ApprovalPanel({ id, version, onClose, onDecided }: PanelProps) {
-  const { value, failure, read } = useQuery(ApprovalPageDocument, { id }, { everyMs: readAgainMs, version })
-  const approval = value?.node?.__typename === 'Approval' ? value.node : null
+  const found = useQuery(ApprovalPageDocument, { id }, { everyMs: readAgainMs, version })
+  const approval = found.value?.node?.__typename === 'Approval' ? found.value.node : null
   const title = approval ? nameJob(approval.job) : 'Request'
   return (
     <SidePanel title={title} onClose={onClose}>
       {approval && <Request approval={approval} onDecided={onDecided} />}
-      {!approval && failure && <Failed failure={failure} onRetry={read} />}
-      {!approval && !failure && value === undefined && <Loading />}
-      {!approval && value === null && (
+      {!found.value && <NotRead of={found} />}
+      {!approval && found.value && (
         <Empty title="This request does not exist">Its job was deleted, or you may not see it.</Empty>
       )}
     </SidePanel>

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { type MouseEvent, useEffect, useRef } from 'react'
+import type { PageSearch } from '../../ground/page-search.ts'
 import { useStart } from '../../ground/server-facts.ts'
 import { formatMoney } from '../../parts/format.ts'
 import { nameJob } from '../../parts/server-text.ts'
@@ -8,18 +9,10 @@ import { Time } from '../../parts/time.tsx'
 import { type ApprovalRow, computeCostMax, countGpus, describeDecision } from './approval-row.ts'
 import styles from './approvals.module.css'
 
-/** The search part of the URL of the approvals. */
-export interface ApprovalSearch {
-  tab?: string | undefined
-  rule?: string | undefined
-  user?: string | undefined
-  approval?: string | undefined
-}
-
 interface TableProps {
   rows: readonly ApprovalRow[]
   departures: ReadonlyMap<string, ApprovalRow>
-  search: ApprovalSearch
+  search: PageSearch
   selected: ReadonlySet<string>
   onToggle: (id: string) => void
   onOpen: (row: ApprovalRow) => void

@@ -1,8 +1,8 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useUserNames } from '../../features/jobs/filter/use-names.ts'
 import type { ApprovalFilter } from '../../generated/graphql.ts'
 import { useKeys } from '../../ground/keys.ts'
+import { type PageSearch, usePageSearch } from '../../ground/page-search.ts'
 import { usePageTitle } from '../../ground/page-title.ts'
 import { useStart } from '../../ground/server-facts.ts'
 import { Button } from '../../parts/button.tsx'
@@ -12,7 +12,7 @@ import { Tabs } from '../../parts/tabs.tsx'
 import { ApprovalPanel } from './approval-panel.tsx'
 import type { ApprovalRow } from './approval-row.ts'
 import styles from './approvals.module.css'
-import { type ApprovalSearch, ApprovalsTable } from './approvals-table.tsx'
+import { ApprovalsTable } from './approvals-table.tsx'
 import { confirmDecisions } from './confirm-decisions.tsx'
 import type { Verdict } from './decide.ts'
 import { type Approvals, useApprovals } from './use-approvals.ts'
@@ -24,7 +24,7 @@ const tabs = [
 ] as const
 
 function toFilter(
-  { tab = 'pending', rule, user }: ApprovalSearch,
+  { tab = 'pending', rule, user }: PageSearch,
   users: ReadonlyMap<string, string>,
   me: string,
 ): ApprovalFilter {
@@ -40,7 +40,7 @@ function toFilter(
 /** Requests that wait for a decision, and those that are decided. */
 export function ApprovalsPage() {
   usePageTitle('Approvals')
-  const search = useSearch({ from: '/approvals' })
+  const { search } = usePageSearch()
   const { viewer } = useStart()
   const users = useUserNames(search.user)
   if (search.tab !== undefined && !tabs.some(({ tab }) => tab === search.tab))
@@ -54,14 +54,13 @@ export function ApprovalsPage() {
   return <ApprovalList key={JSON.stringify(filter)} filter={filter} search={search} />
 }
 
-function ApprovalList({ filter, search }: { filter: ApprovalFilter; search: ApprovalSearch }) {
-  const navigate = useNavigate({ from: '/approvals' })
+function ApprovalList({ filter, search }: { filter: ApprovalFilter; search: PageSearch }) {
+  const { change } = usePageSearch()
   const approvals = useApprovals(filter)
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const { rows, departures, total, resource } = approvals
   const { tab = 'pending', approval } = search
-  const open = (id: string | undefined) =>
-    void navigate({ search: (before) => ({ ...before, approval: id }), replace: true })
+  const open = (id: string | undefined) => change({ approval: id }, true)
   const openAt = rows.findIndex(({ id }) => id === approval)
   const move = (step: number) => {
     const next = rows[openAt === -1 ? (step > 0 ? 0 : rows.length - 1) : openAt + step]
@@ -124,7 +123,7 @@ function ApprovalList({ filter, search }: { filter: ApprovalFilter; search: Appr
 }
 
 interface ApprovalTabsProps {
-  search: ApprovalSearch
+  search: PageSearch
   ruleName: string | undefined
   count: number | undefined
 }
@@ -173,7 +172,7 @@ const SelectionBar = ({ rows, onDecide, onClear }: SelectionBarProps) => (
 
 interface RowsProps {
   approvals: Approvals
-  search: ApprovalSearch
+  search: PageSearch
   selected: ReadonlySet<string>
   onToggle: (id: string) => void
   onOpen: (row: ApprovalRow) => void

@@ -19,7 +19,6 @@ import styles from './audit.module.css'
 import { AuditBar } from './audit-bar.tsx'
 import { filterKeys, nameObject, toAuditFilter } from './audit-filter.ts'
 import { EntryPanel } from './entry-panel.tsx'
-import { useHeldEntries } from './held-entries.ts'
 import { useObjectNames } from './object-names.ts'
 import { VerifyPanel } from './verify-panel.tsx'
 
@@ -98,6 +97,22 @@ function Entries({ filter, search, clear, onChange }: EntriesProps) {
       </Listing>
     </>
   )
+}
+
+const none: readonly AuditItemFragment[] = []
+
+/** New entries wait while the list is held; older ones, which are added at the end, do not. */
+function useHeldEntries(rows: readonly AuditItemFragment[] = none, isHeld: boolean) {
+  const [newestId, setNewest] = useState(rows[0]?.id)
+  const at = rows.findIndex(({ id }) => id === newestId)
+  // Another filter: the entry that was the newest is not in the list.
+  const isFree = !isHeld || at === -1
+  if (isFree && rows[0]?.id !== newestId) setNewest(rows[0]?.id)
+  return {
+    shown: isFree ? rows : rows.slice(at),
+    newCount: isFree ? 0 : at,
+    apply: () => setNewest(rows[0]?.id),
+  }
 }
 
 type Row = Folded<AuditItemFragment>

@@ -14,7 +14,7 @@ import { isRefused, toRefusal } from '../../parts/refusal.ts'
 import type { Column } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
 import { showToast } from '../../parts/toasts.tsx'
-import { JobCount } from './job-count.tsx'
+import { jobColumns } from './job-columns.tsx'
 import styles from './people.module.css'
 import { TeamPanel } from './team-panel.tsx'
 
@@ -56,20 +56,11 @@ const columns = (numbers: ReadonlyMap<string, JobNumbers> | undefined): readonly
       </Link>
     ),
   },
-  {
-    title: 'Running',
-    isNumber: true,
-    cell: ({ account }) => (
-      <JobCount numbers={numbers} of={account} part="active" search={{ account, state: 'active' }} />
-    ),
-  },
-  {
-    title: 'Waiting',
-    isNumber: true,
-    cell: ({ account }) => (
-      <JobCount numbers={numbers} of={account} part="waiting" search={{ account, state: 'waiting' }} />
-    ),
-  },
+  ...jobColumns<TeamItemFragment>({
+    numbers,
+    keyOf: ({ account }) => account,
+    searchOf: ({ account }) => ({ account }),
+  }),
   {
     title: 'Created',
     order: 'created',

@@ -17,7 +17,7 @@ import { Choice, SearchField } from '../../parts/list-bar.tsx'
 import { ObjectList } from '../../parts/object-list.tsx'
 import type { Column } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
-import { JobCount } from './job-count.tsx'
+import { jobColumns } from './job-columns.tsx'
 import styles from './people.module.css'
 import { UserForm } from './user-form.tsx'
 import { UserPanel } from './user-panel.tsx'
@@ -119,20 +119,7 @@ const columns = (numbers: ReadonlyMap<string, JobNumbers> | undefined): readonly
   },
   { title: 'Level', cell: ({ level }) => level.toLowerCase() },
   { title: 'Teams', isSecondary: true, cell: ({ teams }) => teams.map(({ name }) => name).join(', ') },
-  {
-    title: 'Running',
-    isNumber: true,
-    cell: ({ id, name }) => (
-      <JobCount numbers={numbers} of={id} part="active" search={{ user: name, state: 'active' }} />
-    ),
-  },
-  {
-    title: 'Waiting',
-    isNumber: true,
-    cell: ({ id, name }) => (
-      <JobCount numbers={numbers} of={id} part="waiting" search={{ user: name, state: 'waiting' }} />
-    ),
-  },
+  ...jobColumns<UserItemFragment>({ numbers, keyOf: ({ id }) => id, searchOf: ({ name }) => ({ user: name }) }),
   {
     title: 'Created',
     order: 'created',

@@ -1,6 +1,7 @@
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import { usePool } from '../../features/machines/pool-tabs.tsx'
 import type { UsageBy } from '../../generated/graphql.ts'
+import { type PageSearch, usePageSearch } from '../../ground/page-search.ts'
 import { usePageTitle } from '../../ground/page-title.ts'
 import { useResource } from '../../ground/resource.ts'
 import { serverNowMs } from '../../ground/server-clock.ts'
@@ -17,17 +18,10 @@ import { UsageTotals } from './usage-totals.tsx'
 const keys: readonly UsageBy[] = ['POOL', 'ACCOUNT', 'TEAM', 'USER', 'QUEUE']
 const readMs = 60_000
 
-interface UsageSearch {
-  from?: string | undefined
-  to?: string | undefined
-  by?: string | undefined
-  pool?: string | undefined
-}
-
 /** Who used how much, when, at which cost, and how long jobs waited. */
 export function UsagePage() {
   usePageTitle('Usage')
-  const search: UsageSearch = useSearch({ strict: false })
+  const { search } = usePageSearch()
   const pools = usePool('./usage?pool=', search.pool)
   const by = keys.find((key) => key === (search.by ?? 'account').toUpperCase())
   const range = readRange(search.from, search.to, serverNowMs())
@@ -48,9 +42,9 @@ export function UsagePage() {
   return <UsageOf search={search} by={by} pools={pools.all} />
 }
 
-function UsageOf({ search, by, pools }: { search: UsageSearch; by: UsageBy; pools: readonly string[] }) {
+function UsageOf({ search, by, pools }: { search: PageSearch; by: UsageBy; pools: readonly string[] }) {
   const { from, to, pool } = search
-  const navigate = useNavigate({ from: '/usage' })
+  const { change } = usePageSearch()
   const load = async (signal: AbortSignal) => {
     const range = readRange(from, to, serverNowMs())
     if (!range) throw new Error('The time of the URL is not valid')
@@ -59,9 +53,7 @@ function UsageOf({ search, by, pools }: { search: UsageSearch; by: UsageBy; pool
   const key = JSON.stringify([from, to, by, pool])
   const { value, failure, read } = useResource(`usage ${key}`, load, { everyMs: to ? undefined : readMs })
   const zoom = (fromMs: number, toMs: number) =>
-    void navigate({
-      search: (before) => ({ ...before, from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() }),
-    })
+    change({ from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() })
   return (
     <>
       <Tabs
@@ -85,8 +77,8 @@ function UsageOf({ search, by, pools }: { search: UsageSearch; by: UsageBy; pool
   )
 }
 
-function Head({ search, pools }: { search: UsageSearch; pools: readonly string[] }) {
-  const navigate = useNavigate({ from: '/usage' })
+function Head({ search, pools }: { search: PageSearch; pools: readonly string[] }) {
+  const { change } = usePageSearch()
   const may = useMay()
   const nowMs = serverNowMs()
   const range = readRange(search.from, search.to, nowMs)
@@ -114,12 +106,7 @@ function Head({ search, pools }: { search: UsageSearch; pools: readonly string[]
       {pools.length > 1 && (
         <label className={styles.pool}>
           Pool
-          <select
-            value={search.pool ?? ''}
-            onChange={({ target }) =>
-              void navigate({ search: (before) => ({ ...before, pool: target.value || undefined }) })
-            }
-          >
+          <select value={search.pool ?? ''} onChange={({ target }) => change({ pool: target.value || undefined })}>
             <option value="">all</option>
             {pools.map((each) => (
               <option key={each}>{each}</option>
@@ -136,7 +123,7 @@ interface ShownProps {
   usage: Usage
   range: UsageRange
   by: UsageBy
-  search: UsageSearch
+  search: PageSearch
   onZoom: (fromMs: number, toMs: number) => void
 }
 
