@@ -189,17 +189,6 @@ const logInReturn = createRoute({
   component: LogInPage,
 })
 
-/** Each shared component in its states. The build leaves it out. */
-const developmentRoutes = import.meta.env.DEV
-  ? [
-      createRoute({
-        getParentRoute: () => root,
-        path: '/gallery',
-        component: lazyRouteComponent(() => loadPart(() => import('../pages/gallery/gallery.tsx')), 'GalleryPage'),
-      }),
-    ]
-  : []
-
 /** Plain `key=value` pairs, as people read and write them. */
 const parseSearch = (text: string): Record<string, string> => Object.fromEntries(new URLSearchParams(text))
 
@@ -235,7 +224,6 @@ export const router = createRouter({
     about,
     logIn,
     logInReturn,
-    ...developmentRoutes,
   ]),
   basepath: new URL(baseUrl).pathname,
   parseSearch,
