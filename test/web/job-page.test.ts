@@ -96,17 +96,11 @@ it('at most six changes are tried, and each asks for less or elsewhere', () => {
 })
 
 const node = (name: string, busy: readonly boolean[], state: FitNode['state'] = 'READY'): FitNode => ({
-  id: name,
   name,
   state,
   capacity: { cpu: 16, memoryBytes: 64 * gib },
   free: { cpu: 16, gpu: busy.filter((each) => !each).length },
-  gpus: busy.map((allocated, index) => ({
-    id: `gpu_${name}_${index}`,
-    model: 'Tesla V100',
-    memoryBytes: 32 * gib,
-    allocated,
-  })),
+  gpus: busy.map((allocated) => ({ model: 'Tesla V100', memoryBytes: 32 * gib, allocated })),
 })
 
 it('nodes fit by what they have, and GPUs are free by what nobody holds', () => {

@@ -1,7 +1,7 @@
 import { createIdempotencyKey } from '@berth-jobs/berth/client'
 import { useNavigate } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
-import { RunFirstJobDocument } from '../../generated/graphql.ts'
+import { SubmitOneDocument } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
 import { useStart } from '../../ground/server-facts.ts'
 import { Button } from '../../parts/button.tsx'
@@ -24,7 +24,7 @@ export function FirstJob() {
       idempotencyKey: idempotencyKey.current,
     }
     try {
-      const { submitJob } = await client.request(RunFirstJobDocument, { input }, { attempts: 4 })
+      const { submitJob } = await client.request(SubmitOneDocument, { input }, { attempts: 4 })
       if (submitJob.__typename === 'SubmitJobSuccess')
         return void navigate({ to: '/jobs/$id', params: { id: submitJob.job.id } })
       setRefusal(submitJob.message)
