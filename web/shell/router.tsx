@@ -1,5 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
-import { filterKeys, type JobsSearch } from '../features/jobs/filter/filter-text.ts'
+import { filterKeys } from '../features/jobs/filter/filter-text.ts'
 import { markSeen } from '../features/jobs/rows/seen-jobs.ts'
 import { baseUrl } from '../ground/connection.ts'
 import { loadPart } from '../ground/load-part.ts'
@@ -23,14 +23,13 @@ const root = createRootRoute({
   notFoundComponent: NoPage,
 })
 
-const readText = (search: Record<string, unknown>, keys: readonly string[]) =>
-  Object.fromEntries(keys.flatMap((key) => (typeof search[key] === 'string' ? [[key, search[key]]] : [])))
-
 /** Keeps the search parameters of these names; a page checks their values itself. */
 const readTexts =
   <const Key extends string>(...keys: readonly Key[]) =>
   (search: Record<string, unknown>) =>
-    readText(search, keys) as { [Name in Key]?: string | undefined }
+    Object.fromEntries(keys.flatMap((key) => (typeof search[key] === 'string' ? [[key, search[key]]] : []))) as {
+      [Name in Key]?: string | undefined
+    }
 
 const overview = createRoute({
   getParentRoute: () => root,
@@ -42,37 +41,24 @@ const overview = createRoute({
 const jobsRoute = createRoute({
   getParentRoute: () => root,
   path: '/jobs',
-  validateSearch: (search: Record<string, unknown>): JobsSearch =>
-    readText(search, [...filterKeys, 'text', 'order', 'group', 'peek']),
+  validateSearch: readTexts(...filterKeys, 'text', 'order', 'group', 'peek'),
   component: lazyRouteComponent(() => loadPart(() => import('../pages/jobs/jobs.tsx')), 'JobsPage'),
 })
 
-interface JobSearch {
-  run?: string | undefined
-  /** A moment of the log. */
-  at?: string | undefined
-  /** Streams of the log that are shown. */
-  streams?: string | undefined
-  /** The language that the spec is shown in. */
-  as?: string | undefined
-  /** The artifact that is shown. */
-  open?: string | undefined
-}
-
-const validateJobSearch = (search: Record<string, unknown>): JobSearch =>
-  readText(search, ['run', 'at', 'streams', 'as', 'open'])
+/** The run, a moment and the streams of its log, the language of the spec, and the artifact that is open. */
+const readJobTexts = readTexts('run', 'at', 'streams', 'as', 'open')
 
 const job = createRoute({
   getParentRoute: () => root,
   path: '/jobs/$id',
-  validateSearch: validateJobSearch,
+  validateSearch: readJobTexts,
   component: lazyRouteComponent(() => loadPart(() => import('../pages/job/job.tsx')), 'JobPage'),
 })
 
 const jobTab = createRoute({
   getParentRoute: () => root,
   path: '/jobs/$id/$tab',
-  validateSearch: validateJobSearch,
+  validateSearch: readJobTexts,
   component: lazyRouteComponent(() => loadPart(() => import('../pages/job/job.tsx')), 'JobPage'),
 })
 

@@ -1,37 +1,6 @@
 import type { Executor, JobFilter, JobState, StateReason } from '../../../generated/graphql.ts'
 import { stateGroups, states } from '../../../parts/states.ts'
 
-/**
- * The filter of a list of jobs, in three forms: the search part of the URL, the text of the filter field
- * (`state:running,queued user:me label:sweep=lr`), and `JobFilter` of the API.
- */
-export interface FilterSearch {
-  state?: string | undefined
-  user?: string | undefined
-  team?: string | undefined
-  pool?: string | undefined
-  queue?: string | undefined
-  executor?: string | undefined
-  project?: string | undefined
-  account?: string | undefined
-  label?: string | undefined
-  reason?: string | undefined
-  node?: string | undefined
-  id?: string | undefined
-  since?: string | undefined
-  until?: string | undefined
-  ended?: string | undefined
-  text?: string | undefined
-}
-
-/** The search part of the URL of a list. */
-export interface JobsSearch extends FilterSearch {
-  order?: string | undefined
-  group?: string | undefined
-  /** The job in the side panel. */
-  peek?: string | undefined
-}
-
 export const filterKeys = [
   'state',
   'user',
@@ -48,9 +17,23 @@ export const filterKeys = [
   'since',
   'until',
   'ended',
-] as const satisfies readonly (keyof FilterSearch)[]
+] as const
 
 export type FilterKey = (typeof filterKeys)[number]
+
+/**
+ * The filter of a list of jobs, in three forms: the search part of the URL, the text of the filter field
+ * (`state:running,queued user:me label:sweep=lr`), and `JobFilter` of the API.
+ */
+export type FilterSearch = { [Key in FilterKey | 'text']?: string | undefined }
+
+/** The search part of the URL of a list. */
+export interface JobsSearch extends FilterSearch {
+  order?: string | undefined
+  group?: string | undefined
+  /** The job in the side panel. */
+  peek?: string | undefined
+}
 
 const isFilterKey = (key: string): key is FilterKey => (filterKeys as readonly string[]).includes(key)
 
