@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react'
+import { useEffect } from 'react'
 import {
   DropViewDocument,
   KeepViewDocument,
@@ -7,6 +7,7 @@ import {
   type ViewRowFragment,
 } from '../../../generated/graphql.ts'
 import { client } from '../../../ground/connection.ts'
+import { createStore } from '../../../ground/store.ts'
 import type { Refusal } from '../../../parts/form.tsx'
 import { isRefused, toRefusal } from '../../../parts/refusal.ts'
 
@@ -18,32 +19,24 @@ export interface Views {
   teams: readonly { id: string; name: string }[]
 }
 
-let views: Views = { views: [], teams: [] }
+const stored = createStore<Views>({ views: [], teams: [] })
 let wasRead = false
-const listeners = new Set<() => void>()
-
-function change(next: Views) {
-  views = next
-  for (const listener of listeners) listener()
-}
 
 async function read(): Promise<void> {
   const { savedViews, viewer } = await client.request(ListViewsDocument, {}, { attempts: Number.POSITIVE_INFINITY })
   const byName = savedViews.toSorted((a, b) => a.name.localeCompare(b.name))
-  change({ views: byName, teams: viewer.user.teams })
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  if (!wasRead) {
-    wasRead = true
-    read().catch(() => (wasRead = false))
-  }
-  return () => listeners.delete(listener)
+  stored.change({ views: byName, teams: viewer.user.teams })
 }
 
 /** Views of this user, of the user's teams, and of everyone. */
-export const useSavedViews = (): Views => useSyncExternalStore(subscribe, () => views)
+export function useSavedViews(): Views {
+  useEffect(() => {
+    if (wasRead) return
+    wasRead = true
+    read().catch(() => (wasRead = false))
+  }, [])
+  return stored.useValue()
+}
 
 export async function saveView(input: SaveViewInput): Promise<Refusal | null> {
   const { saveView: result } = await client.request(KeepViewDocument, { input }, { attempts: 1 })
