@@ -3,6 +3,14 @@ import styles from './facts.module.css'
 
 export type Fact = readonly [name: string, value: ReactNode]
 
+/** One name with its value, in a list that a page lays out itself. */
+export const NamedFact = ({ name, children }: { name: string; children: ReactNode }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+)
+
 /** React shows nothing for these. */
 const isNothing = (value: ReactNode) =>
   value == null || value === '' || value === false || (Array.isArray(value) && value.length === 0)
@@ -13,10 +21,9 @@ export const Facts = ({ facts }: { facts: readonly Fact[] }) => (
     {facts
       .filter(([, value]) => !isNothing(value))
       .map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
+        <NamedFact key={name} name={name}>
+          {value}
+        </NamedFact>
       ))}
   </dl>
 )

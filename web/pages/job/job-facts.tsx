@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
 import type { Spec } from '../../features/spec/spec-input.ts'
 import { useNow } from '../../ground/server-clock.ts'
+import { NamedFact } from '../../parts/facts.tsx'
 import { formatBytes, formatDuration, formatMoney, formatPercent, plural } from '../../parts/format.ts'
 import { nameJob } from '../../parts/server-text.ts'
 import { describeInfo } from '../../parts/states.ts'
@@ -9,13 +9,6 @@ import { Time } from '../../parts/time.tsx'
 import styles from './job.module.css'
 import { describeOutcome } from './outcome.ts'
 import type { PageJob } from './use-job.ts'
-
-const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </div>
-)
 
 /** The line below the name: progress or outcome, and where, who and when. */
 export function JobFacts({ job, spec }: { job: PageJob; spec: Spec | null }) {
@@ -26,48 +19,48 @@ export function JobFacts({ job, spec }: { job: PageJob; spec: Spec | null }) {
       {job.progress && job.stateCategory === 'ACTIVE' && <ProgressLine job={job} />}
       {job.stateCategory === 'FINAL' && <Outcome job={job} spec={spec} />}
       <dl className={styles.facts}>
-        <Fact name="Who">
+        <NamedFact name="Who">
           <Link to="/jobs" search={{ user: user.name }}>
             {user.name}
           </Link>
-        </Fact>
-        <Fact name="Where">
+        </NamedFact>
+        <NamedFact name="Where">
           <Link to="/jobs" search={{ pool: pool.name, state: 'active' }}>
             {place.filter(Boolean).join(': ') || pool.name}
           </Link>{' '}
           <span className={styles.faint}>{executor.toLowerCase()}</span>
-        </Fact>
+        </NamedFact>
         {job.capacityReservation && (
-          <Fact name="Reservation">
+          <NamedFact name="Reservation">
             <Link to="/policies/$part" params={{ part: 'reservations' }}>
               {job.capacityReservation.name}
             </Link>
-          </Fact>
+          </NamedFact>
         )}
         {job.snapshot && <Files snapshot={job.snapshot} />}
-        {spec && <Fact name="Asked">{describeAsked(spec.resources)}</Fact>}
+        {spec && <NamedFact name="Asked">{describeAsked(spec.resources)}</NamedFact>}
         {job.priority !== null && job.stateCategory === 'WAITING' && (
-          <Fact name="Priority">
+          <NamedFact name="Priority">
             {job.priority} {job.priorityOverride !== null && <span className={styles.faint}>set by a person</span>}
-          </Fact>
+          </NamedFact>
         )}
-        <Fact name="Submitted">
+        <NamedFact name="Submitted">
           <Time at={job.createdAt} />
-        </Fact>
-        {cost !== null && <Fact name="Cost">{formatMoney(cost)}</Fact>}
+        </NamedFact>
+        {cost !== null && <NamedFact name="Cost">{formatMoney(cost)}</NamedFact>}
         {job.retryOf && (
-          <Fact name="Retry of">
+          <NamedFact name="Retry of">
             <Link to="/jobs/$id" params={{ id: job.retryOf.id }}>
               {nameJob(job.retryOf)}
             </Link>
-          </Fact>
+          </NamedFact>
         )}
         {labels.map(({ key, value }) => (
-          <Fact key={key} name={key}>
+          <NamedFact key={key} name={key}>
             <Link to="/jobs" search={{ label: `${key}=${value}` }}>
               {value}
             </Link>
-          </Fact>
+          </NamedFact>
         ))}
       </dl>
     </>
@@ -78,7 +71,7 @@ export function JobFacts({ job, spec }: { job: PageJob; spec: Spec | null }) {
 function Files({ snapshot }: { snapshot: NonNullable<PageJob['snapshot']> }) {
   const { files, bytes, commit, branch, changedFiles } = snapshot
   return (
-    <Fact name="Files">
+    <NamedFact name="Files">
       {plural(files, 'file')} · {formatBytes(bytes)}{' '}
       {commit !== null && (
         <span className={styles.faint} title={`Commit ${commit}`}>
@@ -87,7 +80,7 @@ function Files({ snapshot }: { snapshot: NonNullable<PageJob['snapshot']> }) {
           {changedFiles ? ` + ${plural(changedFiles, 'changed file')}` : ''}
         </span>
       )}
-    </Fact>
+    </NamedFact>
   )
 }
 

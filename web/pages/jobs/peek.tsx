@@ -1,5 +1,5 @@
 import { Link, useNavigate } from '@tanstack/react-router'
-import { type ReactNode, useEffect } from 'react'
+import { useEffect } from 'react'
 import { confirmBulk } from '../../features/jobs/actions/confirm-bulk.tsx'
 import { retryJob } from '../../features/jobs/actions/retry-job.ts'
 import { ReasonText } from '../../features/jobs/reason-text.tsx'
@@ -12,6 +12,7 @@ import { PeekJobDocument, type PeekJobQuery } from '../../generated/graphql.ts'
 import { useQuery } from '../../ground/resource.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
+import { NamedFact } from '../../parts/facts.tsx'
 import { formatMoney, plural } from '../../parts/format.ts'
 import { FailedInline, Loading } from '../../parts/page-states.tsx'
 import { formatServerText, nameJob } from '../../parts/server-text.ts'
@@ -67,53 +68,46 @@ function Facts({ row, job }: { row: JobRow; job: PeekedJob | undefined }) {
       <Actions job={row} />
       {row.stateCategory === 'WAITING' && <Waiting row={row} job={job} />}
       <dl className={styles.facts}>
-        <Fact name="Id">
+        <NamedFact name="Id">
           <code>{row.id}</code> <CopyButton text={row.id} what="id" />
-        </Fact>
-        <Fact name="Who">
+        </NamedFact>
+        <NamedFact name="Who">
           <Link to="/jobs" search={{ user: row.user.name }}>
             {row.user.name}
           </Link>
           {row.project !== null && ` · ${row.project}`}
-        </Fact>
-        <Fact name="Where">{row.stateCategory === 'WAITING' ? row.pool.name : describePlace(row)}</Fact>
-        <Fact name="Asked">{describeRequest(row)}</Fact>
-        <Fact name="Submitted">
+        </NamedFact>
+        <NamedFact name="Where">{row.stateCategory === 'WAITING' ? row.pool.name : describePlace(row)}</NamedFact>
+        <NamedFact name="Asked">{describeRequest(row)}</NamedFact>
+        <NamedFact name="Submitted">
           <Time at={row.createdAt} />
-        </Fact>
+        </NamedFact>
         {row.currentRun.startedAt !== null && (
-          <Fact name="Ran">
+          <NamedFact name="Ran">
             <Duration from={row.currentRun.startedAt} to={row.finishedAt} />
             {job && (row.attempt > 1 || job.maxAttempts > 1) && ` · run ${row.attempt}`}
-          </Fact>
+          </NamedFact>
         )}
         {row.progress && row.stateCategory === 'ACTIVE' && (
-          <Fact name="Left">
+          <NamedFact name="Left">
             <TimeLeft job={row} />
-          </Fact>
+          </NamedFact>
         )}
-        {row.cost && <Fact name="Cost">{formatMoney(row.cost)}</Fact>}
+        {row.cost && <NamedFact name="Cost">{formatMoney(row.cost)}</NamedFact>}
         {row.labels.length > 0 && (
-          <Fact name="Labels">
+          <NamedFact name="Labels">
             {row.labels.map(({ key, value }) => (
               <Link key={key} to="/jobs" search={{ label: `${key}=${value}` }} className={styles.label}>
                 {value === '' ? key : `${key}=${value}`}
               </Link>
             ))}
-          </Fact>
+          </NamedFact>
         )}
       </dl>
       {job?.logs && job.logs.lines.length > 0 && <LastLines id={row.id} lines={job.logs.lines} />}
     </>
   )
 }
-
-const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </div>
-)
 
 function Actions({ job }: { job: JobRow }) {
   const navigate = useNavigate()

@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router'
 import { Circle, CircleCheck } from 'lucide-react'
-import type { ReactNode } from 'react'
 import { JobLink, ReasonText } from '../../../features/jobs/reason-text.tsx'
 import { describeEstimate } from '../../../features/jobs/rows/describe-estimate.ts'
 import type { Spec } from '../../../features/spec/spec-input.ts'
 import { type GateCode, PoolNodesDocument } from '../../../generated/graphql.ts'
 import { useQuery } from '../../../ground/resource.ts'
 import { useNow } from '../../../ground/server-clock.ts'
+import { NamedFact } from '../../../parts/facts.tsx'
 import { formatBytes, formatClock, formatCount, plural } from '../../../parts/format.ts'
 import { formatServerText } from '../../../parts/server-text.ts'
 import { StateGlyph } from '../../../parts/state-glyph.tsx'
@@ -45,13 +45,6 @@ export function WhyItWaits({ job, spec }: { job: PageJob; spec: Spec | null }) {
   )
 }
 
-const Figure = ({ name, children }: { name: string; children: ReactNode }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </div>
-)
-
 function Estimate({ job: { scheduling, position, pool } }: { job: PageJob }) {
   const nowMs = useNow()
   const estimate = scheduling?.estimatedStart
@@ -59,15 +52,15 @@ function Estimate({ job: { scheduling, position, pool } }: { job: PageJob }) {
   return (
     <div>
       <dl className={styles.numbers}>
-        <Figure name="Starts">{(estimate && describeEstimate(estimate, nowMs)) ?? 'no estimate'}</Figure>
-        {position !== null && <Figure name="Position">{formatCount(position)}</Figure>}
+        <NamedFact name="Starts">{(estimate && describeEstimate(estimate, nowMs)) ?? 'no estimate'}</NamedFact>
+        {position !== null && <NamedFact name="Position">{formatCount(position)}</NamedFact>}
         {position !== null && (
-          <Figure name="Ahead">
+          <NamedFact name="Ahead">
             <Link to="/workload/$pool" params={{ pool: pool.name }} className={styles.link}>
               {scheduling?.positionIsExact === false && 'about '}
               {plural(scheduling?.jobsAhead ?? 0, 'job')}
             </Link>
-          </Figure>
+          </NamedFact>
         )}
       </dl>
       {estimate && (
