@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { findGroups, groupAround, type Mark, readMarks, toGroupName } from '../../web/features/log/groups.ts'
-import { hideGroups } from '../../web/features/log/hide-groups.ts'
-import { buildRows } from '../../web/features/log/rows.ts'
-import { drawTicks } from '../../web/features/log/ticks.ts'
+import { buildRows, drawTicks, hideGroups } from '../../web/features/log/rows.ts'
 
 const marksOf = (...lines: [number, string][]) => readMarks(lines.map(([line, text]) => ({ line, text })))
 

@@ -6,7 +6,7 @@ import { formatElapsed } from '../../web/features/log/line-time.ts'
 import { LogLines } from '../../web/features/log/log-lines.ts'
 import { findMatch, nothingFound, searchLog, splitMatches, toHighlighter } from '../../web/features/log/log-search.ts'
 import { formatRange, parseRange, parseTarget } from '../../web/features/log/range.ts'
-import { buildRows } from '../../web/features/log/rows.ts'
+import { buildRows, drawTicks } from '../../web/features/log/rows.ts'
 import {
   barLength,
   barPxMax,
@@ -16,7 +16,6 @@ import {
   toPlace,
   toScrollTop,
 } from '../../web/features/log/scroller.ts'
-import { drawTicks } from '../../web/features/log/ticks.ts'
 import { until } from '../support/until.ts'
 
 describe('a line of a terminal', () => {

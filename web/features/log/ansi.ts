@@ -38,7 +38,6 @@ const pieces =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters of a terminal
   /\x1b\[([\d;]*)m|\x1b\]8;[^;\x07\x1b]*;([^\x07\x1b]*)(?:\x07|\x1b\\)|\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|.|$)|[\b]|[^\x1b\b]+/gs
 
-/** Characters that a page does not show, or that change the direction of the text behind them. */
 /** A line of more spans is a picture, not text: the rest has one look. */
 const spansMax = 400
 

@@ -5,14 +5,17 @@ export const nextTimes = { OFF: 'EXACT', EXACT: 'RELATIVE', RELATIVE: 'OFF' } as
   Settings['logTimes']
 >
 
-const two = (value: number) => String(value).padStart(2, '0')
-const three = (value: number) => String(value).padStart(3, '0')
+const exactClock = new Intl.DateTimeFormat('en-GB', {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  fractionalSecondDigits: 3,
+})
 
 /** "14:02:11.004" in the zone of the reader. */
-export function formatLineTime(atMs: number): string {
-  const at = new Date(atMs)
-  return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}.${three(at.getMilliseconds())}`
-}
+export const formatLineTime = (atMs: number): string => exactClock.format(atMs)
+
+const two = (value: number) => String(value).padStart(2, '0')
 
 const secondMs = 1_000
 const minuteMs = 60 * secondMs

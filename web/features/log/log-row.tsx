@@ -85,15 +85,7 @@ function GroupHead(props: LogRowProps & { line: Line }) {
   const fold = () => onFold(number)
   return (
     <>
-      <button
-        type="button"
-        className={styles.fold}
-        aria-expanded={isGroupOpen}
-        aria-label={`Group ${toPlainText(name)}`}
-        onClick={fold}
-      >
-        {isGroupOpen ? '▾' : '▸'}
-      </button>
+      <FoldButton isOpen={isGroupOpen} label={`Group ${toPlainText(name)}`} onClick={fold} />
       {/* The button does the same for keys. */}
       {/* biome-ignore lint/a11y: the button before it does the same */}
       <span className={styles.group} onClick={fold}>
@@ -103,6 +95,12 @@ function GroupHead(props: LogRowProps & { line: Line }) {
     </>
   )
 }
+
+const FoldButton = ({ isOpen, label, onClick }: { isOpen: boolean; label: string; onClick: () => void }) => (
+  <button type="button" className={styles.fold} aria-expanded={isOpen} aria-label={label} onClick={onClick}>
+    {isOpen ? '▾' : '▸'}
+  </button>
+)
 
 function LineText({ number, line, isOpen, highlighter, onToggle }: LogRowProps & { line: Line }) {
   const isJson = isJsonLine(line.text)
@@ -114,17 +112,7 @@ function LineText({ number, line, isOpen, highlighter, onToggle }: LogRowProps &
   const toggle = () => onToggle(number)
   return (
     <>
-      {isJson && (
-        <button
-          type="button"
-          className={styles.fold}
-          aria-expanded={isOpen}
-          aria-label={`Format line ${number}`}
-          onClick={toggle}
-        >
-          {isOpen ? '▾' : '▸'}
-        </button>
-      )}
+      {isJson && <FoldButton isOpen={isOpen} label={`Format line ${number}`} onClick={toggle} />}
       <span className={styles.content}>
         <span className={styles.text} data-text>
           {spans.map((span, i) => (

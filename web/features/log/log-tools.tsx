@@ -1,10 +1,10 @@
 import { ArrowDownToLine, Clock, Download, WrapText } from 'lucide-react'
 import { useRef, useState } from 'react'
-import type { DownloadFormat } from '../../generated/graphql.ts'
 import { serverNowMs } from '../../ground/server-clock.ts'
 import { changeSettings, useSettings } from '../../ground/settings.ts'
 import { Button } from '../../parts/button.tsx'
 import { MenuButton } from '../../parts/menu-button.tsx'
+import { downloadLog } from './download.ts'
 import { allStreams } from './line-store.ts'
 import { nextTimes } from './line-time.ts'
 import styles from './log-tools.module.css'
@@ -20,15 +20,16 @@ interface LogToolsProps {
   filter: StreamFilter
   place: Place
   isLive: boolean
-  onDownload: (format: DownloadFormat) => void
+  jobId: string
+  run: number
 }
 
-export function LogTools({ finder, filter, place, isLive, onDownload }: LogToolsProps) {
+export function LogTools({ finder, filter, place, isLive, jobId, run }: LogToolsProps) {
   const { isFollowing, follow, jump } = place
   const downloads = [
-    { text: 'Plain text', detail: 'without colours', run: () => onDownload('PLAIN') },
-    { text: 'As printed', detail: 'with colours', run: () => onDownload('RAW') },
-    { text: 'JSON lines', detail: 'with times, streams and gaps', run: () => onDownload('JSONL') },
+    { text: 'Plain text', detail: 'without colours', run: () => void downloadLog(jobId, run, 'PLAIN') },
+    { text: 'As printed', detail: 'with colours', run: () => void downloadLog(jobId, run, 'RAW') },
+    { text: 'JSON lines', detail: 'with times, streams and gaps', run: () => void downloadLog(jobId, run, 'JSONL') },
   ]
   return (
     <div className={styles.tools} role="toolbar" aria-label="Log">

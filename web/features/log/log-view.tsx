@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react'
-import type { DownloadFormat, RunRowFragment } from '../../generated/graphql.ts'
+import type { RunRowFragment } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
 import { beforeNextPicture } from '../../ground/next-picture.ts'
 import { serverNowMs } from '../../ground/server-clock.ts'
@@ -24,7 +24,6 @@ interface LogViewProps {
   jobId: string
   run: Pick<RunRowFragment, 'number' | 'startedAt'> & Partial<Pick<RunRowFragment, 'logLines'>>
   isEnded: boolean
-  onDownload: (format: DownloadFormat) => void
 }
 
 const rowPx = 18
@@ -52,7 +51,7 @@ export function LogView(props: LogViewProps) {
   return lines ? <Lines {...props} lines={lines} /> : <Loading />
 }
 
-function Lines({ lines, jobId, run, isEnded, onDownload }: LogViewProps & { lines: LogLines }) {
+function Lines({ lines, jobId, run, isEnded }: LogViewProps & { lines: LogLines }) {
   const state = useSyncExternalStore(lines.subscribe, lines.state)
   const { logWraps } = useSettings()
   const filter = useStreamFilter({ jobId, run: run.number, lines })
@@ -92,7 +91,7 @@ function Lines({ lines, jobId, run, isEnded, onDownload }: LogViewProps & { line
   return (
     <section className={styles.view} aria-label="Log">
       {state.failure && <FailedInline failure={state.failure} onRetry={() => lines.start()} />}
-      <LogTools finder={finder} filter={filter} place={place} isLive={!state.isFinal} onDownload={onDownload} />
+      <LogTools finder={finder} filter={filter} place={place} isLive={!state.isFinal} jobId={jobId} run={run.number} />
       <div className={styles.frame}>
         <div
           ref={scroller.box}

@@ -1,8 +1,7 @@
 import { type MouseEvent, useMemo } from 'react'
 import type { Found } from './log-search.ts'
-import type { Rows } from './rows.ts'
+import { drawTicks, type Rows } from './rows.ts'
 import styles from './tick-strip.module.css'
-import { drawTicks } from './ticks.ts'
 
 interface TickStripProps {
   rows: Rows

@@ -1,8 +1,7 @@
-import { type RefObject, useMemo, useRef, useState } from 'react'
+import { type RefObject, useEffect, useMemo, useRef, useState } from 'react'
 import type { LogLines } from './log-lines.ts'
-import { errorQuery, type Found, type Query, toHighlighter } from './log-search.ts'
+import { errorQuery, type Found, findMatch, type Query, toHighlighter } from './log-search.ts'
 import { useLogSearch } from './use-log-search.ts'
-import { useMoves } from './use-moves.ts'
 
 export interface Finder {
   field: RefObject<HTMLInputElement | null>
@@ -68,6 +67,56 @@ export function useFinder({ jobId, run, lines, streams, findsErrors, goTo, from 
     moveError: (direction) => {
       setWantsErrors(true)
       troubles.move(direction)
+    },
+  }
+}
+
+type Direction = 1 | -1
+
+interface MovesOptions {
+  found: Found | null
+  /** The line of the match that is shown. */
+  current: number | null
+  /** The first line in sight. */
+  from: number
+  show: (line: number) => void
+}
+
+interface Moves {
+  /** Goes to the next match, also if the search has yet to find it. */
+  move: (direction: Direction) => void
+  /** Goes to the first match of the next search. */
+  expectFirst: () => void
+}
+
+/** Moves from match to match. A move that the search cannot answer yet waits for its result. */
+function useMoves({ found, current, from, show }: MovesOptions): Moves {
+  const waiting = useRef<Direction[]>([])
+  const expectsFirst = useRef(false)
+  const settle = () => {
+    let line: number | undefined
+    for (let [direction] = waiting.current; found && direction; [direction] = waiting.current) {
+      const next = findMatch(found, line ?? current ?? from - direction, direction)
+      if (next === 'UNKNOWN') break
+      waiting.current.shift()
+      expectsFirst.current = false
+      line = next ?? line
+    }
+    if (line !== undefined) show(line)
+  }
+  // Not for a change of the place: a move waits for a result alone.
+  useEffect(settle, [found])
+  return {
+    move: (direction) => {
+      // The reader has seen no match yet, and asks for the first one.
+      if (expectsFirst.current) waiting.current = []
+      expectsFirst.current = false
+      waiting.current.push(direction)
+      settle()
+    },
+    expectFirst: () => {
+      waiting.current = [1]
+      expectsFirst.current = true
     },
   }
 }

@@ -2,9 +2,9 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { FindGroupsDocument, type FindGroupsQueryVariables } from '../../generated/graphql.ts'
 import { client } from '../../ground/connection.ts'
 import { findGroups, type Group, groupAround, type Mark, markQuery, readMarks } from './groups.ts'
-import { hideGroups } from './hide-groups.ts'
 import type { LogLines } from './log-lines.ts'
-import type { Rows } from './rows.ts'
+import { hideGroups, type Rows } from './rows.ts'
+import { awaitGrowth } from './use-log-search.ts'
 
 export interface LogGroups {
   rows: Rows
@@ -27,7 +27,6 @@ interface FoldedLog {
 
 const marksMax = 100_000
 const marksPerRequest = 1_000
-const growthMs = 1_000
 
 async function searchMarks({ jobId, run }: FoldedLog, from: string | null, signal: AbortSignal) {
   const matches: { line: number; text: string }[] = []
@@ -52,27 +51,21 @@ function useMarks(log: FoldedLog): readonly Mark[] | null {
     if (!isOn) return undefined
     const leave = new AbortController()
     const found = new Map<number, string>()
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const read = async (from: string | null) => {
-      const { lineCount, isFinal } = lines.state()
-      const { matches, cursor } = await searchMarks(log, from, leave.signal)
-      const known = found.size
-      for (const { line, text } of matches) found.set(line, text)
-      if (found.size > known) setMarks(readMarks([...found].map(([line, text]) => ({ line, text }))))
-      if (!isFinal && found.size < marksMax) awaitGrowth(lineCount, cursor)
+    const read = async () => {
+      let from: string | null = null
+      let lineCount = 0
+      do {
+        lineCount = lines.state().lineCount
+        const { matches, cursor } = await searchMarks(log, from, leave.signal)
+        const known = found.size
+        for (const { line, text } of matches) found.set(line, text)
+        if (found.size > known) setMarks(readMarks([...found].map(([line, text]) => ({ line, text }))))
+        from = cursor
+      } while (found.size < marksMax && (await awaitGrowth(lines, lineCount, leave.signal)))
     }
     // A log whose groups cannot be read is shown whole.
-    const start = (from: string | null) => void read(from).catch(() => undefined)
-    const awaitGrowth = (lineCount: number, cursor: string | null) => {
-      const state = lines.state()
-      const hasChanged = state.lineCount > lineCount || state.isFinal
-      timer = setTimeout(() => (hasChanged ? start(cursor) : awaitGrowth(lineCount, cursor)), growthMs)
-    }
-    start(null)
-    return () => {
-      clearTimeout(timer)
-      leave.abort()
-    }
+    read().catch(() => undefined)
+    return () => leave.abort()
   }, [jobId, run, lines, isOn])
   return marks
 }

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react'
 import { client } from '../../ground/connection.ts'
+import { sleepUntilReturn } from '../../ground/server-return.ts'
 import type { LogLines } from './log-lines.ts'
 import { type Found, type Query, searchLog } from './log-search.ts'
 
@@ -12,6 +13,17 @@ interface SearchedLog {
   lines: LogLines
 }
 
+/** Waits until a log has more than so many lines; false: it has ended with them. */
+export async function awaitGrowth(lines: LogLines, lineCount: number, signal: AbortSignal): Promise<boolean> {
+  for (;;) {
+    const state = lines.state()
+    const hasGrown = state.lineCount > lineCount
+    if (!hasGrown && state.isFinal) return false
+    await sleepUntilReturn(growthMs, signal)
+    if (hasGrown) return true
+  }
+}
+
 /** Searches while the reader types, and what a live log has printed since; null: no query. */
 export function useLogSearch({ jobId, run, lines }: SearchedLog, query: Query | null): Found | null {
   const [found, setFound] = useState<Found | null>(null)
@@ -22,28 +34,21 @@ export function useLogSearch({ jobId, run, lines }: SearchedLog, query: Query | 
     if (!query) return undefined
     const leave = new AbortController()
     const { signal } = leave
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const search = async (before?: Found) => {
-      const { lineCount } = lines.state()
-      let found = before
-      for await (const step of searchLog({ client, jobId, run, query, signal, before })) {
-        found = step
-        setFound(step)
-      }
-      if (found?.isComplete && !found.failure) awaitGrowth(found, lineCount)
+    const search = async () => {
+      let found: Found | undefined
+      let lineCount = 0
+      await sleepUntilReturn(pauseMs, signal)
+      do {
+        lineCount = lines.state().lineCount
+        for await (const step of searchLog({ client, jobId, run, query, signal, before: found })) {
+          found = step
+          setFound(step)
+        }
+      } while (found?.isComplete && !found.failure && (await awaitGrowth(lines, lineCount, signal)))
     }
-    const awaitGrowth = (found: Found, lineCount: number) => {
-      if (signal.aborted) return
-      const state = lines.state()
-      const hasGrown = state.lineCount > lineCount
-      if (!hasGrown && state.isFinal) return
-      timer = setTimeout(() => (hasGrown ? void search(found) : awaitGrowth(found, lineCount)), growthMs)
-    }
-    timer = setTimeout(() => void search(), pauseMs)
-    return () => {
-      clearTimeout(timer)
-      leave.abort()
-    }
+    // Only the end of the view interrupts it.
+    search().catch(() => undefined)
+    return () => leave.abort()
   }, [jobId, run, lines, key])
   return found
 }

@@ -1,5 +1,4 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { downloadLog } from '../../features/log/download.ts'
 import { LogView } from '../../features/log/log-view.tsx'
 import type { Spec } from '../../features/spec/spec-input.ts'
 import type { JobAction } from '../../generated/graphql.ts'
@@ -117,7 +116,6 @@ function LogPart({ job, spec, run }: { job: PageJob; spec: Spec | null; run: num
           jobId={job.id}
           run={job.runs.nodes.find(({ number }) => number === run) ?? job.currentRun}
           isEnded={job.stateCategory === 'FINAL'}
-          onDownload={(format) => void downloadLog(job.id, run, format)}
         />
       )}
     </>
