@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { filterKeys } from '../features/jobs/filter/filter-text.ts'
 import { markSeen } from '../features/jobs/rows/seen-jobs.ts'
 import { baseUrl } from '../ground/connection.ts'
@@ -31,149 +32,66 @@ const readTexts =
       [Name in Key]?: string | undefined
     }
 
-const overview = createRoute({
-  getParentRoute: () => root,
-  path: '/',
-  validateSearch: readTexts('rows'),
-  component: lazyRouteComponent(() => loadPart(() => import('../pages/overview/overview.tsx')), 'OverviewPage'),
-})
+/** A page below the shell, whose code is loaded when it is opened. */
+const page = <const Path extends string, Search, Name extends string>(
+  path: Path,
+  validateSearch: (search: Record<string, unknown>) => Search,
+  load: () => Promise<Record<Name, () => ReactNode>>,
+  name: Name,
+) =>
+  createRoute({
+    getParentRoute: () => root,
+    path,
+    validateSearch,
+    component: lazyRouteComponent(() => loadPart(load), name),
+  })
 
-const jobsRoute = createRoute({
-  getParentRoute: () => root,
-  path: '/jobs',
-  validateSearch: readTexts(...filterKeys, 'text', 'order', 'group', 'peek'),
-  component: lazyRouteComponent(() => loadPart(() => import('../pages/jobs/jobs.tsx')), 'JobsPage'),
-})
-
+/** For a page without parameters of its own. */
+const noTexts = (search: Record<string, unknown>): Record<never, string> => search
+const readJobsTexts = readTexts(...filterKeys, 'text', 'order', 'group', 'peek')
 /** The run, a moment and the streams of its log, the language of the spec, and the artifact that is open. */
 const readJobTexts = readTexts('run', 'at', 'streams', 'as', 'open')
 
-const job = createRoute({
-  getParentRoute: () => root,
-  path: '/jobs/$id',
-  validateSearch: readJobTexts,
-  component: lazyRouteComponent(() => loadPart(() => import('../pages/job/job.tsx')), 'JobPage'),
-})
+const loadJob = () => import('../pages/job/job.tsx')
+const loadWorkload = () => import('../pages/workload/workload.tsx')
+const loadCluster = () => import('../pages/cluster/cluster.tsx')
+const readPolicies = readTexts('open', 'pool', 'scope', 'type', 'action', 'key')
+const readPeople = readTexts('text', 'open', 'order', 'level', 'team', 'status', 'user')
+const readAudit = readTexts('operation', 'actor', 'object', 'since', 'until', 'entry')
 
-const jobTab = createRoute({
-  getParentRoute: () => root,
-  path: '/jobs/$id/$tab',
-  validateSearch: readJobTexts,
-  component: lazyRouteComponent(() => loadPart(() => import('../pages/job/job.tsx')), 'JobPage'),
-})
-
-const submit = createRoute({
-  getParentRoute: () => root,
-  path: '/jobs/new',
-  validateSearch: readTexts('from', 'view'),
-  component: lazyRouteComponent(() => loadPart(() => import('../pages/submit/submit.tsx')), 'SubmitPage'),
-})
-
-const compare = createRoute({
-  getParentRoute: () => root,
-  path: '/jobs/compare',
-  validateSearch: readTexts('ids', 'with'),
-  component: lazyRouteComponent(() => loadPart(() => import('../pages/compare/compare.tsx')), 'ComparePage'),
-})
-
-const sweep = createRoute({
-  getParentRoute: () => root,
-  path: '/sweeps/$key/$value',
-  validateSearch: readTexts('x', 'y', 'by', 'metric', 'best'),
-  component: lazyRouteComponent(() => loadPart(() => import('../pages/sweep/sweep.tsx')), 'SweepPage'),
-})
-
-const approvals = createRoute({
-  getParentRoute: () => root,
-  path: '/approvals',
-  validateSearch: readTexts('tab', 'rule', 'user', 'approval'),
-  component: lazyRouteComponent(() => loadPart(() => import('../pages/approvals/approvals.tsx')), 'ApprovalsPage'),
-})
-
-const workload = createRoute({
-  getParentRoute: () => root,
-  path: '/workload',
-  component: lazyRouteComponent(() => loadPart(() => import('../pages/workload/workload.tsx')), 'WorkloadPage'),
-})
-
-const poolWorkload = createRoute({
-  getParentRoute: () => root,
-  path: '/workload/$pool',
-  validateSearch: readTexts('view', 'span', 'reason', 'rows'),
-  component: lazyRouteComponent(() => loadPart(() => import('../pages/workload/workload.tsx')), 'WorkloadPage'),
-})
-
-const cluster = createRoute({
-  getParentRoute: () => root,
-  path: '/cluster',
-  component: lazyRouteComponent(() => loadPart(() => import('../pages/cluster/cluster.tsx')), 'ClusterPage'),
-})
-
-const poolCluster = createRoute({
-  getParentRoute: () => root,
-  path: '/cluster/$pool',
-  validateSearch: readTexts('node', 'fits', 'color', 'view'),
-  component: lazyRouteComponent(() => loadPart(() => import('../pages/cluster/cluster.tsx')), 'ClusterPage'),
-})
-
-const usage = createRoute({
-  getParentRoute: () => root,
-  path: '/usage',
-  validateSearch: readTexts('from', 'to', 'by', 'pool'),
-  component: lazyRouteComponent(() => loadPart(() => import('../pages/usage/usage.tsx')), 'UsagePage'),
-})
-
-const people = createRoute({
-  getParentRoute: () => root,
-  path: '/people/$part',
-  validateSearch: readTexts('text', 'open', 'order', 'level', 'team', 'status', 'user'),
-  component: lazyRouteComponent(() => loadPart(() => import('../pages/people/people.tsx')), 'PeoplePage'),
-})
-
-const secrets = createRoute({
-  getParentRoute: () => root,
-  path: '/secrets',
-  validateSearch: readTexts('open', 'team'),
-  component: lazyRouteComponent(() => loadPart(() => import('../pages/secrets/secrets.tsx')), 'SecretsPage'),
-})
-
-const policies = createRoute({
-  getParentRoute: () => root,
-  path: '/policies/$part',
-  validateSearch: readTexts('open', 'pool', 'scope', 'type', 'action', 'key'),
-  component: lazyRouteComponent(() => loadPart(() => import('../pages/policies/policies.tsx')), 'PoliciesPage'),
-})
-
-const audit = createRoute({
-  getParentRoute: () => root,
-  path: '/audit',
-  validateSearch: readTexts('operation', 'actor', 'object', 'since', 'until', 'entry'),
-  component: lazyRouteComponent(() => loadPart(() => import('../pages/audit/audit.tsx')), 'AuditPage'),
-})
-
-const settings = createRoute({
-  getParentRoute: () => root,
-  path: '/settings',
-  component: lazyRouteComponent(() => loadPart(() => import('../pages/settings/settings.tsx')), 'SettingsPage'),
-})
-
-const about = createRoute({
-  getParentRoute: () => root,
-  path: '/about',
-  component: lazyRouteComponent(() => loadPart(() => import('../pages/about/about.tsx')), 'AboutPage'),
-})
-
-const logIn = createRoute({
-  getParentRoute: () => root,
-  path: '/login',
-  component: LogInPage,
-})
-
-const logInReturn = createRoute({
-  getParentRoute: () => root,
-  path: '/login/return',
-  component: LogInPage,
-})
+const routes = [
+  page('/', readTexts('rows'), () => import('../pages/overview/overview.tsx'), 'OverviewPage'),
+  page('/jobs', readJobsTexts, () => import('../pages/jobs/jobs.tsx'), 'JobsPage'),
+  page('/jobs/$id', readJobTexts, loadJob, 'JobPage'),
+  page('/jobs/$id/$tab', readJobTexts, loadJob, 'JobPage'),
+  page('/jobs/new', readTexts('from', 'view'), () => import('../pages/submit/submit.tsx'), 'SubmitPage'),
+  page('/jobs/compare', readTexts('ids', 'with'), () => import('../pages/compare/compare.tsx'), 'ComparePage'),
+  page(
+    '/sweeps/$key/$value',
+    readTexts('x', 'y', 'by', 'metric', 'best'),
+    () => import('../pages/sweep/sweep.tsx'),
+    'SweepPage',
+  ),
+  page(
+    '/approvals',
+    readTexts('tab', 'rule', 'user', 'approval'),
+    () => import('../pages/approvals/approvals.tsx'),
+    'ApprovalsPage',
+  ),
+  page('/workload', noTexts, loadWorkload, 'WorkloadPage'),
+  page('/workload/$pool', readTexts('view', 'span', 'reason', 'rows'), loadWorkload, 'WorkloadPage'),
+  page('/cluster', noTexts, loadCluster, 'ClusterPage'),
+  page('/cluster/$pool', readTexts('node', 'fits', 'color', 'view'), loadCluster, 'ClusterPage'),
+  page('/usage', readTexts('from', 'to', 'by', 'pool'), () => import('../pages/usage/usage.tsx'), 'UsagePage'),
+  page('/people/$part', readPeople, () => import('../pages/people/people.tsx'), 'PeoplePage'),
+  page('/secrets', readTexts('open', 'team'), () => import('../pages/secrets/secrets.tsx'), 'SecretsPage'),
+  page('/policies/$part', readPolicies, () => import('../pages/policies/policies.tsx'), 'PoliciesPage'),
+  page('/audit', readAudit, () => import('../pages/audit/audit.tsx'), 'AuditPage'),
+  page('/settings', noTexts, () => import('../pages/settings/settings.tsx'), 'SettingsPage'),
+  page('/about', noTexts, () => import('../pages/about/about.tsx'), 'AboutPage'),
+  createRoute({ getParentRoute: () => root, path: '/login', component: LogInPage }),
+  createRoute({ getParentRoute: () => root, path: '/login/return', component: LogInPage }),
+] as const
 
 /** Plain `key=value` pairs, as people read and write them. */
 const parseSearch = (text: string): Record<string, string> => Object.fromEntries(new URLSearchParams(text))
@@ -188,29 +106,7 @@ function stringifySearch(search: Record<string, unknown>): string {
 }
 
 export const router = createRouter({
-  routeTree: root.addChildren([
-    overview,
-    jobsRoute,
-    job,
-    jobTab,
-    submit,
-    compare,
-    sweep,
-    approvals,
-    workload,
-    poolWorkload,
-    cluster,
-    poolCluster,
-    usage,
-    people,
-    secrets,
-    policies,
-    audit,
-    settings,
-    about,
-    logIn,
-    logInReturn,
-  ]),
+  routeTree: root.addChildren(routes),
   basepath: new URL(baseUrl).pathname,
   parseSearch,
   stringifySearch,
