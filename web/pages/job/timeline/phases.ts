@@ -23,36 +23,24 @@ interface JobTimes {
   finishedAt: string | null
 }
 
-const ms = (at: string) => Date.parse(at)
-
-/** The phases of all runs, in order and without gaps between them. */
+/** The phases of all runs, in order and without gaps between them. Before the first run a job may wait for an approval. */
 export function listPhases(job: JobTimes, runs: readonly RunTimes[]): readonly Phase[] {
   return runs.flatMap((run, i) => {
-    const next = runs[i + 1]
-    const end = run.finishedAt ?? (next ? next.createdAt : job.finishedAt)
-    return run.number === 1 ? [...listFirst(job, run, end), ...listLater(run, end)] : listRun(run, run.createdAt, end)
+    const { scheduledAt, startedAt } = run
+    const end = run.finishedAt ?? runs[i + 1]?.createdAt ?? job.finishedAt
+    const isFirst = run.number === 1
+    return [
+      ...makePhase('BLOCKED', run, isFirst ? job.createdAt : null, job.queuedAt ?? end),
+      ...makePhase('QUEUED', run, isFirst ? job.queuedAt : run.createdAt, scheduledAt ?? end),
+      ...makePhase('STARTING', run, scheduledAt, startedAt ?? end),
+      ...makePhase('RUNNING', run, startedAt, end),
+    ]
   })
 }
 
-/** Before the first run a job may wait for an approval. */
-function listFirst({ createdAt, queuedAt }: JobTimes, run: RunTimes, end: string | null): Phase[] {
-  const blocked = queuedAt === createdAt ? [] : makePhase('BLOCKED', run, [createdAt, queuedAt ?? end])
-  return [...blocked, ...(queuedAt === null ? [] : makePhase('QUEUED', run, [queuedAt, run.scheduledAt ?? end]))]
-}
-
-const listRun = (run: RunTimes, queuedAt: string, end: string | null) => [
-  ...makePhase('QUEUED', run, [queuedAt, run.scheduledAt ?? end]),
-  ...listLater(run, end),
-]
-
-function listLater(run: RunTimes, end: string | null): Phase[] {
-  const { scheduledAt, startedAt } = run
-  const starting = scheduledAt === null ? [] : makePhase('STARTING', run, [scheduledAt, startedAt ?? end])
-  return [...starting, ...(startedAt === null ? [] : makePhase('RUNNING', run, [startedAt, end]))]
-}
-
-/** None if it took no time. */
-function makePhase(state: JobState, run: RunTimes, [from, to]: [string, string | null]): Phase[] {
-  if (to !== null && ms(to) <= ms(from)) return []
-  return [{ state, run: run.number, fromMs: ms(from), toMs: to === null ? null : ms(to) }]
+/** None if it did not begin or took no time. `to`: null: it goes on. */
+function makePhase(state: JobState, { number: run }: RunTimes, from: string | null, to: string | null): Phase[] {
+  if (from === null) return []
+  const [fromMs, toMs] = [Date.parse(from), to === null ? null : Date.parse(to)]
+  return toMs !== null && toMs <= fromMs ? [] : [{ state, run, fromMs, toMs }]
 }
