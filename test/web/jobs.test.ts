@@ -76,7 +76,7 @@ it('dialogs name the effect and the command', () => {
 
 const columns = ['state', 'name', 'who', 'where', 'cost'].map((key, i) => ({
   key,
-  widthMin: 100,
+  track: 'minmax(100px, 1fr)',
   rank: [0, 0, 2, 1, 3][i] as number,
 }))
 

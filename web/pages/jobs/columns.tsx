@@ -10,14 +10,13 @@ import { Duration, Time } from '../../parts/time.tsx'
 export interface JobColumn {
   key: string
   title: string
-  /** Width of its track, and the least width in pixels. */
+  /** The width of its track; the first number is the least width in pixels. */
   track: string
-  widthMin: number
   /** Where the page is narrow, columns with the highest number leave first; 0: never. */
   rank: number
   isNumber?: boolean
-  /** Shown unless the reader chose otherwise. */
-  isDefault: boolean
+  /** Shown only if the reader chose so. */
+  isOptional?: boolean
   cell: (job: JobRow) => ReactNode
   /** The whole text on hover. */
   hint?: (job: JobRow) => string
@@ -29,36 +28,28 @@ export const columns: readonly JobColumn[] = [
     key: 'state',
     title: 'State',
     track: 'minmax(136px, 150px)',
-    widthMin: 136,
     rank: 0,
-    isDefault: true,
     cell: (job) => <StateChip state={job.state} fraction={job.progress?.fraction} detail={describeProgress(job)} />,
   },
   {
     key: 'name',
     title: 'Name',
     track: 'minmax(200px, 1fr)',
-    widthMin: 200,
     rank: 0,
-    isDefault: true,
     cell: () => null,
   },
   {
     key: 'who',
     title: 'Who',
     track: 'minmax(56px, 80px)',
-    widthMin: 56,
     rank: 5,
-    isDefault: true,
     cell: (job) => job.user.name,
   },
   {
     key: 'where',
     title: 'Where, or why it waits',
     track: 'minmax(140px, 280px)',
-    widthMin: 140,
     rank: 2,
-    isDefault: true,
     cell: abridgePlace,
     hint: describePlace,
   },
@@ -66,9 +57,7 @@ export const columns: readonly JobColumn[] = [
     key: 'asked',
     title: 'Asked',
     track: 'minmax(112px, 140px)',
-    widthMin: 112,
     rank: 4,
-    isDefault: true,
     cell: describeRequest,
     hint: describeRequest,
   },
@@ -76,27 +65,24 @@ export const columns: readonly JobColumn[] = [
     key: 'pool',
     title: 'Pool',
     track: 'minmax(64px, 110px)',
-    widthMin: 64,
     rank: 9,
-    isDefault: false,
+    isOptional: true,
     cell: (job) => job.pool.name,
   },
   {
     key: 'project',
     title: 'Project',
     track: 'minmax(64px, 120px)',
-    widthMin: 64,
     rank: 10,
-    isDefault: false,
+    isOptional: true,
     cell: (job) => job.project,
   },
   {
     key: 'labels',
     title: 'Labels',
     track: 'minmax(110px, 240px)',
-    widthMin: 110,
     rank: 11,
-    isDefault: false,
+    isOptional: true,
     cell: describeLabels,
     hint: describeLabels,
   },
@@ -104,66 +90,55 @@ export const columns: readonly JobColumn[] = [
     key: 'priority',
     title: 'Priority',
     track: '56px',
-    widthMin: 56,
     rank: 12,
     isNumber: true,
-    isDefault: false,
+    isOptional: true,
     cell: (job) => job.priority,
   },
   {
     key: 'submitted',
     title: 'Submitted',
     track: '84px',
-    widthMin: 84,
     rank: 7,
     isNumber: true,
-    isDefault: true,
     cell: (job) => <Time at={job.createdAt} />,
   },
   {
     key: 'waited',
     title: 'Waited',
     track: '84px',
-    widthMin: 84,
     rank: 6,
     isNumber: true,
-    isDefault: true,
     cell: (job) => <Waited job={job} />,
   },
   {
     key: 'ran',
     title: 'Ran',
     track: '88px',
-    widthMin: 88,
     rank: 1,
     isNumber: true,
-    isDefault: true,
     cell: (job) => job.currentRun.startedAt && <Duration from={job.currentRun.startedAt} to={job.finishedAt} />,
   },
   {
     key: 'ends',
     title: 'Ends or starts',
     track: '104px',
-    widthMin: 104,
     rank: 3,
     isNumber: true,
-    isDefault: true,
     cell: (job) => <EndsOrStarts job={job} />,
   },
   {
     key: 'cost',
     title: 'Cost',
     track: '80px',
-    widthMin: 80,
     rank: 8,
     isNumber: true,
-    isDefault: true,
     cell: (job) => job.cost && formatMoney(job.cost),
   },
 ]
 
 /** Keys of the columns that are shown unless the reader chose otherwise. */
-export const defaultColumns: readonly string[] = columns.filter(({ isDefault }) => isDefault).map(({ key }) => key)
+export const defaultColumns: readonly string[] = columns.filter(({ isOptional }) => !isOptional).map(({ key }) => key)
 
 function describeProgress(job: JobRow): string | null {
   const fraction = job.progress?.fraction ?? null

@@ -1,7 +1,7 @@
 interface FittedColumn {
   key: string
-  /** Least width in pixels. */
-  widthMin: number
+  /** As CSS writes it; the first number is the least width in pixels. */
+  track: string
   /** Columns with the highest number leave first; 0: never. */
   rank: number
 }
@@ -17,7 +17,7 @@ export function fitColumns<Column extends FittedColumn>(
   width: number,
 ): readonly Column[] {
   let shown = columns.filter(({ key, rank }) => rank === 0 || chosen.has(key))
-  const need = () => shown.reduce((sum, { widthMin }) => sum + widthMin + gap, checkWidth + padding)
+  const need = () => shown.reduce((sum, { track }) => sum + Number(track.match(/\d+/)) + gap, checkWidth + padding)
   while (need() > width) {
     const rankMax = Math.max(...shown.map(({ rank }) => rank))
     if (rankMax === 0) break
