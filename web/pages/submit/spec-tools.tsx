@@ -26,19 +26,13 @@ const views = [
   { view: 'yaml', title: 'YAML' },
 ] as const
 
-/** null: values of the draft are still of wrong types. */
-function formatDraft(format: () => string): string | null {
-  try {
-    return format()
-  } catch {
-    return null
-  }
-}
-
 function copyForm(title: string, format: () => string) {
-  const text = formatDraft(format)
-  if (text === null) showToast('Correct the marked values first.', { isTrouble: true })
-  else void copy(text, title)
+  try {
+    void copy(format(), title)
+  } catch {
+    // Values of the draft are still of wrong types.
+    showToast('Correct the marked values first.', { isTrouble: true })
+  }
 }
 
 async function copy(text: string, what: string) {

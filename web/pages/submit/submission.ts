@@ -43,22 +43,23 @@ export async function submitOne(input: SubmitJobInput, signal: AbortSignal): Pro
     if (submitJob.__typename === 'SubmitJobSuccess') return submitJob
     const violations = submitJob.__typename === 'InvalidInputProblem' ? readViolations(submitJob) : []
     const isConflict = submitJob.__typename === 'IdempotencyConflictProblem'
-    return { message: submitJob.message, violations, isConflict }
+    return trouble(submitJob.message, violations, isConflict)
   } catch (error) {
     return toTrouble(error, signal)
   }
 }
 
+const trouble = (message: string, violations: readonly Violation[] = [], isConflict = false): Trouble => ({
+  message,
+  violations,
+  isConflict,
+})
+
 function toTrouble(error: unknown, signal: AbortSignal): Trouble {
   if (signal.aborted)
-    return {
-      message: 'Stopped. The job may have been submitted already; submitting this form again makes no second one.',
-      violations: [],
-      isConflict: false,
-    }
+    return trouble('Stopped. The job may have been submitted already; submitting this form again makes no second one.')
   const message = error instanceof Error ? error.message : String(error)
-  const violations = error instanceof RequestFailed ? readTypeErrors(message) : []
-  return { message, violations, isConflict: false }
+  return trouble(message, error instanceof RequestFailed ? readTypeErrors(message) : [])
 }
 
 interface Batch {
@@ -68,7 +69,7 @@ interface Batch {
   report: (results: readonly SweepResult[]) => void
 }
 
-/** Submits all jobs of a sweep, call by call. Returns the trouble that ended it early; null: every job has its result. */
+/** Submits all jobs of a sweep, call by call. Returns the trouble that ended it early, or that jobs were refused; null: none. */
 export async function submitSweep({ specs, key, signal, report }: Batch): Promise<Trouble | null> {
   const results: SweepResult[] = []
   try {
@@ -79,8 +80,7 @@ export async function submitSweep({ specs, key, signal, report }: Batch): Promis
         { input: { submissions } },
         { ...untilAnswered, signal },
       )
-      if (submitJobs.__typename !== 'SubmitJobsSuccess')
-        return { message: submitJobs.message, violations: [], isConflict: false }
+      if (submitJobs.__typename !== 'SubmitJobsSuccess') return trouble(submitJobs.message)
       for (const [i, result] of submitJobs.results.entries())
         results.push(
           result.__typename === 'SubmitJobSuccess'
@@ -89,7 +89,8 @@ export async function submitSweep({ specs, key, signal, report }: Batch): Promis
         )
       report([...results])
     }
-    return null
+    const refused = results.filter(({ message }) => message !== null).length
+    return refused === 0 ? null : trouble(`${refused} of ${specs.length} jobs were refused.`)
   } catch (error) {
     return toTrouble(error, signal)
   }

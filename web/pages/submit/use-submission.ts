@@ -103,20 +103,7 @@ interface SweepRun extends Subject {
 async function sendSweep({ spec, sweep, draft, signal, report }: SweepRun) {
   const value = labelSweep(spec, draft.key)
   const specs = sweepSpecs(spec, { sweep, label: value })
-  let last: readonly SweepResult[] = []
-  const trouble = await submitSweep({
-    specs,
-    key: draft.key,
-    signal,
-    report: (results) => {
-      last = results
-      report(results)
-    },
-  })
-  if (trouble) return trouble
-  const refused = last.filter(({ message }) => message !== null).length
-  if (refused === 0) return { value, count: specs.length }
-  return { message: `${refused} of ${specs.length} jobs were refused.`, violations: [], isConflict: false }
+  return (await submitSweep({ specs, key: draft.key, signal, report })) ?? { value, count: specs.length }
 }
 
 function showSubmitted({ job, warnings, idempotentHit }: SubmittedJob, from: string | undefined) {
