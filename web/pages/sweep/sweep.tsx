@@ -146,61 +146,55 @@ function useChange() {
     void navigate({ to: '/sweeps/$key/$value', params, search: (before) => ({ ...before, ...next }), replace: true })
 }
 
+interface ChoiceProps {
+  label: string
+  value: string
+  options: readonly (readonly [value: string, text: string])[]
+  onChange: (value: string) => void
+}
+
+const Choice = ({ label, value, options, onChange }: ChoiceProps) => (
+  <label>
+    {label}
+    <select value={value} onChange={({ target }) => onChange(target.value)}>
+      {options.map(([each, text]) => (
+        <option key={each} value={each}>
+          {text}
+        </option>
+      ))}
+    </select>
+  </label>
+)
+
+const toOptions = (values: readonly string[]) => values.map((value) => [value, value] as const)
+
 function MetricChoices({ names, metric }: { names: readonly string[]; metric: ChosenMetric }) {
   const change = useChange()
+  const setMetric = (name: string) => change({ metric: name, best: undefined })
   return (
     <div className={styles.choices}>
-      <label>
-        Best by
-        <select value={metric.name} onChange={({ target }) => change({ metric: target.value, best: undefined })}>
-          {names.map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-      </label>
-      <label>
-        Best is the
-        <select value={metric.best} onChange={({ target }) => change({ best: target.value })}>
-          <option>lowest</option>
-          <option>highest</option>
-        </select>
-      </label>
+      <Choice label="Best by" value={metric.name} options={toOptions(names)} onChange={setMetric} />
+      <Choice
+        label="Best is the"
+        value={metric.best}
+        options={toOptions(['lowest', 'highest'])}
+        onChange={(best) => change({ best })}
+      />
     </div>
   )
 }
 
 function AxisChoices({ keys, x, y, by, metric }: AxisChoicesProps) {
   const change = useChange()
-  const options = keys.map((key) => <option key={key}>{key}</option>)
+  const options = toOptions(keys)
+  const colors = shows
+    .filter(({ name }) => name !== 'metric' || metric)
+    .map(({ name, title }) => [name, (name === 'metric' && metric) || title] as const)
   return (
     <div className={styles.choices}>
-      <label>
-        Across
-        <select value={x} onChange={({ target }) => change({ x: target.value })}>
-          {options}
-        </select>
-      </label>
-      {y !== undefined && (
-        <label>
-          Down
-          <select value={y} onChange={({ target }) => change({ y: target.value })}>
-            {options}
-          </select>
-        </label>
-      )}
-      <label>
-        Colour by
-        <select value={by} onChange={({ target }) => change({ by: target.value })}>
-          {shows.map(
-            ({ name, title }) =>
-              (name !== 'metric' || metric) && (
-                <option key={name} value={name}>
-                  {name === 'metric' ? metric : title}
-                </option>
-              ),
-          )}
-        </select>
-      </label>
+      <Choice label="Across" value={x} options={options} onChange={(next) => change({ x: next })} />
+      {y !== undefined && <Choice label="Down" value={y} options={options} onChange={(next) => change({ y: next })} />}
+      <Choice label="Colour by" value={by} options={colors} onChange={(next) => change({ by: next })} />
     </div>
   )
 }
