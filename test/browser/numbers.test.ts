@@ -8,23 +8,10 @@ import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 import { adminToken, berth, describeLongConsole } from './support/console.ts'
 import { ShownPages } from './support/shown-pages.ts'
-import { createDraws, pool, Storm } from './support/storm.ts'
+import { createDraws, pool, Storm, stormSettings } from './support/storm.ts'
 import type { View } from './support/truth.ts'
 
 /** Numbers of pages beside the answers of the API, while jobs change and after a server was killed. */
-
-const gpus = [{ model: 'A100', memoryGib: 40, count: 8 }]
-const settings = {
-  pools: [
-    {
-      name: pool,
-      executor: 'simulated',
-      limits: { maxConcurrent: 8, userMaxConcurrent: null },
-      nodes: ['n1', 'n2', 'n3'].map((name) => ({ name, cpu: 64, memoryGib: 512, gpus })),
-    },
-  ],
-  queues: [{ name: 'default', pool }],
-}
 
 interface Counts {
   rows: { key: string; count: number; byState: { state: JobState; count: number }[] }[]
@@ -219,7 +206,7 @@ describeLongConsole('numbers of pages', (subject) => {
   beforeAll(async () => {
     database = await createDatabase()
     env = { DATABASE_URL: database.url, BERTH_BOOTSTRAP_TOKEN: adminToken }
-    server = await subject.startProcess('numbers', settings, env)
+    server = await subject.startProcess('numbers', stormSettings, env)
     await berth(server, ['team', 'create', 'vision'], adminToken)
     await berth(server, ['user', 'create', 'ben', '--level', 'RESEARCHER', '--teams', 'vision'], adminToken)
     const token = (await berth(server, ['token', 'create', 'test', '--user', 'ben'], adminToken)).split('\n').at(-1)

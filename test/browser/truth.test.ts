@@ -9,21 +9,8 @@ import { until } from '../support/until.ts'
 import { adminToken, berth, describeLongConsole } from './support/console.ts'
 import { clickRow } from './support/row-clicks.ts'
 import { ShownPages } from './support/shown-pages.ts'
-import { createDraws, pool, Storm } from './support/storm.ts'
+import { createDraws, Storm, stormSettings } from './support/storm.ts'
 import { readFacts, type View, views } from './support/truth.ts'
-
-const gpus = [{ model: 'A100', memoryGib: 40, count: 8 }]
-const settings = {
-  pools: [
-    {
-      name: pool,
-      executor: 'simulated',
-      limits: { maxConcurrent: 8, userMaxConcurrent: null },
-      nodes: ['n1', 'n2', 'n3'].map((name) => ({ name, cpu: 64, memoryGib: 512, gpus })),
-    },
-  ],
-  queues: [{ name: 'default', pool }],
-}
 
 const kills = 20
 const cutsPerKill = 5 // A hundred together.
@@ -61,7 +48,7 @@ describeLongConsole('pages in a storm', (subject) => {
   beforeAll(async () => {
     database = await createDatabase()
     env = { DATABASE_URL: database.url, BERTH_BOOTSTRAP_TOKEN: adminToken }
-    server = await subject.startProcess('truth', settings, env)
+    server = await subject.startProcess('truth', stormSettings, env)
     other = await subject.restart('truth', await freePort(), env)
     proxy = await startProxy(server.url)
     await berth(other, ['user', 'create', 'ben', '--level', 'RESEARCHER'], adminToken)

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { JobList } from '../../web/features/jobs/rows/job-list.ts'
 import { type JobRow, JobStore } from '../../web/features/jobs/rows/job-store.ts'
 import { type OrderName, orders } from '../../web/features/jobs/rows/order.ts'
@@ -35,8 +35,8 @@ interface StartOptions {
   gate?: () => Promise<void>
 }
 
-/** A server with pages of the rows and a stream that the test writes. */
-function startList(
+/** A list that was read from a server with pages of the rows and a stream that the test writes. */
+async function startList(
   rows: readonly JobRow[],
   { pageSize = 3, order = 'newest', fromEnd = false, gate = async () => undefined }: StartOptions = {},
 ) {
@@ -81,7 +81,9 @@ function startList(
     fromEnd,
     schedule: (run) => void setTimeout(run, 0),
   })
+  onTestFinished(() => list.stop())
   list.start()
+  await until(() => !list.view().isLoading, { what: 'the list is read' })
   const send = (...messages: Message[]) => {
     written.push(...messages)
     wake?.()
@@ -90,7 +92,6 @@ function startList(
 }
 
 const update = (job: JobRow, matches = true): Message => ({ __typename: 'JobTransitions', job, matches, cursor: '' })
-const ready = async ({ list }: { list: JobList }) => until(() => !list.view().isLoading, { what: 'the list is read' })
 const settle = () => new Promise((resolve) => setTimeout(resolve, 20))
 
 it('an older version of a row never replaces a newer one', () => {
@@ -101,16 +102,13 @@ it('an older version of a row never replaces a newer one', () => {
 })
 
 it('arrivals and departures of a list that nobody holds show at once', async () => {
-  const server = startList([row(5), row(4), row(3)])
-  await ready(server)
+  const server = await startList([row(5), row(4), row(3)])
   server.send(update(row(6)), update(row(4, 2), false))
   await until(() => server.ids().join() === '6,5,3', { what: 'the changes show' })
-  server.list.stop()
 })
 
 it('a list that is shown again keeps its rows and goes on with the changes since', async () => {
-  const server = startList([row(5), row(4), row(3), row(2)])
-  await ready(server)
+  const server = await startList([row(5), row(4), row(3), row(2)])
   await server.list.loadMore()
   server.send({ ...update(row(6)), cursor: 'six' })
   await until(() => server.ids().join() === '6,5,4,3,2', { what: 'the change shows' })
@@ -120,12 +118,10 @@ it('a list that is shown again keeps its rows and goes on with the changes since
   server.send(update(row(4, 2), false))
   await until(() => server.ids().join() === '6,5,3,2', { what: 'the next change shows' })
   expect(server.streamed).toEqual(['now', 'six'])
-  server.list.stop()
 })
 
 it('nothing moves while the list is held: changes wait, and what left is dimmed', async () => {
-  const server = startList([row(5), row(4), row(3)])
-  await ready(server)
+  const server = await startList([row(5), row(4), row(3)])
   server.list.hold(true)
   server.send(update(row(6)), update(row(7)), update(row(4, 2), false))
   await until(() => server.list.view().changes === 3, { what: 'the changes wait' })
@@ -134,24 +130,20 @@ it('nothing moves while the list is held: changes wait, and what left is dimmed'
   server.list.apply()
   expect(server.ids()).toEqual([7, 6, 5, 3])
   expect(server.list.view().changes).toBe(0)
-  server.list.stop()
 })
 
 it('a job that left and came back does not count as a change', async () => {
-  const server = startList([row(5), row(4)])
-  await ready(server)
+  const server = await startList([row(5), row(4)])
   server.list.hold(true)
   server.send(update(row(4, 2), false), update(row(4, 3)), update(row(6)), update(row(6, 2), false))
   await settle()
   expect(server.list.view().changes).toBe(0)
   expect(server.ids()).toEqual([5, 4])
-  server.list.stop()
 })
 
 it('after an outage the first rows come by one read, without those that left', async () => {
   const rows = [row(5), row(4), row(3)]
-  const server = startList(rows, { pageSize: 5 })
-  await ready(server)
+  const server = await startList(rows, { pageSize: 5 })
   rows.splice(0, 3, row(6), row(5, 2), row(3))
   await server.list.refresh()
   expect(server.ids()).toEqual([6, 5, 3])
@@ -163,15 +155,13 @@ it('after an outage the first rows come by one read, without those that left', a
   expect(server.list.view().changes).toBe(3)
   server.list.apply()
   expect(server.ids()).toEqual([7, 6])
-  server.list.stop()
 })
 
 it('a read after an outage does not undo newer messages', async () => {
   const rows = [row(5), row(4), row(3)]
   let open = () => undefined as unknown
   let gate = async () => undefined
-  const server = startList(rows, { pageSize: 2, gate: () => gate() })
-  await ready(server)
+  const server = await startList(rows, { pageSize: 2, gate: () => gate() })
   await server.list.loadMore()
   gate = () => new Promise((resolve) => (open = () => resolve(undefined)))
   rows.splice(1, 1)
@@ -181,20 +171,16 @@ it('a read after an outage does not undo newer messages', async () => {
   open()
   await refreshed
   expect(server.ids()).toEqual([4, 3])
-  server.list.stop()
 })
 
 it('deleted jobs leave', async () => {
-  const server = startList([row(5), row(4)])
-  await ready(server)
+  const server = await startList([row(5), row(4)])
   server.send({ __typename: 'StreamReset', resetReason: 'DELETED', jobIds: ['job_005'], cursor: '' })
   await until(() => server.ids().join() === '4', { what: 'the job leaves' })
-  server.list.stop()
 })
 
 it('pages are read one after the other, each row once, and rows behind the window do not arrive in it', async () => {
-  const server = startList([9, 8, 7, 6, 5, 4, 3].map((number) => row(number)))
-  await ready(server)
+  const server = await startList([9, 8, 7, 6, 5, 4, 3].map((number) => row(number)))
   server.send(update(row(2)), update(row(10)))
   await until(() => server.ids()[0] === 10, { what: 'the newest arrives' })
   expect(server.ids()).toEqual([10, 9, 8, 7])
@@ -202,13 +188,11 @@ it('pages are read one after the other, each row once, and rows behind the windo
   await server.list.loadMore()
   await server.list.loadMore()
   expect(server.ids()).toEqual([10, 9, 8, 7, 6, 5, 4, 3])
-  server.list.stop()
 })
 
 it('rows far from those in sight are forgotten, read again when they are shown, and keep their places', async () => {
   const all = Array.from({ length: 4_000 }, (_, i) => row(4_000 - i))
-  const server = startList(all, { pageSize: 4_000 })
-  await ready(server)
+  const server = await startList(all, { pageSize: 4_000 })
   server.list.show(0, 50)
   expect(server.store.size).toBeLessThan(1_200)
   server.send(update(row(4_001)))
@@ -217,15 +201,13 @@ it('rows far from those in sight are forgotten, read again when they are shown, 
   expect(server.store.get('job_010')).toBeUndefined()
   server.list.show(3_985, 4_001)
   await until(() => server.store.get('job_010'), { what: 'the rows are read again' })
-  server.list.stop()
 })
 
 it('a list that begins at its end grows upwards', async () => {
-  const server = startList(
+  const server = await startList(
     [9, 8, 7, 6, 5, 4, 3].map((number) => row(number)),
     { fromEnd: true },
   )
-  await ready(server)
   expect(server.ids()).toEqual([5, 4, 3])
   server.send(update(row(10)), update(row(2)))
   await until(() => server.ids().at(-1) === 2, { what: 'the oldest arrives at the end' })
@@ -233,27 +215,23 @@ it('a list that begins at its end grows upwards', async () => {
   await server.list.loadBefore()
   expect(server.ids()).toEqual([9, 8, 7, 6, 5, 4, 3, 2])
   expect(server.list.view().hasBefore).toBe(false)
-  server.list.stop()
 })
 
 it('a change of order waits while the list is held, and moves the job afterwards', async () => {
-  const server = startList([row(5), row(4), row(3)], { order: 'priority' })
-  await ready(server)
+  const server = await startList([row(5), row(4), row(3)], { order: 'priority' })
   server.list.hold(true)
   server.send(update(row(3, 2, { priorityOverride: 40 })))
   await until(() => server.list.view().changes === 1, { what: 'the move waits' })
   expect(server.ids()).toEqual([5, 4, 3])
   server.list.hold(false)
   expect(server.ids()).toEqual([3, 5, 4])
-  server.list.stop()
 })
 
 it('a page that is older than the stream brings no job back and loses none', async () => {
   let open: () => void = () => undefined
   let gate: () => Promise<void> = async () => undefined
   const rows = [9, 8, 7, 6, 5, 4].map((number) => row(number))
-  const server = startList(rows, { gate: () => gate() })
-  await ready(server)
+  const server = await startList(rows, { gate: () => gate() })
   gate = () => new Promise((resolve) => (open = resolve))
   const reading = server.list.loadMore()
   const between = { createdAt: new Date(5_500).toISOString() }
@@ -263,23 +241,19 @@ it('a page that is older than the stream brings no job back and loses none', asy
   await reading
   server.list.apply()
   expect(server.ids()).toEqual([9, 8, 7, 6, 50, 4])
-  server.list.stop()
 })
 
 it('a message that is older than the row changes nothing', async () => {
-  const server = startList([row(5, 7), row(4)])
-  await ready(server)
+  const server = await startList([row(5, 7), row(4)])
   server.send(update(row(5, 6), false))
   await settle()
   expect(server.ids()).toEqual([5, 4])
-  server.list.stop()
 })
 
 it('50 arrivals, 50 departures and 50 changes of order move no row of a held list', async () => {
   const all = Array.from({ length: 200 }, (_, i) => row(200 - i, 1, { basePriority: i % 50 }))
   const order = all.toSorted((a, b) => b.basePriority - a.basePriority || (a.id < b.id ? 1 : -1))
-  const server = startList(order, { pageSize: 200, order: 'priority' })
-  await ready(server)
+  const server = await startList(order, { pageSize: 200, order: 'priority' })
   server.list.hold(true)
   const before = server.ids()
   for (let i = 0; i < 50; i++) {
@@ -294,5 +268,4 @@ it('50 arrivals, 50 departures and 50 changes of order move no row of a held lis
   expect([now.length, new Set(now).size]).toEqual([200, 200])
   expect(now.slice(0, 50)).toEqual(Array.from({ length: 50 }, (_, i) => 109 - i))
   expect(now.filter((number) => number <= 50)).toEqual([])
-  server.list.stop()
 })

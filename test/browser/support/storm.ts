@@ -39,6 +39,19 @@ const shares: readonly (readonly [Mutation, number])[] = [
 ]
 
 export const pool = 'sim'
+const gpus = [{ model: 'A100', memoryGib: 40, count: 8 }]
+/** Settings of a server for the storm. */
+export const stormSettings = {
+  pools: [
+    {
+      name: pool,
+      executor: 'simulated',
+      limits: { maxConcurrent: 8, userMaxConcurrent: null },
+      nodes: ['n1', 'n2', 'n3'].map((name) => ({ name, cpu: 64, memoryGib: 512, gpus })),
+    },
+  ],
+  queues: [{ name: 'default', pool }],
+}
 const nodeStates = ['READY', 'READY', 'CORDONED', 'DRAINING']
 
 /** Draws from 0 to below 1 (mulberry32). */
