@@ -71,12 +71,6 @@ const config: CodegenConfig = {
         },
       ],
     },
-    // The pages of examples/, as any frontend with Apollo or urql does it.
-    'examples/view/generated/operations.ts': {
-      documents: ['examples/view/*.graphql'],
-      plugins: ['typescript-operations', 'typed-document-node'],
-      config: { enumType: 'string-literal', useTypeImports: true, strictScalars: true, scalars },
-    },
   },
 }
 

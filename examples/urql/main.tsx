@@ -1,86 +1,87 @@
 import { createClient } from '@berth-jobs/berth/client'
 import { berthExchange, graphcacheOptions } from '@berth-jobs/berth/urql'
 import { cacheExchange } from '@urql/exchange-graphcache'
-import { StrictMode, useSyncExternalStore } from 'react'
+import { useState, useSyncExternalStore } from 'react'
 import { createRoot } from 'react-dom/client'
-import { Client, Provider, useMutation, useQuery, useSubscription } from 'urql'
-import {
-  CancelOneDocument,
-  DeleteOneDocument,
-  FollowJobDocument,
-  OneJobDocument,
-} from '../view/generated/operations.ts'
-import { readToken } from '../view/log-in.tsx'
-import { Output } from '../view/output.tsx'
-import { failureOf, TroubleBox, troubleOf } from '../view/trouble.tsx'
-import { Frame, Gone, JobPanel, JobTable, SubmitForm, useSelectedId, useServerTime } from '../view/view.tsx'
-import '../view/style.css'
+import { Client, gql, Provider, type TypedDocumentNode, useMutation, useQuery, useSubscription } from 'urql'
 
 /**
- * Jobs on urql 5 with Graphcache. The list is `liveJobs` of the client. The cache has the job on display, which
- * `jobStatus` keeps up to date, its progress included.
+ * Jobs on urql 5 with Graphcache. The list is `liveJobs` of the client. The cache has the job on display, which `jobStatus`
+ * keeps up to date, its progress included.
  */
 
-const client = createClient({ url: import.meta.env['VITE_BERTH_URL'] ?? location.origin, token: readToken })
-const urql = new Client({ url: client.url, exchanges: [cacheExchange(graphcacheOptions), berthExchange(client)] })
+interface Job {
+  id: string
+  name: string | null
+  state: string
+  progress: { fraction: number | null } | null
+}
 
+const jobFields = 'id version name state progress { fraction }'
+const oneJob: TypedDocumentNode<{ job: Job | null }, { id: string }> =
+  gql`query OneJob($id: ID!) { job(id: $id) { ${jobFields} } }`
+const followJob = gql`subscription FollowJob($id: ID!, $after: Cursor) { jobStatus(jobId: $id, after: $after) {
+  ... on JobTransitions { cursor job { ${jobFields} } }
+  ... on StreamReset { cursor resetReason jobIds }
+  ... on StreamHeartbeat { cursor }
+} }`
+const cancelJob = gql`mutation CancelOne($id: ID!) { cancelJob(input: { jobId: $id }) {
+  ... on CancelJobSuccess { job { id version state } }
+  ... on Problem { code message }
+} }`
+
+const client = createClient({ url: location.origin })
+const urql = new Client({ url: client.url, exchanges: [cacheExchange(graphcacheOptions), berthExchange(client)] })
 const list = client.liveJobs({ first: 50 })
 
-function Page() {
-  useServerTime(client)
-  const { jobs, hasMore, isLoaded, state, error } = useSyncExternalStore(list.subscribe, list.getSnapshot)
-  const selectedId = useSelectedId()
-  const trouble = error && failureOf(error)
-  if (!isLoaded) return <TroubleBox trouble={trouble} />
+function Jobs() {
+  const { jobs, hasMore, state } = useSyncExternalStore(list.subscribe, list.getSnapshot)
+  const [shownId, setShownId] = useState<string | null>(null)
   return (
-    <Frame client="urql" outage={state === 'connecting' ? error : null}>
-      <div className="jobs">
-        <TroubleBox trouble={state === 'ended' ? trouble : null} />
-        <SubmitForm
-          onSubmit={({ name, script }) =>
-            client.submit({ spec: { command: ['sh', '-c', script], ...(name && { name }) } }).then(troubleOf, failureOf)
-          }
-        />
-        <JobTable jobs={jobs} hasMore={hasMore} selectedId={selectedId} onMore={() => list.loadMore()} />
-      </div>
-      {selectedId && <Job key={selectedId} id={selectedId} />}
-    </Frame>
+    <>
+      <p>{state === 'live' ? 'Live' : 'Reconnecting…'}</p>
+      <ul>
+        {jobs.map(({ id, name, state }) => (
+          <li key={id}>
+            <button type="button" onClick={() => setShownId(id)}>
+              {name ?? id}
+            </button>{' '}
+            {state}
+          </li>
+        ))}
+      </ul>
+      {hasMore && (
+        <button type="button" onClick={() => list.loadMore()}>
+          More
+        </button>
+      )}
+      {shownId && <OneJob key={shownId} id={shownId} />}
+    </>
   )
 }
 
-/** Keeps a job in the cache up to date, until its stream ends after the last event. */
-function Follow({ id }: { id: string }) {
-  useSubscription({ query: FollowJobDocument, variables: { id } })
-  return null
-}
-
-function Job({ id }: { id: string }) {
-  const [{ data, error }] = useQuery({ query: OneJobDocument, variables: { id } })
-  const [, cancel] = useMutation(CancelOneDocument)
-  const [, remove] = useMutation(DeleteOneDocument)
-  if (error) return <TroubleBox trouble={failureOf(error)} />
-  if (!data) return null
-  if (!data.job) return <Gone />
+function OneJob({ id }: { id: string }) {
+  const [{ data, error }] = useQuery({ query: oneJob, variables: { id } })
+  useSubscription({ query: followJob, variables: { id } })
+  const [, cancel] = useMutation(cancelJob)
+  if (error) return <p role="alert">{error.message}</p>
+  if (!data?.job) return null
+  const { name, state, progress } = data.job
   return (
-    <JobPanel
-      job={data.job}
-      onCancel={() =>
-        cancel({ id }).then(({ data, error }) => (error ? failureOf(error) : troubleOf(data?.cancelJob ?? {})))
-      }
-      onDelete={() =>
-        remove({ id }).then(({ data, error }) => (error ? failureOf(error) : troubleOf(data?.deleteJob ?? {})))
-      }
-    >
-      <Follow id={id} />
-      <Output client={client} jobId={id} />
-    </JobPanel>
+    <section>
+      <h2>{name ?? id}</h2>
+      <p>
+        {state} <progress value={progress?.fraction ?? 0} />{' '}
+        <button type="button" onClick={() => cancel({ id })}>
+          Cancel
+        </button>
+      </p>
+    </section>
   )
 }
 
 createRoot(document.getElementById('page') as HTMLElement).render(
-  <StrictMode>
-    <Provider value={urql}>
-      <Page />
-    </Provider>
-  </StrictMode>,
+  <Provider value={urql}>
+    <Jobs />
+  </Provider>,
 )

@@ -15,7 +15,7 @@ export interface Source {
 const written = '(src|web|test|bench|prisma|simulate|examples)/.*\\.tsx?|[^/]*\\.ts'
 
 /** Made by `npm run generate`, and not committed. */
-export const typedDocuments = ['src/client/generated/', 'web/generated/', 'examples/view/generated/']
+export const typedDocuments = ['src/client/generated/', 'web/generated/']
 
 function repositoryPaths(): string[] {
   const list = (...options: string[]) =>

@@ -3,7 +3,6 @@ import { Client as UrqlClient } from '@urql/core'
 import { cacheExchange } from '@urql/exchange-graphcache'
 import { buildSchema, introspectionFromSchema, print } from 'graphql'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
-import * as pages from '../../../examples/view/generated/operations.ts'
 import { cacheOptions, createBerthLink } from '../../../src/client/caches/apollo.ts'
 import { berthExchange, graphcacheOptions } from '../../../src/client/caches/urql.ts'
 import { type Client, createClient } from '../../../src/client/jobs/client.ts'
@@ -14,7 +13,7 @@ import { startServer, type TestServer } from '../../support/server.ts'
 import { repository } from '../../support/sources.ts'
 import { until } from '../../support/until.ts'
 
-/** With the shipped options, the caches have nothing to say in development about what the pages of examples/ do. */
+/** With the shipped options, the caches have nothing to say in development about what pages do. */
 
 let server: TestServer
 let client: Client
@@ -88,6 +87,17 @@ const list = gql`query JobList { serverInfo { id at } jobs(first: 50) { asOf tot
 const listUpdates = gql`subscription ListUpdates($after: Cursor!) { jobUpdates(after: $after) {
   ... on JobTransitions { cursor job { ${listed} } } ... on StreamReset { cursor resetReason jobIds } ... on StreamHeartbeat { cursor } } }`
 
+const shownJob = `${listed} stateInfo attempt executor pool { id name } spec { command }
+  events(last: 20) { nodes { id seq at type to message } }`
+const refusal = '... on Problem { code message retryable }'
+const oneJob = gql`query OneJob($id: ID!) { job(id: $id) { ${shownJob} } }`
+const followJob = gql`subscription FollowJob($id: ID!, $after: Cursor) { jobStatus(jobId: $id, after: $after) {
+  ... on JobTransitions { cursor job { ${shownJob} } } ... on StreamReset { cursor resetReason jobIds } ... on StreamHeartbeat { cursor } } }`
+const cancelOne = gql`mutation CancelOne($id: ID!) { cancelJob(input: { jobId: $id }) {
+  ... on CancelJobSuccess { job { ${listed} } } ${refusal} } }`
+const deleteOne = gql`mutation DeleteOne($id: ID!) { deleteJob(input: { jobId: $id }) {
+  ... on DeleteJobSuccess { deletedId } ${refusal} } }`
+
 /** Another page selects the same fields. */
 const otherDocuments = [
   gql`query OtherList { jobs(first: 50) { pageInfo { endCursor } edges { cursor node { id version name } } } }`,
@@ -112,11 +122,11 @@ async function useOf(cache: Cache) {
   const count = () => messages++
   const leave = [
     cache.subscribe(listUpdates, { after: jobs.asOf }, count),
-    cache.subscribe(pages.FollowJobDocument, { id: shown }, count),
+    cache.subscribe(followJob, { id: shown }, count),
   ]
   const read = async () => {
     await cache.ask(list, {})
-    await cache.ask(pages.OneJobDocument, { id: shown })
+    await cache.ask(oneJob, { id: shown })
     for (const document of otherDocuments) await cache.ask(document, { id: shown })
   }
   await read()
@@ -125,12 +135,12 @@ async function useOf(cache: Cache) {
     await progress(priority / 10)
     await read()
   }
-  await cache.ask(pages.CancelOneDocument, { id: shown })
-  await cache.ask(pages.CancelOneDocument, { id: 'job_none' })
+  await cache.ask(cancelOne, { id: shown })
+  await cache.ask(cancelOne, { id: 'job_none' })
   await cancelJob(server.domain, server.admin, { jobId: other })
   await deleteJob(server.domain, server.admin, { jobId: other })
-  await cache.ask(pages.DeleteOneDocument, { id: shown })
-  await cache.ask(pages.DeleteOneDocument, { id: shown })
+  await cache.ask(deleteOne, { id: shown })
+  await cache.ask(deleteOne, { id: shown })
   await until(() => messages > 7, { what: 'the streams have reported the change' })
   await read()
   for (const end of leave) end()

@@ -4,8 +4,8 @@ import { isInterfaceType, isObjectType, parse, TypeInfo, visit, visitWithTypeInf
 import { expect, it } from 'vitest'
 import { schema } from '../../../src/graphql/schema/schema.ts'
 
-/** The documents of the clients, the command line, Python, the console and the examples. */
-const folders = ['src/client/documents', 'web/documents', 'examples/view']
+/** The documents of the clients, the command line, Python and the console. */
+const folders = ['src/client/documents', 'web/documents']
 
 /** Fields that no document of ours selects, and why they stay. */
 const unselected: Readonly<Record<string, string>> = {
