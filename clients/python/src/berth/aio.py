@@ -7,38 +7,21 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import os
 from concurrent.futures import ThreadPoolExecutor
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    AsyncIterator,
-    Callable,
-    Dict,
-    Generic,
-    Iterable,
-    Iterator,
-    List,
-    Optional,
-    Sequence,
-    TypeVar,
-    Union,
-)
+from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Coroutine, Generic, Iterator, Optional, Sequence, TypeVar, Union
 
 from . import _follow
-from ._files import Snapshot
 from ._follow import Following, LineSplitter
-from ._spec import Command, id_of
+from ._spec import id_of
 from ._transport import TokenSource
-from .client import Client, JobOrId, SubmittedJob
+from .client import Client, JobOrId
 from .errors import BerthError
-from .generated.types import Artifact, Explanation, Job, JobEvent, Preview
+from .generated.types import Job, JobEvent
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from typing_extensions import Concatenate, ParamSpec
 
-    from ._spec import JobOptions
-    from .generated.types import JobFilterFields
+    Parameters = ParamSpec("Parameters")
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -77,6 +60,31 @@ class AsyncFollowing(Generic[Item]):
         await self.aclose()
 
 
+def _in_thread(
+    call: Callable[Concatenate[Client, Parameters], Result],
+) -> Callable[Concatenate[AsyncClient, Parameters], Coroutine[Any, Any, Result]]:
+    """The call of `Client`, run in a thread."""
+
+    @functools.wraps(call)
+    async def run(self: AsyncClient, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        return await self._run(call, self._client, *args, **kwargs)
+
+    return run
+
+
+def _as_stream(
+    call: Callable[Concatenate[Client, Parameters], Iterator[Item]],
+) -> Callable[Concatenate[AsyncClient, Parameters], AsyncFollowing[Item]]:
+    """The call of `Client`, whose items are read in threads."""
+
+    @functools.wraps(call)
+    def begin(self: AsyncClient, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> AsyncFollowing[Item]:
+        items = call(self._client, *args, **kwargs)
+        return AsyncFollowing(self._threads, items if isinstance(items, Following) else Following(None, items))
+
+    return begin
+
+
 class AsyncClient:
     """`Client` with the same names, for asyncio."""
 
@@ -106,86 +114,21 @@ class AsyncClient:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    async def submit(
-        self,
-        command: Optional[Command] = None,
-        *,
-        idempotency_key: Optional[str] = None,
-        key_ttl_seconds: Optional[int] = None,
-        requires_approval: Optional[bool] = None,
-        no_wait: Optional[bool] = None,
-        slot: Optional[str] = None,
-        here: bool = False,
-        include: Sequence[str] = (),
-        exclude: Sequence[str] = (),
-        **options: Unpack[JobOptions],
-    ) -> SubmittedJob:
-        return await self._run(
-            self._client.submit,
-            command,
-            idempotency_key=idempotency_key,
-            key_ttl_seconds=key_ttl_seconds,
-            requires_approval=requires_approval,
-            no_wait=no_wait,
-            slot=slot,
-            here=here,
-            include=include,
-            exclude=exclude,
-            **options,
-        )
-
-    async def upload(
-        self,
-        folder: Union[str, "os.PathLike[str]"] = ".",
-        *,
-        include: Sequence[str] = (),
-        exclude: Sequence[str] = (),
-    ) -> Snapshot:
-        return await self._run(self._client.upload, folder, include=include, exclude=exclude)
-
-    async def submit_many(
-        self, commands: Iterable[Command], *, idempotency_key: Optional[str] = None, **options: Unpack[JobOptions]
-    ) -> List[Union[SubmittedJob, BerthError]]:
-        return await self._run(self._client.submit_many, commands, idempotency_key=idempotency_key, **options)
-
-    async def preview(self, command: Optional[Command] = None, **options: Unpack[JobOptions]) -> Preview:
-        return await self._run(self._client.preview, command, **options)
-
-    async def retry(
-        self, job: JobOrId, *, idempotency_key: Optional[str] = None, **changes: Unpack[JobOptions]
-    ) -> SubmittedJob:
-        return await self._run(self._client.retry, job, idempotency_key=idempotency_key, **changes)
-
-    async def get(self, job: JobOrId) -> Job:
-        return await self._run(self._client.get, job)
-
-    async def get_by_key(self, idempotency_key: str) -> Job:
-        return await self._run(self._client.get_by_key, idempotency_key)
-
-    async def cancel(self, job: JobOrId, *, reason: Optional[str] = None) -> Job:
-        return await self._run(self._client.cancel, job, reason=reason)
-
-    async def why(self, job: JobOrId) -> Explanation:
-        return await self._run(self._client.why, job)
-
-    async def spec(self, job: JobOrId) -> Dict[str, Any]:
-        return await self._run(self._client.spec, job)
-
-    async def artifact_body(self, artifact: Union[Artifact, str]) -> Optional[str]:
-        return await self._run(self._client.artifact_body, artifact)
-
-    def list(
-        self,
-        *,
-        limit: Optional[int] = None,
-        order_by: str = "CREATED_AT",
-        descending: bool = True,
-        **filters: Unpack[JobFilterFields],
-    ) -> AsyncFollowing[Job]:
-        return self._iterate(self._client.list(limit=limit, order_by=order_by, descending=descending, **filters))
-
-    def artifacts(self, job: JobOrId) -> AsyncFollowing[Artifact]:
-        return self._iterate(self._client.artifacts(job))
+    submit = _in_thread(Client.submit)
+    upload = _in_thread(Client.upload)
+    submit_many = _in_thread(Client.submit_many)
+    preview = _in_thread(Client.preview)
+    retry = _in_thread(Client.retry)
+    get = _in_thread(Client.get)
+    get_by_key = _in_thread(Client.get_by_key)
+    cancel = _in_thread(Client.cancel)
+    why = _in_thread(Client.why)
+    spec = _in_thread(Client.spec)
+    artifact_body = _in_thread(Client.artifact_body)
+    list = _as_stream(Client.list)
+    artifacts = _as_stream(Client.artifacts)
+    log_text = _as_stream(Client.log_text)
+    log_bytes = _as_stream(Client.log_bytes)
 
     async def wait(self, job: JobOrId, *, timeout: Optional[float] = None) -> Job:
         async def follow() -> Job:
@@ -223,24 +166,6 @@ class AsyncClient:
         for line in splitter.end():
             yield line
 
-    def log_text(
-        self,
-        job: JobOrId,
-        *,
-        follow: bool = True,
-        tail: Optional[int] = None,
-        run: Optional[int] = None,
-        streams: Optional[Sequence[str]] = None,
-    ) -> AsyncFollowing[str]:
-        following = self._client.log_text(job, follow=follow, tail=tail, run=run, streams=streams)
-        return AsyncFollowing(self._threads, following)
-
-    def log_bytes(self, job: JobOrId, *, run: Optional[int] = None) -> AsyncFollowing[bytes]:
-        return self._iterate(self._client.log_bytes(job, run=run))
-
     async def _run(self, function: Callable[..., Result], *args: Any, **kwargs: Any) -> Result:
         call = functools.partial(function, *args, **kwargs)
         return await asyncio.get_running_loop().run_in_executor(self._threads, call)
-
-    def _iterate(self, items: Iterator[Item]) -> AsyncFollowing[Item]:
-        return AsyncFollowing(self._threads, Following(None, items))
