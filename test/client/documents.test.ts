@@ -3,6 +3,7 @@ import {
   type DocumentNode,
   type FragmentDefinitionNode,
   getNamedType,
+  isInputObjectType,
   isInterfaceType,
   isObjectType,
   Kind,
@@ -13,13 +14,12 @@ import {
   visitWithTypeInfo,
 } from 'graphql'
 import { expect, it } from 'vitest'
-
 import { repository } from '../support/sources.ts'
 
 /** Normalised caches merge an entity by its id: an entity without id replaces the fields of another one. */
 
 const schema = buildSchema(repository.find(({ path }) => path === 'schema.graphql')?.text ?? '')
-const files = repository.filter(({ path }) => /^(src\/client\/documents|examples\/view)\/[^/]+\.graphql$/.test(path))
+const files = repository.filter(({ path }) => /^src\/client\/documents\/[^/]+\.graphql$/.test(path))
 const documents = new Map(files.map(({ path, text }) => [path, parse(text)]))
 
 function entitiesWithoutId(document: DocumentNode, fragments: ReadonlyMap<string, FragmentDefinitionNode>): string[] {
@@ -46,7 +46,7 @@ function entitiesWithoutId(document: DocumentNode, fragments: ReadonlyMap<string
   return found
 }
 
-it('every document of the package and the example pages selects the id of each entity', () => {
+it('every document of the package selects the id of each entity', () => {
   const fragments = new Map(
     [...documents.values()].flatMap(({ definitions }) =>
       definitions.flatMap((each) => (each.kind === Kind.FRAGMENT_DEFINITION ? [[each.name.value, each] as const] : [])),
@@ -57,4 +57,20 @@ it('every document of the package and the example pages selects the id of each e
     entitiesWithoutId(document, fragments).map((place) => `${path}, ${place}`),
   )
   expect(found).toEqual([])
+})
+
+/** `berth spec` and copies in the console submit what they read again. */
+it.each([
+  ['command line', 'src/client/documents/explain.graphql', 'SpecFields'],
+  ['console', 'web/documents/spec.graphql', 'WholeSpec'],
+])('the %s selects every field of a spec', (_, file, name) => {
+  const document = parse(repository.find(({ path }) => path === file)?.text ?? '')
+  const fragment = document.definitions.find(
+    (each) => each.kind === Kind.FRAGMENT_DEFINITION && each.name.value === name,
+  ) as FragmentDefinitionNode
+  const selected = fragment.selectionSet.selections.map((each) => each.kind === Kind.FIELD && each.name.value)
+  const input = schema.getType('JobSpecInput')
+  const fields = isInputObjectType(input) ? Object.keys(input.getFields()) : []
+  expect(fields.length).toBeGreaterThan(40)
+  expect(fields.filter((field) => !selected.includes(field))).toEqual([])
 })

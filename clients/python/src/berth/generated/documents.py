@@ -769,6 +769,7 @@ JOB_SPEC = """
   networkIsolation
   notBefore
   onDependencyFailure
+  outputs
   postLaunch
   preLaunch
   preemptable
