@@ -1,75 +1,62 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { CommandLine } from '../support/command-line.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { beforeAll, expect, it } from 'vitest'
 import { submitJobs } from '../support/submit-jobs.ts'
 import { until } from '../support/until.ts'
+import { useTestServer } from './world.ts'
 
 /** The queued jobs of a large sweep, and the command that cancels them. */
 const count = 10_000
 const cancel = ['cancel', '--label', 'sweep=lr', '--state', 'queued']
 const spec = { command: ['true'], labels: [{ key: 'sweep', value: 'lr' }] }
 
-let server: TestServer
-let home: string
-let berth: CommandLine
-let env: Record<string, string>
+const world = useTestServer({
+  singleUser: false,
+  hasNewDatabase: true,
+  authenticate: (authorization, { users }) => users.get(authorization?.replace('Bearer ', '') ?? '') ?? null,
+})
+const env = { BERTH_TOKEN: 'rita' }
 /** A job of the same sweep that another person submitted. */
 let foreign: string
 
 beforeAll(async () => {
-  server = await startServer({
-    singleUser: false,
-    hasNewDatabase: true,
-    authenticate: (authorization, { users }) => users.get(authorization?.replace('Bearer ', '') ?? '') ?? null,
-  })
+  const { server } = world
   const rita = await server.user('rita', 'RESEARCHER', ['job.view.all'])
-  home = await mkdtemp(join(tmpdir(), 'berth-bulk-'))
-  berth = new CommandLine(home)
-  env = { BERTH_URL: server.url, BERTH_TOKEN: 'rita' }
   foreign = await server.submit(spec)
   const batch = Array.from({ length: 1_000 }, () => ({ spec }))
   for (let done = 0; done < count; done += batch.length) await submitJobs(server.domain, rita, batch)
 })
-afterAll(async () => {
-  await server?.[Symbol.asyncDispose]()
-  await rm(home, { recursive: true })
-})
 
 async function countCancelled(): Promise<number> {
-  const rows = await server.domain.db.sql.query<{ id: string }>(`SELECT id FROM job WHERE state = 'CANCELLED'`)
+  const rows = await world.server.domain.db.sql.query<{ id: string }>(`SELECT id FROM job WHERE state = 'CANCELLED'`)
   return rows.length
 }
 
 it('a cancel of 10,000 jobs, interrupted twice and repeated, ends all of them', async () => {
-  const asked = berth.startOnTerminal(cancel, { env })
+  const asked = world.line.startOnTerminal(cancel, { env })
   await asked.find(/Cancel 10000 jobs\? \[y\/N\]/)
   asked.child.stdin?.write('y\r')
   await asked.find(/[1-9]000 of 10000 jobs cancelled/)
   asked.child.stdin?.write('\u0003')
   expect((await asked.ended).code).not.toBe(0)
 
-  const killed = berth.start([...cancel, '--yes'], { env })
+  const killed = world.line.start([...cancel, '--yes'], { env })
   const before = await countCancelled()
   await until(async () => (await countCancelled()) > before, { what: 'the second command cancels' })
   killed.child.kill('SIGKILL')
   await killed.ended
   expect(await countCancelled()).toBeLessThan(count)
 
-  expect(await berth.run(cancel, { env })).toMatchObject({
+  expect(await world.line.run(cancel, { env })).toMatchObject({
     code: 2,
     stdout: '',
     stderr: expect.stringMatching(/^berth: the filters match \d+ jobs; pass --yes .*\n$/),
   })
-  expect(await berth.run([...cancel, '--yes'], { env })).toEqual({
+  expect(await world.line.run([...cancel, '--yes'], { env })).toEqual({
     code: 0,
     stdout: expect.stringMatching(/^\d+ jobs cancelled\n$/),
     stderr: '',
   })
   expect(await countCancelled()).toBe(count)
-  expect(await berth.run([...cancel, '--yes'], { env })).toMatchObject({
+  expect(await world.line.run([...cancel, '--yes'], { env })).toMatchObject({
     code: 0,
     stdout: '',
     stderr: 'berth: no job to cancel matches\n',
@@ -77,9 +64,9 @@ it('a cancel of 10,000 jobs, interrupted twice and repeated, ends all of them', 
 })
 
 it('refusals are listed, and the first gives the exit code', async () => {
-  const { stdout: own } = await berth.run(['submit', '-o', 'ids', '--mem', '1', '--', 'true'], { env })
+  const { stdout: own } = await world.line.run(['submit', '-o', 'ids', '--mem', '1', '--', 'true'], { env })
   const ids = [foreign, own.trim(), 'job_nowhere']
-  const { code, stdout, stderr } = await berth.run(['cancel', ...ids, '-o', 'ids'], { env })
+  const { code, stdout, stderr } = await world.line.run(['cancel', ...ids, '-o', 'ids'], { env })
   expect({ code, stdout }).toEqual({ code: 6, stdout: own })
   const [first, second, ...rest] = stderr.split('\n')
   expect(first).toMatch(new RegExp(`^berth: ${foreign}: .*permission`))

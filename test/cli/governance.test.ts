@@ -1,43 +1,18 @@
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type BerthServer, freePort, startBerth } from '../support/berth-server.ts'
-import { CommandLine } from '../support/command-line.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { expect, test } from 'vitest'
 import { until } from '../support/until.ts'
+import { useBerth } from './world.ts'
 
 /** Rules of the configuration, decisions and the audit log, from the command line against a server of its own. */
-let database: TestDatabase
-let server: BerthServer
-let dataDir: string
-let port: number
-let berth: CommandLine['berth']
-
 const config = `
 audit: { headFile: heads }
 approvalRules:
   - { name: expensive, condition: { costAbove: 50 } }
 `
 
-const start = () =>
-  startBerth({ dataDir, port, env: { DATABASE_URL: database.url, BERTH_CONFIG: join(dataDir, 'berth.yaml') } })
-
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-governance-'))
-  await chmod(dataDir, 0o711)
-  await writeFile(join(dataDir, 'berth.yaml'), config)
-  database = await createDatabase()
-  port = await freePort()
-  server = await start()
-  berth = new CommandLine(dataDir, { BERTH_URL: server.url }).berth
-})
-
-afterAll(async () => {
-  await server?.end()
-  await database?.close()
-  await rm(dataDir, { recursive: true, force: true })
-})
+const world = useBerth({ config })
+const { berth } = world
 
 async function json(...args: string[]) {
   const { stdout, stderr } = await berth(...args, '-o', 'json')
@@ -46,7 +21,7 @@ async function json(...args: string[]) {
 }
 
 async function submitExpensive(): Promise<string> {
-  await writeFile(join(dataDir, 'job.yaml'), 'command: ["true"]\nestimatedCost: 60\n')
+  await writeFile(join(world.line.home, 'job.yaml'), 'command: ["true"]\nestimatedCost: 60\n')
   return (await berth('submit', '-f', 'job.yaml')).stdout.trim()
 }
 
@@ -101,15 +76,15 @@ test('a configured approval rule blocks jobs; users approve and reject; the audi
   expect(entry).toMatchObject({ actorName: 'local', objectId: rule.id })
   expect(await json('audit', 'verify')).toMatchObject({ ok: true, fromSeq: 1 })
 
-  await server.end()
-  const heads = (await readFile(join(dataDir, 'heads'), 'utf8')).trim().split('\n')
+  await world.server.end()
+  const heads = (await readFile(join(world.line.home, 'heads'), 'utf8')).trim().split('\n')
   expect(heads.at(-1)).toMatch(new RegExp(`^${entry.seq} [0-9a-f]{64} `))
-  server = await start()
+  await world.start()
   expect(await json('rules')).toMatchObject([{ name: 'expensive' }])
-  await database.db.sql.query('DELETE FROM audit_entry WHERE seq = $1', [entry.seq])
-  await database.db.sql.query(
-    'UPDATE audit_head SET seq = seq - 1, hash = (SELECT hash FROM audit_entry WHERE seq = audit_head.seq - 1)',
-  )
+  await world.database().query('DELETE FROM audit_entry WHERE seq = $1', [entry.seq])
+  await world
+    .database()
+    .query('UPDATE audit_head SET seq = seq - 1, hash = (SELECT hash FROM audit_entry WHERE seq = audit_head.seq - 1)')
   const verdict = await berth('audit', 'verify')
   expect(verdict.code).toBe(1)
   expect(verdict.stdout).toContain(`The entry ${entry.seq} is missing`)

@@ -1,19 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { measurePool } from '../../src/domain/usage/pool-use.ts'
-import { CommandLine } from '../support/command-line.ts'
 import { hostileMarkup, hostileSequences } from '../support/hostile-texts.ts'
 import { out, writeLog } from '../support/log.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { useTestServer } from './world.ts'
 
 /** Texts of other people in a terminal: every verb shows them, and none of them acts. */
-let server: TestServer
-let home: string
-let berth: CommandLine
-let env: Record<string, string>
+const world = useTestServer()
 /** Jobs of which each text is hostile: `waiting` is QUEUED, `ended` is CANCELLED and has output. */
 const jobs = { waiting: '', ended: '' }
 
@@ -23,10 +16,7 @@ const shown = hostile.replaceAll(unprintable, '\ufffd')
 const lines = [...hostileMarkup, ...hostileSequences.map((text) => text.replace('\n', ''))]
 
 beforeAll(async () => {
-  server = await startServer()
-  home = await mkdtemp(join(tmpdir(), 'berth-hostile-'))
-  berth = new CommandLine(home)
-  env = { BERTH_URL: server.url }
+  const { server } = world
   const { sql } = server.domain.db
   for (const text of [...hostileMarkup, ...hostileSequences])
     await server.submit({ name: text, labels: [{ key: 'sweep', value: text }], project: text })
@@ -44,12 +34,8 @@ beforeAll(async () => {
   await sql.query('UPDATE "user" SET name = $1', [hostile])
   await measurePool(sql, 'sim')
 })
-afterAll(async () => {
-  await server?.[Symbol.asyncDispose]()
-  await rm(home, { recursive: true })
-})
 
-const run = (...args: string[]) => berth.run(args, { env })
+const run = world.berth
 
 function expectInert(text: string): void {
   expect(text.replaceAll('\n', '').match(unprintable)).toBe(null)
@@ -119,7 +105,7 @@ describe('the output of a job', () => {
   it('is printed as exactly its bytes', async () => {
     const bytes = `${lines.join('\n')}\n`
     expect(await run('logs', jobs.ended)).toMatchObject({ code: 0, stdout: bytes, stderr: '' })
-    const follow = berth.start(['logs', '-f', jobs.ended], { env })
+    const follow = world.line.start(['logs', '-f', jobs.ended])
     await follow.find(/seen.*\n/)
     follow.child.kill('SIGINT')
     expect((await follow.ended).stdout).toBe(bytes)
@@ -142,7 +128,7 @@ describe('a live view in a pipe', () => {
     [['top', '-o', 'json'], /\n}\n/],
     [['ls', '-w'], new RegExp(`(.*"change".*\n){${hostileMarkup.length}}`)],
   ])('%j is inert', async (args, pattern) => {
-    const live = berth.start(args, { env })
+    const live = world.line.start(args)
     await live.find(pattern)
     live.child.kill('SIGINT')
     const { stdout, stderr } = await live.ended
@@ -152,7 +138,7 @@ describe('a live view in a pipe', () => {
 
 it('a live view on a terminal writes no text of a job that acts', async () => {
   for (const verb of ['ls -w', 'top']) {
-    const live = berth.startOnTerminal(verb.split(' '), { env })
+    const live = world.line.startOnTerminal(verb.split(' '))
     await live.find(/\ufffd\[2J/)
     live.child.stdin?.write('\u0003')
     const { stdout } = await live.ended

@@ -1,30 +1,9 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type BerthServer, startBerth } from '../support/berth-server.ts'
-import { CommandLine } from '../support/command-line.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { expect, it } from 'vitest'
+import { useBerth } from './world.ts'
 
 /** Limits, dry runs and submissions that do not wait, on the command line of a server that really runs jobs. */
-let database: TestDatabase
-let server: BerthServer
-let dataDir: string
-let berth: CommandLine['berth']
-
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-cli-'))
-  await chmod(dataDir, 0o711)
-  database = await createDatabase()
-  server = await startBerth({ dataDir, env: { DATABASE_URL: database.url } })
-  berth = new CommandLine(dataDir, { BERTH_URL: server.url }).berth
-})
-
-afterAll(async () => {
-  await server?.end()
-  await database?.close()
-  await rm(dataDir, { recursive: true, force: true })
-})
+const world = useBerth()
+const { berth } = world
 
 it('limits are shown and set, also for a project', async () => {
   expect((await berth('limits')).stdout).toMatch(/^pool +local\nrunning jobs +unlimited$/m)
@@ -73,5 +52,5 @@ it('--dry-run shows the outcome; --no-wait starts the job now, or is refused wit
   expect((await berth('submit', '--dry-run', '--', 'true')).stdout).toMatch(
     /^because +Pool local is paused: its limit maxConcurrent is 0$/m,
   )
-  expect((await database.db.sql.query('SELECT id FROM job')).length).toBe(1)
+  expect((await world.database().query('SELECT id FROM job')).length).toBe(1)
 })

@@ -1,17 +1,7 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type BerthServer, startBerth } from '../support/berth-server.ts'
-import { CommandLine } from '../support/command-line.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { expect, it } from 'vitest'
+import { useBerth } from './world.ts'
 
 /** Capacity reservations on the command line, against a server that leads its pool. */
-let database: TestDatabase
-let dataDir: string
-let server: BerthServer
-let berth: CommandLine['berth']
-
 const config = `
 pools:
   - name: lab
@@ -19,20 +9,8 @@ pools:
     nodes: [{ name: n1, cpu: 4, memoryGib: 8 }, { name: n2, cpu: 4, memoryGib: 8 }]
 `
 
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-reserve-'))
-  await chmod(dataDir, 0o711)
-  await writeFile(join(dataDir, 'berth.yaml'), config)
-  database = await createDatabase()
-  const env = { DATABASE_URL: database.url, BERTH_CONFIG: join(dataDir, 'berth.yaml') }
-  server = await startBerth({ dataDir, env })
-  berth = new CommandLine(dataDir, { BERTH_URL: server.url }).berth
-})
-afterAll(async () => {
-  await server?.end()
-  await database.close()
-  await rm(dataDir, { recursive: true })
-})
+const world = useBerth({ config })
+const { berth } = world
 
 it('nodes are reserved, listed, used by jobs that name the reservation, and released', async () => {
   const window = ['--from', '2001-01-31T08:00:00Z', '--until', '2090-01-31T18:00:00Z']
@@ -54,7 +32,7 @@ it('nodes are reserved, listed, used by jobs that name the reservation, and rele
 
   const inside = ['--project', 'genome', '--reservation', id]
   expect(await berth('submit', ...inside, '--wait', '--', 'x')).toMatchObject({ code: 0 })
-  const runs = await database.db.sql.query('SELECT state, nodes FROM run')
+  const runs = await world.database().query('SELECT state, nodes FROM run')
   expect(runs).toEqual([{ state: 'SUCCEEDED', nodes: ['n2'] }])
   expect(await berth('submit', '--reservation', id, '--project', 'other', '--', 'x')).toMatchObject({
     code: 2,

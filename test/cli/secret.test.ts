@@ -1,27 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { CommandLine } from '../support/command-line.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { expect, test } from 'vitest'
+import { useTestServer } from './world.ts'
 
-let server: TestServer
-let folder: string
-let line: CommandLine
-const berth = (...args: string[]) => line.berth(...args)
-
-beforeAll(async () => {
-  server = await startServer()
-  folder = await mkdtemp(join(tmpdir(), 'berth-secret-'))
-  line = new CommandLine(folder, { BERTH_URL: server.url })
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-  await rm(folder, { recursive: true })
-})
+const world = useTestServer()
+const { berth } = world
 
 const valuesMax = 65_536
-const set = (input: string, ...args: string[]) => line.run(['secret', 'set', ...args], { input })
+const set = (input: string, ...args: string[]) => world.line.run(['secret', 'set', ...args], { input })
 const list = async (...args: string[]) =>
   JSON.parse((await berth('secret', 'ls', '-o', 'json', ...args)).stdout).map(
     ({ name, team, ownedBy }: { name: string; team: { name: string } | null; ownedBy: { name: string } | null }) =>
@@ -66,12 +52,12 @@ test('a wrong value or name is refused without the value', async () => {
     expect(refused.code).toBe(2)
     expect(refused.stderr).not.toContain('marker')
   }
-  await writeFile(join(folder, 'job.yaml'), 'command: ["true"]\nsecrets: API_KEY\n')
+  await writeFile(join(world.line.home, 'job.yaml'), 'command: ["true"]\nsecrets: API_KEY\n')
   expect((await berth('submit', '-f', 'job.yaml')).stderr).toContain('secrets is not a list')
 })
 
 test.runIf(process.platform === 'linux')('a value is typed in without being shown', async () => {
-  const command = line.startOnTerminal(['secret', 'set', 'TYPED'])
+  const command = world.line.startOnTerminal(['secret', 'set', 'TYPED'])
   await command.find(/Value of TYPED: /)
   command.child.stdin?.write('typed value\r')
   const { code, stdout } = await command.ended

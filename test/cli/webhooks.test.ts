@@ -1,47 +1,32 @@
 import { randomBytes } from 'node:crypto'
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type BerthServer, startBerth } from '../support/berth-server.ts'
-import { CommandLine, type Ended } from '../support/command-line.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import type { Ended } from '../support/command-line.ts'
 import { until } from '../support/until.ts'
 import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
+import { useBerth } from './world.ts'
 
 /** Webhooks on the command line, against a server with its configuration. */
-let database: TestDatabase
-let dataDir: string
-let server: BerthServer
 let receiver: WebhookReceiver
 let status = 204
 const secret = `whsec_${randomBytes(32).toString('base64')}`
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-webhooks-'))
-  await chmod(dataDir, 0o711)
   receiver = await startReceiver(secret, () => ({ status }))
-  const config = `
+})
+afterAll(() => receiver[Symbol.asyncDispose]())
+const world = useBerth({
+  config: () => `
 server: { publicUrl: "https://berth.example.org" }
 pools: [{ name: sim, executor: simulated, nodes: [{ name: n1, cpu: 4, memoryGib: 8 }] }]
 webhooks:
   - { name: ci, url: "${receiver.url}?token=hidden", secret: "\${HOOK_SECRET}", events: [job.succeeded], filter: { name: "a*" } }
-`
-  await writeFile(join(dataDir, 'berth.yaml'), config)
-  database = await createDatabase()
-  const env = { DATABASE_URL: database.url, BERTH_CONFIG: join(dataDir, 'berth.yaml'), HOOK_SECRET: secret }
-  server = await startBerth({ dataDir, env: { ...env, BERTH_LOG_LEVEL: 'debug' } })
-})
-afterAll(async () => {
-  await server?.end()
-  await receiver[Symbol.asyncDispose]()
-  await database.close()
-  await rm(dataDir, { recursive: true })
+`,
+  env: { HOOK_SECRET: secret, BERTH_LOG_LEVEL: 'debug' },
 })
 
 const outputs: string[] = []
 async function berth(...args: string[]): Promise<Ended> {
-  const ended = await new CommandLine(dataDir, { BERTH_URL: server.url }).run(args)
+  const ended = await world.berth(...args)
   outputs.push(ended.stdout, ended.stderr)
   return ended
 }
@@ -98,5 +83,5 @@ it('webhooks are listed, tested, resent and enabled, and no secret is shown', as
   expect((await berth('audit', 'ls')).stdout).toMatch(
     /webhook\.resend +ci.*webhook\.enable +ci.*webhook\.disable +ci.*webhook\.test +ci/s,
   )
-  expect([...outputs, server.output()].join('\n')).not.toMatch(/whsec_|hidden/)
+  expect([...outputs, world.server.output()].join('\n')).not.toMatch(/whsec_|hidden/)
 })

@@ -1,28 +1,14 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { type BerthServer, startBerth } from '../support/berth-server.ts'
-import { CommandLine } from '../support/command-line.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
+import { useBerth } from './world.ts'
 
 /** The workload of a pool on the command line of a server that really runs jobs, one at a time. */
-let database: TestDatabase
-let server: BerthServer
-let dataDir: string
-let commandLine: CommandLine
-let berth: CommandLine['berth']
+const world = useBerth()
+const { berth } = world
 const jobs: string[] = []
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-cli-'))
-  await chmod(dataDir, 0o711)
-  database = await createDatabase()
-  server = await startBerth({ dataDir, env: { DATABASE_URL: database.url } })
-  commandLine = new CommandLine(dataDir, { BERTH_URL: server.url })
-  berth = commandLine.berth
   await berth('limits', 'set', '--max-concurrent', '1')
   for (const name of ['running', 'next', 'later'])
     jobs.push((await berth('submit', '--name', name, '--max-run-time', '1h', '--', 'sleep', '600')).stdout.trim())
@@ -31,12 +17,7 @@ beforeAll(async () => {
   })
 })
 
-afterAll(async () => {
-  await berth('cancel', ...jobs)
-  await server?.end()
-  await database?.close()
-  await rm(dataDir, { recursive: true, force: true })
-})
+afterAll(() => berth('cancel', ...jobs))
 
 it('queue lists running jobs, and waiting jobs in order with position, priority and reason', async () => {
   const { stdout, stderr, code } = await berth('workload')
@@ -68,7 +49,7 @@ it('queue accepts states and a limit, and uses the schema’s names in JSON and 
 })
 
 it('top updates live, and prints one view after the other in a pipe', async () => {
-  const top = commandLine.start(['top', '-o', 'json'])
+  const top = world.line.start(['top', '-o', 'json'])
   await top.find(/"depth": 2/)
   const more = (await berth('submit', '--', 'true')).stdout.trim()
   await top.find(/"depth": 3/)

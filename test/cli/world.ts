@@ -1,0 +1,70 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll } from 'vitest'
+import { type BerthServer, freePort, startBerth } from '../support/berth-server.ts'
+import { CommandLine } from '../support/command-line.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+/** A server and a command line that uses it, for all tests of a file. */
+class World<Server extends { url: string }> {
+  server!: Server
+  line!: CommandLine
+  readonly berth: CommandLine['berth'] = (...args) => this.line.berth(...args)
+
+  constructor(start: (home: string) => Promise<Server>, end: (server: Server) => PromiseLike<unknown>) {
+    let home: string
+    beforeAll(async () => {
+      home = await mkdtemp(join(tmpdir(), 'berth-cli-'))
+      await chmod(home, 0o711) // accounts of runs pass through
+      this.server = await start(home)
+      this.line = new CommandLine(home, { BERTH_URL: this.server.url })
+    })
+    afterAll(async () => {
+      if (this.server) await end(this.server)
+      await rm(home, { recursive: true, force: true })
+    })
+  }
+}
+
+/** Nobody leads its pool: what is submitted waits. */
+export const useTestServer = (options?: Parameters<typeof startServer>[0]): World<TestServer> =>
+  new World(
+    () => startServer(options),
+    (server) => server[Symbol.asyncDispose](),
+  )
+
+interface Setup {
+  /** The configuration, in YAML. */
+  config?: string | (() => string)
+  env?: Record<string, string>
+}
+
+/** A server that runs jobs. */
+export function useBerth({ config = '', env = {} }: Setup = {}) {
+  let database: TestDatabase | undefined
+  let start: () => Promise<BerthServer>
+  const world = new World(
+    async (dataDir) => {
+      const file = join(dataDir, 'berth.yaml')
+      await writeFile(file, typeof config === 'string' ? config : config())
+      database = await createDatabase()
+      const port = await freePort()
+      const variables = { DATABASE_URL: database.url, BERTH_CONFIG: file, ...env }
+      start = () => startBerth({ dataDir, port, env: variables })
+      return start()
+    },
+    async (server) => {
+      await server.end()
+      await database?.close()
+    },
+  )
+  return Object.assign(world, {
+    database: () => (database as TestDatabase).db.sql,
+    /** Starts a server that has ended again, on its port. */
+    async start() {
+      world.server = await start()
+    },
+  })
+}
