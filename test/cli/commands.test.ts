@@ -1,39 +1,14 @@
 import { execFile } from 'node:child_process'
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type BerthServer, freePort, startBerth } from '../support/berth-server.ts'
-import { CommandLine } from '../support/command-line.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { describe, expect, it } from 'vitest'
 import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
+import { useBerth } from './world.ts'
 
 /** The command line against a server in a process of its own, with jobs that really run. */
-let database: TestDatabase
-let server: BerthServer
-let dataDir: string
-let port: number
-let commandLine: CommandLine
-let berth: CommandLine['berth']
-
-const start = () => startBerth({ dataDir, port, env: { DATABASE_URL: database.url } })
-
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-cli-'))
-  await chmod(dataDir, 0o711)
-  database = await createDatabase()
-  port = await freePort()
-  server = await start()
-  commandLine = new CommandLine(dataDir, { BERTH_URL: server.url })
-  berth = commandLine.berth
-})
-
-afterAll(async () => {
-  await server?.end()
-  await database?.close()
-  await rm(dataDir, { recursive: true, force: true })
-})
+const world = useBerth()
+const { berth } = world
 
 const submit = async (...args: string[]) => (await berth('submit', ...args)).stdout.trim()
 
@@ -47,7 +22,7 @@ describe('submit', () => {
     expect(await berth('submit', '--mem', '0.5', '--', 'true')).toMatchObject({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^job_\w{26}\n$/)
     expect(await berth('wait', stdout.trim())).toMatchObject({ code: 0 })
-    expect((await berth('logs', stdout.trim())).stdout).toBe(`${dataDir}\n`)
+    expect((await berth('logs', stdout.trim())).stdout).toBe(`${world.line.home}\n`)
   })
 
   it('--follow prints only the output on stdout, and exits like the job', async () => {
@@ -65,26 +40,10 @@ describe('submit', () => {
 
   it('reads a file written by --print-spec', async () => {
     const { stdout: spec } = await berth('submit', '--print-spec', '--name', 'from-file', '--tag', 't', '--', 'true')
-    const file = join(dataDir, 'job.yaml')
+    const file = join(world.line.home, 'job.yaml')
     await writeFile(file, spec)
     const { stdout } = await berth('submit', '-f', file, '--name', 'from-flag', '-o', 'json')
     expect(JSON.parse(stdout)).toMatchObject({ job: { name: 'from-flag' }, warnings: [] })
-  })
-
-  it('refuses invalid input in one line, with code 2', async () => {
-    const tooMany = await berth('submit', '--cpu', '1e9', '--', 'true')
-    expect(tooMany).toMatchObject({ code: 2, stdout: '' })
-    expect(tooMany.stderr).toMatch(
-      /^berth: spec\.resources\.cpu: .* \(given: 1000000000\); see "berth submit --help"\n$/,
-    )
-    const unknown = await berth('submit', '--set', 'colour=red', '--', 'true')
-    expect(unknown.code).toBe(2)
-    expect(unknown.stderr).toMatch(/^berth: .*colour.*\n$/)
-    const { code, stderr } = await berth('token', 'create', '--colour')
-    expect({ code, stderr }).toEqual({
-      code: 2,
-      stderr: `berth: unknown option '--colour'; see "berth token create --help"\n`,
-    })
   })
 })
 
@@ -129,7 +88,7 @@ describe('inspecting jobs', () => {
       execFile(
         'sh',
         ['-c', `"${join(root, 'berth')}" logs ${id} | head -n 1`],
-        { env: { PATH: process.env['PATH'], BERTH_URL: server.url } },
+        { env: { PATH: process.env['PATH'], BERTH_URL: world.server.url } },
         (_, stdout, stderr) => resolve({ stdout, stderr }),
       ),
     )
@@ -147,7 +106,7 @@ describe('ending jobs', () => {
   it('--follow shows why a job does not start', async () => {
     const later = new Date(Date.now() + 86_400_000).toISOString()
     const args = ['submit', '--mem', '1', '--follow', '--not-before', later, '--', 'true']
-    const { written, find, ended } = commandLine.start(args)
+    const { written, find, ended } = world.line.start(args)
     const [, id = ''] = await find(/(job_\w{26}) is QUEUED: .+\n/)
     expect(written).toEqual({ stdout: '', stderr: expect.stringMatching(`^${id}\nberth: ${id} is QUEUED: .+\n$`) })
     await berth('cancel', id)
@@ -167,7 +126,7 @@ describe('ending jobs', () => {
 
   it('Ctrl-C detaches from a followed job and reports that', async () => {
     const args = ['submit', '--follow', '--', 'sh', '-c', 'echo begun; sleep 600']
-    const { child, written, ended } = commandLine.start(args)
+    const { child, written, ended } = world.line.start(args)
     await until(() => written.stdout === 'begun\n', { what: 'the job writes' })
     child.kill('SIGINT')
     expect((await ended).code).toBe(130)
@@ -185,27 +144,18 @@ describe('a command during a restart of the server', () => {
   it('logs -f loses no byte, and up reports that a server is running', async () => {
     const script = 'i=0; while [ $i -lt 3000 ]; do i=$((i+1)); echo line $i; [ $((i % 100)) -eq 0 ] && sleep 0.1; done'
     const id = await submit('--', 'sh', '-c', script)
-    const follow = commandLine.start(['logs', '-f', id])
+    const follow = world.line.start(['logs', '-f', id])
     const lines = () => follow.written.stdout.split('\n').length - 1
     for (const [at, signal] of [
       [500, 'SIGKILL'],
       [1_500, 'SIGTERM'],
     ] as const) {
       await until(() => lines() >= at, { what: `${at} lines were seen` })
-      await server.end(signal)
-      server = await start()
+      await world.server.end(signal)
+      await world.start()
     }
     expect((await follow.ended).code).toBe(0)
     expect(follow.written.stdout).toBe(Array.from({ length: 3_000 }, (_, i) => `line ${i + 1}\n`).join(''))
     expect((await berth('up')).stdout).toMatch(/^Berth .* is already running at /)
-  })
-
-  it('exits with 4 and a remedy when no server runs', async () => {
-    const env = { BERTH_URL: `http://127.0.0.1:${await freePort()}` }
-    expect(await commandLine.run(['ls'], { env })).toEqual({
-      code: 4,
-      stdout: '',
-      stderr: expect.stringMatching(/^berth: No server answers at .*"berth up".*\n$/),
-    })
   })
 })

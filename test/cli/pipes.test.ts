@@ -1,30 +1,16 @@
-import { execFile } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { execFile, spawnSync } from 'node:child_process'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CommandLine } from '../support/command-line.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { root } from '../support/sources.ts'
+import { useTestServer } from './world.ts'
 
-let server: TestServer
-let home: string
-let berth: CommandLine
-let env: Record<string, string>
+const world = useTestServer()
 let id: string
-
 beforeAll(async () => {
-  server = await startServer()
-  home = await mkdtemp(join(tmpdir(), 'berth-pipes-'))
-  berth = new CommandLine(home)
-  env = { BERTH_URL: server.url }
   for (const name of ['one', 'two', 'three'])
-    id = (await berth.run(['submit', '--name', name, '--', 'true'], { env })).stdout.trim()
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-  await rm(home, { recursive: true })
+    id = (await world.berth('submit', '--name', name, '--', 'true')).stdout.trim()
 })
 
 /** Verbs that read, without those that follow until something ends. */
@@ -63,14 +49,14 @@ const verbs = [
 describe('in a pipe', () => {
   it.each(verbs)('%s prints lines without colours, prompts and progress', async (verb) => {
     const words = verb.split(' ').map((word) => (word === 'JOB' ? id : word))
-    const { stdout, stderr } = await berth.run(words, { env })
+    const { stdout, stderr } = await world.line.run(words)
     expect(stdout).toMatch(/^(?:[^\p{Cc}]*\n)*$/u)
     expect(stderr).toMatch(/^(?:[^\p{Cc}]*\n)?$/u)
   })
 
   const shell = (script: string) =>
     promisify(execFile)('bash', ['-o', 'pipefail', '-c', script], {
-      env: { PATH: `${root}:${process.env['PATH']}`, HOME: home, ...env },
+      env: { PATH: `${root}:${process.env['PATH']}`, HOME: world.line.home, BERTH_URL: world.server.url },
     })
 
   it('ids are words for xargs', async () => {
@@ -80,5 +66,18 @@ describe('in a pipe', () => {
 
   it('a reader that leaves ends the command quietly', async () => {
     expect(await shell('berth ls -o jsonl | head -n 1 | wc -l')).toEqual({ stdout: '1\n', stderr: '' })
+  })
+})
+
+it.runIf(existsSync('/dev/full'))('a full disk is reported in one line', () => {
+  const full = openSync('/dev/full', 'w')
+  const { status, stderr } = spawnSync(process.execPath, [join(root, 'src/cli/main.ts'), 'submit', '--print-spec'], {
+    stdio: ['ignore', full, 'pipe'],
+    encoding: 'utf8',
+  })
+  closeSync(full)
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr: 'berth: cannot write the output: ENOSPC: no space left on device, write\n',
   })
 })
