@@ -12,7 +12,7 @@ import {
   SubmitJobDocument,
 } from '../src/client/generated/graphql.ts'
 import { printLatencies, printLines } from './harness.ts'
-import { cpuShare, memoryOf } from './process-load.ts'
+import { cpuShare, residentBytes } from './process-usage.ts'
 import { withServer } from './server.ts'
 
 /**
@@ -117,7 +117,7 @@ async function measureBytes(place: Place): Promise<void> {
 
 async function measureIdle(place: Place): Promise<void> {
   const lines: ClientLine[] = []
-  const before = { share: await cpuShare(place.pid, idleSeconds), bytes: await memoryOf(place.pid) }
+  const before = { share: await cpuShare(place.pid, idleSeconds), bytes: residentBytes(place.pid) }
   for (let n = 0; n < idleUsers; n++) {
     const name = `user${n}`
     const { createUser } = await place.connection.request(CreateUserDocument, { input: { name, level: 'ADMIN' } })
@@ -130,7 +130,7 @@ async function measureIdle(place: Place): Promise<void> {
     await connection.close()
   }
   await pause(5_000)
-  const after = { share: await cpuShare(place.pid, idleSeconds), bytes: await memoryOf(place.pid) }
+  const after = { share: await cpuShare(place.pid, idleSeconds), bytes: residentBytes(place.pid) }
   printLines(`${lines.length} sessions in which nothing happens`, [
     ['', 'of a core', 'memory each'],
     ['without', `${(before.share * 100).toFixed(1)} %`, ''],
