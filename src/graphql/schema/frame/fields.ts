@@ -45,7 +45,7 @@ type TypeName<Value> = [Value] extends [string]
 type Shown<Row> = { [Column in keyof Row]?: readonly [type: ShownType<Row[Column]>, description: string] }
 
 /** Fields that show values of the row under their own names. */
-export function show<Row>(t: FieldBuilder<Row>, fields: Shown<Row>): FieldMap {
+export function showColumns<Row>(t: FieldBuilder<Row>, fields: Shown<Row>): FieldMap {
   const declare = ([name, [type, description]]: [string, readonly [string, string]]) => {
     const [, list, item] = /^(\[?)(\w+)/.exec(type) ?? []
     const options = { type: list ? [item] : item, nullable: type.endsWith('?'), description }

@@ -3,7 +3,7 @@ import { artifactBodyCost, artifactMetadataCost } from '../../caller-limits.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { describeValues } from '../frame/enum-values.ts'
-import { edge, loadOfVisibleJobs, show } from '../frame/fields.ts'
+import { edge, loadOfVisibleJobs, showColumns } from '../frame/fields.ts'
 import { ArtifactRef } from '../frame/refs.ts'
 
 const ArtifactKind = builder.enumType('ArtifactKind', {
@@ -20,7 +20,7 @@ builder.node(ArtifactRef, {
   id: { resolve: (artifact) => artifact.id, description: 'Global id, for `node`: artifact_…' },
   loadMany: (ids, { load }) => loadOfVisibleJobs(load, load.artifact, ids),
   fields: (t) => ({
-    ...show(t, {
+    ...showColumns(t, {
       name: [
         'String',
         'Name chosen by the job, or path of a file. Several artifacts may have the same name; the last one is the newest.',

@@ -2,7 +2,7 @@ import { eventId, parseEventId } from '../../rows/typed-id.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { JobEventType, JobState, PsijState, StateReason } from '../frame/enums.ts'
-import { edge, edgeOrNull, show } from '../frame/fields.ts'
+import { edge, edgeOrNull, showColumns } from '../frame/fields.ts'
 import { JobEventRef, RunRef } from '../frame/refs.ts'
 import { JobEventDetail, readDetail } from './event-detail.ts'
 
@@ -18,7 +18,7 @@ builder.node(JobEventRef, {
       }),
     ),
   fields: (t) => ({
-    ...show(t, {
+    ...showColumns(t, {
       seq: ['UInt53', 'Number of the event in the history of the job, from 1.'],
       at: ['DateTime', 'Time of the event, by the database clock.'],
       message: ['String?', 'Explanation for humans.'],

@@ -1,13 +1,13 @@
 import { findKey } from '../../../domain/submission/keys.ts'
 import { builder } from '../frame/builder.ts'
-import { edge, show } from '../frame/fields.ts'
+import { edge, showColumns } from '../frame/fields.ts'
 
 type KeyShape = NonNullable<Awaited<ReturnType<typeof findKey>>>
 
 const IdempotencyKeyRef = builder.objectRef<KeyShape>('IdempotencyKey').implement({
   description: 'An idempotency key and its job.',
   fields: (t) => ({
-    ...show(t, {
+    ...showColumns(t, {
       key: ['String', 'The key as submitted.'],
       createdAt: ['DateTime', 'When the key was first used.'],
       expiresAt: ['DateTime', 'When the key expires. Afterwards the same key creates a new job.'],

@@ -16,7 +16,7 @@ import { capBulk } from '../../admission/argument-bounds.ts'
 import { limits } from '../../caller-limits.ts'
 import { builder } from '../frame/builder.ts'
 import { bulkCost, selectionCost, submissionCost } from '../frame/bulk-cost.ts'
-import { edge, expectedVersion, show } from '../frame/fields.ts'
+import { edge, expectedVersion, showColumns } from '../frame/fields.ts'
 import { declareMutation } from '../frame/mutation.ts'
 import {
   declareBulkResult,
@@ -40,7 +40,7 @@ export const declareAccepted = (mutation: 'SubmitJob' | 'RetryJob') =>
     builder.objectRef<Submitted>(`${mutation}Success`).implement({
       description: 'The job was accepted.',
       fields: (t) => ({
-        ...show(t, {
+        ...showColumns(t, {
           idempotentHit: ['Boolean', 'Whether this is the job of an earlier submission with the same key.'],
           warnings: ['[String]', 'Changes made to the spec, and other warnings.'],
         }),

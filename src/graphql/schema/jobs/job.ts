@@ -13,7 +13,7 @@ import { pageCost } from '../../rows/page.ts'
 import { builder } from '../frame/builder.ts'
 import { describeValues } from '../frame/enum-values.ts'
 import { DependencyOn, ExecutorKind, JobState, PsijState, StateCategory, StateReason } from '../frame/enums.ts'
-import { edge, edgeOrNull, requireRow, show } from '../frame/fields.ts'
+import { edge, edgeOrNull, requireRow, showColumns } from '../frame/fields.ts'
 import { MoneyRef } from '../frame/money.ts'
 import { CapacityReservationRef, JobRef, JobSessionRef, PoolRef, RunRef, SubmissionQueueRef } from '../frame/refs.ts'
 import { ArtifactConnection } from './artifact.ts'
@@ -79,7 +79,7 @@ builder.node(JobRef, {
   id: { resolve: (job) => job.id, description: 'Global id, for `node`: job_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.job.load(id))),
   fields: (t) => ({
-    ...show(t, {
+    ...showColumns(t, {
       name: ['String?', 'Name chosen by the submitter.'],
       stateInfo: ['String?', 'Explanation for humans.'],
       version: ['UInt53', '`seq` of the newest event.'],

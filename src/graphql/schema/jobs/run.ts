@@ -6,7 +6,7 @@ import type { Specs } from '../../rows/specs.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { JobState, StateReason } from '../frame/enums.ts'
-import { edge, loadOfVisibleJobs, show } from '../frame/fields.ts'
+import { edge, loadOfVisibleJobs, showColumns } from '../frame/fields.ts'
 import { PoolNodeRef, RunRef } from '../frame/refs.ts'
 
 interface ShownPlacement {
@@ -20,7 +20,7 @@ interface ShownPlacement {
 const Placement = builder.objectRef<ShownPlacement>('Placement').implement({
   description: 'Resources of a node held by one replica of a run.',
   fields: (t) => ({
-    ...show(t, {
+    ...showColumns(t, {
       replica: ['Int', 'Number of the replica: 0 … replicas − 1.'],
       memoryBytes: ['UInt53', 'Memory that the run holds on the node.'],
       gpuIds: ['[Int]', 'Physical ids of the GPUs; the job sees them as 0 … n − 1.'],
@@ -39,7 +39,7 @@ interface ShownUsage {
 const ResourceUsage = builder.objectRef<ShownUsage>('ResourceUsage').implement({
   description: 'Resources that a run consumed, as far as the executor measures them.',
   fields: (t) =>
-    show(t, {
+    showColumns(t, {
       cpuSeconds: ['Float?', 'Seconds of processor time.'],
       maxMemoryBytes: ['UInt53?', 'Highest amount of memory in use at one moment, in bytes.'],
       gpuSeconds: ['Float?', 'Run time multiplied by the number of GPUs, in seconds; 0 without GPUs.'],
@@ -65,7 +65,7 @@ builder.node(RunRef, {
   id: { resolve: (run) => run.id, description: 'Global id, for `node`: run_…' },
   loadMany: (ids, { load }) => loadOfVisibleJobs(load, load.run, ids),
   fields: (t) => ({
-    ...show(t, {
+    ...showColumns(t, {
       number: ['Int', 'Number of the run, from 1.'],
       stateInfo: ['String?', 'Explanation for humans.'],
       exitCode: ['Int?', 'Exit code, or 128 + signal; null: the command has not run or not ended.'],

@@ -3,7 +3,7 @@ import { InvalidState, NotFound, QuotaExceeded } from '../../../domain/errors.ts
 import { capList } from '../../admission/argument-bounds.ts'
 import { sessionPath } from '../../rows/session-path.ts'
 import { builder } from '../frame/builder.ts'
-import { edge, edgeOrNull, loadOfVisibleJobs, show } from '../frame/fields.ts'
+import { edge, edgeOrNull, loadOfVisibleJobs, showColumns } from '../frame/fields.ts'
 import { declareMutation, type InputFields } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
 import { JobSessionRef } from '../frame/refs.ts'
@@ -13,7 +13,7 @@ builder.node(JobSessionRef, {
   id: { resolve: (session) => session.id, description: 'Global id, for `node`: session_…' },
   loadMany: (ids, { load }) => loadOfVisibleJobs(load, load.session, ids),
   fields: (t) => ({
-    ...show(t, {
+    ...showColumns(t, {
       command: ['[String]', 'Words of the command, at most 1,000; empty: a login shell, or a port.'],
       port: ['Int?', 'The forwarded port; null: the session is a command.'],
       tty: ['Boolean', 'Whether the command has a terminal.'],

@@ -17,7 +17,7 @@ import { type PageArgs, pageCost } from '../../rows/page.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { describeValues } from '../frame/enum-values.ts'
-import { edge, edgeOrNull, show } from '../frame/fields.ts'
+import { edge, edgeOrNull, showColumns } from '../frame/fields.ts'
 import { declareMutation } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
 import { SlotReservationRef } from '../frame/refs.ts'
@@ -38,7 +38,7 @@ builder.node(SlotReservationRef, {
   id: { resolve: (slot) => slot.id, description: 'Global id, for `node`: slot_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.slot.load(id))),
   fields: (t) => ({
-    ...show(t, {
+    ...showColumns(t, {
       createdAt: ['DateTime', 'When the reservation was created.'],
       expiresAt: ['DateTime', 'When the reservation expires.'],
     }),

@@ -5,7 +5,7 @@ import { type AnnouncedSnapshot, createSnapshot, findSenderOwner } from '../../.
 import { diffCost } from '../../caller-limits.ts'
 import { formatUploadTarget, newUploadTarget } from '../../rows/upload-target.ts'
 import { builder, known } from '../frame/builder.ts'
-import { edge, show } from '../frame/fields.ts'
+import { edge, showColumns } from '../frame/fields.ts'
 import { declareMutation } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
 import { SnapshotRef } from '../frame/refs.ts'
@@ -20,7 +20,7 @@ builder.node(SnapshotRef, {
     return snapshots.map((snapshot) => (snapshot && maySee(viewer, snapshot) ? snapshot : null))
   },
   fields: (t) => ({
-    ...show(t, {
+    ...showColumns(t, {
       files: ['Int', 'Number of its files and links.'],
       bytes: ['UInt53', 'Total size of its files.'],
       commit: ['String?', 'Commit of the working tree; null: it is of no git tree.'],

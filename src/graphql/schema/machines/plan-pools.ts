@@ -1,6 +1,6 @@
 import { NotFound } from '../../../domain/errors.ts'
 import { type Processed, planPools } from '../../../domain/queue/plan-pools.ts'
-import { show } from '../frame/fields.ts'
+import { showColumns } from '../frame/fields.ts'
 import { declareMutation } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
 
@@ -14,7 +14,7 @@ declareMutation('planPools', {
   success: {
     description: 'Totals of the scheduling passes.',
     fields: (t: SuccessFields<Processed>) =>
-      show(t, {
+      showColumns(t, {
         considered: ['Int', 'Number of jobs considered.'],
         started: ['Int', 'Number of jobs started.'],
         preempted: ['Int', 'Number of runs preempted.'],

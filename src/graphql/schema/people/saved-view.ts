@@ -3,7 +3,7 @@ import { deleteView, listViewIds, mayEditView, saveView, viewsListedMax } from '
 import { viewSearchCost } from '../../caller-limits.ts'
 import { builder } from '../frame/builder.ts'
 import { describeValues } from '../frame/enum-values.ts'
-import { edge, edgeOrNull, expectedVersion, show, versionField } from '../frame/fields.ts'
+import { edge, edgeOrNull, expectedVersion, showColumns, versionField } from '../frame/fields.ts'
 import { declareDeleteMutation, declareMutation } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
 import { requireRow } from '../frame/problem.ts'
@@ -33,7 +33,7 @@ builder.node(SavedViewRef, {
     )
   },
   fields: (t) => ({
-    ...show(t, {
+    ...showColumns(t, {
       name: ['String', 'Name in menus.'],
       page: ['String', 'Path of the page, such as /jobs.'],
       pinned: ['Boolean', 'Whether menus show the view without being opened.'],

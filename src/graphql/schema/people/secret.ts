@@ -3,7 +3,7 @@ import { deleteSecret, secretsVisibleTo, setSecret } from '../../../domain/secre
 import { secretsListing } from '../../rows/listings.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
-import { edge, edgeOrNull, show } from '../frame/fields.ts'
+import { edge, edgeOrNull, showColumns } from '../frame/fields.ts'
 import { declareList } from '../frame/list.ts'
 import { declareMutation } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
@@ -24,7 +24,7 @@ builder.node(SecretRef, {
     })
   },
   fields: (t) => ({
-    ...show(t, {
+    ...showColumns(t, {
       name: ['String', 'Name of the environment variable; unique for its owner.'],
       createdAt: ['DateTime', 'When the secret was created.'],
       updatedAt: ['DateTime', 'When the present value was set.'],

@@ -7,7 +7,7 @@ import { teamsListing } from '../../rows/listings.ts'
 import { pageCost } from '../../rows/page.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
-import { edge, expectedVersion, show, versionField } from '../frame/fields.ts'
+import { edge, expectedVersion, showColumns, versionField } from '../frame/fields.ts'
 import { declareList } from '../frame/list.ts'
 import { declareDeleteMutation, declareMutation } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
@@ -23,7 +23,7 @@ builder.node(TeamRef, {
     return Promise.all(ids.map((id) => (seesPeople(viewer) || mine.includes(id) ? load.team.load(id) : null)))
   },
   fields: (t) => ({
-    ...show(t, {
+    ...showColumns(t, {
       name: ['String', 'Name, unique.'],
       account: ['String', 'Account charged for the jobs of the team.'],
       createdAt: ['DateTime', 'When the team was created.'],

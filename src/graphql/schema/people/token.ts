@@ -9,7 +9,7 @@ import { pageCost } from '../../rows/page.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { TokenScope } from '../frame/enums.ts'
-import { edge, show } from '../frame/fields.ts'
+import { edge, showColumns } from '../frame/fields.ts'
 import { declareMutation } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
 import { ApiTokenRef } from '../frame/refs.ts'
@@ -24,7 +24,7 @@ builder.node(ApiTokenRef, {
     )
   },
   fields: (t) => ({
-    ...show(t, {
+    ...showColumns(t, {
       name: ['String', 'Name given by its creator.'],
       prefix: ['String', 'First characters of the secret, to identify the token.'],
       createdAt: ['DateTime', 'When the token was created.'],
@@ -84,7 +84,7 @@ declareMutation('createToken', {
   success: {
     description: 'The token was created.',
     fields: (t: SuccessFields<{ tokenId: string; secret: string }>) => ({
-      ...show(t, { secret: ['String', 'The secret. It is shown only once, here.'] }),
+      ...showColumns(t, { secret: ['String', 'The secret. It is shown only once, here.'] }),
       token: edge(t, 'tokenId', 'The token without its secret.'),
     }),
   },

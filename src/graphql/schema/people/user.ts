@@ -10,7 +10,7 @@ import type { Loaders } from '../../rows/loaders.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { Permission, UserLevel } from '../frame/enums.ts'
-import { edge, expectedVersion, show, versionField } from '../frame/fields.ts'
+import { edge, expectedVersion, showColumns, versionField } from '../frame/fields.ts'
 import { declareList } from '../frame/list.ts'
 import { declareMutation, type InputFields } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
@@ -49,7 +49,7 @@ builder.node(UserRef, {
   loadMany: (ids, { load, viewer }) =>
     Promise.all(ids.map((id) => (id === viewer.userId || seesPeople(viewer) ? load.user.load(id) : null))),
   fields: (t) => ({
-    ...show(t, {
+    ...showColumns(t, {
       name: ['String', 'Login name, unique.'],
       displayName: ['String?', 'Display name; null: same as `name`.'],
       email: ['String?', 'Email address; null: unknown.'],

@@ -5,7 +5,7 @@ import { numbersCost } from '../../caller-limits.ts'
 import { partId } from '../../rows/typed-id.ts'
 import { builder } from '../frame/builder.ts'
 import { Permission, TokenScope } from '../frame/enums.ts'
-import { edge, show } from '../frame/fields.ts'
+import { edge, showColumns } from '../frame/fields.ts'
 
 interface ViewerWorkloadShape {
   userId: string
@@ -17,7 +17,7 @@ interface ViewerWorkloadShape {
 const ViewerWorkload = builder.objectRef<ViewerWorkloadShape>('ViewerWorkload').implement({
   description: 'Your jobs that are not final, in all pools.',
   fields: (t) => ({
-    ...show(t, {
+    ...showColumns(t, {
       pendingCount: ['Int', 'Jobs that are QUEUED.'],
       runningCount: ['Int', 'Jobs that are STARTING, RUNNING or CANCELLING.'],
       blockedCount: ['Int', 'Jobs that wait for an approval.'],

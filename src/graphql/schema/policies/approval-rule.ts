@@ -14,7 +14,7 @@ import { approvalRulesListing } from '../../rows/listings.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { ExecutorKind, UserLevel } from '../frame/enums.ts'
-import { edge, expectedVersion, show, versionField } from '../frame/fields.ts'
+import { edge, expectedVersion, showColumns, versionField } from '../frame/fields.ts'
 import { declareList } from '../frame/list.ts'
 import { declareDeleteMutation, declareMutation } from '../frame/mutation.ts'
 import { declareResult, type SuccessFields } from '../frame/mutation-result.ts'
@@ -44,7 +44,7 @@ const ruleWords = {
 const Condition = builder.objectRef<ApprovalCondition>('ApprovalCondition').implement({
   description: 'A condition on submissions; exactly one field is set.',
   fields: (t) => ({
-    ...show(t, {
+    ...showColumns(t, {
       costAbove: ['Float?', conditionWords.costAbove],
       hardware: ['String?', conditionWords.hardware],
       jobsPerDayAbove: ['Int?', conditionWords.jobsPerDayAbove],
@@ -66,7 +66,7 @@ builder.node(ApprovalRuleRef, {
   id: { resolve: (rule) => rule.id, description: 'Global id, for `node`: rule_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.approvalRule.load(id))),
   fields: (t) => ({
-    ...show(t, {
+    ...showColumns(t, {
       name: ['String', ruleWords.name],
       priority: ['Int', ruleWords.priority],
       enabled: ['Boolean', ruleWords.enabled],

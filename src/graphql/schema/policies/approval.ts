@@ -13,7 +13,7 @@ import { bulkCost } from '../frame/bulk-cost.ts'
 import { countCost, declareConnection } from '../frame/connection-type.ts'
 import { describeValues } from '../frame/enum-values.ts'
 import { UserLevel } from '../frame/enums.ts'
-import { edge, edgeOrNull, expectedVersion, show } from '../frame/fields.ts'
+import { edge, edgeOrNull, expectedVersion, showColumns } from '../frame/fields.ts'
 import { declareList } from '../frame/list.ts'
 import { declareJobsResult, declareResult, pairJobs } from '../frame/mutation-result.ts'
 import { requireRow } from '../frame/problem.ts'
@@ -46,7 +46,7 @@ builder.node(ApprovalRef, {
       }),
     ),
   fields: (t) => ({
-    ...show(t, {
+    ...showColumns(t, {
       reason: ['String', 'Why an approval is required.'],
       requestedAt: ['DateTime', 'When the approval was requested.'],
       expiresAt: ['DateTime', 'When the request expires. The job then fails.'],

@@ -9,7 +9,7 @@ import { capacityReservationsListing } from '../../rows/listings.ts'
 import { loadNodes } from '../../rows/loaders.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
-import { edge, show } from '../frame/fields.ts'
+import { edge, showColumns } from '../frame/fields.ts'
 import { declareList } from '../frame/list.ts'
 import { declareMutation } from '../frame/mutation.ts'
 import { deletedFields, type SuccessFields } from '../frame/mutation-result.ts'
@@ -20,7 +20,7 @@ builder.node(CapacityReservationRef, {
   id: { resolve: (reservation) => reservation.id, description: 'Global id, for `node`: reservation_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.capacityReservation.load(id))),
   fields: (t) => ({
-    ...show(t, {
+    ...showColumns(t, {
       name: ['String', 'Display name, unique in the pool.'],
       project: ['String', 'Project whose jobs may use the reservation.'],
       startsAt: ['DateTime', 'Start of the window.'],

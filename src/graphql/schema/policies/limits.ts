@@ -3,7 +3,7 @@ import type { LimitsInUse, ScopeInUse } from '../../../domain/limits/in-use.ts'
 import { setScopeLimit, updateLimits } from '../../../domain/limits/limits.ts'
 import { parseName, partId } from '../../rows/typed-id.ts'
 import { builder } from '../frame/builder.ts'
-import { show } from '../frame/fields.ts'
+import { showColumns } from '../frame/fields.ts'
 import { declareMutation } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
 import { nullIfNotFound } from '../frame/problem.ts'
@@ -13,7 +13,7 @@ import { readScope, Scope, ScopeInput } from '../frame/scope.ts'
 const ScopeLimitRef = builder.objectRef<ScopeInUse>('ScopeLimit').implement({
   description: 'A limit of a queue, a project, a team or a user.',
   fields: (t) => ({
-    ...show(t, {
+    ...showColumns(t, {
       maxJobs: ['Int?', 'Limit on running jobs; null: unlimited.'],
       maxGpus: ['Int?', 'Limit on GPUs in use; null: unlimited.'],
       jobsInUse: ['Int', 'Jobs counted now.'],
@@ -43,7 +43,7 @@ builder.node(LimitsRef, {
   id: { resolve: ({ pool }) => partId('limits', pool), description: 'Global id, for `node`: limits_<pool>' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => nullIfNotFound(load.limitsInUse.load(parseName(id))))),
   fields: (t) => ({
-    ...show(t, {
+    ...showColumns(t, {
       version: [
         'UInt53',
         'Rises with each change of these limits, including `scopes`; pass it as `expectedVersion`, so that you do not overwrite a change of another user.',

@@ -16,7 +16,7 @@ import { quotasListing } from '../../rows/listings.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { describeValues } from '../frame/enum-values.ts'
-import { edge, expectedVersion, show, versionField } from '../frame/fields.ts'
+import { edge, expectedVersion, showColumns, versionField } from '../frame/fields.ts'
 import { declareList } from '../frame/list.ts'
 import { declareDeleteMutation, declareMutation } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
@@ -43,7 +43,10 @@ builder.node(QuotaRef, {
   id: { resolve: (quota) => quota.id, description: 'Global id, for `node`: quota_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.quota.load(id))),
   fields: (t) => ({
-    ...show(t, { limit: ['Float', 'Highest allowed value.'], createdAt: ['DateTime', 'When the quota was created.'] }),
+    ...showColumns(t, {
+      limit: ['Float', 'Highest allowed value.'],
+      createdAt: ['DateTime', 'When the quota was created.'],
+    }),
     type: t.expose('type', { type: QuotaTypeRef, description: 'Quantity that the quota limits.' }),
     action: t.expose('action', { type: QuotaActionRef, description: 'Action when a submission exceeds the limit.' }),
     scope: t.field({
@@ -88,7 +91,7 @@ declareList('quotas', QuotaConnection, {
 const QuotaUsageRef = builder.objectRef<QuotaUsage>('QuotaUsage').implement({
   description: 'A quota with the current usage of one user.',
   fields: (t) => ({
-    ...show(t, {
+    ...showColumns(t, {
       limit: ['Float', 'Highest allowed value.'],
       used: ['Float', 'Current usage.'],
       warning: ['Boolean', 'Whether 80 % of the limit is used.'],

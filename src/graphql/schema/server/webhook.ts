@@ -18,7 +18,7 @@ import { webhookId } from '../../rows/typed-id.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { describeValues } from '../frame/enum-values.ts'
-import { edgeOrNull, show } from '../frame/fields.ts'
+import { edgeOrNull, showColumns } from '../frame/fields.ts'
 import { declareMutation, type InputFields } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
 import { requireRow } from '../frame/problem.ts'
@@ -54,7 +54,7 @@ builder.node(WebhookDeliveryRef, {
   loadMany: (ids, { load, viewer }) =>
     Promise.all(ids.map((id) => (viewer.permissions.has('webhook.write') ? load.delivery.load(id) : null))),
   fields: (t) => ({
-    ...show(t, {
+    ...showColumns(t, {
       tries: ['Int', 'Tries so far, at most 10.'],
       error: ['String?', 'Why the last try failed; null: no try failed, or the delivery was accepted.'],
       body: ['String', 'The body as it is sent: JSON, at most 20 kB.'],
@@ -89,7 +89,7 @@ builder.node(WebhookRef, {
     return ids.map((id) => known.find(({ name }) => webhookId(name) === id) ?? null)
   },
   fields: (t) => ({
-    ...show(t, {
+    ...showColumns(t, {
       name: ['String', 'Name in the configuration.'],
       target: ['String', 'Scheme, host and port of the URL.'],
       disabledAt: [
@@ -170,7 +170,7 @@ declareMutation('resendWebhookDeliveries', {
   success: {
     description: 'The deliveries are sent again.',
     fields: (t: SuccessFields<{ count: number }>) => ({
-      ...show(t, { count: ['Int', `Number of deliveries, at most ${resentMax.toLocaleString('en-US')}.`] }),
+      ...showColumns(t, { count: ['Int', `Number of deliveries, at most ${resentMax.toLocaleString('en-US')}.`] }),
     }),
   },
   problems: [NotFound],
