@@ -9,15 +9,12 @@ import {
   slotsVisibleTo,
 } from '../../../domain/submission/slots.ts'
 import { capList } from '../../admission/argument-bounds.ts'
-import { readList, toConnection } from '../../rows/connection.ts'
-import type { RequestContext } from '../../rows/context.ts'
-import type { Bind } from '../../rows/keyset.ts'
 import { slotsListing } from '../../rows/listings.ts'
-import { type PageArgs, pageCost } from '../../rows/page.ts'
 import { builder } from '../frame/builder.ts'
 import { declareConnection } from '../frame/connection-type.ts'
 import { describeValues } from '../frame/enum-values.ts'
 import { edge, edgeOrNull, showColumns } from '../frame/fields.ts'
+import { declareList } from '../frame/list.ts'
 import { declareMutation } from '../frame/mutation.ts'
 import type { SuccessFields } from '../frame/mutation-result.ts'
 import { SlotReservationRef } from '../frame/refs.ts'
@@ -50,39 +47,25 @@ builder.node(SlotReservationRef, {
 
 const SlotReservationConnection = declareConnection<Slot>('SlotReservation', SlotReservationRef)
 
-interface SlotFilter {
-  states?: readonly string[] | null | undefined
-  userId?: string | null | undefined
-}
-
-async function slotsPage({ listSql, viewer, load }: RequestContext, filter: SlotFilter, args: PageArgs) {
-  const { states, userId } = filter
-  const where = (bind: Bind) =>
+declareList('slotReservations', SlotReservationConnection, {
+  description: 'Your slot reservations, newest first; with job.view.all: those of all users.',
+  args: (arg) => ({
+    states: arg({
+      type: [SlotReservationState],
+      ...capList(slotStates.length, 'Reservations in one of these states'),
+    }),
+    userId: arg.id({ description: 'Reservations of this user.' }),
+  }),
+  listing: slotsListing,
+  where: ({ states, userId }, { viewer }, bind) =>
     [
       slotsVisibleTo(viewer, 's', bind),
       ...(states ? [`${slotStateSql('s')} = ANY(${bind(states)}::text[])`] : []),
       ...(userId ? [`s.user_id = ${bind(userId)}`] : []),
-    ].join(' AND ')
-  const list = await readList(listSql, { listing: slotsListing, where, filter, args })
-  return toConnection(list, (ids) => load.slot.loadMany(ids))
-}
-
-builder.queryField('slotReservations', (t) =>
-  t.field({
-    type: SlotReservationConnection,
-    description: 'Your slot reservations, newest first; with job.view.all: those of all users.',
-    args: {
-      ...t.arg.connectionArgs(),
-      states: t.arg({
-        type: [SlotReservationState],
-        ...capList(slotStates.length, 'Reservations in one of these states'),
-      }),
-      userId: t.arg.id({ description: 'Reservations of this user.' }),
-    },
-    complexity: pageCost,
-    resolve: (_root, { states, userId, ...args }, context) => slotsPage(context, { states, userId }, args),
-  }),
-)
+    ].join(' AND '),
+  filter: ({ states, userId }) => ({ states, userId }),
+  loader: (load) => load.slot,
+})
 
 builder.objectFields(ViewerRef, (t) => ({
   activeSlots: t.int({
