@@ -48,17 +48,16 @@ const commonOptions = ({ pool, config, accounts, domain: { clock, time, log } }:
   log,
 })
 
-const createProcessExecutor = (name: 'local' | 'handler', parts: ExecutorParts) =>
-  createLocalExecutor({
-    ...commonOptions(parts),
-    spoolDir: join(parts.config.dataDir, name, parts.pool.name),
-    dataDirectory: parts.dataDirectory,
-    hasGpus: parts.pool.nodes?.some((node) => node.devices.length > 0) ?? false,
-  })
+const processOptions = (name: 'local' | 'handler', parts: ExecutorParts) => ({
+  ...commonOptions(parts),
+  spoolDir: join(parts.config.dataDir, name, parts.pool.name),
+  dataDirectory: parts.dataDirectory,
+  hasGpus: parts.pool.nodes?.some((node) => node.devices.length > 0) ?? false,
+})
 
 const createExecutor: Readonly<Record<ExecutorName, (parts: ExecutorParts) => Promise<Executor>>> = {
-  local: (parts) => createProcessExecutor('local', parts),
-  handler: async (parts) => createHandlerExecutor(await createProcessExecutor('handler', parts)),
+  local: (parts) => createLocalExecutor(processOptions('local', parts)),
+  handler: (parts) => createHandlerExecutor(processOptions('handler', parts)),
   container: (parts) => {
     const options = {
       ...commonOptions(parts),

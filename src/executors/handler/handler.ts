@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import type { Executor, Observation, RunSpec } from '../executor.ts'
+import type { Handle, Observation, RunSpec } from '../executor.ts'
+import { createLocalExecutor, LocalExecutor, type LocalOptions } from '../local/local.ts'
 
 /** true: the server runs from source, in a clone; false: from JavaScript, in the package. */
 const isSource = import.meta.filename.endsWith('.ts')
@@ -12,28 +13,21 @@ const nodeOptions = ['--no-warnings', ...(isSource ? ['--conditions=berth-source
 /** Exit code of the host if onResume threw. */
 const resumeFailedCode = 119
 
-/**
- * Runs a handler through its host program (src/handler/host.ts), which the executor of local processes starts as a
- * command.
- */
-export const createHandlerExecutor = (
-  processes: Executor & Required<Pick<Executor, 'outputs' | 'forget' | 'list' | 'sample' | 'exec' | 'connect'>>,
-): Executor => ({
-  name: 'handler',
-  start: (run, unwanted, tell) => processes.start(toCommandRun(run), unwanted, tell),
-  find: (runId) => processes.find(runId),
-  inspect: async (handles) => (await processes.inspect(handles)).map(addCause),
-  logs: (handle, from, signal) => processes.logs(handle, from, signal),
-  stop: (handle, graceMs) => processes.stop(handle, graceMs),
-  outputs: (handle, pick, signal) => processes.outputs(handle, pick, signal),
-  forget: (handle) => processes.forget(handle),
-  list: () => processes.list(),
-  sample: (runs) => processes.sample(runs),
-  exec: (handle, order) => processes.exec(handle, order),
-  connect: (handle, port) => processes.connect(handle, port),
-  describe: () => processes.describe(),
-  close: () => processes.close(),
-})
+/** Runs a handler through its host program (src/handler/host.ts), as a command of the executor of local processes. */
+class HandlerExecutor extends LocalExecutor {
+  override readonly name = 'handler'
+
+  override start(run: RunSpec, ...rest: [unwanted?: AbortSignal, tell?: (info: string) => void]): Promise<Handle> {
+    return super.start(toCommandRun(run), ...rest)
+  }
+
+  override async inspect(handles: readonly Handle[]): Promise<Observation[]> {
+    return (await super.inspect(handles)).map(addCause)
+  }
+}
+
+export const createHandlerExecutor = (options: LocalOptions): Promise<LocalExecutor> =>
+  createLocalExecutor(options, HandlerExecutor)
 
 function toCommandRun(run: RunSpec): RunSpec {
   const module = run.spec.handler ?? ''

@@ -77,15 +77,16 @@ const claimMs = 30_000
 /** Interval at which a server that does not lead, and so watches no run, looks for overdue runs. */
 const overduePollMs = 2_000
 
-export async function createLocalExecutor(options: LocalOptions): Promise<LocalExecutor> {
+/** `Kind`: the class of the executor. */
+export async function createLocalExecutor(options: LocalOptions, Kind = LocalExecutor): Promise<LocalExecutor> {
   await makeRuns(options.spoolDir)
-  const executor = new LocalExecutor(options, await readBootId())
+  const executor = new Kind(options, await readBootId())
   await executor.open()
   return executor
 }
 
 export class LocalExecutor implements Executor {
-  readonly name = 'local'
+  readonly name: string = 'local'
   readonly #options: LocalOptions & CompleteOptions
   readonly #clock: Clock
   readonly #presence: Presence

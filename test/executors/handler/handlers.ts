@@ -4,15 +4,12 @@ import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { createHandlerExecutor } from '../../../src/executors/handler/handler.ts'
-import { createLocalExecutor } from '../../../src/executors/local/local.ts'
 import { contract, startsAt } from '../contract.ts'
 import { makeDirectory, removeSpool } from '../directory.ts'
 import { finishRun, machineParts, runOf } from '../runs.ts'
 
-const open = async (directory: string) =>
-  createHandlerExecutor(
-    await createLocalExecutor({ spoolDir: join(directory, 'spool'), environment: process.env, ...machineParts }),
-  )
+const open = (directory: string) =>
+  createHandlerExecutor({ spoolDir: join(directory, 'spool'), environment: process.env, ...machineParts })
 
 /** The contract of executors, with a module that appends a mark when it begins and behaves as its input says. */
 export const testContract = (name: string, behaving: string): void =>
