@@ -5,7 +5,7 @@ import { readUnsent } from '../../../src/executors/local/unsent-closures.ts'
 import { until } from '../../support/until.ts'
 import { read, runOf, untilEnded } from '../runs.ts'
 import { openerOf } from '../snapshot-files.ts'
-import { testContract, useHandlers } from './handlers.ts'
+import { testContract, useHandlers } from './module-runs.ts'
 
 /** Appends a mark when it begins, and behaves as its input says. */
 const behaving = `

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { findPython, reportMissing } from '../../support/python.ts'
 import { until } from '../../support/until.ts'
 import { runOf, untilEnded } from '../runs.ts'
-import { testContract, useHandlers } from './handlers.ts'
+import { testContract, useHandlers } from './module-runs.ts'
 
 /** Appends a mark when it begins, and behaves as its input says. */
 const behaving = `
