@@ -89,7 +89,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   nobody: [],
   pass: ['scheduler/', 'domain/queue/questions.ts'],
   // Of a file or a database it is a location.
-  place: ['domain/machines/placement.ts', 'executors/slurm/mounts.ts', 'platform/postgres/place.ts'],
+  place: ['domain/machines/placement.ts', 'executors/slurm/layout.ts', 'platform/postgres/place.ts'],
   ration: ['scheduler/plan/'],
   // What the edge gets of the rooms behind it.
   room: ['graphql/rows/context.ts', 'feed/', 'logs/tail-reader.ts'],

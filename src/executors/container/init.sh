@@ -3,7 +3,7 @@
 # TERM goes to all processes of the container. Messages of the shell about its child are not output of the job.
 #
 # limit: seconds after which the run ends if no server ends it; 0: no maximum run time. display: the pipe that tells the X11
-# display of the run that this process is alive (display.sh); '': no display. note: the file for the end (note-file.ts).
+# display of the run that this process is alive (display.sh); '': no display. note: the file for the end (run-files.ts).
 
 limit=$1 grace=$2 display=$3 note=$4
 shift 4
