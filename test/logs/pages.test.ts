@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest'
-import { openLog, sealLog } from '../../src/logs/append.ts'
 import { createLogTail } from '../../src/logs/follow.ts'
 import { mergeChunks } from '../../src/logs/keep.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { Wakeups } from '../../src/platform/wakeup.ts'
 import { machineTime } from '../support/clock.ts'
-import { addJob, finishJob, openUserDatabase } from '../support/factories.ts'
-import { append, out } from '../support/log.ts'
+import { openUserDatabase, storeLog } from '../support/factories.ts'
+import { out } from '../support/log.ts'
 import { inOutage } from '../support/outage.ts'
 
 /** Logs of many pages, of which a reader reads the next one while it sends the last. */
@@ -21,17 +20,10 @@ const lines = Array.from(
 const text = lines.join('')
 
 /** A closed log, in chunks of so many lines. */
-async function storedJob(linesPerChunk: number) {
-  const { sql } = database.db
-  const { jobId, runId } = await addJob(sql, userId)
-  let head = await openLog(sql, runId)
-  for (let at = 0; at < lines.length; at += linesPerChunk) {
-    const pieces = [out(lines.slice(at, at + linesPerChunk).join(''))]
-    head = await append(sql, head, { pieces, position: null, bytesMax: 2 ** 34 })
-  }
-  await sealLog(sql, [runId])
-  await finishJob(sql, jobId)
-  return { jobId, runId }
+function storedJob(linesPerChunk: number) {
+  const chunkAt = (at: number) => lines.slice(at * linesPerChunk, (at + 1) * linesPerChunk).join('')
+  const appends = Array.from({ length: Math.ceil(lines.length / linesPerChunk) }, (_, at) => [out(chunkAt(at))])
+  return storeLog(database.db.sql, userId, [appends])
 }
 
 /** The text; `meanwhile` is called when a first part of it was read. */

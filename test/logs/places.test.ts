@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { openLog, sealLog } from '../../src/logs/append.ts'
+import { openLog } from '../../src/logs/append.ts'
 import type { LogPiece } from '../../src/logs/chunk.ts'
 import { readLogGaps } from '../../src/logs/gaps.ts'
 import { expireLogs, mergeChunks } from '../../src/logs/keep.ts'
 import type { LogStream } from '../../src/logs/lines.ts'
 import { findEnd, type LogPage, type PageStart, readLog } from '../../src/logs/read.ts'
 import type { Sql } from '../../src/platform/tx.ts'
-import { addJob, addRun, endRun, finishJob, openUserDatabase } from '../support/factories.ts'
+import { addJob, openUserDatabase, storeLog } from '../support/factories.ts'
 import { append, err, out } from '../support/log.ts'
 
 /** Pages that start at a line, at a moment, or end at a cursor. */
@@ -15,22 +15,6 @@ const { database, userId } = await openUserDatabase()
 const { sql } = database.db
 const bytesMax = 2 ** 34
 const allStreams: readonly LogStream[] = ['STDOUT', 'STDERR', 'SYSTEM']
-
-/** A closed log whose runs have these appends. */
-async function storedLog(runs: readonly (readonly (readonly LogPiece[])[])[]) {
-  const { jobId, runId } = await addJob(sql, userId)
-  const runIds = [runId]
-  for (const [index, appends] of runs.entries()) {
-    if (index > 0) runIds.push(await addRun(sql, { jobId, number: index + 1 }))
-    const id = runIds[index] as string
-    let head = await openLog(sql, id)
-    for (const pieces of appends) head = await append(sql, head, { pieces, position: null, bytesMax })
-    await sealLog(sql, [id])
-    if (index < runs.length - 1) await endRun(sql, id)
-  }
-  await finishJob(sql, jobId)
-  return { jobId, runIds, runId }
-}
 
 const page = (place: Omit<PageStart, 'streams'> & { streams?: readonly LogStream[] }, linesMax = 500) =>
   readLog(sql, { streams: allStreams, linesMax, ...place })
@@ -97,7 +81,7 @@ function counting() {
 }
 
 test.each([1, 2, 3])('a page starts at any line, in live and merged chunks (seed %i)', async (seed) => {
-  const { jobId, runId } = await storedLog([randomAppends(seed, 150)])
+  const { jobId, runId } = await storeLog(sql, userId, [randomAppends(seed, 150)])
   const [whole] = await readAll(jobId)
   const begins = whole?.lines ?? []
   const last = Math.max(...begins.map(({ number }) => number))
@@ -118,7 +102,7 @@ test.each([1, 2, 3])('a page starts at any line, in live and merged chunks (seed
 test('a page far into a log reads few chunks', async () => {
   const lines = Array.from({ length: 200_000 }, (_, index) => `line ${index + 1} of a long log\n`)
   const appends = Array.from({ length: 40 }, (_, at) => [out(lines.slice(at * 5_000, (at + 1) * 5_000).join(''))])
-  const { jobId } = await storedLog([appends])
+  const { jobId } = await storeLog(sql, userId, [appends])
   const { counted, counter } = counting()
   const place = { jobId, streams: allStreams, linesMax: 2 }
   const found = await readLog(counter, { ...place, run: 1, fromLine: 150_000 })
@@ -130,7 +114,7 @@ test('a page far into a log reads few chunks', async () => {
 })
 
 test('a page starts at a line of a run without output, and at a line that retention removed', async () => {
-  const { jobId, runIds } = await storedLog([[[out('a\nb\n')]], [[out('c\n')], [out('d\n')]], []])
+  const { jobId, runIds } = await storeLog(sql, userId, [[[out('a\nb\n')]], [[out('c\n')], [out('d\n')]], []])
   expect(await page({ jobId, run: 3, fromLine: 7 })).toMatchObject({ text: '', isFinal: true })
   expect(await page({ jobId, run: 2, fromLine: 2 })).toMatchObject({ text: 'd\n', start: { run: 2, offset: 2 } })
   await sql.query("UPDATE log_chunk SET at = at - interval '1 hour' WHERE run_id = $1 AND start_offset = 0", [
@@ -147,7 +131,7 @@ test('a page starts at a line of a run without output, and at a line that retent
 })
 
 test('a page starts with the first line stored at or after a moment', async () => {
-  const { jobId, runIds } = await storedLog([
+  const { jobId, runIds } = await storeLog(sql, userId, [
     [[out('a\nb')], [out('egin\nc\n')], [out('d\n')]],
     [[out('e\n')], [out('f\n')]],
   ])
@@ -176,7 +160,7 @@ test('a page starts with the first line stored at or after a moment', async () =
 })
 
 test.each([4, 5, 6])('pages read backwards contain every byte and gap once (seed %i)', async (seed) => {
-  const { jobId } = await storedLog([randomAppends(seed, 15), [], randomAppends(seed + 100, 15)])
+  const { jobId } = await storeLog(sql, userId, [randomAppends(seed, 15), [], randomAppends(seed + 100, 15)])
   for (const streams of [allStreams, ['STDERR'] as const]) {
     const forward = await readAll(jobId, streams)
     const back = await readBack({ jobId, streams }, 7)
@@ -190,7 +174,7 @@ test.each([4, 5, 6])('pages read backwards contain every byte and gap once (seed
 })
 
 test('the last lines end at the end of the output', async () => {
-  const { jobId } = await storedLog([[[out('a\nb\n')]], [[out('c\n'), err('d\ne')]]])
+  const { jobId } = await storeLog(sql, userId, [[[out('a\nb\n')]], [[out('c\n'), err('d\ne')]]])
   expect(await page({ jobId, lastLines: 2 })).toMatchObject({
     text: 'd\ne',
     isFinal: true,
@@ -205,7 +189,7 @@ test('the last lines end at the end of the output', async () => {
 test.each(['x', 'ü', '\u0001'])('a line longer than a page is read backwards in parts (%j)', async (character) => {
   const long = character.repeat(2 ** 21 / Buffer.byteLength(character))
   const appends = [[out('first\n')], ...[long, '\nnext\n'].map((text) => [out(text)])]
-  const { jobId } = await storedLog([appends])
+  const { jobId } = await storeLog(sql, userId, [appends])
   const back = await readBack({ jobId }, 5_000)
   expect(textOf(back) === `first\n${long}\nnext\n`).toBe(true)
   for (const { text } of back) expect(Buffer.byteLength(JSON.stringify(text))).toBeLessThanOrEqual(2 ** 20)
@@ -215,7 +199,7 @@ test.each(['x', 'ü', '\u0001'])('a line longer than a page is read backwards in
 test('a page read backwards has at most 1 MiB as JSON and begins at the start of a line', async () => {
   const lines = Array.from({ length: 4_000 }, (_, index) => `${index} ${'y"\\'.repeat(200)}\n`)
   const appends = Array.from({ length: 100 }, (_, at) => [out(lines.slice(at * 40, (at + 1) * 40).join(''))])
-  const { jobId } = await storedLog([appends])
+  const { jobId } = await storeLog(sql, userId, [appends])
   const back = await readBack({ jobId }, 5_000)
   expect(textOf(back)).toBe(lines.join(''))
   for (const { text, lines: parts } of back) {
@@ -227,7 +211,7 @@ test('a page read backwards has at most 1 MiB as JSON and begins at the start of
 
 test('more gaps than fit on a page are read backwards', async () => {
   const gaps = Array.from({ length: 1_500 }, (): LogPiece => ({ gap: 'LOST', bytes: 1 }))
-  const { jobId } = await storedLog([[[out('a\n'), ...gaps, out('b\n')]]])
+  const { jobId } = await storeLog(sql, userId, [[[out('a\n'), ...gaps, out('b\n')]]])
   const back = await readBack({ jobId }, 10)
   expect(textOf(back)).toBe('a\nb\n')
   expect(back.flatMap((each) => each.gaps)).toHaveLength(1_500)
@@ -244,7 +228,7 @@ test('a page read backwards ends before later output', async () => {
 })
 
 test('gaps are listed with the line behind each', async () => {
-  const { jobId, runIds } = await storedLog([
+  const { jobId, runIds } = await storeLog(sql, userId, [
     [[out('a\n')], [{ gap: 'DISK_FULL', bytes: 7 }], [out('b\nc')], [{ gap: 'LOST', bytes: 3 }]],
     [[out('d\n')]],
   ])

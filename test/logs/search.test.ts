@@ -2,32 +2,19 @@ import { spawnSync } from 'node:child_process'
 import { setImmediate as otherTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { LineMatcher } from '../../src/domain/line-matcher.ts'
-import { openLog, sealLog } from '../../src/logs/append.ts'
+import { openLog } from '../../src/logs/append.ts'
 import type { LogPiece } from '../../src/logs/chunk.ts'
 import { mergeChunks } from '../../src/logs/keep.ts'
 import type { Matcher } from '../../src/logs/line-scan.ts'
 import type { LogStream } from '../../src/logs/lines.ts'
 import { LineTooCostly, type LogMatch, type LogSearch, searchedBytesMax, searchLog } from '../../src/logs/search.ts'
 import { processorMs } from '../../src/platform/slices.ts'
-import { addJob, addRun, endRun, finishJob, openUserDatabase } from '../support/factories.ts'
+import { addJob, openUserDatabase, storeLog } from '../support/factories.ts'
 import { append, err, out } from '../support/log.ts'
 
 const { database, userId } = await openUserDatabase()
 const { sql } = database.db
 const bytesMax = 2 ** 34
-
-async function storedLog(runs: readonly (readonly (readonly LogPiece[])[])[]) {
-  const { jobId, runId } = await addJob(sql, userId)
-  for (const [index, appends] of runs.entries()) {
-    const id = index === 0 ? runId : await addRun(sql, { jobId, number: index + 1 })
-    let head = await openLog(sql, id)
-    for (const pieces of appends) head = await append(sql, head, { pieces, position: null, bytesMax })
-    await sealLog(sql, [id])
-    if (index < runs.length - 1) await endRun(sql, id)
-  }
-  await finishJob(sql, jobId)
-  return { jobId, runId }
-}
 
 interface Wish {
   query: string
@@ -127,7 +114,7 @@ test('a search finds as many lines as grep, in live and merged chunks, forwards 
     appends.push([out(bytes.subarray(at, at + size))])
     at += size
   }
-  const { jobId, runId } = await storedLog([appends])
+  const { jobId, runId } = await storeLog(sql, userId, [appends])
   for (const merged of [false, true]) {
     if (merged) await mergeChunks(database.db, runId)
     for (const [query, args, wish] of cases) {
@@ -142,7 +129,7 @@ test('a search finds as many lines as grep, in live and merged chunks, forwards 
 })
 
 test('a search joins the lines of interleaved streams', async () => {
-  const { jobId } = await storedLog([
+  const { jobId } = await storeLog(sql, userId, [
     [
       [out('needle in'), err('a\nhay'), out(' parts\nhay\n'), err(' and needle\n')],
       [out('nee'), err('needle\n')],
@@ -169,7 +156,7 @@ test('a search joins the lines of interleaved streams', async () => {
 })
 
 test('a search covers all runs, or one', async () => {
-  const { jobId } = await storedLog([[[out('a1\nb1\n')]], [], [[out('a2\n')], [out('b2\na3\n')]]])
+  const { jobId } = await storeLog(sql, userId, [[[out('a1\nb1\n')]], [], [[out('a2\n')], [out('b2\na3\n')]]])
   const places = async (wish: Partial<Wish>) =>
     (await searchAll(jobId, { query: 'a', ...wish })).matches.map(({ run, line }) => [run, line])
   expect(await places({})).toEqual([
@@ -208,7 +195,7 @@ test('a search continues with new output of a running job, also in its last line
 
 test('a search stops at its budget, and can be continued', async () => {
   const block = out(`${'a line without it\n'.repeat(60_000)}`)
-  const { jobId } = await storedLog([[...Array.from({ length: 20 }, () => [block]), [out('the needle\n')]]])
+  const { jobId } = await storeLog(sql, userId, [[...Array.from({ length: 20 }, () => [block]), [out('the needle\n')]]])
   const first = await search(jobId, { query: 'needle' })
   expect(first).toMatchObject({ matches: [], isComplete: false })
   expect(first.scannedBytes).toBeLessThan(searchedBytesMax + 300_000)
@@ -250,8 +237,8 @@ async function growthInTurn(count: () => number, work: () => Promise<unknown>): 
 }
 
 test('searches let other work run after each slice of work, also when many run at once', async () => {
-  const { jobId } = await storedLog([[[out(randomLines(400).join('\n'))]]])
-  const empty = await storedLog([[[out('\n'.repeat(200_000))]]])
+  const { jobId } = await storeLog(sql, userId, [[[out(randomLines(400).join('\n'))]]])
+  const empty = await storeLog(sql, userId, [[[out('\n'.repeat(200_000))]]])
   const wishes = [
     ...Array.from({ length: 4 }, () => ({ jobId, ...costly })),
     { jobId, query: '(a.{50})*(b|c)', regex: true },
@@ -272,7 +259,7 @@ test.each([
     { matches: false, backwards: false, calls: 20_000, callsMax: 250 },
   ],
 ])('a search of %s lets other work run, even if the pattern costs nothing', async (_what, pieces, wish) => {
-  const { jobId } = await storedLog([[pieces]])
+  const { jobId } = await storeLog(sql, userId, [[pieces]])
   const { matches, backwards, calls, callsMax } = wish
   let count = 0
   const matcher = {
@@ -298,7 +285,7 @@ test.each([
 
 test('a search ends within a chunk when its processor time is used, and continues there', async () => {
   const lines = randomLines(1_000)
-  const { jobId } = await storedLog([[[out(lines.join('\n'))]]])
+  const { jobId } = await storeLog(sql, userId, [[[out(lines.join('\n'))]]])
   const wanted = lines.flatMap((line, at) => (/^.{81,}c/.test(line) ? [at + 1] : []))
   expect(wanted).toHaveLength(20)
   for (const backwards of [false, true]) {
@@ -315,7 +302,7 @@ test('a search ends within a chunk when its processor time is used, and continue
 })
 
 test('a search is refused if one line takes more processor time than it has', async () => {
-  const { jobId } = await storedLog([[[out(`short\n${randomLines(1_000, 2_000).slice(8).join('')}`)]]])
+  const { jobId } = await storeLog(sql, userId, [[[out(`short\n${randomLines(1_000, 2_000).slice(8).join('')}`)]]])
   let ms = 0
   const wish = { ...costly, processorMs: () => (ms += 4) }
   const first = await search(jobId, wish)
@@ -326,7 +313,7 @@ test('a search is refused if one line takes more processor time than it has', as
 })
 
 test('a search reads a line up to 1 MiB, and shows up to 2,000 characters', async () => {
-  const { jobId } = await storedLog([
+  const { jobId } = await storeLog(sql, userId, [
     [
       [out(`${'ü'.repeat(300_000)}needle${'x'.repeat(2_000_000)}`)],
       [out('far needle\nneedle\n')],
@@ -344,7 +331,9 @@ test('a search reads a line up to 1 MiB, and shows up to 2,000 characters', asyn
 
 test('a search finds a stream with little output without reading the other streams', async () => {
   const other = out('a line of the other stream\n'.repeat(40_000))
-  const { jobId } = await storedLog([[[err('first\n')], ...Array.from({ length: 30 }, () => [other]), [err('last\n')]]])
+  const { jobId } = await storeLog(sql, userId, [
+    [[err('first\n')], ...Array.from({ length: 30 }, () => [other]), [err('last\n')]],
+  ])
   const found = await search(jobId, { query: 'st', streams: ['STDERR'] })
   expect(found).toMatchObject({ matches: [{ text: 'first' }, { text: 'last' }], isComplete: true })
   expect(found.scannedBytes).toBeLessThan(2_000_000)

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
-import { openLog, sealLog } from '../../src/logs/append.ts'
 import type { LogPiece } from '../../src/logs/chunk.ts'
 import { pageGapsMax, readLog } from '../../src/logs/read.ts'
 import type { Sql } from '../../src/platform/tx.ts'
-import { addJob, finishJob, openUserDatabase } from '../support/factories.ts'
-import { append, err, out } from '../support/log.ts'
+import { openUserDatabase, storeLog } from '../support/factories.ts'
+import { err, out } from '../support/log.ts'
 
 /** Logs in which the output that is asked for lies far apart. */
 
@@ -12,15 +11,8 @@ const { database, userId } = await openUserDatabase()
 const mib = 2 ** 20
 const other = out('a line of the other stream\n'.repeat(mib / 27))
 
-async function logOf(appends: readonly (readonly LogPiece[])[]): Promise<string> {
-  const { sql } = database.db
-  const { jobId, runId } = await addJob(sql, userId)
-  let head = await openLog(sql, runId)
-  for (const pieces of appends) head = await append(sql, head, { pieces, position: null, bytesMax: 2 ** 34 })
-  await sealLog(sql, [runId])
-  await finishJob(sql, jobId)
-  return jobId
-}
+const logOf = async (appends: readonly (readonly LogPiece[])[]) =>
+  (await storeLog(database.db.sql, userId, [appends])).jobId
 
 /** Counts the chunks that are read. */
 function counting() {

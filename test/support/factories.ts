@@ -1,7 +1,10 @@
 import { afterAll } from 'vitest'
 import { newId } from '../../src/domain/ids.ts'
+import { openLog, sealLog } from '../../src/logs/append.ts'
+import type { LogPiece } from '../../src/logs/chunk.ts'
 import type { Sql } from '../../src/platform/tx.ts'
 import { createDatabase, type TestDatabase } from './database.ts'
+import { append } from './log.ts'
 
 /** For all tests of a file: a database of their own with one user; it is gone after the last. */
 export async function openUserDatabase(): Promise<{ database: TestDatabase; userId: string }> {
@@ -94,4 +97,20 @@ export async function addEvent(
   )
   if (!row) throw new Error(`No job ${jobId}`)
   return row.seq
+}
+
+/** A job with a closed log, whose runs have these appends. */
+export async function storeLog(sql: Sql, userId: string, runs: readonly (readonly (readonly LogPiece[])[])[]) {
+  const { jobId, runId } = await addJob(sql, userId)
+  const runIds = [runId]
+  for (const [index, appends] of runs.entries()) {
+    const id = index === 0 ? runId : await addRun(sql, { jobId, number: index + 1 })
+    if (index > 0) runIds.push(id)
+    let head = await openLog(sql, id)
+    for (const pieces of appends) head = await append(sql, head, { pieces, position: null, bytesMax: 2 ** 34 })
+    await sealLog(sql, [id])
+    if (index < runs.length - 1) await endRun(sql, id)
+  }
+  await finishJob(sql, jobId)
+  return { jobId, runIds, runId }
 }
