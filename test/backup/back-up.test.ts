@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findChangedLogs } from '../../src/backup/log-hashes.ts'
@@ -42,12 +43,6 @@ const options = () => ({
   },
 })
 const words = (file: string, ...flags: string[]) => [join(root, 'src/backup/main.ts'), ...flags, '--', 'backup', file]
-
-async function readBytes(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const parts: Uint8Array[] = []
-  for await (const piece of pieces) parts.push(piece)
-  return Buffer.concat(parts)
-}
 
 describe('berth backup', () => {
   it('writes a tar that only its owner may read, replaces an older file, and is recorded', async () => {
@@ -149,7 +144,7 @@ describe('berth backup', () => {
       const restored = { ...world.domain, db: empty.db }
       const [row] = await empty.db.sql.query('SELECT snapshot_id AS snapshot FROM job WHERE id = $1', [job])
       expect(row).toEqual({ snapshot: id })
-      const read = () => readBytes(readArchive(empty.db.sql, id, { mtime: new Date() }))
+      const read = () => buffer(readArchive(empty.db.sql, id, { mtime: new Date() }))
       if (!withFiles) await expect(read()).rejects.toThrow('not found')
       expect(await storeSnapshot(restored, ann, files)).toMatchObject({
         id,

@@ -69,12 +69,6 @@ async function remove(...jobIds: string[]) {
   await sequence()
 }
 
-async function collect<T>(stream: AsyncGenerator<T, void, void>): Promise<T[]> {
-  const messages: T[] = []
-  for await (const message of stream) messages.push(message)
-  return messages
-}
-
 const seqs = (messages: readonly JobStatusMessage[]) =>
   messages.flatMap((message) => (message.kind === 'transitions' ? message.events.map(({ seq }) => seq) : []))
 
@@ -90,7 +84,7 @@ test('jobStatus begins with the event of the current state and ends with the fin
   const first = await transitions(stream)
   expect(first).toMatchObject({ phase: 'REPLAY', cursor: 3, isFinal: false })
   expect(first.events).toMatchObject([{ seq: 3, to: 'RUNNING' }])
-  const rest = collect(stream)
+  const rest = Array.fromAsync(stream)
   await addEvent(database.db.sql, jobId, { type: 'PRIORITY_CHANGED' })
   await end(jobId)
   await addEvent(database.db.sql, jobId, { type: 'LATE_REPORT', from: 'SUCCEEDED' })
@@ -105,7 +99,7 @@ test('jobStatus replays from a cursor, in messages of at most 200 events, withou
   for (let more = 0; more < 450; more++) await addEvent(database.db.sql, jobId, { type: 'PRIORITY_CHANGED' })
   await end(jobId)
   await addEvent(database.db.sql, jobId, { type: 'LATE_REPORT', from: 'SUCCEEDED' })
-  const messages = await collect(await feed.jobStatus({ viewer: ada, jobId, after: 1 }))
+  const messages = await Array.fromAsync(await feed.jobStatus({ viewer: ada, jobId, after: 1 }))
   expect(seqs(messages)).toEqual(Array.from({ length: 453 }, (_, index) => index + 2))
   for (const message of messages) expect(message).toMatchObject({ kind: 'transitions', phase: 'REPLAY' })
   expect(messages.filter((message) => message.kind === 'transitions' && message.events.length > 200)).toEqual([])
@@ -114,8 +108,8 @@ test('jobStatus replays from a cursor, in messages of at most 200 events, withou
 test('jobStatus of a finished job completes at once, with and without events to send', async () => {
   const jobId = await runningJob()
   await end(jobId)
-  expect(seqs(await collect(await feed.jobStatus({ viewer: ada, jobId })))).toEqual([4])
-  const nothing = await collect(await feed.jobStatus({ viewer: ada, jobId, after: 4 }))
+  expect(seqs(await Array.fromAsync(await feed.jobStatus({ viewer: ada, jobId })))).toEqual([4])
+  const nothing = await Array.fromAsync(await feed.jobStatus({ viewer: ada, jobId, after: 4 }))
   expect(nothing).toMatchObject([{ events: [], cursor: 4, phase: 'REPLAY', isFinal: true }])
 })
 
@@ -155,7 +149,9 @@ test('jobStatus of a deleted job resets and completes', async () => {
   const stream = await feed.jobStatus({ viewer: ada, jobId })
   const { mark } = await transitions(stream)
   await remove(jobId)
-  expect(await collect(stream)).toEqual([{ kind: 'reset', reason: 'DELETED', jobIds: [jobId], cursor: 3, mark }])
+  expect(await Array.fromAsync(stream)).toEqual([
+    { kind: 'reset', reason: 'DELETED', jobIds: [jobId], cursor: 3, mark },
+  ])
 })
 
 test('jobUpdates reports a deletion to the viewers of the job, once and after its events', async () => {
@@ -205,10 +201,10 @@ test('a cursor beyond retention, or beyond the job, resets and continues with th
   await addEvent(database.db.sql, jobId, { type: 'PRIORITY_CHANGED' })
   await database.db.sql.query('DELETE FROM event WHERE job_id = $1 AND seq < 3', [jobId])
   await end(jobId)
-  const early = await collect(await feed.jobStatus({ viewer: ada, jobId, after: 1 }))
+  const early = await Array.fromAsync(await feed.jobStatus({ viewer: ada, jobId, after: 1 }))
   expect(early[0]).toEqual({ kind: 'reset', reason: 'RETENTION', jobIds: [], cursor: 2 })
   expect(seqs(early)).toEqual([3, 4, 5])
-  const late = await collect(await feed.jobStatus({ viewer: ada, jobId, after: 99 }))
+  const late = await Array.fromAsync(await feed.jobStatus({ viewer: ada, jobId, after: 99 }))
   expect(late[0]).toMatchObject({ kind: 'reset', reason: 'RETENTION' })
   expect(seqs(late)).toEqual([5])
 })
@@ -357,7 +353,7 @@ test('streams without wake-ups get the same events by polling', async () => {
   const deaf = new Wakeups({ address: null, topics, clock: systemClock, log })
   const polling = createFeed({ db: database.db, wakeups: deaf, clock: systemClock, time: machineTime, log })
   const jobId = await runningJob()
-  const reading = collect(await polling.jobStatus({ viewer: ada, jobId }))
+  const reading = Array.fromAsync(await polling.jobStatus({ viewer: ada, jobId }))
   await until(() => polling.openReaders() === 1, { what: 'the reader has begun' })
   await end(jobId)
   expect(seqs(await reading)).toEqual([3, 4])

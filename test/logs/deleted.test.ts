@@ -29,8 +29,7 @@ test('a tail resets if its job is deleted during the replay', async () => {
   const stream = tail.follow({ jobId, streams, maxBatchBytes: 65_536 })
   expect((await stream.next()).value).toMatchObject({ kind: 'batch' })
   await sql.query('DELETE FROM job WHERE id = $1', [jobId])
-  const rest = []
-  for await (const message of stream) rest.push(message)
+  const rest = await Array.fromAsync(stream)
   expect(rest.at(-1)).toMatchObject({ kind: 'reset', reason: 'DELETED', jobIds: [jobId] })
   expect(rest.slice(0, -1).every(({ kind }) => kind === 'batch')).toBe(true)
 })

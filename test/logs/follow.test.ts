@@ -66,12 +66,6 @@ async function startPump(runId: string) {
 const follow = (options: Partial<FollowOptions> & { jobId: string }) =>
   tail.follow({ streams, maxBatchBytes: 65_536, ...options })
 
-async function collect<T>(stream: AsyncGenerator<T, void, void>): Promise<T[]> {
-  const messages: T[] = []
-  for await (const message of stream) messages.push(message)
-  return messages
-}
-
 const textOf = (messages: readonly TailMessage[]) =>
   messages.map((message) => (message.kind === 'batch' ? message.text : '')).join('')
 const finals = (messages: readonly TailMessage[]) =>
@@ -88,7 +82,7 @@ test('a tail replays, follows, changes runs, and ends with one final batch', asy
   await write(out('stored\n'))
   const stream = follow({ jobId })
   expect(await nextBatch(stream)).toMatchObject({ text: 'stored\n', phase: 'REPLAY', startOffset: 0, endOffset: 7 })
-  const rest = collect(stream)
+  const rest = Array.fromAsync(stream)
   await write(err('live\n'))
   await sealFirst()
   await endRun(database.db.sql, runId)
@@ -144,7 +138,7 @@ test('a tail continues after a byte that is not UTF-8, and gives the same text a
   const stream = follow({ jobId })
   await write(out(Buffer.concat([Buffer.from([0xe9]), Buffer.alloc(70_000, 'x')])))
   await finish()
-  const messages = await collect(stream)
+  const messages = await Array.fromAsync(stream)
   const { text } = await readLog(database.db.sql, { jobId, streams, linesMax: 5_000 })
   expect(textOf(messages) === text).toBe(true)
   expect(messages.at(-1)).toMatchObject({ kind: 'batch', endOffset: 70_001, isFinal: true })
@@ -153,13 +147,17 @@ test('a tail continues after a byte that is not UTF-8, and gives the same text a
 test('a tail of a closed job without a log, or at its end, ends with an empty final batch', async () => {
   const { jobId } = await addJob(database.db.sql, userId)
   await finishJob(database.db.sql, jobId)
-  expect(await collect(follow({ jobId }))).toMatchObject([{ kind: 'batch', text: '', isFinal: true, phase: 'REPLAY' }])
+  expect(await Array.fromAsync(follow({ jobId }))).toMatchObject([
+    { kind: 'batch', text: '', isFinal: true, phase: 'REPLAY' },
+  ])
   const { write, finish, jobId: other } = await newJob()
   await write(out('x\n'))
   await finish()
   const after = await logEnd(database.db.sql, other)
-  expect(await collect(follow({ jobId: other, after }))).toMatchObject([{ text: '', startOffset: 2, isFinal: true }])
-  expect(await collect(follow({ jobId: other }))).toMatchObject([{ text: 'x\n', isFinal: true }])
+  expect(await Array.fromAsync(follow({ jobId: other, after }))).toMatchObject([
+    { text: '', startOffset: 2, isFinal: true },
+  ])
+  expect(await Array.fromAsync(follow({ jobId: other }))).toMatchObject([{ text: 'x\n', isFinal: true }])
 })
 
 test('a tail of one run is final when that run is sealed', async () => {
@@ -169,7 +167,7 @@ test('a tail of one run is final when that run is sealed', async () => {
   await endRun(database.db.sql, runId)
   const second = await startPump(await addRun(database.db.sql, { jobId, number: 2 }))
   await second.write(out('second\n'))
-  expect(await collect(follow({ jobId, run: 1 }))).toMatchObject([{ text: 'first\n', isFinal: true }])
+  expect(await Array.fromAsync(follow({ jobId, run: 1 }))).toMatchObject([{ text: 'first\n', isFinal: true }])
   const stream = follow({ jobId, run: 2 })
   expect(await nextBatch(stream)).toMatchObject({ run: 2, text: 'second\n', isFinal: false })
   await stream.return()
@@ -188,7 +186,7 @@ test('an incomplete line is sent after a moment, with whole characters only', as
   await write(out(euro.subarray(2)), out('\n'))
   expect((await next).value).toMatchObject({ text: '€\n', lines: [{ number: 2, text: '€', truncated: false }] })
   await finish()
-  expect(finals(await collect(stream))).toBe(1)
+  expect(finals(await Array.fromAsync(stream))).toBe(1)
 })
 
 test('an incomplete line is sent even if the clock is uneven', async () => {
@@ -215,7 +213,7 @@ test('gaps and retention are reported, never skipped', async () => {
   await write({ gap: 'LOST', bytes: 10 }, out('new\n'))
   expect(await expireLogs(database.db.sql, [jobId], new Date(machineTime.nowMs() - 86_400_000))).toBe(1)
   await finish()
-  const messages = await collect(follow({ jobId }))
+  const messages = await Array.fromAsync(follow({ jobId }))
   expect(messages).toMatchObject([
     { kind: 'gap', reason: 'RETENTION', startOffset: 0, endOffset: 4 },
     { kind: 'gap', reason: 'LOST', startOffset: 4, endOffset: 14 },
@@ -227,7 +225,7 @@ test('a tail with a cursor beyond the log resets and restarts', async () => {
   const { jobId, write, finish } = await newJob()
   await write(out('restored\n'))
   await finish()
-  expect(await collect(follow({ jobId, after: { run: 1, offset: 1_000 } }))).toMatchObject([
+  expect(await Array.fromAsync(follow({ jobId, after: { run: 1, offset: 1_000 } }))).toMatchObject([
     { kind: 'reset', reason: 'RETENTION', jobIds: [], cursor: { run: 1, offset: 0 } },
     { kind: 'batch', text: 'restored\n', isFinal: true },
   ])
@@ -240,7 +238,7 @@ test('a tail of a deleted job resets and completes', async () => {
   await nextBatch(stream)
   await database.db.sql.query('DELETE FROM job WHERE id = $1', [jobId])
   wakeups.poke('log')
-  expect(await collect(stream)).toMatchObject([
+  expect(await Array.fromAsync(stream)).toMatchObject([
     { kind: 'reset', reason: 'DELETED', jobIds: [jobId], cursor: { run: 1, offset: 2 } },
   ])
 })
@@ -249,7 +247,7 @@ test('a tail without wake-ups gets the same output by polling', async () => {
   const deaf = new Wakeups({ address: null, topics: ['log'], clock: systemClock, log })
   const polling = createLogTail({ db: database.db, wakeups: deaf, clock: systemClock, time: machineTime, log })
   const { jobId, write, finish } = await newJob()
-  const reading = collect(polling.follow({ jobId, streams, maxBatchBytes: 65_536 }))
+  const reading = Array.fromAsync(polling.follow({ jobId, streams, maxBatchBytes: 65_536 }))
   await write(out('unheard\n'))
   await finish()
   expect(textOf(await reading)).toBe('unheard\n')
@@ -268,7 +266,7 @@ test('an outage of the database only delays a tail', async () => {
   await write(out('kept\n'))
   await finish()
   const messages = await inOutage(database, { tables: 'run_log, log_chunk', failures: 2 }, () =>
-    collect(silent.follow({ jobId, streams, maxBatchBytes: 65_536 })),
+    Array.fromAsync(silent.follow({ jobId, streams, maxBatchBytes: 65_536 })),
   )
   expect(textOf(messages)).toBe('kept\n')
 })
@@ -358,7 +356,7 @@ test('stalled readers cost less than 1 MiB each and do not disturb others', asyn
   for await (const message of follow({ jobId })) quick += message.kind === 'batch' ? message.text.length : 0
   expect(quick).toBe(parts * part.length)
   const [first, ...others] = stalled
-  const rest = await collect(first ?? follow({ jobId }))
+  const rest = await Array.fromAsync(first ?? follow({ jobId }))
   expect(textOf(rest).length).toBe(parts * part.length - 65_536)
   expect(finals(rest)).toBe(1)
   await Promise.all(others.map((reader) => reader.return()))

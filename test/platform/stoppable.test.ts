@@ -16,18 +16,12 @@ function feed(items: readonly number[]) {
   return { stream, state }
 }
 
-async function collect<T>(stream: AsyncIterable<T>): Promise<T[]> {
-  const items: T[] = []
-  for await (const item of stream) items.push(item)
-  return items
-}
-
 test('the iterator yields the values of its source, and ends with it', async () => {
   const stream = stoppable(async function* () {
     yield 1
     yield 2
   })
-  expect(await collect(stream)).toEqual([1, 2])
+  expect(await Array.fromAsync(stream)).toEqual([1, 2])
 })
 
 test('return ends a wait and the source', async () => {
@@ -61,7 +55,7 @@ test('an error of the source reaches the reader', async () => {
     yield 1
     throw new Error('broken')
   })
-  await expect(collect(stream)).rejects.toThrow('broken')
+  await expect(Array.fromAsync(stream)).rejects.toThrow('broken')
 })
 
 test('throw ends the source and is passed on', async () => {
