@@ -89,14 +89,10 @@ function startFailed(
   const failures = job.startFailures + 1
   const info = `Start ${failures} of ${attemptsMax} failed: ${message}`
   if (failures >= attemptsMax) return { to: 'FAILED', reason, info }
-  return {
-    to: 'QUEUED',
-    reason,
-    info,
-    runEnds: 'FAILED',
-    eligibleInMs: retryPauseMs(job.startFailures, 1_000, backOffMsMax),
-  }
+  return { to: 'QUEUED', reason, info, runEnds: 'FAILED', eligibleInMs: backOffMs(job.startFailures) }
 }
+
+const backOffMs = (before: number) => retryPauseMs(before, 1_000, backOffMsMax)
 
 const isFinal = (reason: StartFailed['reason']) => reason === 'BAD_SPEC' || reason === 'WORKDIR_NOT_FOUND'
 
@@ -176,14 +172,7 @@ function failed(job: ReportedJob, end: Ended, facts: ReturnType<typeof endOf>): 
   const info = isOom ? describeOom(end, job.spec) : describe(end)
   const again = job.state === 'RUNNING' && retries(job, end.exitCode)
   if (!again) return { to: 'FAILED', reason, info, ...facts }
-  return {
-    to: 'QUEUED',
-    runEnds: 'FAILED',
-    reason,
-    info,
-    ...facts,
-    eligibleInMs: retryPauseMs(job.exits, 1_000, backOffMsMax),
-  }
+  return { to: 'QUEUED', runEnds: 'FAILED', reason, info, ...facts, eligibleInMs: backOffMs(job.exits) }
 }
 
 const endOf = (end: Ended) => ({
