@@ -45,7 +45,7 @@ export function ObjectList<Row extends { id: string }>({ list, noun, form, ...re
   const isNew = open === 'new' && form
   const add = form && (
     <Button look="primary" onClick={() => change({ open: 'new' })}>
-      New {noun}
+      {`New ${noun}`}
     </Button>
   )
   return (

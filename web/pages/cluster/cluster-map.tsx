@@ -7,6 +7,7 @@ import { formatBytes, formatCount, formatTenth, plural } from '../../parts/forma
 import { nameJob } from '../../parts/server-text.ts'
 import { states, stateWords } from '../../parts/states.ts'
 import { isControl } from '../../parts/table.tsx'
+import { useSize } from '../../parts/use-size.ts'
 import type { CellColors } from './cell-colors.ts'
 import styles from './cluster.module.css'
 import { drawMap, type MapView } from './draw-map.ts'
@@ -45,17 +46,10 @@ const colorNames = {
 export function ClusterMap({ nodes, claims, paints, isFaint, openId, onOpen }: ClusterMapProps) {
   const box = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
-  const [size, setSize] = useState({ width: 0, height: 0 })
+  const size = useSize(box)
   const [scrollTop, setScrollTop] = useState(0)
   const [spot, setSpot] = useState<Spot | null>(null)
   const colors = useCanvasColors(colorNames)
-  useEffect(() => {
-    const place = box.current
-    if (!place) return undefined
-    const observer = new ResizeObserver(() => setSize({ width: place.clientWidth, height: place.clientHeight }))
-    observer.observe(place)
-    return () => observer.disconnect()
-  }, [])
   const layout = useMemo(() => layOutMap(nodes, size.width), [nodes, size.width])
   const view: MapView = useMemo(
     () => ({ layout, ...size, scrollTop, paints, claims, isFaint, openId }),

@@ -1,5 +1,5 @@
 import { Link, useNavigate } from '@tanstack/react-router'
-import { type MouseEvent, type RefObject, useEffect, useMemo, useRef, useState } from 'react'
+import { type MouseEvent, useEffect, useMemo, useRef, useState } from 'react'
 import { useReservations } from '../../features/machines/use-reservations.ts'
 import { useNow } from '../../ground/server-clock.ts'
 import { Button } from '../../parts/button.tsx'
@@ -8,6 +8,7 @@ import { useCanvasColors } from '../../parts/canvas-colors.ts'
 import { formatClock, formatDuration, plural } from '../../parts/format.ts'
 import { Table } from '../../parts/table.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
+import { useSize } from '../../parts/use-size.ts'
 import { drawForecast, type ForecastView, headHeight, rowAt, rowHeight } from './draw-forecast.ts'
 import styles from './forecast.module.css'
 import { type Bar, type ForecastRow, listForecast } from './forecast-bars.ts'
@@ -72,22 +73,10 @@ export function Forecast({ panel, rows, span }: ForecastProps) {
 const narrow = 640
 const pictureHeightMax = 480
 
-function useWidth(box: RefObject<HTMLElement | null>): number {
-  const [width, setWidth] = useState(0)
-  useEffect(() => {
-    const place = box.current
-    if (!place) return undefined
-    const observer = new ResizeObserver(() => setWidth(place.clientWidth))
-    observer.observe(place)
-    return () => observer.disconnect()
-  }, [box])
-  return width
-}
-
 function Picture({ rows, nowMs, spanMs }: { rows: readonly ForecastRow[]; nowMs: number; spanMs: number }) {
   const box = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
-  const width = useWidth(box)
+  const { width } = useSize(box)
   const [scrollTop, setScrollTop] = useState(0)
   const [hovered, setHovered] = useState<number | null>(null)
   const navigate = useNavigate()

@@ -68,11 +68,9 @@ function confirmPause({ pool, depth, running }: WorkloadPanel) {
     confirmation: {
       title: `Pause ${pool.name}?`,
       effect: `${plural(running, 'running job')} will continue. ${plural(depth, 'queued job')} will not start until the limit of running jobs, ${maxConcurrent ?? 'unlimited'} now, is above 0 again.`,
-      jobs: [],
       command: `berth limits set --pool ${pool.name} --max-concurrent 0`,
       confirmText: 'Pause the pool',
       keepText: 'Keep it open',
-      hasReason: false,
       run: async () => {
         const found = await changeLimits({ pool: pool.name, maxConcurrent: 0, expectedVersion: version })
         return found?.message ?? null
