@@ -8,8 +8,8 @@ interface ListingProps<Row> {
   list: Pages<Row>
   /** The rows: "users". */
   noun: string
-  hasFilter: boolean
-  clear?: () => void
+  /** Forgets the filter; false: there is none. */
+  clear: (() => void) | false
   /** Without rows and without a filter: what would be here, and the next step. */
   empty: ReactNode
   emptyActions?: ReactNode
@@ -19,12 +19,12 @@ interface ListingProps<Row> {
 }
 
 /** A list page by page, in each of its states. */
-export function Listing<Row>({ list, noun, hasFilter, clear, empty, emptyActions, ...rest }: ListingProps<Row>) {
+export function Listing<Row>({ list, noun, clear, empty, emptyActions, ...rest }: ListingProps<Row>) {
   const { value, failure, isLoading, read, readMore } = list
   const { moreText = 'Show more', children } = rest
   if (!value) return failure ? <Failed failure={failure} onRetry={read} /> : isLoading ? <Loading /> : null
-  if (value.rows.length === 0 && hasFilter)
-    return <Empty title={`No ${noun} match`} actions={clear && <Button onClick={clear}>Clear the filter</Button>} />
+  if (value.rows.length === 0 && clear)
+    return <Empty title={`No ${noun} match`} actions={<Button onClick={clear}>Clear the filter</Button>} />
   if (value.rows.length === 0)
     return (
       <Empty title={`No ${noun} yet`} actions={emptyActions}>

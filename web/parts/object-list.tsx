@@ -14,7 +14,7 @@ interface ObjectListProps<Row extends { id: string }> {
   noun: string
   label: string
   columns: readonly Column<Row>[]
-  /** Creates an object; absent: the viewer may not. */
+  /** Creates an object; false: the viewer may not. */
   form: ((ends: FormEnds) => ReactNode) | false
   /** The panel of an object, by its id. */
   panel: (id: string, ends: PanelEnds) => ReactNode
@@ -22,7 +22,7 @@ interface ObjectListProps<Row extends { id: string }> {
   filters?: ReactNode
   /** Between the filters and the list. */
   above?: ReactNode
-  /** Forgets the filter; absent: there is none. */
+  /** Forgets the filter; false: there is none. */
   clear?: (() => void) | false
   /** Without rows and without a filter: what would be here. */
   empty: ReactNode
@@ -34,7 +34,7 @@ interface ObjectListProps<Row extends { id: string }> {
 
 /** The objects of one kind: a list, and beside it the one that `open` of the URL names, or the form of a new one. */
 export function ObjectList<Row extends { id: string }>({ list, noun, form, ...rest }: ObjectListProps<Row>) {
-  const { label, columns, panel, filters, above, clear, empty, offersFirst = true, usualOrder } = rest
+  const { label, columns, panel, filters, above, clear = false, empty, offersFirst = true, usualOrder } = rest
   const { search, change } = usePageSearch()
   const { open, order = usualOrder } = search
   const close = () => change({ open: undefined })
@@ -62,14 +62,7 @@ export function ObjectList<Row extends { id: string }>({ list, noun, form, ...re
     >
       {(filters !== undefined || add) && <ListBar actions={add}>{filters}</ListBar>}
       {above}
-      <Listing
-        list={list}
-        noun={`${noun}s`}
-        hasFilter={!!clear}
-        {...(clear && { clear })}
-        empty={empty}
-        emptyActions={offersFirst && add}
-      >
+      <Listing list={list} noun={`${noun}s`} clear={clear} empty={empty} emptyActions={offersFirst && add}>
         {(rows) => (
           <Table
             label={label}

@@ -84,8 +84,7 @@ function Entries({ filter, search, clear, onChange }: EntriesProps) {
       <Listing
         list={{ ...list, value }}
         noun="entries"
-        hasFilter={Object.keys(filter).length > 0}
-        clear={clear}
+        clear={Object.keys(filter).length > 0 && clear}
         empty="Each change that a person makes leaves an entry here."
         moreText="Older"
       >
