@@ -3,8 +3,8 @@ import { actOnIds, actOnMatching, type BulkRequest } from '../../web/features/jo
 import { commandFor, describeMatching } from '../../web/features/jobs/actions/bulk-words.ts'
 import type { JobRow } from '../../web/features/jobs/rows/job-store.ts'
 import { abridgePlace, describeRequest } from '../../web/features/jobs/rows/place.ts'
-import { findVisible } from '../../web/pages/jobs/find-visible.ts'
 import { fitColumns } from '../../web/pages/jobs/fit-columns.ts'
+import { findVisible } from '../../web/pages/jobs/visible-rows.ts'
 import { drawLine } from '../../web/pages/overview/draw-line.ts'
 
 const cancel: BulkRequest = { action: 'CANCEL', idempotencyKey: 'k' }

@@ -1,7 +1,9 @@
-import { useLayer } from '../ground/layer-store.ts'
+import { Dialog, Heading } from 'react-aria-components'
+import { closeLayer, type FormLayer, useLayer } from '../ground/layer-store.ts'
 import { ConfirmDialog } from './confirm-dialog.tsx'
-import { FormDialog } from './form-dialog.tsx'
 import { KeyHelp } from './key-help.tsx'
+import { LayerFrame } from './layer-frame.tsx'
+import styles from './layers.module.css'
 import { Palette } from './palette.tsx'
 
 /** Everything that lies over the page; loaded with the first of them. */
@@ -13,3 +15,13 @@ export default function Layers() {
   if (layer?.kind === 'KEYS') return <KeyHelp />
   return null
 }
+
+/** A short form over the page. */
+const FormDialog = ({ title, content }: FormLayer) => (
+  <LayerFrame hasInput>
+    <Dialog className={styles.dialog ?? ''}>
+      <Heading slot="title">{title}</Heading>
+      {content(closeLayer)}
+    </Dialog>
+  </LayerFrame>
+)

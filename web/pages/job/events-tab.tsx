@@ -1,13 +1,16 @@
 import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { JobEventsPageDocument } from '../../generated/graphql.ts'
+import { client } from '../../ground/connection.ts'
 import { Button } from '../../parts/button.tsx'
 import { FoldButton, type Folded, useFolds } from '../../parts/folds.tsx'
 import { formatCount } from '../../parts/format.ts'
 import { StateChip } from '../../parts/state-glyph.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Moment } from '../../parts/time.tsx'
+import { showToast } from '../../parts/toasts.tsx'
 import { explainEvent, nameEvent } from './event-words.ts'
 import styles from './events-tab.module.css'
-import { useEarlierEvents } from './use-earlier-events.ts'
 import type { JobEvent } from './use-job.ts'
 
 interface EventsTabProps {
@@ -73,3 +76,36 @@ const listColumns = (jobId: string, toggle: (row: Row) => void): readonly Column
   { title: 'Who', cell: ({ row: { actor } }) => actor?.name ?? <span className={styles.faint}>Berth</span> },
   { title: 'Why', cell: ({ row }) => <span className={styles.why}>{explainEvent(row)}</span> },
 ]
+
+const eventsPerPage = 100
+
+interface EarlierEvents {
+  events: readonly JobEvent[]
+  /** Older events exist that were not read. */
+  hasMore: boolean
+  isReading: boolean
+  read: () => void
+}
+
+/** Events before those that are known, page by page on demand. */
+function useEarlierEvents(jobId: string, start: string | null): EarlierEvents {
+  const [events, setEvents] = useState<readonly JobEvent[]>([])
+  const [cursor, setCursor] = useState<string | null>(start)
+  const [isReading, setReading] = useState(false)
+  const read = async () => {
+    if (isReading || cursor === null) return
+    setReading(true)
+    try {
+      const variables = { id: jobId, last: eventsPerPage, before: cursor }
+      const { job } = await client.request(JobEventsPageDocument, variables, { attempts: 8 })
+      setEvents((known) => [...(job?.events.nodes ?? []), ...known])
+      const { hasPreviousPage = false, startCursor = null } = job?.events.pageInfo ?? {}
+      setCursor(hasPreviousPage ? startCursor : null)
+    } catch (error) {
+      showToast(error instanceof Error ? error.message : String(error), { isTrouble: true })
+    } finally {
+      setReading(false)
+    }
+  }
+  return { events, hasMore: cursor !== null, isReading, read: () => void read() }
+}

@@ -1,7 +1,6 @@
 import { memo, useEffect, useRef } from 'react'
-import type { JobRow } from '../../features/jobs/rows/job-store.ts'
+import { type JobRow, useJobRow } from '../../features/jobs/rows/job-store.ts'
 import { abridgePlace } from '../../features/jobs/rows/place.ts'
-import { useJobRow } from '../../features/jobs/rows/use-job-row.ts'
 import { nameJob } from '../../parts/server-text.ts'
 import { Time } from '../../parts/time.tsx'
 import type { JobColumn } from './columns.tsx'

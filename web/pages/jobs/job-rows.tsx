@@ -1,14 +1,10 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import type { JobList, ListView } from '../../features/jobs/rows/job-list.ts'
-import { jobStore } from '../../features/jobs/rows/job-store.ts'
-import { findKeptList } from '../../features/jobs/rows/kept-list.ts'
 import { rememberList } from '../../features/jobs/rows/last-list.ts'
 import { type OrderName, orders } from '../../features/jobs/rows/order.ts'
-import { useJobList } from '../../features/jobs/rows/use-job-list.ts'
+import { findKeptList, useJobList } from '../../features/jobs/rows/use-job-list.ts'
 import type { JobFilter } from '../../generated/graphql.ts'
-import { client } from '../../ground/connection.ts'
-import { beforeNextPicture } from '../../ground/next-picture.ts'
 import { onReturn } from '../../ground/server-return.ts'
 import { useMay } from '../../ground/use-may.ts'
 import { Button } from '../../parts/button.tsx'
@@ -46,18 +42,7 @@ export function JobRows(props: JobRowsProps) {
     setFromEnd(false)
   }
   const key = `${wanted} ${fromEnd} ${attempt}`
-  const {
-    key: shownKey,
-    list,
-    view,
-  } = useJobList(listName, key, {
-    client,
-    store: jobStore,
-    filter,
-    order: orders[order],
-    fromEnd,
-    schedule: beforeNextPicture,
-  })
+  const { key: shownKey, list, view } = useJobList(listName, key, { filter, order: orders[order], fromEnd })
   const readAgain = () => setAttempt((each) => each + 1)
   if (!list || view.isLoading) return <Loading />
   if (view.failure && view.ids.length === 0) return <Failed failure={view.failure} onRetry={readAgain} />

@@ -1,13 +1,10 @@
 import { Link } from '@tanstack/react-router'
 import { StartEstimate, TimeLeft } from '../../features/jobs/rows/estimates.tsx'
-import { type JobRow, jobStore } from '../../features/jobs/rows/job-store.ts'
+import { type JobRow, useJobRow } from '../../features/jobs/rows/job-store.ts'
 import { orders } from '../../features/jobs/rows/order.ts'
 import { abridgePlace, describePlace } from '../../features/jobs/rows/place.ts'
 import { useJobList } from '../../features/jobs/rows/use-job-list.ts'
-import { useJobRow } from '../../features/jobs/rows/use-job-row.ts'
 import type { OverviewQuery, StateCategory } from '../../generated/graphql.ts'
-import { client } from '../../ground/connection.ts'
-import { beforeNextPicture } from '../../ground/next-picture.ts'
 import { formatPercent } from '../../parts/format.ts'
 import { nameJob } from '../../parts/server-text.ts'
 import { StateChip } from '../../parts/state-glyph.tsx'
@@ -48,11 +45,8 @@ interface JobBoxProps {
 
 function JobBox({ title, category, userId, count, empty }: JobBoxProps) {
   const { list, view } = useJobList(category, `${category} ${userId}`, {
-    client,
-    store: jobStore,
     filter: { users: [userId], stateCategories: [category] },
     order: category === 'ACTIVE' ? orders.start : orders.oldest,
-    schedule: beforeNextPicture,
   })
   const shown = view.ids.slice(0, shownMax)
   return (

@@ -1,3 +1,4 @@
+import { useCallback, useSyncExternalStore } from 'react'
 import type { ListRowFragment } from '../../../generated/graphql.ts'
 import { createListeners } from '../../../ground/store.ts'
 
@@ -43,3 +44,9 @@ export class JobStore {
 }
 
 export const jobStore = new JobStore()
+
+/** The newest row of a job that is known; undefined: none. */
+export function useJobRow(id: string): JobRow | undefined {
+  const subscribe = useCallback((listener: () => void) => jobStore.subscribe(id, listener), [id])
+  return useSyncExternalStore(subscribe, () => jobStore.get(id))
+}

@@ -1,6 +1,25 @@
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { client } from '../../../ground/connection.ts'
+import { beforeNextPicture } from '../../../ground/next-picture.ts'
+import { isShown, readOrigin } from '../../../ground/origin.ts'
 import { emptyView, JobList, type JobListOptions, type ListView } from './job-list.ts'
-import { findKeptList, keepList } from './kept-list.ts'
+import { jobStore } from './job-store.ts'
+
+/** The lists of the page that was left last, by name, for a reader who comes back to it. */
+let kept: { lists: Map<string, JobList>; origin: ReturnType<typeof readOrigin> } = { lists: new Map(), origin: null }
+
+/** Stops a list and keeps its rows and its place. */
+function keepList(name: string, list: JobList): void {
+  list.stop()
+  const origin = readOrigin()
+  if (!origin || origin.index !== kept.origin?.index || origin.search !== kept.origin.search)
+    kept = { lists: new Map(), origin }
+  kept.lists.set(name, list)
+}
+
+/** null: the page that is shown now is another one. */
+export const findKeptList = (name: string): JobList | null =>
+  (kept.origin && isShown(kept.origin) && kept.lists.get(name)) || null
 
 const noSubscription = () => () => undefined
 const noView = () => emptyView
@@ -16,7 +35,11 @@ interface ShownList {
  * A live list. With another key the old list stays until the first page of the next one was read. A reader who comes back
  * to the page finds its list of this name as it was.
  */
-export function useJobList(name: string, key: string, options: JobListOptions): ShownList {
+export function useJobList(
+  name: string,
+  key: string,
+  options: Pick<JobListOptions, 'filter' | 'order' | 'fromEnd'>,
+): ShownList {
   const [kept] = useState(() => findKeptList(name))
   const [shown, setShown] = useState(kept && { key, list: kept })
   const current = useRef<JobList | null>(null)
@@ -27,7 +50,7 @@ export function useJobList(name: string, key: string, options: JobListOptions): 
       kept.start()
       return undefined
     }
-    const list = new JobList(options)
+    const list = new JobList({ client, store: jobStore, schedule: beforeNextPicture, ...options })
     let isShown = false
     const unsubscribe = list.subscribe(() => {
       if (isShown || list.view().isLoading) return
