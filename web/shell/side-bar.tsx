@@ -97,58 +97,46 @@ export function BottomBar({ onMore }: { onMore: () => void }) {
   )
 }
 
-const MainLinks = ({ pending }: { pending: number }) => (
-  <>
-    <PageLink to="/" icon={Gauge} exact>
-      Overview
+const mainPages = [
+  { to: '/', icon: Gauge, text: 'Overview', exact: true },
+  { to: '/jobs', icon: ListTree, text: 'Jobs' },
+  { to: '/approvals', icon: Hand, text: 'Approvals' },
+  { to: '/workload', icon: ListOrdered, text: 'Workload' },
+]
+
+const MainLinks = ({ pending }: { pending: number }) =>
+  mainPages.map(({ text, ...page }) => (
+    <PageLink key={page.to} {...page}>
+      {text}
+      {page.to === '/approvals' && pending > 0 && <span className={styles.badge}>{formatCount(pending)}</span>}
     </PageLink>
-    <PageLink to="/jobs" icon={ListTree}>
-      Jobs
-    </PageLink>
-    <PageLink to="/approvals" icon={Hand}>
-      Approvals
-      {pending > 0 && <span className={styles.badge}>{formatCount(pending)}</span>}
-    </PageLink>
-    <PageLink to="/workload" icon={ListOrdered}>
-      Workload
-    </PageLink>
-  </>
-)
+  ))
 
 /** Pages that the viewer may use, by what they are for. */
 function PageLinks() {
   const { server, viewer } = useStart()
   const pending = usePendingDecisions(viewer.pendingDecisions)
   const may = useMay()
+  const isAdmin = may('USER_WRITE')
+  const peopleParams = { part: isAdmin ? 'users' : 'tokens' }
+  const hasPolicies = may('LIMITS_WRITE', 'QUOTA_WRITE', 'RULE_WRITE', 'RESERVATION_WRITE')
+  const pages = [
+    { to: '/cluster', icon: Server, text: 'Cluster' },
+    { to: '/usage', icon: ChartColumn, text: 'Usage' },
+    may('SECRET_OWN', 'SECRET_TEAM') && { to: '/secrets', icon: KeyRound, text: 'Secrets' },
+    !server.singleUser &&
+      (isAdmin || may('TOKEN_OWN')) && { to: '/people/$part', params: peopleParams, icon: Users, text: 'People' },
+    hasPolicies && { to: '/policies/$part', params: { part: 'limits' }, icon: Scale, text: 'Policies' },
+    may('AUDIT_READ') && { to: '/audit', icon: ScrollText, text: 'Audit log' },
+  ].filter((page) => page !== false)
   return (
     <>
       <MainLinks pending={pending} />
-      <PageLink to="/cluster" icon={Server}>
-        Cluster
-      </PageLink>
-      <PageLink to="/usage" icon={ChartColumn}>
-        Usage
-      </PageLink>
-      {may('SECRET_OWN', 'SECRET_TEAM') && (
-        <PageLink to="/secrets" icon={KeyRound}>
-          Secrets
+      {pages.map(({ text, ...page }) => (
+        <PageLink key={page.to} {...page}>
+          {text}
         </PageLink>
-      )}
-      {!server.singleUser && may('USER_WRITE', 'TOKEN_OWN') && (
-        <PageLink to="/people/$part" params={{ part: may('USER_WRITE') ? 'users' : 'tokens' }} icon={Users}>
-          People
-        </PageLink>
-      )}
-      {may('LIMITS_WRITE', 'QUOTA_WRITE', 'RULE_WRITE', 'RESERVATION_WRITE') && (
-        <PageLink to="/policies/$part" params={{ part: 'limits' }} icon={Scale}>
-          Policies
-        </PageLink>
-      )}
-      {may('AUDIT_READ') && (
-        <PageLink to="/audit" icon={ScrollText}>
-          Audit log
-        </PageLink>
-      )}
+      ))}
     </>
   )
 }
