@@ -36,10 +36,10 @@ class BerthJobExecutor(psij.JobExecutor):
         try:
             options = to_options(spec)
             options["labels"] = {**options.get("labels", {}), _LABEL: self._label}
-            with self._updates.submission() as submission:
+            with self._updates.submission() as add:
                 submitted = self._client.submit(idempotency_key=job.id, **options)
                 job._native_id = submitted.id
-                submission.succeeded(job, submitted)
+                add(job, submitted)
         except BaseException as error:
             job.executor = None
             if isinstance(error, BerthError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, Dict, Iterator, List, Mapping, Optional
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional
 
 import psij
 
@@ -39,14 +39,14 @@ class Updates:
         self._stream: Optional[Stream] = None
 
     @contextmanager
-    def submission(self) -> Iterator[Submission]:
-        """Around the submission of a job: its updates begin before."""
+    def submission(self) -> Iterator[Callable[[psij.Job, SubmittedJob], None]]:
+        """Around the submission of a job: its updates begin before. The function takes the submitted job."""
         with self._lock:
             if self._stream is None:
                 self._stream = self._open()
             self._submissions += 1
         try:
-            yield Submission(self)
+            yield self._add
         finally:
             with self._lock:
                 self._submissions -= 1
@@ -141,14 +141,6 @@ class Updates:
                     return
         except BerthError as error:
             _fail(job, str(error))
-
-
-class Submission:
-    def __init__(self, updates: Updates) -> None:
-        self._updates = updates
-
-    def succeeded(self, job: psij.Job, submitted: SubmittedJob) -> None:
-        self._updates._add(job, submitted)
 
 
 def _apply(message: Message, job: psij.Job) -> None:
