@@ -8,11 +8,10 @@ import os
 import re
 import stat
 import subprocess
-import time
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ._http import create_response_error, read_json
-from ._transport import Transport, log, retry_wait
+from ._transport import Transport
 from .errors import BerthError, raise_problem
 from .generated import documents
 
@@ -74,18 +73,8 @@ def _upload(transport: Transport, folder: str, entries: Sequence[Entry], git: Op
     text = write_list(entries, git)
     total = sum(entry.get("size", 0) for entry in entries)
     announced = {"hash": hashlib.sha256(text).hexdigest(), "files": len(entries), "bytes": total}
-    attempt = 0
-    while True:
-        try:
-            snapshot_id, sent = _send(transport, folder, entries, text, announced)
-            return Snapshot(snapshot_id, announced["hash"], len(entries), total, sent)
-        except BerthError as error:
-            if attempt + 1 >= transport.attempts or not error.retryable:
-                raise
-            wait = max(retry_wait(attempt), error.retry_after)
-            log.warning("%s; next attempt in %.1f s", error, wait)
-            time.sleep(wait)
-            attempt += 1
+    snapshot_id, sent = transport.retry(lambda: _send(transport, folder, entries, text, announced))
+    return Snapshot(snapshot_id, announced["hash"], len(entries), total, sent)
 
 
 def list_folder(folder: str, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> List[Entry]:

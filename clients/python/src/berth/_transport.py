@@ -9,7 +9,7 @@ import random
 import socket
 import threading
 import time
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, TypeVar, Union
 
 from ._http import Endpoint, Http, Response, Servers, create_response_error, create_unreachable, read_json
 from .errors import BerthError, UnauthenticatedError, create_error, create_error_of
@@ -19,6 +19,8 @@ TokenSource = Union[str, Callable[[Optional[str]], str], None]
 
 Poll = Callable[[Mapping[str, Any]], List[Dict[str, Any]]]
 """Gets the messages of a subscription after its variable `after` by a query."""
+
+Result = TypeVar("Result")
 
 log = logging.getLogger("berth")
 
@@ -54,14 +56,17 @@ class Transport:
 
     def request(self, document: str, variables: Mapping[str, Any]) -> Dict[str, Any]:
         """The data of a response. Retries failures and problems that are retryable; returns other problems."""
+        return self.retry(lambda: self.ask(document, variables), _is_retryable)
+
+    def retry(self, work: Callable[[], Result], is_refused: Callable[[Result], bool] = lambda _: False) -> Result:
+        """The result of a call that may be repeated: failures that are retryable, and results that are refused, are."""
         attempt = 0
         while True:
             error: Optional[BerthError] = None
-            data: Dict[str, Any] = {}
             try:
-                data = self.ask(document, variables)
-                if attempt + 1 >= self.attempts or not _is_retryable(data):
-                    return data
+                result = work()
+                if attempt + 1 >= self.attempts or not is_refused(result):
+                    return result
             except BerthError as failure:
                 if attempt + 1 >= self.attempts or not failure.retryable:
                     raise
