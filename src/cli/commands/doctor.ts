@@ -9,11 +9,12 @@ import {
 import type { Cli } from '../frame/cli.ts'
 import { exitCodes } from '../frame/exit.ts'
 import { explainOutage, readReadiness, type ServerReadiness } from '../frame/readiness.ts'
-import { formatConditions } from '../showing/condition-view.ts'
+import { printable, type Style, styled, type Terminal } from '../frame/terminal.ts'
 import { addOutputOption, type OutputOptions, printObject } from '../showing/output.ts'
 import { type Column, table } from '../showing/render.ts'
 
 type Check = SelfCheckQuery['selfCheck']
+type Condition = ConditionsQuery['system']['conditions'][number]
 
 const columns: readonly Column<Check['findings'][number]>[] = [
   { title: 'RULE', cell: ({ rule }) => rule },
@@ -112,3 +113,29 @@ const leaderAdvice = (pool: string) =>
 
 const outdatedAdvice = (conditionsAt: string | null) =>
   `no server has evaluated the conditions ${conditionsAt === null ? 'yet' : `since ${conditionsAt}`}; see the log of the servers\n`
+
+const styles: Readonly<Record<Condition['severity'], Style>> = { PAGE: 'red', TICKET: 'yellow', INFO: 'dim' }
+
+/** The conditions as text, one paragraph each. `at`: the time of the data. */
+const formatConditions = (terminal: Terminal, conditions: readonly Condition[], at: string): string =>
+  conditions.map((condition) => formatCondition(terminal, condition, at)).join('\n')
+
+function formatCondition(terminal: Terminal, condition: Condition, at: string): string {
+  const { name, severity, meaning, since, evidence, cause, remedy, nextCommands } = condition
+  const lines = [
+    `${styled(terminal, styles[severity], severity)}  ${name}  since ${since} (${formatAge(Date.parse(at) - Date.parse(since))})`,
+    `  ${meaning}`,
+    ...evidence.map((text) => `  - ${printable(text)}`),
+    `  Cause: ${cause}`,
+    `  What to do: ${remedy}`,
+    ...nextCommands.map((command) => `    $ ${command}`),
+  ]
+  return lines.map((line) => `${line}\n`).join('')
+}
+
+function formatAge(ms: number): string {
+  const minutes = Math.floor(ms / 60_000)
+  if (minutes < 1) return `${Math.max(0, Math.round(ms / 1_000))} s`
+  if (minutes < 120) return `${minutes} min`
+  return minutes < 48 * 60 ? `${Math.floor(minutes / 60)} h` : `${Math.floor(minutes / 1_440)} d`
+}

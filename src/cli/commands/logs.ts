@@ -4,22 +4,22 @@ import {
   type JobEventRowFragment,
   JobLogsDocument,
   type JobLogsQuery,
-  JobsDocument,
   type LabelFilter,
+  LogSearchDocument,
+  type LogSearchQuery,
   type LogStart,
   type LogStream,
 } from '../../client/generated/graphql.ts'
 import { createHistory } from '../../client/jobs/events.ts'
 import type { Cli } from '../frame/cli.ts'
 import { exitCodes, MissingJob, seeJobs, usageError } from '../frame/exit.ts'
-import { printable } from '../frame/terminal.ts'
+import { printable, styled } from '../frame/terminal.ts'
 import { readChoices } from '../reading/choices.ts'
 import { readLabel } from '../reading/filter.ts'
 import { readCount, readUpTo } from '../reading/numbers.ts'
-import { readFirstNodes } from '../reading/pages.ts'
+import { readJobs } from '../reading/pages.ts'
 import { readPastTime } from '../reading/times.ts'
 import { LinePrefix } from '../showing/line-prefix.ts'
-import { errorPattern, printMatches } from '../showing/log-search.ts'
 import {
   detachOnInterrupt,
   findJob,
@@ -94,16 +94,10 @@ async function findJobs(cli: Cli, given: readonly string[], { tag = [], label = 
   if (given.length === 0 && labels.length === 0) throw new MissingJob(`pass its id, --label or --tag; ${seeJobs}`)
   if (given.length > 0 && labels.length > 0) throw usageError('pass jobs, or --label and --tag, not both')
   const found =
-    labels.length > 0 ? await findLabelled(cli, labels) : await Promise.all(given.map((id) => findJob(cli, id)))
+    labels.length > 0
+      ? await readJobs(cli, taggedMax, { filter: { labels } })
+      : await Promise.all(given.map((id) => findJob(cli, id)))
   return found.map(({ id, name }) => ({ id, prefix: found.length > 1 ? `${printable(name ?? id)} | ` : '' }))
-}
-
-function findLabelled(cli: Cli, labels: LabelFilter[]) {
-  const filter = { labels }
-  return readFirstNodes(
-    taggedMax,
-    async (page) => (await cli.connection().request(JobsDocument, { ...page, filter })).jobs,
-  )
 }
 
 async function followAll(
@@ -134,6 +128,36 @@ async function printOne(cli: Cli, id: string, options: LogsOptions & { prefix: s
   if (errors) return printMatches(cli, id, { query: errorPattern, regex: true, ignoreCase: true, run, streams, prefix })
   await (events ? printEvents(cli, id) : printLog(cli, id, options))
   return 0
+}
+
+interface SearchOptions {
+  query: string
+  regex: boolean
+  ignoreCase: boolean
+  run?: number | undefined
+  streams?: LogStream[] | undefined
+  /** Before each line: the job, where there are several. */
+  prefix: string
+}
+
+/** Lines that report a failure, in the words of common programs. */
+const errorPattern = 'error|exception|traceback|fatal|panic|segmentation|out of memory|killed|failed'
+
+/** Prints the lines that match as `number:text`; returns their number. */
+async function printMatches(cli: Cli, id: string, { prefix, ...search }: SearchOptions): Promise<number> {
+  let count = 0
+  for (let after: string | undefined; ; ) {
+    const { job }: LogSearchQuery = await cli
+      .connection()
+      .request(LogSearchDocument, { id, after, ...search }, { attempts: 3 })
+    if (!job) return count
+    const { matches, cursor, isComplete } = requireField(job.logSearch)
+    for (const { line, text } of matches)
+      await cli.terminal.write(`${prefix}${styled(cli.terminal, 'dim', `${line}:`)}${printable(text)}\n`)
+    count += matches.length
+    if (isComplete) return count
+    after = cursor
+  }
 }
 
 function demandOneStart({ tail, line, since }: LogsOptions): void {

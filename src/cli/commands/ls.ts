@@ -13,7 +13,7 @@ import type { Cli } from '../frame/cli.ts'
 import { readChoice } from '../reading/choices.ts'
 import { addFilterFlags, demandNames, pickFilterFlags, readFilter, readOrder } from '../reading/filter.ts'
 import { readCount } from '../reading/numbers.ts'
-import { readFirstNodes } from '../reading/pages.ts'
+import { readFirstNodes, readJobs } from '../reading/pages.ts'
 import { addWatchOption, followJobs, liveTable, watchRows } from '../showing/live.ts'
 import { addOutputOption, type Output, type OutputOptions, printJobs, rowPrinter } from '../showing/output.ts'
 import { liveJobColumns } from '../showing/render.ts'
@@ -62,18 +62,14 @@ const printLiveJobs = rowPrinter(liveJobColumns)
 
 /** A table needs fewer fields than programs may want. */
 async function printList(cli: Cli, { filter, orderBy, limit }: Listing, output: Output): Promise<void> {
-  const { request } = cli.connection()
   if (output.format === 'table' || output.format === 'ids') {
-    const jobs = await readFirstNodes(
-      limit,
-      async (page) => (await request(JobsDocument, { ...page, filter, orderBy })).jobs,
-    )
+    const jobs = await readJobs(cli, limit, { filter, orderBy })
     if (jobs.length === 0) await demandNames(cli, filter)
     return printJobs(cli, jobs, output)
   }
   const jobs = await readFirstNodes(
     limit,
-    async (page) => (await request(LiveJobsDocument, { ...page, filter, orderBy })).jobs,
+    async (page) => (await cli.connection().request(LiveJobsDocument, { ...page, filter, orderBy })).jobs,
   )
   if (jobs.length === 0) await demandNames(cli, filter)
   await printLiveJobs(cli, jobs, output)

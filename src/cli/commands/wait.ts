@@ -4,7 +4,6 @@ import {
   type JobRowFragment,
   JobRowFragmentDoc,
   type JobState,
-  JobsDocument,
   type LabelFilter,
   type LiveJobFragment,
 } from '../../client/generated/graphql.ts'
@@ -12,7 +11,7 @@ import type { Cli } from '../frame/cli.ts'
 import { exitCodes, MissingJob, Stop, seeJobs, usageError } from '../frame/exit.ts'
 import { readChoices } from '../reading/choices.ts'
 import { readLabel } from '../reading/filter.ts'
-import { readFirstNodes } from '../reading/pages.ts'
+import { readJobs } from '../reading/pages.ts'
 import { readSeconds } from '../reading/times.ts'
 import { addOutputOption, type OutputOptions, printJobs } from '../showing/output.ts'
 import { stateStyles } from '../showing/render.ts'
@@ -64,9 +63,7 @@ async function waitForEach(
 }
 
 async function waitForLabel(cli: Cli, labels: LabelFilter[], { any, state: states = [] }: WaitOptions) {
-  const read = async (page: object) =>
-    (await cli.connection().request(JobsDocument, { ...page, filter: { labels } })).jobs
-  const found = await readFirstNodes(waitedJobsMax + 1, read)
+  const found = await readJobs(cli, waitedJobsMax + 1, { filter: { labels } })
   if (found.length === 0) throw new Stop(exitCodes.notFound, 'no job has the label', seeJobs)
   if (found.length > waitedJobsMax)
     throw usageError(`more than ${waitedJobsMax} jobs have the label`, 'pass another --label too')

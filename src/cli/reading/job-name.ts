@@ -3,7 +3,7 @@ import { JobsDocument, WhoAmIDocument } from '../../client/generated/graphql.ts'
 import type { Cli } from '../frame/cli.ts'
 import { countWordsBeforeSeparator } from '../frame/command-path.ts'
 import { usageError } from '../frame/exit.ts'
-import { readFirstNodes } from './pages.ts'
+import { readJobs } from './pages.ts'
 
 /** Lets commands take the name of one of the caller's jobs, or the end of its id, instead of the whole id. */
 
@@ -42,10 +42,7 @@ export async function resolveJob(cli: Cli, word: string): Promise<string> {
   const [newest] = named.jobs.nodes
   if (newest) return newest.id
   if (word.length < endLengthMin || !/^[0-9a-z]+$/i.test(word)) return word
-  const own = await readFirstNodes(
-    jobsMax,
-    async (page) => (await request(JobsDocument, { ...page, filter: { users } })).jobs,
-  )
+  const own = await readJobs(cli, jobsMax, { filter: { users } })
   const found = own.map(({ id }) => id).filter((id) => id.endsWith(word.toLowerCase()))
   const [only] = found
   if (found.length > 1)

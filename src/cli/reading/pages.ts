@@ -1,3 +1,6 @@
+import { JobsDocument, type JobsQueryVariables } from '../../client/generated/graphql.ts'
+import type { Cli } from '../frame/cli.ts'
+
 interface Page<Node> {
   nodes: readonly Node[]
   pageInfo: { hasNextPage: boolean; endCursor: string | null }
@@ -21,3 +24,6 @@ export async function readFirstNodes<Node>(limit: number, read: ReadPage<Node>):
 
 export const readEveryNode = <Node>(read: ReadPage<Node>): Promise<Node[]> =>
   readFirstNodes(Number.POSITIVE_INFINITY, read)
+
+export const readJobs = (cli: Cli, limit: number, asked: Omit<JobsQueryVariables, 'first' | 'after'>) =>
+  readFirstNodes(limit, async (page) => (await cli.connection().request(JobsDocument, { ...page, ...asked })).jobs)
