@@ -25,13 +25,13 @@ export function toSpecInput(spec: SpecFieldsFragment): JobSpecInput {
   return { ...withoutDefaults(spec), ...(isUnlimited && { maxRunTimeSeconds: 0 }) }
 }
 
+/** The other fields, ordered by name. */
 function withoutDefaults(fields: object): Record<string, unknown> {
   const kept = Object.entries(fields).filter(([name, value]) => value !== null && !isDefault(name, value))
   return Object.fromEntries(
-    kept.map(([name, value]) => [
-      name,
-      name === 'resources' || name === 'internalDns' ? withoutDefaults(value) : value,
-    ]),
+    kept
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([name, value]) => [name, name === 'resources' || name === 'internalDns' ? withoutDefaults(value) : value]),
   )
 }
 

@@ -1,6 +1,6 @@
-import type { JobSpecInput, WholeSpecFragment } from '../../generated/graphql.ts'
+import type { JobSpecInput, SpecFieldsFragment } from '../../generated/graphql.ts'
 
-export type Spec = WholeSpecFragment
+export type Spec = SpecFieldsFragment
 
 const gibBytes = 1024 ** 3
 const usualRunTimeSeconds = 172_800

@@ -725,92 +725,92 @@ JOB_SPEC = """
   }
 }
     fragment SpecFields on JobSpec {
-  account
-  arguments
-  bid
-  capacityReservationId
+  name
   command
-  customAttributes
-  data
+  executable
+  arguments
+  handler
+  input
+  image
+  snapshot
+  outputs
+  workdir
+  queue
+  executor
+  resources {
+    cpu
+    memoryBytes
+    gpu
+    gpuModel
+    gpuMemoryBytes
+    gpuTensorCores
+    cudaVersion
+    gpuIds
+    anyGpu
+    cpuModel
+    infiniband
+    replicas
+    replicaMasterPort
+    nodeCount
+    processCount
+    processesPerNode
+    cpuCoresPerProcess
+    gpuCoresPerProcess
+    exclusiveNodeUse
+  }
+  maxRunTimeSeconds
+  durationSeconds
+  notBefore
   dependsOn {
     jobId
     on
   }
-  durationSeconds
+  onDependencyFailure
+  retry {
+    maxAttempts
+    onExitCodes
+  }
+  interactive
+  preemptable
+  restartable
+  resumable
+  inheritEnvironment
   environment {
     name
     value
   }
-  estimatedCost
-  executable
-  executor
-  handler
-  image
   secrets
-  inheritEnvironment
-  input
-  interactive
-  internalDns {
-    name
-    ports {
-      port
-      protocol
-      targetPort
-    }
-  }
   labels {
     key
     value
   }
   launcher
-  maxRunTimeSeconds
-  name
-  pull
-  networkIsolation
-  notBefore
-  onDependencyFailure
-  outputs
-  postLaunch
   preLaunch
-  preemptable
-  project
-  queue
-  resources {
-    anyGpu
-    cpu
-    cpuCoresPerProcess
-    cpuModel
-    cudaVersion
-    exclusiveNodeUse
-    gpu
-    gpuCoresPerProcess
-    gpuIds
-    gpuMemoryBytes
-    gpuModel
-    gpuTensorCores
-    infiniband
-    memoryBytes
-    nodeCount
-    processCount
-    processesPerNode
-    replicaMasterPort
-    replicas
-  }
-  restartable
-  resumable
-  retry {
-    maxAttempts
-    onExitCodes
-  }
-  stderrPath
+  postLaunch
   stdinPath
   stdoutPath
-  team
-  snapshot
-  workdir
+  stderrPath
+  data
+  pull
+  networkIsolation
+  internalDns {
+    name
+    ports {
+      port
+      targetPort
+      protocol
+    }
+  }
   x11 {
     gpu
   }
+  team
+  project
+  account
+  capacityReservationId
+  bid
+  estimatedCost
+  customAttributes
 }"""
 
 ARTIFACTS = """
