@@ -6,7 +6,7 @@ export type Refused<Result> = Extract<Result, { __typename: `${string}Problem` }
 export const isRefused = <Result extends { __typename: string }>(result: Result): result is Refused<Result> =>
   result.__typename.endsWith('Problem')
 
-export interface Problem {
+interface Problem {
   message: string
   violations?: readonly { path: readonly string[]; message: string }[]
 }

@@ -1,14 +1,7 @@
 import { readTime } from '../../features/jobs/filter/filter-text.ts'
 import type { AuditFilter, AuditItemFragment } from '../../generated/graphql.ts'
-import type { PageSearch } from '../../ground/page-search.ts'
 
-export const filterKeys = [
-  'operation',
-  'actor',
-  'object',
-  'since',
-  'until',
-] as const satisfies readonly (keyof PageSearch)[]
+export const filterKeys = ['operation', 'actor', 'object', 'since', 'until'] as const
 
 /** Actions of the log, for suggestions. */
 export const operations = [
@@ -56,7 +49,7 @@ interface FilterContext {
 
 /** `AuditFilter`, and a sentence for each value that it cannot have. */
 export function toAuditFilter(
-  search: Pick<PageSearch, (typeof filterKeys)[number]>,
+  search: { [key in (typeof filterKeys)[number]]?: string | undefined },
   { users, nowMs }: FilterContext,
 ): { filter: AuditFilter; problems: readonly string[] } {
   const problems: string[] = []

@@ -1,11 +1,15 @@
-import type { Violation } from '../../parts/form.tsx'
-import type { Problem } from '../../parts/refusal.ts'
+/** The refusals of a spec: by rules of the server, or by the types of the schema. Paths begin at the spec. */
 
-/**
- * The refusals of a spec: by rules of the server, or by the types of the schema. Paths begin at the spec, as in YAML:
- * `labels.0.key`; an empty one is of the whole spec.
- */
-export type { Violation }
+export interface Violation {
+  /** As in YAML: `labels.0.key`; empty: the whole spec. */
+  path: string
+  message: string
+}
+
+interface Problem {
+  message: string
+  violations?: readonly { path: readonly string[]; message: string }[]
+}
 
 /** Violations with an empty path are about the whole spec. */
 export function readViolations({ message, violations = [] }: Problem): Violation[] {
