@@ -6,7 +6,7 @@ import { ProcessorBudget } from './test/support/processor-budget.ts'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    setupFiles: ['test/support/processor-time.ts'],
+    setupFiles: ['test/support/each-file.ts'],
     globalSetup: ['test/support/postgres.ts'],
     pool: 'forks',
     // Of two cores: many tests wait for a server, a browser or PostgreSQL.

@@ -1,21 +1,19 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { hostname, tmpdir } from 'node:os'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { answerFacts, listenAsEngine } from './executors/container/fake-engine.ts'
+import { makeDirectory } from './support/directory.ts'
 import { root } from './support/sources.ts'
 
 /** `berth node check`, as a person types it. */
 
-let directory: string
+const directory = makeDirectory()
 let address: string
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'berth-check-machine-'))
   address = `unix://${join(directory, 'engine.sock')}`
 })
-afterAll(() => rm(directory, { recursive: true }))
 
 async function check(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const run = promisify(execFile)(process.execPath, [join(root, 'src/cli/main.ts'), 'node', 'check', ...args])

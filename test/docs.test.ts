@@ -1,6 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -11,6 +10,7 @@ import { batchLinesMax, limits } from '../src/graphql/caller-limits.ts'
 import { type BerthServer, startBerth } from './support/berth-server.ts'
 import { type BerthStandIn, createBerthStandIn } from './support/berth-stand-in.ts'
 import { createDatabase, type TestDatabase } from './support/database.ts'
+import { makeDirectory } from './support/directory.ts'
 import { root } from './support/sources.ts'
 import { until } from './support/until.ts'
 
@@ -19,7 +19,7 @@ import { until } from './support/until.ts'
  * in a folder where `berth` and the packages are at hand; blocks of JavaScript are the files that their first line
  * names.
  */
-let dataDir: string
+const dataDir = makeDirectory()
 let server: BerthServer
 let standIn: BerthStandIn
 let database: TestDatabase
@@ -28,7 +28,6 @@ const run = promisify(execFile)
 const authority = '127.0.0.1:4000'
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-docs-'))
   database = await createDatabase()
   server = await startBerth({ dataDir, env: { DATABASE_URL: database.url } })
   standIn = await createBerthStandIn()
@@ -37,7 +36,6 @@ afterAll(async () => {
   await standIn[Symbol.asyncDispose]()
   await server.end()
   await database.close()
-  await rm(dataDir, { recursive: true, force: true })
 })
 
 const guide = (name: string) => readFile(join(root, 'docs', name), 'utf8')
@@ -51,22 +49,18 @@ function clientEnv() {
 
 /** The outputs of the guide's shell blocks, in order. Fails with the session's stderr when one of them fails. */
 async function typed(name: string, more: Record<string, string> = {}): Promise<string[]> {
-  const directory = await mkdtemp(join(tmpdir(), 'berth-typed-'))
-  try {
-    await symlink(join(standIn.folder, 'berth'), join(directory, 'berth'))
-    await symlink(join(root, 'node_modules'), join(directory, 'node_modules'))
-    const text = (await guide(name)).replaceAll(authority, new URL(server.url).host)
-    for (const block of blocksOf(text, 'js')) {
-      const [, file = ''] = block.match(/^\/\/ (\S+)\n/) ?? []
-      await writeFile(join(directory, file), block)
-    }
-    const mark = '=== next block ==='
-    const session = ['set -eu', ...blocksOf(text, 'sh')].join(`\necho '${mark}'\n`)
-    const { stdout } = await run('sh', ['-c', session], { cwd: directory, env: { ...clientEnv(), ...more } })
-    return stdout.split(`${mark}\n`).slice(1)
-  } finally {
-    await rm(directory, { recursive: true, force: true })
+  const directory = makeDirectory()
+  await symlink(join(standIn.folder, 'berth'), join(directory, 'berth'))
+  await symlink(join(root, 'node_modules'), join(directory, 'node_modules'))
+  const text = (await guide(name)).replaceAll(authority, new URL(server.url).host)
+  for (const block of blocksOf(text, 'js')) {
+    const [, file = ''] = block.match(/^\/\/ (\S+)\n/) ?? []
+    await writeFile(join(directory, file), block)
   }
+  const mark = '=== next block ==='
+  const session = ['set -eu', ...blocksOf(text, 'sh')].join(`\necho '${mark}'\n`)
+  const { stdout } = await run('sh', ['-c', session], { cwd: directory, env: { ...clientEnv(), ...more } })
+  return stdout.split(`${mark}\n`).slice(1)
 }
 
 test('the commands of the guide to sessions work', async () => {
@@ -226,25 +220,21 @@ test('the examples inside a job work', async () => {
 })
 
 test('the example programs with the client, Apollo and urql work', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'berth-programs-'))
-  try {
-    for (const target of ['package.json', 'src', 'node_modules'])
-      await symlink(join(root, target), join(directory, target))
-    const programs = blocksOf(await guide('clients.md'), 'ts')
-    const given = `const secret = undefined, location = { origin: '${server.url}' };\n`
-    for (const [i, program] of programs.entries())
-      await writeFile(
-        join(directory, `${i}.ts`),
-        given + program.replace(authority, new URL(server.url).host).replace("'make', 'test'", "'echo', 'tested'"),
-      )
-    const all = programs.map((_, i) => `await import('./${i}.ts');`).join('')
-    const flags = ['--conditions=berth-source', '--input-type=module', '-e', all]
-    const { stdout } = await run(process.execPath, flags, { cwd: directory, env: clientEnv() })
-    expect(programs).toHaveLength(6)
-    expect(stdout).toBe('tested\n')
-  } finally {
-    await rm(directory, { recursive: true, force: true })
-  }
+  const directory = makeDirectory()
+  for (const target of ['package.json', 'src', 'node_modules'])
+    await symlink(join(root, target), join(directory, target))
+  const programs = blocksOf(await guide('clients.md'), 'ts')
+  const given = `const secret = undefined, location = { origin: '${server.url}' };\n`
+  for (const [i, program] of programs.entries())
+    await writeFile(
+      join(directory, `${i}.ts`),
+      given + program.replace(authority, new URL(server.url).host).replace("'make', 'test'", "'echo', 'tested'"),
+    )
+  const all = programs.map((_, i) => `await import('./${i}.ts');`).join('')
+  const flags = ['--conditions=berth-source', '--input-type=module', '-e', all]
+  const { stdout } = await run(process.execPath, flags, { cwd: directory, env: clientEnv() })
+  expect(programs).toHaveLength(6)
+  expect(stdout).toBe('tested\n')
 })
 
 test('the examples of the API guide work', async () => {

@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type BerthServer, freePort, startBerth } from './support/berth-server.ts'
+import { makeDirectory } from './support/directory.ts'
 import { root } from './support/sources.ts'
 
 /** Types the commands of the README. `npm ci`, `npm start` and `npm run check` are how this runs at all. */
-let dataDir: string
+const dataDir = makeDirectory()
 let server: BerthServer
 let commands: string[]
 
@@ -16,14 +16,12 @@ const run = promisify(execFile)
 const defaultUrl = 'http://127.0.0.1:4000'
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-readme-'))
   server = await startBerth({ dataDir, port: await freePort() })
   const readme = await readFile(join(root, 'README.md'), 'utf8')
   commands = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block)
 })
 afterAll(async () => {
   await server.end()
-  await rm(dataDir, { recursive: true, force: true })
 })
 
 /** In a shell, in the clone, against the test's server instead of the default one. */

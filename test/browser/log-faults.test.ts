@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Client, createClient } from '../../src/client/index.ts'
 import { LogLines } from '../../web/features/log/log-lines.ts'
 import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
 import { freePort } from '../support/berth-server.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { type CuttingProxy, startProxy } from '../support/proxy.ts'
 import { until } from '../support/until.ts'
 import { submit } from './support/console.ts'
@@ -16,7 +15,7 @@ const print = (pauseSeconds: number) => `i=0; while [ $i -lt 4000 ]; do i=$((i+1
   if [ $((i % 40)) -eq 0 ]; then printf "part "; echo "error $i" >&2; sleep ${pauseSeconds}; echo "of $i"; fi; done`
 
 describe('a log that is followed', () => {
-  let directory: string
+  const directory = makeDirectory()
   let server: BerthProcess
   let proxy: CuttingProxy
   let client: Client
@@ -24,7 +23,6 @@ describe('a log that is followed', () => {
   const start = async () =>
     startBerthProcess({ dataDir: directory, port: await port, env: { BERTH_DATA_DIR: join(directory, 'data') } })
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'berth-log-'))
     server = await start()
     proxy = await startProxy(server.url)
     client = createClient({ url: proxy.url })
@@ -33,7 +31,6 @@ describe('a log that is followed', () => {
     client?.close()
     await proxy?.close()
     await server?.end()
-    await rm(directory, { recursive: true, force: true })
   })
 
   function follow(jobId: string): LogLines {

@@ -1,13 +1,13 @@
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { openBrowser } from '../../src/cli/showing/browser.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { until } from '../support/until.ts'
 
 let folder: string
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'berth-browser-'))
+  folder = makeDirectory()
   const browser = join(folder, 'browser')
   await writeFile(browser, `#!/bin/sh\necho "$@" >> ${folder}/opened\n`)
   await chmod(browser, 0o755)
@@ -15,7 +15,6 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   vi.unstubAllEnvs()
-  await rm(folder, { recursive: true })
 })
 
 it('opens web pages alone, and only for a person', async () => {

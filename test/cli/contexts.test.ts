@@ -1,11 +1,11 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text as readText } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { CommandLine } from '../support/command-line.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { code } from '../support/sources.ts'
 
 /** A server that accepts every token but "wrong", and records the tokens that it gets. */
@@ -65,7 +65,7 @@ afterAll(() => {
   for (const each of [one, two]) each.close()
 })
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'berth-contexts-'))
+  home = makeDirectory()
   account = new CommandLine(home)
 })
 afterEach(async () => {
@@ -73,7 +73,6 @@ afterEach(async () => {
     each.tokens.length = 0
     each.singleUser = false
   }
-  await rm(home, { recursive: true })
 })
 
 const logIn = (url: string, token: string, ...more: string[]) =>

@@ -1,12 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { guessMediaType, readTextFile } from '../../src/cli/reading/inside.ts'
+import { makeDirectory } from '../support/directory.ts'
 
 it('a file that is not UTF-8 is refused', async () => {
-  const cwd = await mkdtemp(join(tmpdir(), 'berth-inside-'))
-  onTestFinished(() => rm(cwd, { recursive: true }))
+  const cwd = makeDirectory()
   await writeFile(join(cwd, 'latin1'), Buffer.from('caf\xe9', 'latin1'))
   await writeFile(join(cwd, 'utf8'), 'café')
   const cli = { cwd, readStdin: async () => '' }

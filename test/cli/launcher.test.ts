@@ -1,21 +1,16 @@
 import { execFile } from 'node:child_process'
-import { copyFile, mkdtemp, rm, symlink } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { copyFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { CommandLine } from '../support/command-line.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { root } from '../support/sources.ts'
 
 const run = promisify(execFile)
 const env = { PATH: '/usr/bin:/bin' }
-let folder: string
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'berth-launcher-'))
-})
-afterAll(() => rm(folder, { recursive: true }))
+const folder = makeDirectory()
 
 it('berth runs from any folder, through symbolic links, with its own Node', async () => {
   await symlink(join(root, 'berth'), join(folder, 'one'))

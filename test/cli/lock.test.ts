@@ -1,18 +1,18 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises'
-import { hostname, tmpdir } from 'node:os'
+import { readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { withLock } from '../../src/cli/login/lock.ts'
+import { makeDirectory } from '../support/directory.ts'
 
 let folder: string
 let path: string
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'berth-lock-'))
+  folder = makeDirectory()
   path = join(folder, 'lock')
 })
-afterEach(() => rm(folder, { recursive: true }))
 
 it('one at a time holds the lock, also after a failure', async () => {
   let holders = 0

@@ -1,7 +1,8 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { hostname, tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { CommandLine, type Ended, type Running } from '../support/command-line.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { Issuer } from '../support/issuer.ts'
 import { followLogInPages } from '../support/login-pages.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -10,7 +11,6 @@ import { startServer, type TestServer } from '../support/server.ts'
 export class LoginWorld {
   readonly issuer = new Issuer()
   server: TestServer | undefined
-  readonly #homes: string[] = []
 
   async open(options: { isPlain?: boolean; idTokenSeconds?: number } = {}): Promise<void> {
     const issuer = await this.issuer.listen()
@@ -25,7 +25,6 @@ export class LoginWorld {
   async close(): Promise<void> {
     await this.server?.[Symbol.asyncDispose]()
     await this.issuer.close()
-    for (const home of this.#homes) await rm(home, { recursive: true, force: true })
   }
 
   get url(): string {
@@ -39,9 +38,7 @@ export class LoginWorld {
 
   /** The command line of an account without files. */
   async account(): Promise<CommandLine> {
-    const home = await mkdtemp(join(tmpdir(), 'berth-login-'))
-    this.#homes.push(home)
-    return new CommandLine(home)
+    return new CommandLine(makeDirectory())
   }
 
   /** Runs `berth login` up to the return from the provider. */

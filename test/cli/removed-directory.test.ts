@@ -1,12 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtemp } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { makeDirectory } from '../support/directory.ts'
 import { root } from '../support/sources.ts'
 
 test('commands run in a removed directory unless they need it', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'berth-removed-'))
+  const folder = makeDirectory()
   const run = (...args: string[]) => {
     const command = `mkdir -p "${folder}" && cd "${folder}" && rmdir "${folder}" && exec "$0" "$@"`
     const env = { ...process.env, BERTH_URL: 'http://127.0.0.1:1' }

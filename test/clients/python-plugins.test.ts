@@ -1,20 +1,19 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type BerthServer, freePort, startBerth } from '../support/berth-server.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { findPython, pythonClient, pythonEnv, reportMissing, runPython } from '../support/python.ts'
 
 /** Each is found in PYTHONPATH too. */
 const psij = findPython('import psij')
 const submitit = findPython('import submitit')
 const hydra = findPython('import submitit, hydra, hydra_plugins.hydra_submitit_launcher')
-let dataDir: string
+const dataDir = makeDirectory()
 let server: BerthServer
 
 beforeAll(async () => {
   if (psij === null && submitit === null) return
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-python-plugins-'))
   server = await startBerth({ dataDir, port: await freePort() })
 })
 afterAll(async () => {

@@ -1,27 +1,25 @@
 import { execFileSync } from 'node:child_process'
-import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, readdir, readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import about from '../../package.json' with { type: 'json' }
 import * as ownDocuments from '../../src/client/generated/graphql.ts'
 import { type BerthServer, freePort, startBerth } from '../support/berth-server.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { findPython, pythonClient, pythonEnv, reportMissing, runPython } from '../support/python.ts'
 import { root } from '../support/sources.ts'
 
 const python = findPython()
 const mypy = findTool('mypy')
 const builder = findPython('import setuptools, wheel, venv, pip')
-let dataDir: string
+const dataDir = makeDirectory()
 let server: BerthServer
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-python-'))
   server = await startBerth({ dataDir, port: await freePort() })
 })
 afterAll(async () => {
   await server.end()
-  await rm(dataDir, { recursive: true, force: true })
 })
 
 function findTool(name: string): string | null {

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { chmod, chown, mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, chown, mkdir, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { makeDataDirectory } from '../../src/config/data-directory.ts'
+import { makeDirectory } from '../support/directory.ts'
 
 test('a data directory that cannot be written is refused in one line', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'berth-config-'))
+  const folder = makeDirectory()
   const file = join(folder, 'file')
   await writeFile(file, '')
   const refused = /^dataDir: ".*" cannot be used \(E.*\); set a directory .* \(BERTH_DATA_DIR\)$/
@@ -19,7 +19,6 @@ test('a data directory that cannot be written is refused in one line', async () 
     for (const path of ['new', 'new/data'])
       expect((await stat(join(folder, path))).mode & 0o777, `${path} ${times}`).toBe(0o700)
   }
-  await rm(folder, { recursive: true })
 })
 
 test.runIf(process.platform === 'linux')(
@@ -39,10 +38,9 @@ test.runIf(process.platform === 'linux')(
 
 describe('a data directory that other accounts could change is refused with the remedy', () => {
   let folder: string
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'berth-config-'))
+  beforeEach(() => {
+    folder = makeDirectory()
   })
-  afterEach(() => rm(folder, { recursive: true }))
 
   test.each([0o770, 0o707, 0o1777])('because of mode %o', async (mode) => {
     const path = join(folder, 'data')

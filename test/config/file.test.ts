@@ -1,13 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { readText } from '../../src/config/read-text.ts'
 import { loadConfig } from '../../src/config.ts'
+import { makeDirectory } from '../support/directory.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'berth-config-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = makeDirectory()
 
 const load = (path: string) => loadConfig({ argv: ['--config', path], env: {}, readFile: readText })
 

@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { readText } from '../../src/config/read-text.ts'
 import { loadConfig } from '../../src/config.ts'
+import { makeDirectory } from '../support/directory.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'berth-s3-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = makeDirectory()
 
 const given = { endpoint: 'https://s3.example.org', bucket: 'berth-files', accessKeyId: 'AKIA' }
 

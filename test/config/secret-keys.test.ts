@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { readSecretKeyFiles } from '../../src/config/secret-keys.ts'
+import { makeDirectory } from '../support/directory.ts'
 
-const folder = await mkdtemp(join(tmpdir(), 'berth-keys-'))
-afterAll(() => rm(folder, { recursive: true }))
+const folder = makeDirectory()
 
 async function write(name: string, text: string, mode = 0o600): Promise<string> {
   const path = join(folder, name)

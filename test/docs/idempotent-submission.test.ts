@@ -1,8 +1,8 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makeDirectory } from '../support/directory.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { root } from '../support/sources.ts'
 
@@ -11,15 +11,13 @@ const hasPython = spawnSync('python3', ['--version']).status === 0
 if (!hasPython) console.error('SKIPPED: python3 not found, which the recipe in Python needs.')
 
 let server: TestServer
-let dir: string
+const dir = makeDirectory()
 
 beforeAll(async () => {
   server = await startServer()
-  dir = await mkdtemp(join(tmpdir(), 'berth-docs-'))
 })
 afterAll(async () => {
   await server[Symbol.asyncDispose]()
-  await rm(dir, { recursive: true, force: true })
 })
 
 describe.each([

@@ -1,21 +1,20 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type BerthServer, startBerth } from '../support/berth-server.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { root } from '../support/sources.ts'
 
 /** The commands of the guide, from the first to the last in one shell, against a server with its bootstrap token. */
 const secret = 'bootstrap-secret-of-this-test'
 let database: TestDatabase
-let dataDir: string
+const dataDir = makeDirectory()
 let server: BerthServer
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-guide-'))
   database = await createDatabase()
   const env = { DATABASE_URL: database.url, BERTH_BOOTSTRAP_TOKEN: secret }
   server = await startBerth({ dataDir, env })
@@ -24,7 +23,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await server?.end()
   await database?.close()
-  await rm(dataDir, { recursive: true, force: true })
 })
 
 test('the commands of the guide to users and tokens work', async () => {

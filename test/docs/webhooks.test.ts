@@ -1,16 +1,16 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { readFile, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { webhookEventTypes } from '../../src/domain/webhooks/event-types.ts'
 import { signMessage } from '../../src/webhooks/signature.ts'
 import { freePort } from '../support/berth-server.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
 
@@ -28,7 +28,7 @@ test('the relay of docs/webhooks.md forwards events to Slack and refuses others'
     response.end('ok')
   })
   await once(slack.listen(0, '127.0.0.1'), 'listening')
-  const directory = await mkdtemp(join(tmpdir(), 'berth-relay-'))
+  const directory = makeDirectory()
   await symlink(join(root, 'node_modules'), join(directory, 'node_modules'))
   await writeFile(join(directory, 'relay.mjs'), /```js\n(\/\/ relay\.mjs\n[\s\S]*?)```/.exec(page)?.[1] ?? '')
   const secret = `whsec_${randomBytes(32).toString('base64')}`
@@ -63,6 +63,5 @@ test('the relay of docs/webhooks.md forwards events to Slack and refuses others'
   } finally {
     relay.kill()
     slack.close()
-    await rm(directory, { recursive: true })
   }
 })

@@ -1,15 +1,15 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Api, connectApi } from '../support/api.ts'
 import { type BerthServer, startBerth } from '../support/berth-server.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { until } from '../support/until.ts'
 
 /** Three processes write; whichever chains, the log is dense, in commit order, and verifies from each of them. */
 let database: TestDatabase
-let dataDir: string
+const dataDir = makeDirectory()
 const servers: BerthServer[] = []
 const apis: Api[] = []
 
@@ -20,7 +20,6 @@ pools:
 
 beforeAll(async () => {
   database = await createDatabase()
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-audit-'))
   const path = join(dataDir, 'berth.yaml')
   await writeFile(path, config)
   const env = { DATABASE_URL: database.url, BERTH_CONFIG: path, BERTH_ROLES: 'api' }
@@ -32,7 +31,6 @@ afterAll(async () => {
   for (const api of apis) await api.close()
   for (const server of servers) await server.end()
   await database.close()
-  await rm(dataDir, { recursive: true, force: true })
 })
 
 const jobsEach = 100

@@ -1,7 +1,6 @@
 import { type ExecFileException, execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -10,6 +9,7 @@ import { type Api, connectApi, jobOf, type TailAnswer, tailQuery } from '../supp
 import { createEmptyDatabase, type EmptyDatabase } from '../support/backups.ts'
 import { type BerthServer, startBerth } from '../support/berth-server.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
 
@@ -18,10 +18,9 @@ let folder: string
 let kept: AsyncDisposableStack
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'berth-backup-'))
+  folder = makeDirectory()
   await chmod(folder, 0o711)
   kept = new AsyncDisposableStack()
-  kept.defer(() => rm(folder, { recursive: true, force: true }))
 })
 afterEach(() => kept.disposeAsync())
 

@@ -1,22 +1,19 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { type Api, connectApi } from '../support/api.ts'
 import { type BerthServer, startBerth } from '../support/berth-server.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
 
 let database: TestDatabase
-let dataDir: string
+const dataDir = makeDirectory()
 let server: BerthServer
 let api: Api
 
 beforeAll(async () => {
   database = await createDatabase()
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-cancel-'))
   server = await startBerth({ dataDir, env: { DATABASE_URL: database.url } })
   api = connectApi(server.url)
 })
@@ -24,7 +21,6 @@ afterAll(async () => {
   await api.close()
   await server.end()
   await database.close()
-  await rm(dataDir, { recursive: true, force: true })
 })
 
 type Answer = Record<string, { code?: string } & Record<string, unknown>>

@@ -1,10 +1,10 @@
-import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { connectApi, jobOf } from '../support/api.ts'
 import { startBerth } from '../support/berth-server.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { logOf } from '../support/numbered-lines.ts'
 import { until } from '../support/until.ts'
 
@@ -17,7 +17,7 @@ queues: [{ name: default, pool: local }]
 `
 
 test('jobs neither end nor restart while the data directory is moved away', async () => {
-  const parent = await mkdtemp(join(tmpdir(), 'berth-away-'))
+  const parent = makeDirectory()
   const dataDir = join(parent, 'data')
   const away = join(parent, 'data.away')
   const file = join(parent, 'berth.yaml')
@@ -51,5 +51,4 @@ test('jobs neither end nor restart while the data directory is moved away', asyn
 
   await api.close()
   expect(await server.end()).toBe(0)
-  await rm(parent, { recursive: true })
 })

@@ -1,10 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Api, connectApi, jobOf, statusQuery, tailQuery } from '../support/api.ts'
 import { type BerthServer, startBerth } from '../support/berth-server.ts'
 import { type Json, streamSocket } from '../support/client.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { type ReplicatedDatabase, startReplicated } from '../support/standby.ts'
 import { until } from '../support/until.ts'
 
@@ -16,7 +14,7 @@ let api: Api
 
 beforeEach(async () => {
   database = await startReplicated()
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-failover-'))
+  dataDir = makeDirectory()
   server = await startBerth({ dataDir, env: { DATABASE_URL: database.url } })
   api = connectApi(server.url)
 })
@@ -24,7 +22,6 @@ afterEach(async () => {
   await api.close()
   await server.end()
   await database[Symbol.asyncDispose]()
-  await rm(dataDir, { recursive: true, force: true })
 })
 
 const updatesQuery = `subscription ($after: Cursor) { jobUpdates(after: $after) { __typename

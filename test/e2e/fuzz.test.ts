@@ -1,5 +1,4 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { fuzz } from '../fuzz/fuzz.ts'
@@ -7,6 +6,7 @@ import { callersOf } from '../fuzz/people.ts'
 import { fuzzWire } from '../fuzz/wire.ts'
 import { startBerth } from '../support/berth-server.ts'
 import { createDatabase } from '../support/database.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { isWhole } from '../support/whole.ts'
 
 const secret = 'bootstrap-secret-of-the-fuzzer'
@@ -24,8 +24,7 @@ test('the server answers random requests of every level, and malformed ones, wit
 }, async () => {
   await using opened = new AsyncDisposableStack()
   const database = opened.use(await createDatabase())
-  const dataDir = await mkdtemp(join(tmpdir(), 'berth-fuzz-'))
-  opened.defer(() => rm(dataDir, { recursive: true }))
+  const dataDir = makeDirectory()
   await chmod(dataDir, 0o711) // under root some of what it starts runs as another account
   const config = join(dataDir, 'berth.yaml')
   await writeFile(config, pools)

@@ -1,21 +1,20 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectApi } from '../support/api.ts'
 import { type BerthServer, freePort, startBerth } from '../support/berth-server.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { until } from '../support/until.ts'
 
 const token = 'a-token-for-tests'
 
 describe('a server behind a balancer', () => {
   let database: TestDatabase
-  let directory: string
+  const directory = makeDirectory()
   let server: BerthServer
   beforeAll(async () => {
     database = await createDatabase()
-    directory = await mkdtemp(join(tmpdir(), 'berth-leaving-'))
     const config = {
       server: { leaveSeconds: 3, trustedProxies: ['127.0.0.1'] },
       pools: [{ name: 'sim', executor: 'simulated', nodes: [{ name: 'n1', cpu: 8, memoryGib: 8 }] }],
@@ -36,7 +35,6 @@ describe('a server behind a balancer', () => {
   afterAll(async () => {
     await server?.end()
     await database?.close()
-    await rm(directory, { recursive: true, force: true })
   })
 
   const ask = (query: string, headers: Record<string, string> = {}) =>

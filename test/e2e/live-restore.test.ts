@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { type Api, openServer } from '../support/api.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { busyboxImage, startDocker } from '../support/docker.ts'
 import { until } from '../support/until.ts'
 
@@ -45,11 +45,10 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 describe.skipIf(!isWanted)('dockerd with live-restore', async () => {
   if (!isWanted) return
   const docker = await startDocker()
-  const folder = await mkdtemp(join(tmpdir(), 'berth-live-restore-'))
+  const folder = makeDirectory()
   await chmod(folder, 0o755)
   afterAll(async () => {
     await docker[Symbol.asyncDispose]()
-    await rm(folder, { recursive: true, force: true })
   })
   const config = `container: { engine: '${docker.address}', image: '${busyboxImage}' }
 data: { roots: { out: ${folder} } }

@@ -1,13 +1,12 @@
 import { execFile } from 'node:child_process'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { chmod } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { afterAll, describe, expect, test } from 'vitest'
 import { Engine } from '../../src/executors/container/engine.ts'
 import { ensureNetworks } from '../../src/executors/container/network.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { type Api, openServer } from '../support/api.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { busyboxPost } from '../support/inside.ts'
 import { startProxy } from '../support/proxy.ts'
 import { until } from '../support/until.ts'
@@ -83,9 +82,8 @@ async function goOn(api: Api, spec: object, takeAway: (run: Seen['runs']['nodes'
 
 describe.skipIf(conf === undefined)('a resumable job on Slurm', async () => {
   if (conf === undefined) return
-  const sharedDir = await mkdtemp(join(tmpdir(), 'berth-shared-'))
+  const sharedDir = makeDirectory()
   await chmod(sharedDir, 0o711)
-  afterAll(() => rm(sharedDir, { recursive: true, force: true }))
   const config = `pools: [{ name: cluster, executor: slurm, sharedDir: ${sharedDir} }]\nqueues: [{ name: main, pool: cluster }]\n`
   const { api } = await openServer(config, { SLURM_CONF: conf })
   const scontrol = (node: string, state: string) =>

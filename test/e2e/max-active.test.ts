@@ -1,9 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ApiServers, startApiServers } from '../support/api-servers.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { mutate, personWith } from '../support/people.ts'
 import { isWhole } from '../support/whole.ts'
 
@@ -17,18 +15,16 @@ const submissions = 50
 const limit = 5
 
 let database: TestDatabase
-let dataDir: string
+const dataDir = makeDirectory()
 let apis: ApiServers
 
 beforeAll(async () => {
   database = await createDatabase()
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-active-'))
   apis = await startApiServers({ databaseUrl: database.url, dataDir, count: servers })
 })
 afterAll(async () => {
   await apis?.end()
   await database.close()
-  await rm(dataDir, { recursive: true, force: true })
 })
 
 test(`29: ${submissions} submissions at once with userMaxActive ${limit} over ${servers} servers: exactly ${limit}, ${rounds} times`, {

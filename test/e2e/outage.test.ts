@@ -1,5 +1,5 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { availableParallelism, tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -16,20 +16,20 @@ import {
 import { type BerthServer, startBerth } from '../support/berth-server.ts'
 import { ask, type Json, type Result, streamSocket, streamSse } from '../support/client.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { createDoor, type Door } from '../support/outage.ts'
 import { until } from '../support/until.ts'
 
 /** PostgreSQL goes away and comes back: callers get an error, no job ends, and nothing leaks or is lost. */
 let database: TestDatabase
 let door: Door
-let dataDir: string
+const dataDir = makeDirectory()
 let server: BerthServer
 let api: Api
 
 beforeAll(async () => {
   database = await createDatabase()
   door = await createDoor(database.url)
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-outage-'))
   server = await startBerth({ dataDir, env: { DATABASE_URL: door.url } })
   api = connectApi(server.url)
 })
@@ -38,7 +38,6 @@ afterAll(async () => {
   const exitCode = await server.end()
   await door.shut()
   await database.close()
-  await rm(dataDir, { recursive: true, force: true })
   expect(exitCode).toBe(0)
 })
 

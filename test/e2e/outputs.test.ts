@@ -1,9 +1,9 @@
-import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { openServer } from '../support/api.ts'
 import { CommandLine } from '../support/command-line.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { until } from '../support/until.ts'
 
 /** Files that come back from a job, from the process that writes them to the folder of a person. */
@@ -14,10 +14,9 @@ let folder: string
 let line: CommandLine
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'berth-out-'))
+  folder = makeDirectory()
   line = new CommandLine(folder, { BERTH_URL: server.url, XDG_STATE_HOME: join(dataDir, 'state') })
 })
-afterEach(() => rm(folder, { recursive: true }))
 
 interface Artifact {
   id: string

@@ -1,6 +1,5 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { Agent, request as httpRequest } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
@@ -8,6 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { hasProgram, startHaproxy } from '../support/balancers.ts'
 import { type BerthServer, freePort, startBerth } from '../support/berth-server.ts'
 import { createDatabase } from '../support/database.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { until } from '../support/until.ts'
 
 const token = 'a-token-for-tests'
@@ -92,8 +92,7 @@ pools: [{ name: sim, executor: simulated, nodes: [{ name: n1, cpu: 32, memoryGib
 async function openPair() {
   await using opened = new AsyncDisposableStack()
   const database = opened.use(await createDatabase())
-  const dataDir = await mkdtemp(join(tmpdir(), 'berth-rolling-'))
-  opened.defer(() => rm(dataDir, { recursive: true, force: true }))
+  const dataDir = makeDirectory()
   await writeFile(join(dataDir, 'berth.yaml'), config)
   const env = {
     DATABASE_URL: database.url,

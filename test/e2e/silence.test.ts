@@ -1,11 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Api, connectApi, jobOf } from '../support/api.ts'
 import { type BerthServer, startBerth } from '../support/berth-server.ts'
 import { ask } from '../support/client.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { createDoor, type Door } from '../support/outage.ts'
 import { until } from '../support/until.ts'
 
@@ -14,7 +12,7 @@ import { until } from '../support/until.ts'
  */
 let database: TestDatabase
 let door: Door
-let dataDir: string
+const dataDir = makeDirectory()
 let server: BerthServer
 let other: BerthServer
 let api: Api
@@ -22,7 +20,6 @@ let api: Api
 beforeAll(async () => {
   database = await createDatabase()
   door = await createDoor(database.url)
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-silence-'))
   const start = async () => startBerth({ dataDir, env: { DATABASE_URL: door.url } })
   server = await start()
   other = await start()
@@ -34,7 +31,6 @@ afterAll(async () => {
   await server.end()
   await door.shut()
   await database.close()
-  await rm(dataDir, { recursive: true, force: true })
 })
 
 const submit = `mutation { submitJob(input: { spec: { command: ["true"] } }) {

@@ -1,14 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { packFiles } from '../../src/client/files/contents.ts'
 import { submit as submitHere } from '../../src/client/files/index.ts'
 import { createClient } from '../../src/client/jobs/client.ts'
 import { openServer } from '../support/api.ts'
 import { CommandLine } from '../support/command-line.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { sha256 } from '../support/snapshots.ts'
 import { until } from '../support/until.ts'
 
@@ -20,14 +20,13 @@ let folder: string
 let line: CommandLine
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'berth-here-'))
+  folder = makeDirectory()
   line = new CommandLine(folder, {
     BERTH_URL: server.url,
     XDG_STATE_HOME: join(dataDir, 'state'),
     XDG_CACHE_HOME: join(dataDir, 'cache'),
   })
 })
-afterEach(() => rm(folder, { recursive: true }))
 
 const write = async (files: Record<string, string>) => {
   for (const [path, content] of Object.entries(files)) {
@@ -121,7 +120,7 @@ describe('berth submit --here', () => {
 
   it('runs the files as they were, also in a retry, and keeps no change of the job', async () => {
     await write({ a: 'as it was', go: 'x' })
-    const gate = await mkdtemp(join(tmpdir(), 'berth-gate-'))
+    const gate = makeDirectory()
     const command = `until [ -e ${gate}/go ]; do sleep 0.02; done; cat a; echo changed > a; mkdir -p ro; chmod 555 ro`
     const id = (await submit('--', 'sh', '-c', command)).stdout.trim()
     await write({ a: 'edited later' })

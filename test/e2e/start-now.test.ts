@@ -1,16 +1,15 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { chmod } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Api, connectApi, jobOf } from '../support/api.ts'
 import { type BerthServer, startBerth } from '../support/berth-server.ts'
 import { data } from '../support/client.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { until } from '../support/until.ts'
 
 /** Previews and noWait requested from one process and answered by another, or without a leader. */
 let database: TestDatabase
-let dataDir: string
+const dataDir = makeDirectory()
 let asked: BerthServer
 let api: Api
 
@@ -18,7 +17,6 @@ const start = async (role: 'api' | 'scheduler,api') =>
   startBerth({ dataDir, env: { DATABASE_URL: database.url, BERTH_ROLES: role } })
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-now-'))
   await chmod(dataDir, 0o711)
   database = await createDatabase()
   asked = await start('api')
@@ -28,7 +26,6 @@ afterAll(async () => {
   await api.close()
   await asked.end()
   await database.close()
-  await rm(dataDir, { recursive: true })
 })
 
 interface Answer {

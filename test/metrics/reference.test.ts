@@ -1,10 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { formatMetricsReference } from '../../src/metrics/reference.ts'
 import { describeMetrics } from '../../src/platform/metrics.ts'
+import { makeDirectory } from '../support/directory.ts'
 
 const own = describeMetrics().filter(({ name }) => name.startsWith('berth_'))
 
@@ -58,7 +58,7 @@ describe('ops/grafana.json', () => {
   const hasPromtool = spawnSync('promtool', ['--version']).status === 0
   if (!hasPromtool) console.error('SKIPPED: promtool is missing; install prometheus to check the dashboard with it.')
   it.skipIf(!hasPromtool)('has expressions that Prometheus parses', () => {
-    const directory = mkdtempSync(join(tmpdir(), 'berth-rules-'))
+    const directory = makeDirectory()
     const rules = expressions.map((expr, index) => ({
       record: `panel:${index}`,
       expr: expr.replaceAll('$__rate_interval', '5m'),
@@ -66,6 +66,5 @@ describe('ops/grafana.json', () => {
     const file = join(directory, 'rules.yaml')
     writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }))
     expect(execFileSync('promtool', ['check', 'rules', file], { encoding: 'utf8' })).toContain('SUCCESS')
-    rmSync(directory, { recursive: true })
   })
 })

@@ -1,6 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
@@ -8,6 +7,7 @@ import { stringify } from 'yaml'
 import { createProgram } from '../../src/cli/frame/program.ts'
 import { formatAlertRules, formatAlertsGuide, nameAlert } from '../../src/domain/conditions/alerts.ts'
 import { conditionRules } from '../../src/domain/conditions/conditions.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { repository, root } from '../support/sources.ts'
 
 const run = promisify(execFile)
@@ -56,7 +56,7 @@ test.skipIf(!hasPromtool)('promtool accepts the rules', async () => {
 })
 
 test.skipIf(!hasPromtool)('each rule fires for its condition, once for two servers, and for no other', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'berth-rules-'))
+  const directory = makeDirectory()
   const names = [...conditionRules.keys()]
   const values = (held: string) =>
     names.flatMap((name) =>
@@ -76,7 +76,6 @@ test.skipIf(!hasPromtool)('each rule fires for its condition, once for two serve
   const file = join(directory, 'tests.yaml')
   await writeFile(file, stringify({ rule_files: [rulesPath], evaluation_interval: '1m', tests }))
   await run('promtool', ['test', 'rules', file])
-  await rm(directory, { recursive: true })
 })
 
 function expected(name: string | null) {

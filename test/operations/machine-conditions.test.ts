@@ -1,7 +1,6 @@
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createPoolReporter } from '../../src/backends.ts'
 import { type EngineReport, reportPool } from '../../src/domain/machines/pool-report.ts'
 import { createLocalExecutor } from '../../src/executors/local/local.ts'
@@ -12,19 +11,15 @@ import { createNodeWatch } from '../../src/scheduler/node-liveness.ts'
 import { listenAsEngine, openOverEngine } from '../executors/container/fake-engine.ts'
 import { openConditionWorld, watchConditions } from '../support/conditions.ts'
 import { createDatabase } from '../support/database.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { createTestDomain } from '../support/domain.ts'
 import { createLeader, startScheduler } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
 /** Each test brings a condition about by its fault, and ends the fault. */
 
-let directory: string
+const directory = makeDirectory()
 const log = createLog('silent')
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'berth-conditions-'))
-})
-afterAll(() => rm(directory, { recursive: true, force: true }))
 
 test('NODE_LOST: a node is unreachable for more than a minute', async () => {
   await using database = await createDatabase()

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { chmod, type FileHandle, mkdtemp, open, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, type FileHandle, open, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
@@ -12,6 +11,7 @@ import { watchLateness } from '../../src/platform/lateness.ts'
 import { openFilesMax } from '../../src/platform/open-files.ts'
 import { createOutput } from '../../src/platform/output.ts'
 import { openConditionWorld } from '../support/conditions.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
 
 /** Each test brings a condition about by its fault, and ends the fault. */
@@ -139,7 +139,7 @@ test('SECRETS_UNREADABLE: a server has another key than the one that encrypted a
 })
 
 test('SECRETS_READABLE: every account can read the configuration file, which has a secret', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'berth-secrets-'))
+  const folder = makeDirectory()
   const file = join(folder, 'berth.yaml')
   await writeFile(file, '', { mode: 0o600 })
   await using world = await openConditionWorld({}, { secretsFile: file })

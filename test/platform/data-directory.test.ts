@@ -1,18 +1,17 @@
-import { cp, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { identify } from '../../src/platform/data-directory.ts'
+import { makeDirectory } from '../support/directory.ts'
 
 let parent: string
 let path: string
 
 beforeEach(async () => {
-  parent = await mkdtemp(join(tmpdir(), 'berth-directory-'))
+  parent = makeDirectory()
   path = join(parent, 'data')
   await mkdir(path)
 })
-afterEach(() => rm(parent, { recursive: true }))
 
 test('a directory keeps its id for concurrent processes, and its place when it is moved', async () => {
   const found = await Promise.all(Array.from({ length: 5 }, () => identify(path, 'boot')))

@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { systemClock } from '../../src/platform/clock.ts'
@@ -7,6 +6,7 @@ import { createDiskWatch } from '../../src/platform/disk.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { startPostgres } from '../../src/platform/postgres/postgres.ts'
 import { createFakeClock } from '../support/clock.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { recordLines } from '../support/recorded-lines.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
 
@@ -33,7 +33,7 @@ test.skipIf(disk === null)('a full disk is logged once, and once when space is f
 })
 
 test('a directory that disappears is logged once, and once when it is back', async () => {
-  const parent = await mkdtemp(join(tmpdir(), 'berth-disk-'))
+  const parent = makeDirectory()
   const path = join(parent, 'data')
   await mkdir(path)
   const { destination, lines } = recordLines()
@@ -48,7 +48,6 @@ test('a directory that disappears is logged once, and once when it is back', asy
     { path, msg: 'the directory of the spool is missing: put it back, and what waits goes on by itself' },
     { path, msg: 'the directory of the spool is back' },
   ])
-  await rm(parent, { recursive: true })
 })
 
 test.skipIf(disk === null)('an embedded PostgreSQL that cannot start on a full disk names the directory', async () => {

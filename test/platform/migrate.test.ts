@@ -1,7 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { readdirSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PrismaPg } from '@prisma/adapter-pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -11,6 +10,7 @@ import { Prisma } from '../../src/platform/generated/client.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { MigrationRefused, migrate } from '../../src/platform/migrate.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { killMigration } from '../support/killed-migration.ts'
 import { createDoor } from '../support/outage.ts'
 import { until } from '../support/until.ts'
@@ -35,13 +35,12 @@ beforeEach(async () => {
   await server.db.sql.query(`CREATE DATABASE ${name} TEMPLATE template0`)
   const url = Object.assign(new URL(server.url), { pathname: name }).href
   db = openDb({ address: { url }, connectionsMax: 4, log, applicationName: 'berth test' })
-  directory = await mkdtemp(join(tmpdir(), 'berth-migrations-'))
+  directory = makeDirectory()
   await cp(shipped, directory, { recursive: true })
 })
 afterEach(async () => {
   await db.close()
   await server.db.sql.query(`DROP DATABASE ${new URL(db.url).pathname.slice(1)} WITH (FORCE)`)
-  await rm(directory, { recursive: true, force: true })
 })
 
 async function addMigration(name: string, script: string) {

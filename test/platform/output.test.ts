@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
-import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { appendFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { createOutput } from '../../src/platform/output.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
 import { root } from '../support/sources.ts'
 
@@ -64,25 +64,21 @@ describe('a process that logs much keeps running', () => {
 
   test('when its terminal is stopped by Ctrl-S', async ({ skip }) => {
     if (process.platform !== 'linux') return skip('the command script is another one here')
-    const folder = await mkdtemp(join(tmpdir(), 'berth-terminal-'))
-    try {
-      const [script, result] = [join(folder, 'program.mjs'), join(folder, 'result')]
-      await appendFile(
-        script,
-        program
-          .replace('writeSync(3, ', `writeFileSync(${JSON.stringify(result)}, `)
-          .replace('{ writeSync }', '{ writeFileSync }'),
-      )
-      // Nothing reads the terminal, since nothing reads the output of `script`.
-      const terminal = spawn('script', ['-qc', `${process.execPath} ${script}`, '/dev/null'], {
-        stdio: ['pipe', 'pipe', 'ignore'],
-      })
-      await expect.poll(() => readFile(result, 'utf8').catch(() => ''), { timeout: 90_000 }).toBe('it goes on')
-      terminal.stdout.resume()
-      await once(terminal, 'exit')
-    } finally {
-      await rm(folder, { recursive: true })
-    }
+    const folder = makeDirectory()
+    const [script, result] = [join(folder, 'program.mjs'), join(folder, 'result')]
+    await appendFile(
+      script,
+      program
+        .replace('writeSync(3, ', `writeFileSync(${JSON.stringify(result)}, `)
+        .replace('{ writeSync }', '{ writeFileSync }'),
+    )
+    // Nothing reads the terminal, since nothing reads the output of `script`.
+    const terminal = spawn('script', ['-qc', `${process.execPath} ${script}`, '/dev/null'], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+    })
+    await expect.poll(() => readFile(result, 'utf8').catch(() => ''), { timeout: 90_000 }).toBe('it goes on')
+    terminal.stdout.resume()
+    await once(terminal, 'exit')
   })
 })
 

@@ -1,13 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { berthCommand } from '../support/berth-process.ts'
 import { freePort } from '../support/berth-server.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { createDoor, type Door } from '../support/outage.ts'
 import { until } from '../support/until.ts'
 
@@ -22,7 +20,7 @@ let url: string
 beforeEach(async () => {
   database = await createDatabase()
   door = await createDoor(database.url)
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-arrival-'))
+  dataDir = makeDirectory()
 })
 afterEach(async () => {
   if (server.exitCode === null) {
@@ -31,7 +29,6 @@ afterEach(async () => {
   }
   await door.shut().catch(() => undefined) // it may be shut
   await database.close()
-  await rm(dataDir, { recursive: true, force: true })
 })
 
 async function start(given?: number) {

@@ -1,5 +1,4 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -7,6 +6,7 @@ import { type Api, connectApi } from '../support/api.ts'
 import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
 import { freePort } from '../support/berth-server.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { until } from '../support/until.ts'
 
 /**
@@ -95,7 +95,7 @@ describe.each(Object.entries(backends))('jobs on %s', { timeout: 600_000 }, (nam
     process.stderr.write(`SKIPPED: a server over ${name}; "npm run test:executors" runs it\n`)
     return test.skip('are not tested: the backend is missing')
   }
-  let folder: string
+  const folder = makeDirectory()
   let port: number
   let database: TestDatabase
   let server: BerthProcess
@@ -108,7 +108,6 @@ describe.each(Object.entries(backends))('jobs on %s', { timeout: 600_000 }, (nam
     })
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), `berth-${name}-`))
     await chmod(folder, 0o711)
     await mkdir(join(folder, 'own'), { mode: 0o711 })
     await mkdir(join(folder, 'marks'))
@@ -122,7 +121,6 @@ describe.each(Object.entries(backends))('jobs on %s', { timeout: 600_000 }, (nam
     await api.close()
     await server.end()
     await database.close()
-    await rm(folder, { recursive: true })
   })
 
   const look = async (id: string) => (await api.ask<{ job: Seen }>(query, { id })).job

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
@@ -14,6 +13,7 @@ import {
 } from '../support/api.ts'
 import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
 import { freePort } from '../support/berth-server.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
 
@@ -40,13 +40,12 @@ const timer = setInterval(() => {
   process.exitCode = 7
 }, 50)`
 
-let dataDir: string
+const dataDir = makeDirectory()
 let port: number
 let server: BerthProcess
 let api: Api
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-crash-'))
   port = await freePort()
   server = await startBerthProcess({ dataDir, port })
   api = connectApi(server.url)
@@ -54,7 +53,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await api.close()
   await server.end()
-  await rm(dataDir, { recursive: true, force: true })
 })
 
 test(`no line is lost: ${linesTotal} lines over ${secondsTotal} s; kills of the server: ${kills}`, {

@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -8,6 +7,7 @@ import { type Api, connectApi, jobOf } from '../support/api.ts'
 import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
 import { freePort } from '../support/berth-server.ts'
 import { ask } from '../support/client.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { faultOf, logOf, numberedLines } from '../support/numbered-lines.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
 import { root } from '../support/sources.ts'
@@ -23,12 +23,11 @@ describe.skipIf(disk === null)('a full disk', () => {
   if (disk === null) return
   let server: BerthProcess
   let api: Api
-  let signals: string
+  const signals = makeDirectory()
 
   beforeAll(async () => {
     const dataDir = join(disk.path, 'data')
     await mkdir(dataDir, { mode: 0o711 })
-    signals = await mkdtemp(join(tmpdir(), 'berth-signals-'))
     server = await startBerthProcess({ dataDir, port: await freePort() })
     api = connectApi(server.url)
   })
@@ -36,7 +35,6 @@ describe.skipIf(disk === null)('a full disk', () => {
     await api.close()
     const exitCode = await server.end()
     await disk[Symbol.asyncDispose]()
-    await rm(signals, { recursive: true, force: true })
     expect(exitCode).toBe(0)
   })
 

@@ -1,32 +1,28 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
 import { data } from '../support/client.ts'
 import { CommandLine } from '../support/command-line.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { createDoor, type Door } from '../support/outage.ts'
 import { until } from '../support/until.ts'
 
 /** `berth doctor` against real servers: one for the API, which reaches the database through a proxy, and one that leads. */
 let database: TestDatabase
 let door: Door
-let directory: string
+const directory = makeDirectory()
 let api: BerthProcess
 const servers: BerthProcess[] = []
 
 beforeAll(async () => {
   database = await createDatabase()
   door = await createDoor(database.url)
-  directory = await mkdtemp(join(tmpdir(), 'berth-doctor-'))
   api = await start('api', door.url)
 })
 afterAll(async () => {
   await Promise.all(servers.map((server) => server.end('SIGKILL')))
   await door.shut()
   await database.close()
-  await rm(directory, { recursive: true, force: true })
 })
 
 async function start(roles: string, url = database.url): Promise<BerthProcess> {

@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
@@ -7,6 +6,7 @@ import { type Api, connectApi } from '../support/api.ts'
 import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
 import { freePort } from '../support/berth-server.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
 
@@ -19,7 +19,7 @@ const kills = isWhole ? 20 : 2
 const keysPerKill = 10
 
 let database: TestDatabase
-let dataDir: string
+const dataDir = makeDirectory()
 const running: BerthProcess[] = []
 const apis: Api[] = []
 
@@ -30,7 +30,6 @@ async function start(port: number): Promise<BerthProcess> {
 
 beforeAll(async () => {
   database = await createDatabase()
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-keys-'))
   await writeFile(
     join(dataDir, 'berth.yaml'),
     'pools: [{ name: sim, executor: simulated, nodes: [{ name: n1, cpu: 32, memoryGib: 64 }] }]\n',
@@ -42,7 +41,6 @@ afterAll(async () => {
   for (const api of apis) await api.close()
   for (const server of running) await server.end()
   await database.close()
-  await rm(dataDir, { recursive: true, force: true })
 })
 
 const mutation = `mutation ($input: SubmitJobInput!) { submitJob(input: $input) {

@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -7,6 +6,7 @@ import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { type Api, connectApi } from '../support/api.ts'
 import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
 
@@ -27,7 +27,7 @@ let apis: Api[]
 
 beforeEach(async () => {
   database = await createDatabase()
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-leaders-'))
+  dataDir = makeDirectory()
   config = join(dataDir, 'config.yaml')
   const nodes = '[{ name: n1, cpu: 8, memoryGib: 64 }]'
   await writeFile(
@@ -42,7 +42,6 @@ afterEach(async () => {
   for (const api of apis) await api.close()
   for (const server of servers) await server.end()
   await database.close()
-  await rm(dataDir, { recursive: true, force: true })
 })
 
 async function start(): Promise<BerthProcess> {

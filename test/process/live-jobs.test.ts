@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Transport } from '../../src/client/connection/streams.ts'
@@ -10,6 +9,7 @@ import { type BerthProcess, startBerthProcess } from '../support/berth-process.t
 import { freePort } from '../support/berth-server.ts'
 import { data } from '../support/client.ts'
 import { createDatabase } from '../support/database.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { type CuttingProxy, startProxy } from '../support/proxy.ts'
 import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
@@ -28,8 +28,7 @@ let restart: () => Promise<void>
 const clients: Client[] = []
 
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'berth-live-'))
-  stack.defer(() => rm(dataDir, { recursive: true }))
+  const dataDir = makeDirectory()
   const database = stack.use(await createDatabase())
   const file = join(dataDir, 'berth.yaml')
   await writeFile(file, config)

@@ -1,16 +1,16 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
 import { freePort } from '../support/berth-server.ts'
 import { CommandLine, type RunningProcess } from '../support/command-line.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { makeDirectory } from '../support/directory.ts'
 
 /** Live views on a terminal, and a server that is killed and starts again. Nobody leads its pool: jobs stay QUEUED. */
 let database: TestDatabase
 let server: BerthProcess
-let dataDir: string
+const dataDir = makeDirectory()
 let port: number
 let berth: CommandLine
 let env: Record<string, string>
@@ -29,7 +29,6 @@ const submit = async (name: string) =>
   (await berth.run(['submit', '--name', name, '--mem', '1', '-o', 'ids', '--', 'true'], { env })).stdout.trim()
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-live-'))
   const pools = 'pools: [{ name: sim, executor: simulated, nodes: [{ name: n1, cpu: 32, memoryGib: 64 }] }]\n'
   await writeFile(join(dataDir, 'berth.yaml'), pools)
   database = await createDatabase()
@@ -41,7 +40,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await server?.end()
   await database?.close()
-  await rm(dataDir, { recursive: true })
 })
 
 /** `script` runs the command as its only child. */

@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type BerthServer, startBerth } from '../support/berth-server.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { mutate, personWith } from '../support/people.ts'
 import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
@@ -13,15 +12,13 @@ import { until } from '../support/until.ts'
 /** How the mode of a server is decided at its start, in real processes over one database. */
 const secret = 'bootstrap-secret-of-this-test'
 let database: TestDatabase
-let dataDir: string
+const dataDir = makeDirectory()
 
 beforeAll(async () => {
   database = await createDatabase()
-  dataDir = mkdtempSync(join(tmpdir(), 'berth-log-in-'))
 })
 afterAll(async () => {
   await database.close()
-  rmSync(dataDir, { recursive: true, force: true })
 })
 
 const started = async (env: Record<string, string> = {}, args: readonly string[] = []): Promise<BerthServer> =>

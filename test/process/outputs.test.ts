@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Api, connectApi } from '../support/api.ts'
 import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
 import { freePort } from '../support/berth-server.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
 
@@ -14,14 +14,13 @@ import { isWhole } from '../support/whole.ts'
 
 const kills = isWhole ? 50 : 3
 
-let dataDir: string
+const dataDir = makeDirectory()
 let database: TestDatabase
 let server: BerthProcess
 let api: Api
 let start: () => Promise<BerthProcess>
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-outputs-'))
   database = await createDatabase()
   const port = await freePort()
   start = () => startBerthProcess({ dataDir, port, env: { DATABASE_URL: database.url } })
@@ -32,7 +31,6 @@ afterAll(async () => {
   await api.close()
   await server.end()
   await database[Symbol.asyncDispose]()
-  await rm(dataDir, { recursive: true, force: true })
 })
 
 const count = async (query: string, ...values: unknown[]) =>

@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
 import { freePort } from '../support/berth-server.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { type CuttingProxy, startProxy } from '../support/proxy.ts'
 import { findPython, pythonEnv, reportMissing } from '../support/python.ts'
 import { until } from '../support/until.ts'
@@ -22,13 +22,12 @@ const { cuts, kills, lines, polledLines } = isWhole
 const { calls, killsWhileCalling } = isWhole ? { calls: 200, killsWhileCalling: 4 } : { calls: 8, killsWhileCalling: 1 }
 
 const python = findPython()
-let dataDir: string
+const dataDir = makeDirectory()
 let port: number
 let server: BerthProcess
 let proxy: CuttingProxy
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-python-faults-'))
   port = await freePort()
   server = await startBerthProcess({ dataDir, port })
   proxy = await startProxy(server.url)
@@ -36,7 +35,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await proxy.close()
   await server.end()
-  await rm(dataDir, { recursive: true, force: true })
 })
 
 async function restartServer(): Promise<void> {

@@ -1,9 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ApiServers, startApiServers } from '../support/api-servers.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { mutate, type Person, personWith } from '../support/people.ts'
 
 /** Slot reservations over several server processes, one of which is killed. */
@@ -11,13 +9,12 @@ const servers = 3
 const limit = 2
 
 let database: TestDatabase
-let dataDir: string
+const dataDir = makeDirectory()
 let apis: ApiServers
 let people: Person[]
 
 beforeAll(async () => {
   database = await createDatabase()
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-slots-'))
   apis = await startApiServers({ databaseUrl: database.url, dataDir, count: servers })
   const { token } = await apis.addMember('ann')
   people = apis.urls.map((url) => personWith(url, token))
@@ -26,7 +23,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await apis?.end()
   await database.close()
-  await rm(dataDir, { recursive: true, force: true })
 })
 
 const on = (index: number): Person => {

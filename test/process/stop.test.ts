@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, beforeAll, expect, test } from 'vitest'
 import { type Api, connectApi, type JobAnswer, jobOf, type TailAnswer, tailQuery } from '../support/api.ts'
 import { freePort } from '../support/berth-server.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
 
@@ -19,12 +19,11 @@ interface Group {
   output(): string
 }
 
-let dataDir: string
+const dataDir = makeDirectory()
 let port: number
 const running = new Set<Group>()
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-stop-'))
   await chmod(dataDir, 0o711) // under root PostgreSQL is another user and must get in
   port = await freePort()
 })
@@ -32,7 +31,6 @@ afterEach(async () => {
   for (const group of running) group.signal('SIGTERM')
   await Promise.all([...running].map(({ ended }) => ended))
 })
-afterAll(() => rm(dataDir, { recursive: true, force: true }))
 
 async function npmStart(): Promise<Group> {
   const { PATH = '', HOME = '' } = process.env

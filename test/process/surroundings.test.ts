@@ -1,20 +1,17 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { chmod } from 'node:fs/promises'
+import { beforeAll, expect, test } from 'vitest'
 import { berthCommand } from '../support/berth-process.ts'
 import { freePort } from '../support/berth-server.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { until } from '../support/until.ts'
 
-let dataDir: string
+const dataDir = makeDirectory()
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-surroundings-'))
   await chmod(dataDir, 0o711) // under root PostgreSQL is another user and must get in
 })
-afterAll(() => rm(dataDir, { recursive: true, force: true }))
 
 test('a server works without a reader of its stdout, and SIGUSR1 does not open a debugger', async () => {
   const port = await freePort()

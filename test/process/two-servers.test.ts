@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
@@ -14,11 +13,12 @@ import {
 } from '../support/api.ts'
 import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { until } from '../support/until.ts'
 
 /** Server processes over one PostgreSQL: nothing is kept in one of them that another needs. */
 let database: TestDatabase
-let dataDir: string
+const dataDir = makeDirectory()
 const servers: BerthProcess[] = []
 const apis: Api[] = []
 
@@ -41,13 +41,11 @@ async function start(notify: boolean): Promise<{ server: BerthProcess; api: Api 
 
 beforeAll(async () => {
   database = await createDatabase()
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-two-'))
 })
 afterAll(async () => {
   for (const api of apis) await api.close()
   for (const server of servers) await server.end()
   await database.close()
-  await rm(dataDir, { recursive: true, force: true })
 })
 
 const leaderOf = async () => {

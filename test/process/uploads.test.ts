@@ -4,7 +4,6 @@ import { once } from 'node:events'
 import { globSync } from 'node:fs'
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { createTarDecoder } from 'modern-tar'
@@ -19,6 +18,7 @@ import { createLog } from '../../src/platform/log.ts'
 import { type Api, connectApi } from '../support/api.ts'
 import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
 import { freePort } from '../support/berth-server.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { blobOf, listOf, sha256 } from '../support/snapshots.ts'
 import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
@@ -30,13 +30,12 @@ const largeFiles = 10
 const largeBytes = 600_000
 const uploadMsMax = 120_000
 
-let dataDir: string
+const dataDir = makeDirectory()
 let port: number
 let server: BerthProcess
 let api: Api
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-uploads-'))
   await chmod(dataDir, 0o711) // Under root the database runs as another account.
   port = await freePort()
   server = await startBerthProcess({ dataDir, port })
@@ -45,7 +44,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await api.close()
   await server.end()
-  await rm(dataDir, { recursive: true, force: true })
 })
 
 async function withDatabase<T>(work: (db: Db) => Promise<T>): Promise<T> {

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -10,6 +9,7 @@ import { type BerthProcess, startBerthProcess } from '../support/berth-process.t
 import { freePort } from '../support/berth-server.ts'
 import { data } from '../support/client.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
 import { type ReceivedMessage, startReceiver } from '../support/webhook-receiver.ts'
@@ -28,19 +28,17 @@ const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 const secrets = { old: newSecret(), new: newSecret() }
 
 let database: TestDatabase
-let dataDir: string
+const dataDir = makeDirectory()
 const servers: BerthProcess[] = []
 const ports = [0, 0]
 
 beforeAll(async () => {
   database = await createDatabase()
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-hooks-'))
   for (const index of ports.keys()) ports[index] = await freePort()
 })
 afterAll(async () => {
   for (const server of servers) await server.end('SIGKILL')
   await database.close()
-  await rm(dataDir, { recursive: true, force: true })
 })
 
 async function start(

@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
@@ -11,6 +10,7 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
 import { startScheduler } from '../support/leader.ts'
 import { until } from '../support/until.ts'
@@ -34,12 +34,11 @@ afterEach(async () => {
   for (const executor of Object.values(executors)) await executor.close()
   await it[Symbol.asyncDispose]()
   await database.close()
-  await rm(dataDir, { recursive: true })
 })
 
 async function open() {
   it = await createTestDomain(database.db, { pool: { executors: ['simulated', 'local'] } })
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-clocks-'))
+  dataDir = makeDirectory()
   const own = { clock: systemClock, time: it.time, log }
   executors = {
     simulated: await createSimulatedExecutor({ dataDir, ...own }),

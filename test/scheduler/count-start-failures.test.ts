@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Fenced } from '../../src/domain/leadership.ts'
@@ -14,6 +13,7 @@ import { createLog } from '../../src/platform/log.ts'
 import { createNodeWatch } from '../../src/scheduler/node-liveness.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
 import { createLeader, startScheduler } from '../support/leader.ts'
 import { recordLines } from '../support/recorded-lines.ts'
@@ -29,7 +29,7 @@ let scheduler: Scheduler | undefined
 
 beforeEach(async () => {
   database = await createDatabase()
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-troubles-'))
+  dataDir = makeDirectory()
 })
 afterEach(async () => {
   await scheduler?.stop()
@@ -39,7 +39,6 @@ afterEach(async () => {
   executor = undefined
   await it[Symbol.asyncDispose]()
   await database.close()
-  await rm(dataDir, { recursive: true })
 })
 
 const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createChainer } from '../../src/domain/audit/audit-chain.ts'
 import { createSequencer } from '../../src/domain/jobs/sequence.ts'
@@ -10,6 +7,7 @@ import { createApprovalExpiry } from '../../src/scheduler/approval-expiry.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { counting, passTime } from '../support/counting.ts'
 import { createDatabase } from '../support/database.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { createTestDomain } from '../support/domain.ts'
 import { startScheduler } from '../support/leader.ts'
 import { until } from '../support/until.ts'
@@ -25,8 +23,7 @@ test('an idle server queries the database a few times a second, without transact
   const clock = createFakeClock()
   const { db, asked, isAsking } = counting(database.db)
   const it = opened.use(await createTestDomain(db, { clock }))
-  const dataDir = await mkdtemp(join(tmpdir(), 'berth-idle-'))
-  opened.defer(() => rm(dataDir, { recursive: true }))
+  const dataDir = makeDirectory()
   const executor = await createSimulatedExecutor({ dataDir, clock, time: it.time, log: it.domain.log })
   opened.defer(() => executor.close())
   const loops = [createSequencer, createChainer, createApprovalExpiry].map((create) => create(it.domain))

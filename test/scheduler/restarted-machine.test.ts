@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readHoldingRuns } from '../../src/domain/jobs/runs.ts'
@@ -11,6 +10,7 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { Carrier } from '../../src/scheduler/run-carrier.ts'
 import { createDatabase } from '../support/database.ts'
+import { makeDirectory } from '../support/directory.ts'
 import { createTestDomain } from '../support/domain.ts'
 import { bindVerbs } from '../support/executor-verbs.ts'
 import { carryingOf, createLeader } from '../support/leader.ts'
@@ -19,7 +19,7 @@ import { until } from '../support/until.ts'
 test('output that a run wrote before its machine rebooted is read before the log is closed', async () => {
   await using database = await createDatabase()
   await using it = await createTestDomain(database.db, { pool: { executors: ['local'] } })
-  const spoolDir = await mkdtemp(join(tmpdir(), 'berth-restarted-'))
+  const spoolDir = makeDirectory()
   const log = createLog('error')
   const local = await createLocalExecutor({
     spoolDir,
@@ -77,7 +77,6 @@ test('output that a run wrote before its machine rebooted is read before the log
   expect(await sql.query('SELECT state FROM job WHERE id = $1', [jobId])).toEqual([{ state: 'INTERRUPTED' }])
   expect(existsSync(directory)).toBe(false)
   await local.close()
-  await rm(spoolDir, { recursive: true })
 })
 
 /** All of the run is killed at once, and its journal is of another boot. */

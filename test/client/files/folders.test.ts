@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { hashFiles } from '../../../src/client/files/contents.ts'
 import { listFolder } from '../../../src/client/files/folder.ts'
 import { hashList } from '../../../src/client/files/snapshot.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { root } from '../../support/sources.ts'
 
 /** The folders of `clients/python/tests/folders.json`, whose lists the client for Python also writes. */
@@ -38,14 +38,10 @@ async function make(folder: string, { files, git }: Folder): Promise<void> {
 }
 
 it.each(folders)('the list of a folder is the same in all clients: $name', async (wanted) => {
-  const folder = await mkdtemp(join(tmpdir(), 'berth-folder-'))
-  try {
-    await make(folder, wanted)
-    const entries = await listFolder(folder, wanted)
-    const hashed = await hashFiles(folder, entries, { cache: null, onRead: () => undefined })
-    const { hash } = hashList(null, hashed)
-    expect({ paths: entries.map(({ path }) => path), hash }).toEqual({ paths: wanted.paths, hash: wanted.hash })
-  } finally {
-    await rm(folder, { recursive: true })
-  }
+  const folder = makeDirectory()
+  await make(folder, wanted)
+  const entries = await listFolder(folder, wanted)
+  const hashed = await hashFiles(folder, entries, { cache: null, onRead: () => undefined })
+  const { hash } = hashList(null, hashed)
+  expect({ paths: entries.map(({ path }) => path), hash }).toEqual({ paths: wanted.paths, hash: wanted.hash })
 })

@@ -1,20 +1,19 @@
-import { mkdtemp, readdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, rename, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { hashFiles } from '../../../src/client/files/contents.ts'
 import { type FolderFile, isLink, listFolder } from '../../../src/client/files/folder.ts'
 import { HashCache } from '../../../src/client/files/hash-cache.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { sha256 } from '../../support/snapshots.ts'
 
 let folder: string
 let caches: string
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'berth-hashes-'))
+  folder = makeDirectory()
   caches = join(folder, '.git', 'caches')
 })
-afterEach(() => rm(folder, { recursive: true }))
 
 const settled = (file: FolderFile): FolderFile => ({ ...file, changedMs: file.changedMs - 120_000 })
 const list = async () => (await listFolder(folder)).filter((each): each is FolderFile => !isLink(each)).map(settled)

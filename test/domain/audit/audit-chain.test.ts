@@ -1,5 +1,4 @@
-import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
@@ -10,6 +9,7 @@ import type { Domain } from '../../../src/domain/domain.ts'
 import { createFakeClock } from '../../support/clock.ts'
 import { counting, passTime } from '../../support/counting.ts'
 import { createDatabase } from '../../support/database.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { createTestDomain } from '../../support/domain.ts'
 import { until } from '../../support/until.ts'
 
@@ -119,54 +119,46 @@ describe('the chain of the audit log', () => {
 
   it('compares with the heads outside the database', async () => {
     await using at = await scene(3)
-    const folder = await mkdtemp(join(tmpdir(), 'berth-audit-'))
+    const folder = makeDirectory()
     const path = join(folder, 'heads')
     const domain = { ...at.domain, auditHeadFile: path }
-    try {
-      expect(await at.verify({}, domain)).toMatchObject({ ok: false, firstBadSeq: null })
-      const chainer = createChainer(domain)
-      await at.write(2, 3)
-      await chainer.runOnce()
-      await at.write(1, 5)
-      await chainer.runOnce()
-      const [first, ...none] = (await readFile(path, 'utf8')).trim().split('\n')
-      expect(none).toEqual([])
-      expect(first).toMatch(/^5 [0-9a-f]{64} 20\d\d-/)
-      await chainer.stop()
-      await appendFile(path, '6 torn')
-      expect(await at.verify({}, domain)).toMatchObject({ ok: true, headSeq: 6 })
-      // An attacker rewrites the whole log, including the head.
-      await at.sql.query("UPDATE audit_entry SET seq = NULL, hash = NULL, action = 'other'")
-      await at.sql.query("UPDATE audit_head SET seq = 0, hash = repeat('0', 64)")
-      await chainOnce(at.domain)
-      expect(await at.verify()).toMatchObject({ ok: true, headSeq: 6 })
-      expect(await at.verify({}, domain)).toMatchObject({ ok: false, firstBadSeq: 5 })
-      await at.sql.query('DELETE FROM audit_entry WHERE seq > 3')
-      await at.sql.query('UPDATE audit_head SET seq = 3, hash = (SELECT hash FROM audit_entry WHERE seq = 3)')
-      expect(await at.verify({}, domain)).toMatchObject({ ok: false, firstBadSeq: 4 })
-      await writeFile(path, '')
-      expect(await at.verify({}, domain)).toMatchObject({ ok: true })
-    } finally {
-      await rm(folder, { recursive: true })
-    }
+    expect(await at.verify({}, domain)).toMatchObject({ ok: false, firstBadSeq: null })
+    const chainer = createChainer(domain)
+    await at.write(2, 3)
+    await chainer.runOnce()
+    await at.write(1, 5)
+    await chainer.runOnce()
+    const [first, ...none] = (await readFile(path, 'utf8')).trim().split('\n')
+    expect(none).toEqual([])
+    expect(first).toMatch(/^5 [0-9a-f]{64} 20\d\d-/)
+    await chainer.stop()
+    await appendFile(path, '6 torn')
+    expect(await at.verify({}, domain)).toMatchObject({ ok: true, headSeq: 6 })
+    // An attacker rewrites the whole log, including the head.
+    await at.sql.query("UPDATE audit_entry SET seq = NULL, hash = NULL, action = 'other'")
+    await at.sql.query("UPDATE audit_head SET seq = 0, hash = repeat('0', 64)")
+    await chainOnce(at.domain)
+    expect(await at.verify()).toMatchObject({ ok: true, headSeq: 6 })
+    expect(await at.verify({}, domain)).toMatchObject({ ok: false, firstBadSeq: 5 })
+    await at.sql.query('DELETE FROM audit_entry WHERE seq > 3')
+    await at.sql.query('UPDATE audit_head SET seq = 3, hash = (SELECT hash FROM audit_entry WHERE seq = 3)')
+    expect(await at.verify({}, domain)).toMatchObject({ ok: false, firstBadSeq: 4 })
+    await writeFile(path, '')
+    expect(await at.verify({}, domain)).toMatchObject({ ok: true })
   })
 
   it('detects a head that differs from the one outside the database, for every range', async () => {
     await using at = await scene(0)
-    const folder = await mkdtemp(join(tmpdir(), 'berth-audit-'))
+    const folder = makeDirectory()
     const domain = { ...at.domain, auditHeadFile: join(folder, 'heads') }
-    try {
-      const chainer = createChainer(domain)
-      await at.write(3)
-      await chainer.runOnce()
-      await chainer.stop()
-      expect(await at.verify({}, domain)).toMatchObject({ ok: true, headSeq: 3 })
-      await at.sql.query("UPDATE audit_head SET hash = repeat('a', 64)")
-      for (const range of [{}, { toSeq: 1 }])
-        expect(await at.verify(range, domain)).toMatchObject({ ok: false, firstBadSeq: 3 })
-    } finally {
-      await rm(folder, { recursive: true })
-    }
+    const chainer = createChainer(domain)
+    await at.write(3)
+    await chainer.runOnce()
+    await chainer.stop()
+    expect(await at.verify({}, domain)).toMatchObject({ ok: true, headSeq: 3 })
+    await at.sql.query("UPDATE audit_head SET hash = repeat('a', 64)")
+    for (const range of [{}, { toSeq: 1 }])
+      expect(await at.verify(range, domain)).toMatchObject({ ok: false, firstBadSeq: 3 })
   })
 
   it('does not read chained entries again while an open transaction keeps them in the index', async () => {

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer, text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
@@ -13,13 +12,14 @@ import { connectToPod, execInPod } from '../../../src/executors/kubernetes/exec.
 import { makeCommandScript } from '../../../src/executors/kubernetes/script.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { machineTime } from '../../support/clock.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
 import { startClusterServer } from '../cluster-server.ts'
 import { runOf } from '../runs.ts'
 
 /** Sessions over a server that speaks the protocol of a kubelet, and runs the commands on this machine. */
 
-const directory = await mkdtemp(join(tmpdir(), 'berth-exec-'))
+const directory = makeDirectory()
 await mkdir(join(directory, 'run'))
 await mkdir(join(directory, 'orders'))
 const server = await startClusterServer(directory)
@@ -38,7 +38,6 @@ afterAll(async () => {
   cluster.close()
   for (const socket of sockets.clients) socket.terminate()
   await server.close()
-  await rm(directory, { recursive: true })
 })
 beforeEach(async () => {
   const state = { running: { startedAt: '2026-11-24T18:00:00Z' } }

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { toShape } from '../../../src/domain/shape.ts'
 import type { RunSpec } from '../../../src/executors/executor.ts'
 import { listNodes } from '../../../src/executors/kubernetes/capacity.ts'
@@ -12,13 +11,13 @@ import { makeNodeAffinity, nodeLabels } from '../../../src/executors/kubernetes/
 import { makePod as describedPod } from '../../../src/executors/kubernetes/pod.ts'
 import { ceilQuantity, floorQuantity, milli } from '../../../src/executors/kubernetes/quantity.ts'
 import { makeCommandScript } from '../../../src/executors/kubernetes/script.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { resourcesOf, runOf } from '../runs.ts'
 
 /** Parsing of answers, and objects of runs, without a cluster. */
 
 describe('the script of a run', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'berth-script-'))
-  afterAll(() => rmSync(directory, { recursive: true }))
+  const directory = makeDirectory()
 
   function output(run: Parameters<typeof runOf>, environment: Record<string, string> = {}): string {
     const path = join(directory, 'command')

@@ -1,14 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { ClusterApi } from '../../../src/executors/kubernetes/cluster.ts'
 import { addPods, samplePods } from '../../../src/executors/kubernetes/samples.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { machineTime } from '../../support/clock.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { startClusterServer } from '../cluster-server.ts'
 
-const directory = await mkdtemp(join(tmpdir(), 'berth-samples-'))
+const directory = makeDirectory()
 const server = await startClusterServer(directory)
 const cluster = new ClusterApi(
   { kubeconfig: server.kubeconfig, namespace: 'jobs', environment: {} },
@@ -17,7 +15,6 @@ const cluster = new ClusterApi(
 afterAll(async () => {
   cluster.close()
   await server.close()
-  await rm(directory, { recursive: true })
 })
 
 /** An item of metrics-server 0.7. */

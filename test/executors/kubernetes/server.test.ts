@@ -1,9 +1,9 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openServer } from '../../support/api.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { busyboxPost } from '../../support/inside.ts'
 import { startProxy } from '../../support/proxy.ts'
 import { until } from '../../support/until.ts'
@@ -27,11 +27,10 @@ async function open() {
   const addresses = await kubectl('get', 'node', metadata.name, '-o', 'jsonpath={.status.addresses}')
   const { address } = JSON.parse(addresses).find(({ type }: { type: string }) => type === 'InternalIP')
   const proxy = await startProxy('http://127.0.0.1:1', address)
-  const directory = await mkdtemp(join(tmpdir(), 'berth-kubernetes-server-'))
+  const directory = makeDirectory()
   afterAll(async () => {
     await kubectl('delete', 'secrets', '-l', 'app.kubernetes.io/managed-by=berth', '--wait=false')
     await proxy.close()
-    await rm(directory, { recursive: true })
   })
   const { server, api } = await openServer(`
 server: { publicUrl: '${proxy.url}' }

@@ -1,7 +1,4 @@
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -11,6 +8,7 @@ import { execInPod } from '../../../src/executors/kubernetes/exec.ts'
 import type { KubernetesExecutor } from '../../../src/executors/kubernetes/kubernetes.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { machineTime } from '../../support/clock.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
 import { clearExecutor, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
 import { openerOf } from '../snapshot-files.ts'
@@ -23,19 +21,17 @@ import { startSnapshotServer } from './snapshot-server.ts'
 const small = resourcesOf({ cpu: 0.05, memoryBytes: 64 * 2 ** 20 })
 
 describe.skipIf(kubeconfig === undefined)('in a cluster', () => {
-  let directory: string
+  const directory = makeDirectory()
   let executor: KubernetesExecutor
   let snapshots: Awaited<ReturnType<typeof startSnapshotServer>>
 
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'berth-sessions-'))
     snapshots = await startSnapshotServer()
     executor = snapshots.attach(openCluster({ kubeconfig, image, installation: directory }))
   })
   afterAll(async () => {
     await clearExecutor(executor)
     snapshots?.close()
-    await rm(directory, { recursive: true })
   })
 
   const exec = (handle: string, script: string) =>

@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
@@ -11,12 +10,13 @@ import type { RunSpec } from '../../../src/executors/executor.ts'
 import { makePod } from '../../../src/executors/kubernetes/pod.ts'
 import { makeCommandScript } from '../../../src/executors/kubernetes/script.ts'
 import { makeFetchConfiguration } from '../../../src/executors/kubernetes/snapshot.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { runOf } from '../runs.ts'
 import { openerOf } from '../snapshot-files.ts'
 
 /** The init containers that bring a snapshot to a pod. Their scripts run on this machine. */
 
-const directory = await mkdtemp(join(tmpdir(), 'berth-snapshot-'))
+const directory = makeDirectory()
 const openSnapshot = openerOf({ 'src/run': { mode: 0o750, text: 'as it was' }, latest: { link: 'src/run' } })
 const asked: (string | undefined)[] = []
 let failures = 0
@@ -27,7 +27,6 @@ const server = createServer((request, response) => {
 }).listen(0, '127.0.0.1')
 afterAll(async () => {
   server.close()
-  await rm(directory, { recursive: true })
 })
 
 beforeEach(async () => {

@@ -1,20 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Account } from '../../../src/executors/accounts/account.ts'
 import { makeBatchScript, makeJobFile } from '../../../src/executors/slurm/command.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { until } from '../../support/until.ts'
 import { runOf } from '../runs.ts'
 
@@ -27,12 +18,11 @@ const plain = ['/bin/sh']
 
 let directory = ''
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'berth-batch-'))
+  directory = makeDirectory()
 })
 afterEach(() => {
   const pid = Number(textOf('pid') || 0)
   if (pid > 0) signal(-pid, 'SIGKILL')
-  rmSync(directory, { recursive: true })
 })
 
 const pathOf = (name: string) => join(directory, name)

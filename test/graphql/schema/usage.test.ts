@@ -1,12 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createViewer } from '../../../src/domain/access.ts'
 import { measurePool } from '../../../src/domain/usage/pool-use.ts'
 import { saveSamples } from '../../../src/domain/usage/run-samples.ts'
 import { type Json, send } from '../../support/client.ts'
 import { CommandLine } from '../../support/command-line.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { createLeader } from '../../support/leader.ts'
 import { bearer } from '../../support/people.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
@@ -127,20 +125,18 @@ describe('usage', () => {
       { name: 'rosa', storedFileBytes: null },
       { name: 'vic', storedFileBytes: 0 },
     ])
-    const home = await mkdtemp(join(tmpdir(), 'berth-usage-'))
+    const home = makeDirectory()
     const { berth } = new CommandLine(home, { BERTH_URL: server.url })
     expect((await berth('usage', '--by', 'user')).stdout).toMatch(/FILES\n(.*\n)*rosa .* 8 B\n/)
-    await rm(home, { recursive: true })
   })
 
   it('is hours of the measured minute on the command line, however long the time is', async () => {
-    const home = await mkdtemp(join(tmpdir(), 'berth-usage-'))
+    const home = makeDirectory()
     const { berth } = new CommandLine(home, { BERTH_URL: server.url })
     expect(JSON.parse((await berth('usage', '--since', '7d', '-o', 'json')).stdout)).toMatchObject([
       { key: 'users.local', cpuHours: 1 / 60, gpuHours: 0 },
       { key: 'users.rosa', cpuHours: 2 / 60, memoryGibHours: expect.closeTo(8 / 60) },
     ])
-    await rm(home, { recursive: true })
   })
 
   it('refuses more than 1,000 points', async () => {

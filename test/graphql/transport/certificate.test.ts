@@ -1,18 +1,18 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import WebSocket from 'ws'
 import { readCertificate } from '../../../src/graphql/transport/certificate.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
 const streams = 200
 
 describe('a server with a certificate', () => {
-  let directory: string
+  const directory = makeDirectory()
   let files: { cert: string; key: string }
   let server: TestServer
 
@@ -38,14 +38,12 @@ describe('a server with a certificate', () => {
     })
 
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'berth-tls-'))
     files = { cert: join(directory, 'tls.crt'), key: join(directory, 'tls.key') }
     await writeCertificate('0x11')
     server = await startServer({ tls: { files, certificate: await readCertificate(files) } })
   })
   afterAll(async () => {
     await server?.[Symbol.asyncDispose]()
-    await rm(directory, { recursive: true })
   })
 
   /** A stream of heartbeats, by which the test sees that it goes on. */

@@ -1,16 +1,15 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ConsoleFiles } from '../../../src/graphql/transport/console-files.ts'
 import { send } from '../../support/client.ts'
+import { makeDirectory } from '../../support/directory.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
-let folder: string
+const folder = makeDirectory()
 let server: TestServer
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'berth-console-'))
   await mkdir(join(folder, 'assets'))
   const files = {
     'index.html': '<base href="./" /><meta property="csp-nonce" nonce="" /><div id="root">',
@@ -26,7 +25,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await server[Symbol.asyncDispose]()
-  await rm(folder, { recursive: true, force: true })
 })
 
 const get = (path: string, headers: Record<string, string> = {}) => send(server.url, { method: 'GET', path, headers })

@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll } from 'vitest'
+import { removeDirectories } from './directory.ts'
 
-/** Measures each test file: the processor time of its worker, and of the processes that it has ended. */
+/**
+ * Around each test file: its directories are removed, and the processor time is measured, of its worker and of the
+ * processes that it has ended.
+ */
 
 declare module 'vitest' {
   interface TaskMeta {
@@ -25,7 +29,8 @@ function readSeconds(): number | null {
 const before = readSeconds()
 
 // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of fixtures from the pattern.
-beforeAll(({}, { file }) => () => {
+beforeAll(({}, { file }) => async () => {
+  await removeDirectories()
   const after = readSeconds()
   if (before !== null && after !== null) file.meta.processorSeconds = after - before
 })
