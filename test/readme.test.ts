@@ -20,9 +20,7 @@ beforeAll(async () => {
   const readme = await readFile(join(root, 'README.md'), 'utf8')
   commands = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block)
 })
-afterAll(async () => {
-  await server.end()
-})
+afterAll(() => server.end())
 
 /** In a shell, in the clone, against the test's server instead of the default one. */
 async function shell(command: string): Promise<string> {

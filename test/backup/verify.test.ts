@@ -4,15 +4,15 @@ import { chmod, mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { restoreOnTrial } from '../../src/backup/verify.ts'
 import { audit } from '../../src/domain/audit/audit.ts'
 import { chainAll } from '../../src/domain/audit/audit-chain.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { backUpTo } from '../support/backups.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import type { TestDatabase } from '../support/database.ts'
+import { createDomainForTest, type TestDomain } from '../support/domain.ts'
 import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
@@ -29,8 +29,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 beforeEach(async () => {
-  database = await createDatabase()
-  world = await createTestDomain(database.db)
+  ;({ database, it: world } = await createDomainForTest())
   for (let i = 0; i < 3; i++) await world.submit()
   await audit(
     database.db.sql,
@@ -39,10 +38,6 @@ beforeEach(async () => {
     world.time.nowMs(),
   )
   await chainAll(world.domain)
-})
-afterEach(async () => {
-  await world[Symbol.asyncDispose]()
-  await database.close()
 })
 
 async function takeAndTry() {

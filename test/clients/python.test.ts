@@ -18,9 +18,7 @@ let server: BerthServer
 beforeAll(async () => {
   server = await startBerth({ dataDir, port: await freePort() })
 })
-afterAll(async () => {
-  await server.end()
-})
+afterAll(() => server.end())
 
 function findTool(name: string): string | null {
   try {

@@ -1,24 +1,18 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { makeDirectory } from '../support/directory.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { openTestServer } from '../support/server.ts'
 import { root } from '../support/sources.ts'
 
 /** The programs of docs/idempotent-submission.md, run as they stand there. */
 const hasPython = spawnSync('python3', ['--version']).status === 0
 if (!hasPython) console.error('SKIPPED: python3 not found, which the recipe in Python needs.')
 
-let server: TestServer
 const dir = makeDirectory()
 
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-})
+const server = await openTestServer()
 
 describe.each([
   { language: 'bash', program: 'bash', repeated: 'known already\n', code: 3, isMissing: false },

@@ -2,28 +2,14 @@ import { execFile } from 'node:child_process'
 import { readFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type BerthServer, startBerth } from '../support/berth-server.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { makeDirectory } from '../support/directory.ts'
+import { expect, test } from 'vitest'
+import { openServer } from '../support/api.ts'
 import { root } from '../support/sources.ts'
 
 /** The commands of the guide, from the first to the last in one shell, against a server with its bootstrap token. */
 const secret = 'bootstrap-secret-of-this-test'
-let database: TestDatabase
-const dataDir = makeDirectory()
-let server: BerthServer
-
-beforeAll(async () => {
-  database = await createDatabase()
-  const env = { DATABASE_URL: database.url, BERTH_BOOTSTRAP_TOKEN: secret }
-  server = await startBerth({ dataDir, env })
-  await symlink(join(root, 'berth'), join(dataDir, 'berth'))
-})
-afterAll(async () => {
-  await server?.end()
-  await database?.close()
-})
+const { server, dataDir } = await openServer('', { BERTH_BOOTSTRAP_TOKEN: secret })
+await symlink(join(root, 'berth'), join(dataDir, 'berth'))
 
 test('the commands of the guide to users and tokens work', async () => {
   const guide = await readFile(join(root, 'docs/users-and-tokens.md'), 'utf8')

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Viewer } from '../../src/domain/access.ts'
 import { createApprovalRule } from '../../src/domain/control/approval-rule-changes.ts'
 import { expireApprovals } from '../../src/domain/control/approvals.ts'
@@ -13,8 +13,7 @@ import { applyPools } from '../../src/domain/machines/pools.ts'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { readQuotaUsage } from '../../src/domain/submission/own-quotas.ts'
 import type { SubmitOutcome } from '../../src/domain/submission/submit-group.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
+import { openTestDomain, simNode } from '../support/domain.ts'
 import { submitJobs } from '../support/submit-jobs.ts'
 
 /** Four cores and two GPUs for an hour: 4 × 0.5 + 2 × 3 = 8. */
@@ -24,15 +23,10 @@ const hourMs = 3_600_000
 const device = { model: 'V100', memoryGib: 32, tensorCores: true, cuda: [] }
 const node = { ...simNode, devices: [0, 1].map((index) => ({ ...device, index })) }
 
-let database: TestDatabase
-let it: TestDomain
 let ann: Viewer
 let people = 0
 
-beforeAll(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db, { nodes: [node] })
-})
+const { database, it } = await openTestDomain({ nodes: [node] })
 beforeEach(async () => {
   ann = await it.user(`ann${people++}`, 'RESEARCHER')
   await sql('DELETE FROM quota')
@@ -41,8 +35,6 @@ beforeEach(async () => {
 })
 afterAll(async () => {
   expect(await findViolations(database.db.sql)).toEqual([])
-  await it[Symbol.asyncDispose]()
-  await database.close()
 })
 
 const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)

@@ -5,7 +5,7 @@ import { advisoryLocks } from '../../src/platform/advisory-locks.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { createLog, type Log } from '../../src/platform/log.ts'
 import { createFakeClock } from '../support/clock.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createDatabaseForTest, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
 const key = 'gpu'
@@ -19,13 +19,10 @@ interface Contender {
 }
 
 beforeEach(async () => {
-  database = await createDatabase()
+  database = await createDatabaseForTest()
   contenders = []
 })
-afterEach(async () => {
-  await Promise.all(contenders.map(({ leadership }) => leadership.stop()))
-  await database.close()
-})
+afterEach(() => Promise.all(contenders.map(({ leadership }) => leadership.stop())))
 
 interface Contending {
   clock?: Clock

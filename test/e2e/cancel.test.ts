@@ -1,27 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
-import { type Api, connectApi } from '../support/api.ts'
-import { type BerthServer, startBerth } from '../support/berth-server.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { makeDirectory } from '../support/directory.ts'
+import { openServer } from '../support/api.ts'
 import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
 
-let database: TestDatabase
-const dataDir = makeDirectory()
-let server: BerthServer
-let api: Api
-
-beforeAll(async () => {
-  database = await createDatabase()
-  server = await startBerth({ dataDir, env: { DATABASE_URL: database.url } })
-  api = connectApi(server.url)
-})
-afterAll(async () => {
-  await api.close()
-  await server.end()
-  await database.close()
-})
+const { api, database } = await openServer()
 
 type Answer = Record<string, { code?: string } & Record<string, unknown>>
 

@@ -47,9 +47,7 @@ describe.skipIf(!isWanted)('dockerd with live-restore', async () => {
   const docker = await startDocker()
   const folder = makeDirectory()
   await chmod(folder, 0o755)
-  afterAll(async () => {
-    await docker[Symbol.asyncDispose]()
-  })
+  afterAll(() => docker[Symbol.asyncDispose]())
   const config = `container: { engine: '${docker.address}', image: '${busyboxImage}' }
 data: { roots: { out: ${folder} } }
 pools: [{ name: here, executors: [container], nodes: [{ name: n1, cpu: 8, memoryGib: 8 }] }]

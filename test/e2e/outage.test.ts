@@ -15,20 +15,19 @@ import {
 } from '../support/api.ts'
 import { type BerthServer, startBerth } from '../support/berth-server.ts'
 import { ask, type Json, type Result, streamSocket, streamSse } from '../support/client.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { openDatabase } from '../support/database.ts'
 import { makeDirectory } from '../support/directory.ts'
 import { createDoor, type Door } from '../support/outage.ts'
 import { until } from '../support/until.ts'
 
 /** PostgreSQL goes away and comes back: callers get an error, no job ends, and nothing leaks or is lost. */
-let database: TestDatabase
 let door: Door
 const dataDir = makeDirectory()
 let server: BerthServer
 let api: Api
 
+const database = await openDatabase()
 beforeAll(async () => {
-  database = await createDatabase()
   door = await createDoor(database.url)
   server = await startBerth({ dataDir, env: { DATABASE_URL: door.url } })
   api = connectApi(server.url)
@@ -37,7 +36,6 @@ afterAll(async () => {
   await api.close()
   const exitCode = await server.end()
   await door.shut()
-  await database.close()
   expect(exitCode).toBe(0)
 })
 

@@ -2,24 +2,22 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Api, connectApi, jobOf } from '../support/api.ts'
 import { type BerthServer, startBerth } from '../support/berth-server.ts'
 import { ask } from '../support/client.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { openDatabase } from '../support/database.ts'
 import { makeDirectory } from '../support/directory.ts'
-import { createDoor, type Door } from '../support/outage.ts'
+import { createDoor } from '../support/outage.ts'
 import { until } from '../support/until.ts'
 
 /**
  * The way to PostgreSQL swallows everything, and nothing says so: calls end, a stop stops, and work goes on afterwards.
  */
-let database: TestDatabase
-let door: Door
 const dataDir = makeDirectory()
 let server: BerthServer
 let other: BerthServer
 let api: Api
 
+const database = await openDatabase()
+const door = await createDoor(database.url)
 beforeAll(async () => {
-  database = await createDatabase()
-  door = await createDoor(database.url)
   const start = async () => startBerth({ dataDir, env: { DATABASE_URL: door.url } })
   server = await start()
   other = await start()
@@ -30,7 +28,6 @@ afterAll(async () => {
   door.thaw()
   await server.end()
   await door.shut()
-  await database.close()
 })
 
 const submit = `mutation { submitJob(input: { spec: { command: ["true"] } }) {

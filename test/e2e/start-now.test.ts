@@ -3,12 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Api, connectApi, jobOf } from '../support/api.ts'
 import { type BerthServer, startBerth } from '../support/berth-server.ts'
 import { data } from '../support/client.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { openDatabase } from '../support/database.ts'
 import { makeDirectory } from '../support/directory.ts'
 import { until } from '../support/until.ts'
 
 /** Previews and noWait requested from one process and answered by another, or without a leader. */
-let database: TestDatabase
 const dataDir = makeDirectory()
 let asked: BerthServer
 let api: Api
@@ -16,16 +15,15 @@ let api: Api
 const start = async (role: 'api' | 'scheduler,api') =>
   startBerth({ dataDir, env: { DATABASE_URL: database.url, BERTH_ROLES: role } })
 
+const database = await openDatabase()
 beforeAll(async () => {
   await chmod(dataDir, 0o711)
-  database = await createDatabase()
   asked = await start('api')
   api = connectApi(asked.url)
 })
 afterAll(async () => {
   await api.close()
   await asked.end()
-  await database.close()
 })
 
 interface Answer {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createViewer, type Viewer } from '../../src/domain/access.ts'
 import { type Topic, topics } from '../../src/domain/domain.ts'
 import { sequenceOnce } from '../../src/domain/jobs/sequence.ts'
@@ -9,22 +9,20 @@ import { createLog } from '../../src/platform/log.ts'
 import type { Sql } from '../../src/platform/tx.ts'
 import { Wakeups } from '../../src/platform/wakeup.ts'
 import { machineTime } from '../support/clock.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { openDatabase } from '../support/database.ts'
 import { addEvent, addJob, addUser } from '../support/factories.ts'
 
 /** The database goes on from an earlier moment, as a standby does that lacks transactions of the primary. */
-let database: TestDatabase
 let wakeups: Wakeups<Topic>
 let feed: Feed
 let ada: Viewer
 const log = createLog('error')
 
+const database = await openDatabase()
 beforeAll(async () => {
-  database = await createDatabase()
   const id = await addUser(database.db.sql, 'ada')
   ada = createViewer({ id, name: 'ada', level: 'RESEARCHER', allow: [], deny: [] })
 })
-afterAll(() => database.close())
 beforeEach(() => {
   wakeups = new Wakeups({ address: null, topics, clock: systemClock, log })
   feed = createFeed({ db: database.db, wakeups, clock: systemClock, time: machineTime, log })

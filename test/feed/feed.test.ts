@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createViewer, type Viewer } from '../../src/domain/access.ts'
 import { type Topic, topics } from '../../src/domain/domain.ts'
 import { NotFound } from '../../src/domain/errors.ts'
@@ -11,24 +11,22 @@ import { type Clock, systemClock, type Time } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { Wakeups } from '../../src/platform/wakeup.ts'
 import { createFakeClock, laterHeartbeat, machineTime } from '../support/clock.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { openDatabase } from '../support/database.ts'
 import { addEvent, addJob, addUser, finishJob } from '../support/factories.ts'
 import { inOutage } from '../support/outage.ts'
 import { until } from '../support/until.ts'
 
-let database: TestDatabase
 let wakeups: Wakeups<Topic>
 let feed: Feed
 let ada: Viewer
 let bob: Viewer
 const log = createLog('error')
 
+const database = await openDatabase()
 beforeAll(async () => {
-  database = await createDatabase()
   ada = await researcher('ada')
   bob = await researcher('bob')
 })
-afterAll(() => database.close())
 beforeEach(() => {
   wakeups = new Wakeups({ address: null, topics, clock: systemClock, log })
   feed = createFeed({ db: database.db, wakeups, clock: systemClock, time: machineTime, log })

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createViewer, type Viewer } from '../../src/domain/access.ts'
-import { type Topic, topics } from '../../src/domain/domain.ts'
+import { afterAll, expect, test } from 'vitest'
+import { createViewer } from '../../src/domain/access.ts'
+import { topics } from '../../src/domain/domain.ts'
 import { sequenceOnce } from '../../src/domain/jobs/sequence.ts'
-import { createFeed, type Feed } from '../../src/feed/feed.ts'
+import { createFeed } from '../../src/feed/feed.ts'
 import type { JobUpdatesMessage } from '../../src/feed/job-updates.ts'
 import type { Transitions } from '../../src/feed/message.ts'
 import { systemClock } from '../../src/platform/clock.ts'
@@ -16,14 +16,9 @@ const { database, userId } = await openUserDatabase()
 const { db } = database
 const { sql } = db
 const log = createLog('error')
-let wakeups: Wakeups<Topic>
-let feed: Feed
-let ada: Viewer
-beforeAll(() => {
-  wakeups = new Wakeups({ address: null, topics, clock: systemClock, log })
-  feed = createFeed({ db, wakeups, clock: systemClock, time: machineTime, log })
-  ada = createViewer({ id: userId, name: 'ada', level: 'RESEARCHER', allow: [], deny: [] })
-})
+const wakeups = new Wakeups({ address: null, topics, clock: systemClock, log })
+const feed = createFeed({ db, wakeups, clock: systemClock, time: machineTime, log })
+const ada = createViewer({ id: userId, name: 'ada', level: 'RESEARCHER', allow: [], deny: [] })
 afterAll(() => wakeups.stop())
 
 const sequence = async () => {

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { addNode, deleteNode, updateNode } from '../../src/domain/machines/node-changes.ts'
 import { type Json, type Stream, streamSocket, streamSse } from '../support/client.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { openTestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const server = await openTestServer()
 
 const query = `subscription ($after: Cursor) { nodeUpdates(pool: "sim", after: $after) { __typename
   ... on NodesChanged { isStart nodes { id name state free { cpu } } removedIds pool { used { cpu } } cursor }

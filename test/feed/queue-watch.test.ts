@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
 import { setScopeLimit } from '../../src/domain/limits/limits.ts'
 import type { QueueNumbers } from '../../src/domain/queue/queue.ts'
@@ -6,14 +6,10 @@ import { createQueueWatch } from '../../src/feed/queue-watch.ts'
 import { type Result, streamSocket, streamSse } from '../support/client.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { createLeader } from '../support/leader.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { openTestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const server = await openTestServer()
 
 type Stream = AsyncGenerator<QueueNumbers, void, void>
 

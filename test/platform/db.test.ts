@@ -4,17 +4,16 @@ import { createPgClient, disconnect } from '../../src/platform/connection.ts'
 import { type Db, openDb } from '../../src/platform/db.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { isUnavailable, Unavailable } from '../../src/platform/tx.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { openDatabase } from '../support/database.ts'
 import { createDoor, type Door } from '../support/outage.ts'
 import { until } from '../support/until.ts'
 
 /** A database that is silent: every wait for it has an end, and what was not answered is never answered late. */
-let database: TestDatabase
 let door: Door
 let opened: Db[] = []
 
+const database = await openDatabase()
 beforeAll(async () => {
-  database = await createDatabase()
   door = await createDoor(database.url)
   await database.db.sql.query('CREATE TABLE counter (id int PRIMARY KEY, n int NOT NULL)')
   await database.db.sql.query('INSERT INTO counter VALUES (1, 0)')
@@ -24,10 +23,7 @@ afterEach(async () => {
   await Promise.all(opened.map((db) => db.close()))
   opened = []
 })
-afterAll(async () => {
-  await door.shut()
-  await database.close()
-})
+afterAll(() => door.shut())
 
 function open(connectionsMax = 4): Db {
   const db = openDb({ address: door, connectionsMax, log: createLog('silent'), applicationName: 'berth silent' })

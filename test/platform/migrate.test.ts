@@ -3,13 +3,13 @@ import { readdirSync } from 'node:fs'
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PrismaPg } from '@prisma/adapter-pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openSchemaEngine } from '../../prisma/schema-engine.ts'
 import { type Db, openDb } from '../../src/platform/db.ts'
 import { Prisma } from '../../src/platform/generated/client.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { MigrationRefused, migrate } from '../../src/platform/migrate.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { openDatabase } from '../support/database.ts'
 import { makeDirectory } from '../support/directory.ts'
 import { killMigration } from '../support/killed-migration.ts'
 import { createDoor } from '../support/outage.ts'
@@ -20,15 +20,11 @@ const shipped = join(import.meta.dirname, '../../prisma/migrations')
 const names = readdirSync(shipped)
   .filter((name) => /^\d/.test(name))
   .sort()
-let server: TestDatabase
 /** A copy of the shipped migrations that a test may change. */
 let directory: string
 let db: Db
 
-beforeAll(async () => {
-  server = await createDatabase()
-})
-afterAll(() => server.close())
+const server = await openDatabase()
 
 beforeEach(async () => {
   const name = `empty_${randomUUID().replaceAll('-', '')}`

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { openDb } from '../../src/platform/db.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { brokenConstraint, isUnavailable, sqlState, type Tx, Unavailable } from '../../src/platform/tx.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createDatabase, openDatabase } from '../support/database.ts'
 import { createDoor } from '../support/outage.ts'
 import { until } from '../support/until.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.close())
+const database = await openDatabase()
 
 const failure = (work: Promise<unknown>) =>
   work.then(

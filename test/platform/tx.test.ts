@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import type pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openDb } from '../../src/platform/db.ts'
 import { createLog } from '../../src/platform/log.ts'
 import {
@@ -13,15 +13,11 @@ import {
   Unavailable,
   withDatabaseRetries,
 } from '../../src/platform/tx.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { openDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createDatabase()
-  await database.db.sql.query('CREATE TABLE counter (id int PRIMARY KEY, n int NOT NULL)')
-})
-afterAll(() => database.close())
+const database = await openDatabase()
+beforeAll(() => database.db.sql.query('CREATE TABLE counter (id int PRIMARY KEY, n int NOT NULL)'))
 beforeEach(() => database.db.sql.query('TRUNCATE counter'))
 
 const failure = (work: Promise<unknown>) =>

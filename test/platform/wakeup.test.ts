@@ -1,20 +1,16 @@
 import { getEventListeners } from 'node:events'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { systemClock, type Wake } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { Wakeups } from '../../src/platform/wakeup.ts'
 import { createFakeClock } from '../support/clock.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { openDatabase } from '../support/database.ts'
 import { createDoor } from '../support/outage.ts'
 import { until } from '../support/until.ts'
 
-let database: TestDatabase
 let open: Wakeups<string>[] = []
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.close())
+const database = await openDatabase()
 afterEach(async () => {
   await Promise.all(open.map((wakeups) => wakeups.stop()))
   open = []

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createNewDatabase, type TestDatabase } from '../support/database.ts'
+import { createNewDatabase } from '../support/database.ts'
 import { code } from '../support/sources.ts'
 
 /**
@@ -265,9 +265,8 @@ const analyzeSql = 'ANALYZE idempotency_key, run, slot_reservation, usage_ledger
 
 const source = code.filter(({ path }) => path.startsWith('src/')).map(({ text }) => text)
 
-let database: TestDatabase
+const database = await createNewDatabase()
 beforeAll(async () => {
-  database = await createNewDatabase()
   for (const statement of [jobsOfATeamSql, oldRowsSql, runsAndKeysSql, analyzeSql])
     await database.db.sql.query(statement)
 })

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sqlState } from '../../src/platform/tx.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { openDatabase } from '../support/database.ts'
 import { addUser } from '../support/factories.ts'
 
 /** Rows of teams and tokens that the database refuses, whatever code writes them. */
 const checkViolation = '23514'
-let database: TestDatabase
-let userId: string
 
-beforeAll(async () => {
-  database = await createDatabase()
-  userId = await addUser(database.db.sql, 'ada')
-})
-afterAll(() => database.close())
+const database = await openDatabase()
+const userId = await addUser(database.db.sql, 'ada')
 
 const refusal = (text: string, values: unknown[]) =>
   database.db.sql.query(text, values).then(

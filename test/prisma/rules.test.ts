@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { holdingStates, isAlive, isFinal, type JobState, jobStates } from '../../src/domain/state.ts'
 import { sqlState } from '../../src/platform/tx.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createDatabase, openDatabase, type TestDatabase } from '../support/database.ts'
 
 const checkViolation = '23514'
 const uniqueViolation = '23505'
 const final = { state: 'SUCCEEDED', finished_at: '2026-01-01' }
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createDatabase()
-  await insert('user', { id: 'user_1', name: 'ada', level: 'RESEARCHER' })
-})
-afterAll(() => database.close())
+const database = await openDatabase()
+beforeAll(() => insert('user', { id: 'user_1', name: 'ada', level: 'RESEARCHER' }))
 beforeEach(() => sql('DELETE FROM job'))
 
 const sql = (text: string, values: readonly unknown[] = []) => database.db.sql.query(text, values)

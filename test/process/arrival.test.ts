@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { berthCommand } from '../support/berth-process.ts'
 import { freePort } from '../support/berth-server.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createDatabaseForTest, type TestDatabase } from '../support/database.ts'
 import { makeDirectory } from '../support/directory.ts'
 import { createDoor, type Door } from '../support/outage.ts'
 import { until } from '../support/until.ts'
@@ -18,7 +18,7 @@ let output: string
 let url: string
 
 beforeEach(async () => {
-  database = await createDatabase()
+  database = await createDatabaseForTest()
   door = await createDoor(database.url)
   dataDir = makeDirectory()
 })
@@ -28,7 +28,6 @@ afterEach(async () => {
     await once(server, 'exit')
   }
   await door.shut().catch(() => undefined) // it may be shut
-  await database.close()
 })
 
 async function start(given?: number) {

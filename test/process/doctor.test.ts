@@ -2,27 +2,25 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
 import { data } from '../support/client.ts'
 import { CommandLine } from '../support/command-line.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { openDatabase } from '../support/database.ts'
 import { makeDirectory } from '../support/directory.ts'
 import { createDoor, type Door } from '../support/outage.ts'
 import { until } from '../support/until.ts'
 
 /** `berth doctor` against real servers: one for the API, which reaches the database through a proxy, and one that leads. */
-let database: TestDatabase
 let door: Door
 const directory = makeDirectory()
 let api: BerthProcess
 const servers: BerthProcess[] = []
 
+const database = await openDatabase()
 beforeAll(async () => {
-  database = await createDatabase()
   door = await createDoor(database.url)
   api = await start('api', door.url)
 })
 afterAll(async () => {
   await Promise.all(servers.map((server) => server.end('SIGKILL')))
   await door.shut()
-  await database.close()
 })
 
 async function start(roles: string, url = database.url): Promise<BerthProcess> {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { type Api, connectApi } from '../support/api.ts'
 import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createDatabaseForTest, type TestDatabase } from '../support/database.ts'
 import { makeDirectory } from '../support/directory.ts'
 import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
@@ -26,7 +26,7 @@ let servers: BerthProcess[]
 let apis: Api[]
 
 beforeEach(async () => {
-  database = await createDatabase()
+  database = await createDatabaseForTest()
   dataDir = makeDirectory()
   config = join(dataDir, 'config.yaml')
   const nodes = '[{ name: n1, cpu: 8, memoryGib: 64 }]'
@@ -41,7 +41,6 @@ afterEach(async () => {
   for (const server of servers) process.kill(server.pid, 'SIGCONT')
   for (const api of apis) await api.close()
   for (const server of servers) await server.end()
-  await database.close()
 })
 
 async function start(): Promise<BerthProcess> {

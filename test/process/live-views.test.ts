@@ -4,11 +4,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
 import { freePort } from '../support/berth-server.ts'
 import { CommandLine, type RunningProcess } from '../support/command-line.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { openDatabase } from '../support/database.ts'
 import { makeDirectory } from '../support/directory.ts'
 
 /** Live views on a terminal, and a server that is killed and starts again. Nobody leads its pool: jobs stay QUEUED. */
-let database: TestDatabase
 let server: BerthProcess
 const dataDir = makeDirectory()
 let port: number
@@ -28,19 +27,16 @@ const start = () => {
 const submit = async (name: string) =>
   (await berth.run(['submit', '--name', name, '--mem', '1', '-o', 'ids', '--', 'true'], { env })).stdout.trim()
 
+const database = await openDatabase()
 beforeAll(async () => {
   const pools = 'pools: [{ name: sim, executor: simulated, nodes: [{ name: n1, cpu: 32, memoryGib: 64 }] }]\n'
   await writeFile(join(dataDir, 'berth.yaml'), pools)
-  database = await createDatabase()
   port = await freePort()
   server = await start()
   berth = new CommandLine(dataDir)
   env = { BERTH_URL: server.url }
 })
-afterAll(async () => {
-  await server?.end()
-  await database?.close()
-})
+afterAll(() => server?.end())
 
 /** `script` runs the command as its only child. */
 async function terminate({ child: { pid } }: RunningProcess): Promise<void> {

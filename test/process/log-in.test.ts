@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type BerthServer, startBerth } from '../support/berth-server.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createDatabase, openDatabase } from '../support/database.ts'
 import { makeDirectory } from '../support/directory.ts'
 import { mutate, personWith } from '../support/people.ts'
 import { root } from '../support/sources.ts'
@@ -11,15 +11,9 @@ import { until } from '../support/until.ts'
 
 /** How the mode of a server is decided at its start, in real processes over one database. */
 const secret = 'bootstrap-secret-of-this-test'
-let database: TestDatabase
 const dataDir = makeDirectory()
 
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(async () => {
-  await database.close()
-})
+const database = await openDatabase()
 
 const started = async (env: Record<string, string> = {}, args: readonly string[] = []): Promise<BerthServer> =>
   startBerth({ dataDir, env: { DATABASE_URL: database.url, ...env }, args })

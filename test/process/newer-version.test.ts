@@ -2,30 +2,26 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cp, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, beforeAll, expect, test } from 'vitest'
 import { createLog } from '../../src/platform/log.ts'
 import { migrate } from '../../src/platform/migrate.ts'
 import { berthCommand } from '../support/berth-process.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { openDatabase } from '../support/database.ts'
 import { makeDirectory } from '../support/directory.ts'
 import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
 
 /** A server whose database a newer version of Berth takes over. */
-let database: TestDatabase
 const dataDir = makeDirectory()
 let server: ChildProcess
 let output = ''
 
+const database = await openDatabase()
 beforeAll(async () => {
-  database = await createDatabase()
   const nodes = '[{ name: n1, cpu: 8, memoryGib: 8 }]'
   await writeFile(join(dataDir, 'berth.yaml'), `pools: [{ name: sim, executor: simulated, nodes: ${nodes} }]\n`)
 })
 afterEach(() => void server.kill('SIGKILL'))
-afterAll(async () => {
-  await database.close()
-})
 
 async function start(folder: string) {
   output = ''

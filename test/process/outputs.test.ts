@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Api, connectApi } from '../support/api.ts'
 import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
 import { freePort } from '../support/berth-server.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { openDatabase } from '../support/database.ts'
 import { makeDirectory } from '../support/directory.ts'
 import { until } from '../support/until.ts'
 import { isWhole } from '../support/whole.ts'
@@ -15,13 +15,12 @@ import { isWhole } from '../support/whole.ts'
 const kills = isWhole ? 50 : 3
 
 const dataDir = makeDirectory()
-let database: TestDatabase
 let server: BerthProcess
 let api: Api
 let start: () => Promise<BerthProcess>
 
+const database = await openDatabase()
 beforeAll(async () => {
-  database = await createDatabase()
   const port = await freePort()
   start = () => startBerthProcess({ dataDir, port, env: { DATABASE_URL: database.url } })
   server = await start()
@@ -30,7 +29,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await api.close()
   await server.end()
-  await database[Symbol.asyncDispose]()
 })
 
 const count = async (query: string, ...values: unknown[]) =>

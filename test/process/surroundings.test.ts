@@ -9,9 +9,7 @@ import { until } from '../support/until.ts'
 
 const dataDir = makeDirectory()
 
-beforeAll(async () => {
-  await chmod(dataDir, 0o711) // under root PostgreSQL is another user and must get in
-})
+beforeAll(() => chmod(dataDir, 0o711)) // under root PostgreSQL is another user and must get in
 
 test('a server works without a reader of its stdout, and SIGUSR1 does not open a debugger', async () => {
   const port = await freePort()

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import {
   type Api,
@@ -12,12 +12,11 @@ import {
   tailQuery,
 } from '../support/api.ts'
 import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { openDatabase } from '../support/database.ts'
 import { makeDirectory } from '../support/directory.ts'
 import { until } from '../support/until.ts'
 
 /** Server processes over one PostgreSQL: nothing is kept in one of them that another needs. */
-let database: TestDatabase
 const dataDir = makeDirectory()
 const servers: BerthProcess[] = []
 const apis: Api[] = []
@@ -39,13 +38,10 @@ async function start(notify: boolean): Promise<{ server: BerthProcess; api: Api 
   return { server, api }
 }
 
-beforeAll(async () => {
-  database = await createDatabase()
-})
+const database = await openDatabase()
 afterAll(async () => {
   for (const api of apis) await api.close()
   for (const server of servers) await server.end()
-  await database.close()
 })
 
 const leaderOf = async () => {

@@ -8,7 +8,7 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { type BerthProcess, startBerthProcess } from '../support/berth-process.ts'
 import { freePort } from '../support/berth-server.ts'
 import { data } from '../support/client.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { openDatabase } from '../support/database.ts'
 import { makeDirectory } from '../support/directory.ts'
 import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
@@ -27,18 +27,16 @@ const productionPausesMs = 240_000
 const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 const secrets = { old: newSecret(), new: newSecret() }
 
-let database: TestDatabase
 const dataDir = makeDirectory()
 const servers: BerthProcess[] = []
 const ports = [0, 0]
 
+const database = await openDatabase()
 beforeAll(async () => {
-  database = await createDatabase()
   for (const index of ports.keys()) ports[index] = await freePort()
 })
 afterAll(async () => {
   for (const server of servers) await server.end('SIGKILL')
-  await database.close()
 })
 
 async function start(

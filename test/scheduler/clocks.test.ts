@@ -9,7 +9,7 @@ import { readLog } from '../../src/logs/read.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createDatabaseForTest, type TestDatabase } from '../support/database.ts'
 import { makeDirectory } from '../support/directory.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
 import { startScheduler } from '../support/leader.ts'
@@ -26,14 +26,13 @@ let executors: Record<'simulated' | 'local', Executor>
 let scheduler: Scheduler | undefined
 
 beforeEach(async () => {
-  database = await createDatabase()
+  database = await createDatabaseForTest()
 })
 afterEach(async () => {
   await scheduler?.stop()
   expect(await findViolations(database.db.sql)).toEqual([])
   for (const executor of Object.values(executors)) await executor.close()
   await it[Symbol.asyncDispose]()
-  await database.close()
 })
 
 async function open() {

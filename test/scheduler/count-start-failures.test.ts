@@ -12,7 +12,7 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { createNodeWatch } from '../../src/scheduler/node-liveness.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createDatabaseForTest, type TestDatabase } from '../support/database.ts'
 import { makeDirectory } from '../support/directory.ts'
 import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
 import { createLeader, startScheduler } from '../support/leader.ts'
@@ -28,7 +28,7 @@ let executor: Executor | undefined
 let scheduler: Scheduler | undefined
 
 beforeEach(async () => {
-  database = await createDatabase()
+  database = await createDatabaseForTest()
   dataDir = makeDirectory()
 })
 afterEach(async () => {
@@ -38,7 +38,6 @@ afterEach(async () => {
   await executor?.close()
   executor = undefined
   await it[Symbol.asyncDispose]()
-  await database.close()
 })
 
 const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)

@@ -4,7 +4,7 @@ import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { createStored } from '../../src/scheduler/stored-pool.ts'
 import { createTicker, type Ticker } from '../../src/scheduler/ticker.ts'
 import { createFakeClock } from '../support/clock.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createDatabaseForTest, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
 import { until } from '../support/until.ts'
 
@@ -15,12 +15,11 @@ let database: TestDatabase
 let it: TestDomain
 
 beforeEach(async () => {
-  database = await createDatabase()
+  database = await createDatabaseForTest()
 })
 afterEach(async () => {
   expect(await findViolations(database.db.sql)).toEqual([])
   await it[Symbol.asyncDispose]()
-  await database.close()
 })
 
 async function begin(options: Parameters<typeof createTestDomain>[1]): Promise<Ticker> {

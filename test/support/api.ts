@@ -98,6 +98,13 @@ export function connectApi(url: string, token?: string): Api {
   }
 }
 
+/** For all tests of the file that is being loaded. */
+export function openApi(url: string, token?: string): Api {
+  const api = connectApi(url, token)
+  afterAll(api.close)
+  return api
+}
+
 export interface JobAnswer {
   state: string
   version: number

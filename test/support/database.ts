@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
-import { inject } from 'vitest'
+import { afterAll, inject, onTestFinished } from 'vitest'
 import { type Db, openDb } from '../../src/platform/db.ts'
 import { createLog } from '../../src/platform/log.ts'
 
@@ -41,6 +41,20 @@ const unused: Kept[] = []
  */
 export async function createDatabase(): Promise<TestDatabase> {
   return lend(unused.pop() ?? (await copyTemplate()), unused)
+}
+
+/** For all tests of the file that is being loaded. */
+export async function openDatabase(): Promise<TestDatabase> {
+  const database = await createDatabase()
+  afterAll(database.close)
+  return database
+}
+
+/** For one test, and closed after its `afterEach`. */
+export async function createDatabaseForTest(): Promise<TestDatabase> {
+  const database = await createDatabase()
+  onTestFinished(database.close)
+  return database
 }
 
 /** A database that no other test uses, for tests of plans and of the schema: old rows leave their sizes and statistics. */

@@ -1,3 +1,4 @@
+import { afterAll } from 'vitest'
 import type { Viewer } from '../../src/domain/access.ts'
 import type { Domain } from '../../src/domain/domain.ts'
 import { createSequencer } from '../../src/domain/jobs/sequence.ts'
@@ -75,10 +76,19 @@ export interface TestServerOptions {
   /** The declaration of its pool, beyond the usual one. */
   pool?: Partial<DeclaredPool>
   /** The caller; default: the local user. */
-  authenticate?: (authorization: string | undefined, known: { users: ReadonlyMap<string, Viewer> }) => Viewer | null
+  authenticate?: (authorization: string | undefined, known: KnownCallers) => Viewer | null
   /** Tokens and JWTs as in production, instead of the local user. */
   logIn?: { oidc: OidcRules | null }
 }
+
+interface KnownCallers {
+  users: ReadonlyMap<string, Viewer>
+  admin: Viewer
+}
+
+/** The token of a caller is the name of a user; without such a name the caller is the admin. */
+export const authenticateByName = (authorization: string | undefined, { users, admin }: KnownCallers): Viewer =>
+  users.get(authorization?.replace('Bearer ', '') ?? '') ?? admin
 
 const configDefaults = {
   host: '127.0.0.1',
@@ -107,6 +117,13 @@ const factDefaults = {
   links: [],
 }
 
+/** For all tests of the file that is being loaded. */
+export async function openTestServer(options?: TestServerOptions): Promise<TestServer> {
+  const server = await startServer(options)
+  afterAll(() => server[Symbol.asyncDispose]())
+  return server
+}
+
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { config = {}, keepAliveMs, drainMsMax, connectionsMax, authenticate, logIn, pool = {} } = options
   const database = options.hasNewDatabase ? await createNewDatabase() : await createDatabase()
@@ -124,7 +141,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const { live, userDomains, lists, feed, logTail, queueWatch, nodeWatch } = reads
   const facts = { ...factDefaults, singleUser: !logIn, ...options.facts }
   const everybody: Authenticator = async ({ authorization }) => {
-    const viewer = authenticate?.(authorization, { users })
+    const viewer = authenticate?.(authorization, { users, admin })
     return viewer ? { viewer } : 'unknown'
   }
   const withoutLogIn = authenticate ? everybody : createSingleUserAuthenticator(domain, admin, () => false)

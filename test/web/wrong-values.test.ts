@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { type InputField, inputTypes } from '../../web/generated/spec-fields.ts'
 import { essentials, moreGroups, violationPaths } from '../../web/pages/submit/spec-fields.ts'
 import { type DraftSpec, formatSpecText, markViolations } from '../../web/pages/submit/spec-text.ts'
 import { readTypeErrors } from '../../web/pages/submit/violations.ts'
 import { ask } from '../support/client.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { openTestServer } from '../support/server.ts'
 
 /** For each field of a spec a value of a wrong type. */
 interface WrongValue {
@@ -42,11 +42,7 @@ const wrongValues = listWrongValues('JobSpecInput')
 const formPaths = [...essentials, ...moreGroups.flatMap(({ fields }) => fields.map(({ path }) => path))]
 const query = `query ($input: PreviewJobInput!) { previewJob(input: $input) { __typename ... on Problem { message } } }`
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const server = await openTestServer()
 
 it.each(wrongValues)('a wrong value of $path is marked at its field and in the YAML', async ({ path, spec }) => {
   const { errors } = await ask(server.url, query, { input: { submit: { spec } } })

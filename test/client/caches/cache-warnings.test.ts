@@ -9,22 +9,18 @@ import { type Client, createClient } from '../../../src/client/jobs/client.ts'
 import { cancelJob } from '../../../src/domain/control/cancel.ts'
 import { setJobPriority } from '../../../src/domain/control/priority.ts'
 import { deleteJob } from '../../../src/domain/control/remove.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer } from '../../support/server.ts'
 import { repository } from '../../support/sources.ts'
 import { until } from '../../support/until.ts'
 
 /** With the shipped options, the caches have nothing to say in development about what pages do. */
 
-let server: TestServer
 let client: Client
+const server = await openTestServer()
 beforeAll(async () => {
-  server = await startServer()
   client = createClient({ url: server.url })
 })
-afterAll(async () => {
-  await client.close()
-  await server[Symbol.asyncDispose]()
-})
+afterAll(() => client.close())
 
 const told: string[] = []
 beforeEach(() => {

@@ -9,8 +9,8 @@ import { cancelJob } from '../../../src/domain/control/cancel.ts'
 import { setJobPriority } from '../../../src/domain/control/priority.ts'
 import { deleteJob } from '../../../src/domain/control/remove.ts'
 import { data } from '../../support/client.ts'
-import { type CuttingProxy, startProxy } from '../../support/proxy.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { startProxy } from '../../support/proxy.ts'
+import { openTestServer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
 /**
@@ -18,18 +18,15 @@ import { until } from '../../support/until.ts'
  * work.
  */
 
-let server: TestServer
-let proxy: CuttingProxy
 let client: Client
-beforeAll(async () => {
-  server = await startServer()
-  proxy = await startProxy(server.url)
+const server = await openTestServer()
+const proxy = await startProxy(server.url)
+beforeAll(() => {
   client = createClient({ url: proxy.url, sleep: () => new Promise((resolve) => setImmediate(resolve)) })
 })
 afterAll(async () => {
   await client.close()
   await proxy.close()
-  await server[Symbol.asyncDispose]()
 })
 
 interface Row {

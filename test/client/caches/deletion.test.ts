@@ -7,21 +7,17 @@ import { berthExchange, graphcacheOptions } from '../../../src/client/caches/urq
 import { type Client, createClient } from '../../../src/client/jobs/client.ts'
 import { cancelJob } from '../../../src/domain/control/cancel.ts'
 import { deleteJob } from '../../../src/domain/control/remove.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
 /** A deleted job leaves the lists in the cache, and the lists are not read again. */
 
-let server: TestServer
 let client: Client
+const server = await openTestServer()
 beforeAll(async () => {
-  server = await startServer()
   client = createClient({ url: server.url })
 })
-afterAll(async () => {
-  await client.close()
-  await server[Symbol.asyncDispose]()
-})
+afterAll(() => client.close())
 afterEach(() => vi.restoreAllMocks())
 
 const row = '{ __typename id version state }'

@@ -8,21 +8,17 @@ import { type Client, createClient } from '../../../src/client/jobs/client.ts'
 import { setJobPriority } from '../../../src/domain/control/priority.ts'
 import { out, replaceRun, writeLog } from '../../support/log.ts'
 import { type CuttingProxy, startProxy } from '../../support/proxy.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
 /** Streams of one job whose database was restored from a backup while they were cut. */
 
-let server: TestServer
 let proxy: CuttingProxy
+const server = await openTestServer()
 beforeAll(async () => {
-  server = await startServer()
   proxy = await startProxy(server.url)
 })
-afterAll(async () => {
-  await proxy.close()
-  await server[Symbol.asyncDispose]()
-})
+afterAll(() => proxy.close())
 
 const sleep = () => new Promise<void>((resolve) => setImmediate(resolve))
 const open = (transports?: Transport[]) => createClient({ url: proxy.url, sleep, ...(transports && { transports }) })

@@ -6,26 +6,22 @@ import { cancelJob } from '../../../src/domain/control/cancel.ts'
 import { applyBootstrapToken } from '../../../src/domain/people/tokens.ts'
 import { mutate, type Person, personWith } from '../../support/people.ts'
 import { type CuttingProxy, startProxy } from '../../support/proxy.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer } from '../../support/server.ts'
 
 /** An expired token is replaced by a fresh one; a revoked one ends the stream, and is not tried for ever. */
 
 const secret = 'the-bootstrap-secret-of-this-test'
 const dayMs = 86_400_000
-let server: TestServer
 let proxy: CuttingProxy
 let admin: Person
 
+const server = await openTestServer({ logIn: { oidc: null } })
 beforeAll(async () => {
-  server = await startServer({ logIn: { oidc: null } })
   await applyBootstrapToken(server.domain, secret)
   admin = personWith(server.url, secret)
   proxy = await startProxy(server.url)
 })
-afterAll(async () => {
-  await proxy.close()
-  await server[Symbol.asyncDispose]()
-})
+afterAll(() => proxy.close())
 
 async function newToken(expiresInMs: number | null): Promise<{ secret: string; id: string }> {
   const expiresAt = expiresInMs && new Date(server.time.nowMs() + expiresInMs).toISOString()

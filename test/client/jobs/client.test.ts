@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Transport } from '../../../src/client/connection/streams.ts'
 import type { TypedDocument } from '../../../src/client/connection/transport.ts'
 import { type Client, createClient } from '../../../src/client/jobs/client.ts'
@@ -9,18 +9,14 @@ import { openLog, sealLog } from '../../../src/logs/append.ts'
 import { data } from '../../support/client.ts'
 import { append } from '../../support/log.ts'
 import { type CuttingProxy, startProxy } from '../../support/proxy.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
 /** The promises of the client over a real server: no message is missed or repeated, whichever connection breaks. */
 
-let server: TestServer
 let proxy: CuttingProxy
 let client: Client
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const server = await openTestServer()
 beforeEach(async () => {
   proxy = await startProxy(server.url)
   client = open()

@@ -28,9 +28,7 @@ const old = {
 const { database, it: at } = await openTestDomain({ nodes: [a100, old, { ...simNode, name: 'c' }] })
 const { sql } = database.db
 
-beforeEach(async () => {
-  await sql.query('DELETE FROM approval_rule')
-})
+beforeEach(() => sql.query('DELETE FROM approval_rule'))
 
 async function reasonOf(spec: Record<string, unknown>): Promise<string | null> {
   const id = await at.submit(spec)

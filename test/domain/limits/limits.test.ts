@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { Domain } from '../../../src/domain/domain.ts'
 import { InvalidInput } from '../../../src/domain/errors.ts'
 import {
@@ -9,25 +9,13 @@ import {
   updateLimits,
 } from '../../../src/domain/limits/limits.ts'
 import { applyPools } from '../../../src/domain/machines/pools.ts'
-import { createDatabase, type TestDatabase } from '../../support/database.ts'
-import { createTestDomain, type TestDomain } from '../../support/domain.ts'
+import { openTestDomain } from '../../support/domain.ts'
 
-let database: TestDatabase
-let it: TestDomain
-let many: Domain
-
-beforeAll(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db)
-  many = { ...it.domain, singleUser: false }
-})
+const { database, it } = await openTestDomain()
+const many = { ...it.domain, singleUser: false }
 beforeEach(async () => {
   await database.db.sql.query('DELETE FROM pool_limits')
   await database.db.sql.query('DELETE FROM scope_limit')
-})
-afterAll(async () => {
-  await it[Symbol.asyncDispose]()
-  await database.close()
 })
 
 const limits = async ({ db, singleUser }: Domain, pool = 'sim') =>

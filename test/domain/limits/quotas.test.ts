@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Viewer } from '../../../src/domain/access.ts'
 import { deleteJob } from '../../../src/domain/control/remove.ts'
 import { newId } from '../../../src/domain/ids.ts'
@@ -16,13 +16,10 @@ import { applyQuotas, createQuota, deleteQuota, updateQuota } from '../../../src
 import { updateTeam } from '../../../src/domain/people/teams.ts'
 import { readQuotaUsage } from '../../../src/domain/submission/own-quotas.ts'
 import type { SubmitOutcome } from '../../../src/domain/submission/submit-group.ts'
-import { createDatabase, type TestDatabase } from '../../support/database.ts'
-import { createTestDomain, simNode, type TestDomain } from '../../support/domain.ts'
+import { openTestDomain, simNode } from '../../support/domain.ts'
 import { finishJob } from '../../support/factories.ts'
 import { submitJobs } from '../../support/submit-jobs.ts'
 
-let database: TestDatabase
-let it: TestDomain
 let ann: Viewer
 let bob: Viewer
 
@@ -36,9 +33,8 @@ const devices = Array.from({ length: 16 }, (_, index) => ({
   cuda: [],
 }))
 
+const { database, it } = await openTestDomain({ nodes: [{ ...simNode, devices }] })
 beforeAll(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db, { nodes: [{ ...simNode, devices }] })
   await sql("UPDATE pool SET executors = '{local}'")
   ann = await it.user('ann', 'RESEARCHER')
   bob = await it.user('bob', 'RESEARCHER')
@@ -48,10 +44,6 @@ beforeEach(async () => {
   await sql('DELETE FROM quota')
   await sql('DELETE FROM job')
   await sql('DELETE FROM usage_ledger')
-})
-afterAll(async () => {
-  await it[Symbol.asyncDispose]()
-  await database.close()
 })
 
 async function addTeam(name: string, members: readonly Viewer[]) {

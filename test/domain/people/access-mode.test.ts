@@ -1,24 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { decideMode, resetToSingleUser } from '../../../src/domain/people/access-mode.ts'
 import { createToken } from '../../../src/domain/people/tokens.ts'
 import { createUser } from '../../../src/domain/people/users.ts'
-import { createDatabase, type TestDatabase } from '../../support/database.ts'
-import { createTestDomain, type TestDomain } from '../../support/domain.ts'
+import { openTestDomain } from '../../support/domain.ts'
 
 /** Which mode a start finds; each step goes on from the one before. */
 const nothing = { oidc: false, bootstrapToken: false }
 const hourMs = 3_600_000
-let database: TestDatabase
-let made: TestDomain
 
-beforeAll(async () => {
-  database = await createDatabase()
-  made = await createTestDomain(database.db)
-})
-afterAll(async () => {
-  await made[Symbol.asyncDispose]()
-  await database.close()
-})
+const { database, it: made } = await openTestDomain()
 
 const mode = (logIn = nothing) => decideMode(made.domain, logIn)
 const tokenFor = (ms: number) =>

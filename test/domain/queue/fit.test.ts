@@ -1,29 +1,22 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { setScopeLimit, updateLimits } from '../../../src/domain/limits/limits.ts'
 import { createCapacityReservation } from '../../../src/domain/machines/reservations.ts'
 import { estimateStarts } from '../../../src/domain/queue/estimate.ts'
 import { computeFits } from '../../../src/domain/queue/fit.ts'
 import { explainWaiting } from '../../../src/domain/queue/why-waiting.ts'
-import { createDatabase, type TestDatabase } from '../../support/database.ts'
-import { createTestDomain, simNode, type TestDomain } from '../../support/domain.ts'
+import { createDomainForTest, simNode, type TestDomain } from '../../support/domain.ts'
 import { createLeader, type TestLeader } from '../../support/leader.ts'
 import { nodeIds } from '../../support/node-ids.ts'
 
 /** Six V100 and two H100. A job says "now" only if nothing but its position keeps it from starting. */
 const device = (index: number, model: string) => ({ index, model, memoryGib: 32, tensorCores: true, cuda: [] })
 const devices = Array.from({ length: 8 }, (_, at) => device(at, at < 6 ? 'Tesla V100' : 'H100'))
-let database: TestDatabase
 let it: TestDomain
 let leader: TestLeader
 
 beforeEach(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db, { nodes: [{ ...simNode, devices }] })
+  it = (await createDomainForTest({ nodes: [{ ...simNode, devices }] })).it
   leader = await createLeader(it.domain, 'sim')
-})
-afterEach(async () => {
-  await it[Symbol.asyncDispose]()
-  await database.close()
 })
 
 interface Asked {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { Viewer } from '../../../src/domain/access.ts'
 import { cancelJob } from '../../../src/domain/control/cancel.ts'
 import { type Move, transition } from '../../../src/domain/jobs/transition.ts'
@@ -6,23 +6,13 @@ import { readPositions } from '../../../src/domain/queue/position.ts'
 import { queueNumbers } from '../../../src/domain/queue/queue.ts'
 import { explainWaiting } from '../../../src/domain/queue/why-waiting.ts'
 import { findViolations } from '../../../src/domain/selfcheck/selfcheck.ts'
-import { createDatabase, type TestDatabase } from '../../support/database.ts'
-import { createTestDomain, simNode, type TestDomain } from '../../support/domain.ts'
-import { createLeader, type TestLeader } from '../../support/leader.ts'
+import { openTestDomain, simNode } from '../../support/domain.ts'
+import { createLeader } from '../../support/leader.ts'
 
-let database: TestDatabase
-let it: TestDomain
-let leader: TestLeader
-
-beforeAll(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db, { nodes: [{ ...simNode, cpuMillis: 2000, memoryBytes: 2 * 2 ** 30 }] })
-  leader = await createLeader(it.domain, 'sim')
-})
+const { database, it } = await openTestDomain({ nodes: [{ ...simNode, cpuMillis: 2000, memoryBytes: 2 * 2 ** 30 }] })
+const leader = await createLeader(it.domain, 'sim')
 afterAll(async () => {
   expect(await findViolations(database.db.sql)).toEqual([])
-  await it[Symbol.asyncDispose]()
-  await database.close()
 })
 
 const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)

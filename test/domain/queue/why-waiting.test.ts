@@ -1,27 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { transition } from '../../../src/domain/jobs/transition.ts'
 import { estimateStarts } from '../../../src/domain/queue/estimate.ts'
 import { computeFits } from '../../../src/domain/queue/fit.ts'
 import { countReasons } from '../../../src/domain/queue/reason-counts.ts'
 import { explainWaiting } from '../../../src/domain/queue/why-waiting.ts'
 import { makeReason } from '../../../src/domain/reason.ts'
-import { createDatabase, type TestDatabase } from '../../support/database.ts'
-import { createTestDomain, simNode, type TestDomain } from '../../support/domain.ts'
+import { openTestDomain, simNode } from '../../support/domain.ts'
 import { createLeader, type TestLeader } from '../../support/leader.ts'
 
 /** Writes findings of the leader by hand where a cluster would have to produce them. */
-let database: TestDatabase
-let it: TestDomain
 let leader: TestLeader
 
+const { database, it } = await openTestDomain({ nodes: [{ ...simNode, cpuMillis: 2000 }] })
 beforeAll(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db, { nodes: [{ ...simNode, cpuMillis: 2000 }] })
   leader = await createLeader(it.domain, 'sim')
-})
-afterAll(async () => {
-  await it[Symbol.asyncDispose]()
-  await database.close()
 })
 
 const sql = (text: string, values: unknown[] = []) => database.db.sql.query<Record<string, unknown>>(text, values)

@@ -1,33 +1,23 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { Viewer } from '../../../src/domain/access.ts'
 import { QuotaExceeded } from '../../../src/domain/errors.ts'
 import { updateLimits } from '../../../src/domain/limits/limits.ts'
 import { createQuota } from '../../../src/domain/limits/stored-quotas.ts'
 import { applyPools } from '../../../src/domain/machines/pools.ts'
 import { countActiveSlots, readSlots, releaseSlot, reserveSlot } from '../../../src/domain/submission/slots.ts'
-import { createDatabase, type TestDatabase } from '../../support/database.ts'
-import { createTestDomain, simNode, type TestDomain } from '../../support/domain.ts'
+import { createTestDomain, openTestDomain, simNode } from '../../support/domain.ts'
 import { finishJob } from '../../support/factories.ts'
 import { submitJobs } from '../../support/submit-jobs.ts'
 
 const limit = 5
 
-let database: TestDatabase
-let it: TestDomain
 let ann: Viewer
 let count = 0
 
-beforeAll(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db)
-})
+const { database, it } = await openTestDomain()
 beforeEach(async () => {
   await updateLimits(it.domain, it.admin, { userMaxActive: limit })
   ann = await it.user(`ann${count++}`, 'RESEARCHER')
-})
-afterAll(async () => {
-  await it[Symbol.asyncDispose]()
-  await database.close()
 })
 
 const reserve = (ttlSeconds?: number) => reserveSlot(it.domain, ann, { ttlSeconds })

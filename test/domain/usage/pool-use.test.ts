@@ -4,29 +4,25 @@ import { removeJobs } from '../../../src/domain/jobs/retention.ts'
 import { type Move, transition } from '../../../src/domain/jobs/transition.ts'
 import { expireUse, measurePool, mergeMinutes } from '../../../src/domain/usage/pool-use.ts'
 import { readUse, type UsagePoint, type UsageRequest } from '../../../src/domain/usage/read-use.ts'
-import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import { openDatabase } from '../../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../../support/domain.ts'
 import { createLeader, type TestLeader } from '../../support/leader.ts'
 
 const hourMs = 3_600_000
 
-let database: TestDatabase
 let it: TestDomain
 let leader: TestLeader
 let ann: Viewer
 let begin: Date
 
+const database = await openDatabase()
 beforeAll(async () => {
-  database = await createDatabase()
   it = await createTestDomain(database.db, { nodes: [{ ...simNode, cpuMillis: 2_000, memoryBytes: 4 * 2 ** 30 }] })
   leader = await createLeader(it.domain, 'sim')
   ann = await it.user('ann', 'RESEARCHER')
   begin = new Date(it.time.nowMs() - hourMs)
 })
-afterAll(async () => {
-  await it[Symbol.asyncDispose]()
-  await database.close()
-})
+afterAll(() => it[Symbol.asyncDispose]())
 
 const minuteMs = 60_000
 

@@ -19,14 +19,10 @@ import { errorsMax, limitErrors } from '../../../src/graphql/errors.ts'
 import { schema } from '../../../src/graphql/schema/schema.ts'
 import { ask, type Json, type Result, send, transports } from '../../support/client.ts'
 import { cpuMs } from '../../support/cpu.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer, startServer, type TestServer } from '../../support/server.ts'
 
 /** Variables, bodies, parameters and lists are checked before they cost anything. */
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const server = await openTestServer()
 
 const codesOf = (result: Result) => result.errors?.map(({ extensions }) => extensions.code)
 const submit = 'mutation ($input: SubmitJobInput!) { submitJob(input: $input) { __typename } }'

@@ -2,18 +2,16 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { heldMsMax } from '../../fuzz/fuzz.ts'
 import { type Holds, watchHolds } from '../../fuzz/holds.ts'
 import { send } from '../../support/client.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer } from '../../support/server.ts'
 
 /** The largest allowed requests, and how long each blocks the event loop. `npm run fuzz` sends random ones. */
-let server: TestServer
 let holds: Holds
+const server = await openTestServer()
 beforeAll(async () => {
-  server = await startServer()
   holds = watchHolds()
 })
 afterAll(async () => {
   holds.stop()
-  await server[Symbol.asyncDispose]()
 })
 
 const bulk = 1_000

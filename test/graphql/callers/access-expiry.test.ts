@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { applyBootstrapToken } from '../../../src/domain/people/tokens.ts'
 import { limits } from '../../../src/graphql/caller-limits.ts'
-import { type OpenIdProvider, startOpenIdProvider } from '../../support/openid-provider.ts'
+import { startOpenIdProvider } from '../../support/openid-provider.ts'
 import { bearer, mutate, type Person, personWith } from '../../support/people.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
@@ -13,13 +13,12 @@ import { until } from '../../support/until.ts'
 /** Streams and sockets end with the access of their user, and have a limit per user. */
 
 const secret = 'the-bootstrap-secret-of-this-test'
-let provider: OpenIdProvider
 let server: TestServer
 let admin: Person
 let jobId: string
 
+const provider = await startOpenIdProvider()
 beforeAll(async () => {
-  provider = await startOpenIdProvider()
   const rules = { audience: 'berth', userClaim: 'email', levelClaim: 'role', levels: { boss: 'ADMIN' } } as const
   server = await startServer({ logIn: { oidc: { ...rules, issuer: provider.issuer, teamsClaim: null } } })
   await applyBootstrapToken(server.domain, secret)

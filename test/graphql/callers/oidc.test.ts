@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { applyBootstrapToken } from '../../../src/domain/people/tokens.ts'
-import { type OpenIdProvider, startOpenIdProvider } from '../../support/openid-provider.ts'
+import { startOpenIdProvider } from '../../support/openid-provider.ts'
 import { mutate, type Person, personWith } from '../../support/people.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { startServer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
 const secret = 'the-bootstrap-secret-of-this-test'
@@ -15,13 +15,8 @@ const rules = {
   teamsClaim: 'groups',
 } as const
 
-let provider: OpenIdProvider
-let server: TestServer
-
-beforeAll(async () => {
-  provider = await startOpenIdProvider()
-  server = await startServer({ logIn: { oidc: { ...rules, issuer: provider.issuer } } })
-})
+const provider = await startOpenIdProvider()
+const server = await startServer({ logIn: { oidc: { ...rules, issuer: provider.issuer } } })
 afterAll(async () => {
   await server[Symbol.asyncDispose]()
   await provider.close()

@@ -1,24 +1,22 @@
 import { createHash } from 'node:crypto'
 import { createClient } from 'graphql-ws'
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { beforeAll, describe, expect, it, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { applyBootstrapToken } from '../../../src/domain/people/tokens.ts'
 import { createAuthenticator, createSingleUserAuthenticator } from '../../../src/graphql/callers/authenticate.ts'
 import { send } from '../../support/client.ts'
 import { bearer, mutate, type Person, personWith } from '../../support/people.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
 const secret = 'the-bootstrap-secret-of-this-test'
-let server: TestServer
 let admin: Person
 
+const server = await openTestServer({ logIn: { oidc: null } })
 beforeAll(async () => {
-  server = await startServer({ logIn: { oidc: null } })
   await applyBootstrapToken(server.domain, secret)
   admin = personWith(server.url, secret)
 })
-afterAll(() => server[Symbol.asyncDispose]())
 
 const wanted = 'secret token { id prefix scopes name lastUsedAt revokedAt expiresAt }'
 const createToken = (by: Person, input: object) => mutate(by, 'createToken', { input: { name: 't', ...input }, wanted })

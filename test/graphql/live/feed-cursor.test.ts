@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { cancelJob } from '../../../src/domain/control/cancel.ts'
 import { ask, data, type Json, type Stream, streamSocket, streamSse } from '../../support/client.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer } from '../../support/server.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const server = await openTestServer()
 
 const streams = Object.entries({ socket: streamSocket, sse: streamSse })
 /** A busy machine also gets heartbeats. */

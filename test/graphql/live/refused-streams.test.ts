@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { cancelJob } from '../../../src/domain/control/cancel.ts'
 import { setJobPriority } from '../../../src/domain/control/priority.ts'
 import { ask, type Json } from '../../support/client.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
 /** The protocol messages that a stock client receives. */
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer({ hasDoor: true })
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const server = await openTestServer({ hasDoor: true })
 
 const status = `subscription ($jobId: ID!) { jobStatus(jobId: $jobId) {
   __typename ... on JobTransitions { transitions { seq } } ... on StreamHeartbeat { cursor } } }`

@@ -1,6 +1,6 @@
 import { connect as connectTcp } from 'node:net'
 import { createClient } from 'graphql-ws'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { cancelJob } from '../../../src/domain/control/cancel.ts'
 import { deleteJob } from '../../../src/domain/control/remove.ts'
@@ -19,14 +19,10 @@ import {
   transports,
 } from '../../support/client.ts'
 import { append } from '../../support/log.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer, startServer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const server = await openTestServer()
 
 const live = { socket: streamSocket, sse: streamSse } as const
 const cancel = (jobId: string) => cancelJob(server.domain, server.admin, { jobId })

@@ -8,18 +8,17 @@ import {
   isObjectType,
   isRequiredArgument,
 } from 'graphql'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { applyPools } from '../../../src/domain/machines/pools.ts'
 import { schema } from '../../../src/graphql/schema/schema.ts'
 import { data } from '../../support/client.ts'
 import { simNode } from '../../support/domain.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer } from '../../support/server.ts'
 import { submitJobs } from '../../support/submit-jobs.ts'
 
 /** Each edge below a list of jobs: its number of statements does not grow with the rows. */
-let server: TestServer
+const server = await openTestServer()
 beforeAll(async () => {
-  server = await startServer()
   const pools = Array.from({ length: 100 }, (_, n) => ({
     name: n === 0 ? 'sim' : `pool${n}`,
     policy: n % 2 ? ('FAIR_SHARE' as const) : ('PRIORITY' as const),
@@ -42,7 +41,6 @@ beforeAll(async () => {
       Array(queue === 'default' ? 1 : 2).fill({ spec: { command: ['true'], queue } }),
     )
 })
-afterAll(() => server[Symbol.asyncDispose]())
 
 /** Each reads one log, and costs as much for each row. */
 const priced = ['logs', 'logSearch', 'logGaps']

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { newId } from '../../../src/domain/ids.ts'
 import { isFinal, type JobState, jobStates, stateCategory } from '../../../src/domain/state.ts'
 import { readFacts, readJobsOnNode } from '../../../src/feed/facts.ts'
@@ -8,7 +8,7 @@ import type { JobOrderField } from '../../../src/graphql/rows/listings.ts'
 import { filterSql } from '../../../src/graphql/schema/jobs/job-filter.ts'
 import '../../../src/graphql/schema/schema.ts' // the module of the filter is a part of it
 import { cpuMs } from '../../support/cpu.ts'
-import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import { openDatabase } from '../../support/database.ts'
 import { addRun, addUser } from '../../support/factories.ts'
 import { isWhole } from '../../support/whole.ts'
 
@@ -16,11 +16,7 @@ import { isWhole } from '../../support/whole.ts'
  * Lists filter in SQL, `jobUpdates` filters in memory; both must select the same jobs. The value sets are small, so that
  * filters match, and contain special characters.
  */
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.close())
+const database = await openDatabase()
 
 const times = [0, 1, 2].map((ms) => new Date(Date.UTC(2026, 0, 1) + ms))
 const pieces = ['a', 'A', 'é', '🙂', '%', '_', '\\', '.', '[', '\n', '*', '?'] as const

@@ -8,7 +8,7 @@ import { readEntries } from '../../../src/graphql/rows/queue-entries.ts'
 import { filterSql } from '../../../src/graphql/schema/jobs/job-filter.ts'
 import '../../../src/graphql/schema/schema.ts' // the module of the filter is a part of it
 import type { Sql } from '../../../src/platform/tx.ts'
-import { createNewDatabase, type TestDatabase } from '../../support/database.ts'
+import { createNewDatabase } from '../../support/database.ts'
 
 /**
  * A page of `jobs` reads few table pages with any filter and order, even without a match. EXPLAIN counts the pages, so
@@ -106,10 +106,9 @@ const walks = [
   'two users by FINISHED_AT ASC',
 ]
 
-let database: TestDatabase
 let tablePages: number
+const database = await createNewDatabase()
 beforeAll(async () => {
-  database = await createNewDatabase()
   await database.db.transaction(async (sql) => {
     await sql.query("SET LOCAL session_replication_role = replica; SET LOCAL statement_timeout = '2min'")
     await sql.query(fillSql, [over, waiting])

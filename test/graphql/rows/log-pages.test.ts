@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { ask, data, type Json, streamSocket, streamSse } from '../../support/client.ts'
 import { out, replaceRun, writeLog } from '../../support/log.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer } from '../../support/server.ts'
 
 /** Limits of log pages, and large offsets. */
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const server = await openTestServer()
 
 type Pieces = Parameters<typeof writeLog>[2]
 

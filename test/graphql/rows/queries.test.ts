@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { cancelJob } from '../../../src/domain/control/cancel.ts'
 import { deleteJob } from '../../../src/domain/control/remove.ts'
 import { type Move, transition } from '../../../src/domain/jobs/transition.ts'
 import { reserveSlot } from '../../../src/domain/submission/slots.ts'
 import { submitBlocked } from '../../support/approvals.ts'
 import { ask, data, type Json, send } from '../../support/client.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer, startServer } from '../../support/server.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const server = await openTestServer()
 
 const submitMany = (count: number, spec: object = {}) =>
   Promise.all(Array.from({ length: count }, () => server.submit({ ...spec })))

@@ -1,16 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { limits } from '../../../src/graphql/caller-limits.ts'
 import { ask, data, type Json } from '../../support/client.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer } from '../../support/server.ts'
 
 /** Pages of jobs with specs near the body limit. */
-let server: TestServer
 let ids: string[]
 const longText = 'x'.repeat(3_900_000)
 const jobs = 6
 
+const server = await openTestServer()
 beforeAll(async () => {
-  server = await startServer()
   const submit =
     'mutation ($input: SubmitJobInput!) { submitJob(input: $input) { ... on SubmitJobSuccess { job { id } } } }'
   ids = []
@@ -30,7 +29,6 @@ beforeAll(async () => {
     ids.push((await data(server.url, submit, { input }))['submitJob'].job.id)
   }
 })
-afterAll(() => server[Symbol.asyncDispose]())
 
 const list = (fields: string) => `query ($first: Int, $after: Cursor) { jobs(first: $first, after: $after) {
   nodes { id ${fields} } pageInfo { hasNextPage endCursor } } }`

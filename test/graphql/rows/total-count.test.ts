@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { chainOnce } from '../../../src/domain/audit/audit-chain.ts'
-import { type Api, connectApi } from '../../support/api.ts'
+import { openApi } from '../../support/api.ts'
 import { data, type Json } from '../../support/client.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer } from '../../support/server.ts'
 
-let server: TestServer
-let api: Api
 let jobId: string
 
+const server = await openTestServer({ singleUser: false })
+const api = openApi(server.url)
 beforeAll(async () => {
-  server = await startServer({ singleUser: false })
-  api = connectApi(server.url)
   const ann = await server.user('ann', 'RESEARCHER')
   await server.user('bob', 'RESEARCHER')
   const [first = ''] = [await server.submit({}, ann), await server.submit()]
@@ -36,10 +34,6 @@ beforeAll(async () => {
     endsAt: '2100-01-02T00:00:00Z',
   })
   await chainOnce(server.domain)
-})
-afterAll(async () => {
-  await api.close()
-  await server[Symbol.asyncDispose]()
 })
 
 async function mutate(name: string, type: string, input: object) {

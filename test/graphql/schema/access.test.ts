@@ -11,7 +11,7 @@ import {
   isObjectType,
   isUnionType,
 } from 'graphql'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import {
   listPermissions,
   type Permission,
@@ -23,7 +23,7 @@ import { applyBootstrapToken } from '../../../src/domain/people/tokens.ts'
 import { schema } from '../../../src/graphql/schema/schema.ts'
 import type { Json } from '../../support/client.ts'
 import { bearer, mutate, type Person, personWith } from '../../support/people.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer } from '../../support/server.ts'
 
 /**
  * Access table: every root field of the schema has a row, and a missing row fails the test. Callers are a client without
@@ -201,7 +201,6 @@ function buildDocument(kind: string, field: GraphQLField<unknown, unknown>): str
 // ── callers ──
 
 const secret = 'the-bootstrap-secret-of-this-test'
-let server: TestServer
 const callers: Caller[] = []
 
 interface Caller {
@@ -211,8 +210,8 @@ interface Caller {
   person: Person
 }
 
+const server = await openTestServer({ logIn: { oidc: null } })
 beforeAll(async () => {
-  server = await startServer({ logIn: { oidc: null } })
   await applyBootstrapToken(server.domain, secret)
   const admin = personWith(server.url, secret)
   const kinds = [
@@ -226,7 +225,6 @@ beforeAll(async () => {
     callers.push({ name, granted: listPermissions(level), scopes, person: personWith(server.url, made.secret) })
   }
 })
-afterAll(() => server[Symbol.asyncDispose]())
 
 /** Returns `FORBIDDEN x`, UNAUTHENTICATED, NOT_FOUND, or `allowed` for every other result. */
 async function callField(person: Person, kind: string, field: GraphQLField<unknown, unknown>): Promise<string> {

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createChainer } from '../../../src/domain/audit/audit-chain.ts'
 import { expireApprovals } from '../../../src/domain/control/approvals.ts'
 import { rejectJob } from '../../../src/domain/control/approve.ts'
 import { ask, data, streamSse } from '../../support/client.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer } from '../../support/server.ts'
 
 /** Rules, requests, decisions and audit entries over the API in single-user mode. */
-let server: TestServer
-
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const server = await openTestServer()
 
 const rule = `id name priority enabled exemptLevels requiredLevel expiresAfterSeconds
   condition { costAbove hardware executor levelNotIn jobsPerDayAbove firstJob name }`

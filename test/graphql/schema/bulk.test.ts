@@ -5,7 +5,7 @@ import { findViolations } from '../../../src/domain/selfcheck/selfcheck.ts'
 import { readCost, scanCost } from '../../../src/graphql/caller-limits.ts'
 import { type Json, transports } from '../../support/client.ts'
 import { failWaits } from '../../support/outage.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer } from '../../support/server.ts'
 import { submitJobs } from '../../support/submit-jobs.ts'
 import { until } from '../../support/until.ts'
 
@@ -13,19 +13,17 @@ import { until } from '../../support/until.ts'
 const users = { ada: 'ADMIN', rita: 'RESEARCHER', ben: 'RESEARCHER', vic: 'VIEWER' } as const
 type Name = keyof typeof users
 const viewers = new Map<string, Viewer>()
-let server: TestServer
 
+const server = await openTestServer({
+  singleUser: false,
+  facts: { singleUser: false },
+  authenticate: (name, known) => known.users.get(name ?? '') ?? null,
+})
 beforeAll(async () => {
-  server = await startServer({
-    singleUser: false,
-    facts: { singleUser: false },
-    authenticate: (name, known) => known.users.get(name ?? '') ?? null,
-  })
   for (const [name, level] of Object.entries(users)) viewers.set(name, await server.user(name, level))
 })
 afterAll(async () => {
   expect(await findViolations(server.domain.db.sql)).toEqual([])
-  await server[Symbol.asyncDispose]()
 })
 
 type Verb = 'cancelJobs' | 'deleteJobs' | 'retryJobs' | 'setJobPriorities'

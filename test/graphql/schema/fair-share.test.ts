@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { data } from '../../support/client.ts'
-import { createLeader, type TestLeader } from '../../support/leader.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { createLeader } from '../../support/leader.ts'
+import { openTestServer } from '../../support/server.ts'
 
-let server: TestServer
-let leader: TestLeader
-
-beforeAll(async () => {
-  server = await startServer({
-    pool: { policy: 'FAIR_SHARE', weights: { 'users.local': 2 }, scheduling: { shareHalfLifeMs: null } },
-  })
-  leader = await createLeader(server.domain, 'sim')
+const server = await openTestServer({
+  pool: { policy: 'FAIR_SHARE', weights: { 'users.local': 2 }, scheduling: { shareHalfLifeMs: null } },
 })
-afterAll(() => server[Symbol.asyncDispose]())
+const leader = await createLeader(server.domain, 'sim')
 
 const fields = 'id state priority fairShare { account share weight bid } allowedActions'
 

@@ -1,19 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Api, connectApi } from '../../support/api.ts'
+import { describe, expect, it } from 'vitest'
+import { openApi } from '../../support/api.ts'
 import { finishJob } from '../../support/factories.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer } from '../../support/server.ts'
 
-let server: TestServer
-let api: Api
-
-beforeAll(async () => {
-  server = await startServer()
-  api = connectApi(server.url)
-})
-afterAll(async () => {
-  await api.close()
-  await server[Symbol.asyncDispose]()
-})
+const server = await openTestServer()
+const api = openApi(server.url)
 
 interface Answer {
   idempotentHit?: boolean

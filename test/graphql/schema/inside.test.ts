@@ -1,5 +1,5 @@
 import { createClient } from 'graphql-ws'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { deleteJob } from '../../../src/domain/control/remove.ts'
 import { deriveRunToken } from '../../../src/domain/inside/run-tokens.ts'
@@ -7,26 +7,20 @@ import { type Move, transition } from '../../../src/domain/jobs/transition.ts'
 import { applyBootstrapToken } from '../../../src/domain/people/tokens.ts'
 import type { Json } from '../../support/client.ts'
 import { bearer, mutate, type Person, personWith } from '../../support/people.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer, type TestServer } from '../../support/server.ts'
 
 /** Mutations of a job with the token of its run, with login and in single-user mode. */
 
 const secret = 'the-bootstrap-secret-of-this-test'
-let server: TestServer
-let single: TestServer
 let admin: Person
 
+const server = await openTestServer({ logIn: { oidc: null } })
+const single = await openTestServer()
 beforeAll(async () => {
-  server = await startServer({ logIn: { oidc: null } })
-  single = await startServer()
   await applyBootstrapToken(server.domain, secret)
   // Test databases are copies with the same key.
   await single.domain.db.sql.query("UPDATE run_token_key SET key = sha256('another installation')")
   admin = personWith(server.url, secret)
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-  await single[Symbol.asyncDispose]()
 })
 
 interface RunningJob {

@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { createApprovalRule } from '../../../src/domain/control/approval-rule-changes.ts'
 import { createQuota } from '../../../src/domain/limits/stored-quotas.ts'
 import { type Json, transports } from '../../support/client.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer } from '../../support/server.ts'
 
 /** Consequences of a submission. These jobs need an approval, so no leader has to answer. */
-let server: TestServer
 
+const server = await openTestServer({
+  singleUser: false,
+  facts: { singleUser: false },
+  pool: { rates: { cpuHour: 2, gpuHour: 0, currency: 'EUR' } },
+  authenticate: (name, { users }) => users.get(name ?? '') ?? null,
+})
 beforeAll(async () => {
-  server = await startServer({
-    singleUser: false,
-    facts: { singleUser: false },
-    pool: { rates: { cpuHour: 2, gpuHour: 0, currency: 'EUR' } },
-    authenticate: (name, { users }) => users.get(name ?? '') ?? null,
-  })
   const { domain, admin } = server
   await server.user('rita', 'RESEARCHER')
   await createApprovalRule(domain, admin, { name: 'dear', condition: { costAbove: 3 }, requiredLevel: 'ADMIN' })
@@ -21,7 +20,6 @@ beforeAll(async () => {
   await createQuota(domain, admin, { type: 'JOBS_PER_DAY', action: 'BLOCK', scope: 'GLOBAL', limit: 5 })
   await createQuota(domain, admin, { type: 'LOCAL_GPUS', action: 'BLOCK', scope: 'GLOBAL', limit: 1 })
 })
-afterAll(() => server[Symbol.asyncDispose]())
 
 async function preview(spec: object, more: object = {}): Promise<Json> {
   const query = `query ($input: PreviewJobInput!) { previewJob(input: $input) { __typename ... on Problem { code } ... on JobPreview {

@@ -1,16 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { applyBootstrapToken } from '../../../src/domain/people/tokens.ts'
 import { mutate, type Person, personWith } from '../../support/people.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer } from '../../support/server.ts'
 
 /** Pools must not reveal names of others to users without job.view.all. */
 const secret = 'the-bootstrap-secret-of-this-test'
-let server: TestServer
 let admin: Person
 const people: Record<string, Person> = {}
 
+const server = await openTestServer({ logIn: { oidc: null } })
 beforeAll(async () => {
-  server = await startServer({ logIn: { oidc: null } })
   await applyBootstrapToken(server.domain, secret)
   admin = personWith(server.url, secret)
   for (const name of ['ml', 'secret-team']) await mutate(admin, 'createTeam', { input: { name } })
@@ -38,7 +37,6 @@ beforeAll(async () => {
   await sql.query("INSERT INTO scheduler_leader (pool, epoch, holder, host) VALUES ('sim', 1, 'host:17', 'host')")
   await sql.query("INSERT INTO scheduler_lease (pool, renewed_at) VALUES ('sim', berth_now())")
 })
-afterAll(() => server[Symbol.asyncDispose]())
 
 async function readPool(name: string) {
   const person = people[name] ?? admin

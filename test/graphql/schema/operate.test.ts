@@ -3,21 +3,17 @@ import { createChainer } from '../../../src/domain/audit/audit-chain.ts'
 import { type Api, connectApi } from '../../support/api.ts'
 import { createLeader } from '../../support/leader.ts'
 import { personWith } from '../../support/people.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
 /** Mutations of operators. No pool has a leader here. */
-let server: TestServer
 let api: Api
 
+const server = await openTestServer()
 beforeAll(async () => {
-  server = await startServer()
   api = connectApi(server.url)
 })
-afterAll(async () => {
-  await api.close()
-  await server[Symbol.asyncDispose]()
-})
+afterAll(() => api.close())
 
 const problem = '... on Problem { code message ... on InvalidInputProblem { violations { path } } }'
 

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { listPermissions } from '../../../src/domain/access.ts'
 import { ask, data, type Json } from '../../support/client.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer } from '../../support/server.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const server = await openTestServer()
 
 it('a user shows all permissions that were granted and denied', async () => {
   const all = [...listPermissions('ADMIN')].map((each) => each.toUpperCase().replaceAll('.', '_')).toSorted()

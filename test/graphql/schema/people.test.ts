@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { applyBootstrapToken } from '../../../src/domain/people/tokens.ts'
 import { mutate, type Person, personWith } from '../../support/people.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer } from '../../support/server.ts'
 
 const secret = 'the-bootstrap-secret-of-this-test'
-let server: TestServer
 let admin: Person
 
+const server = await openTestServer({ logIn: { oidc: null }, singleUser: false })
 beforeAll(async () => {
-  server = await startServer({ logIn: { oidc: null }, singleUser: false })
   await applyBootstrapToken(server.domain, secret)
   admin = personWith(server.url, secret)
 })
-afterAll(() => server[Symbol.asyncDispose]())
 
 async function createUser(name: string, level: string, more: object = {}): Promise<string> {
   const { user } = await mutate(admin, 'createUser', { input: { name, level, ...more }, wanted: 'user { id }' })

@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { nodeIds } from '../../support/node-ids.ts'
 import { mutate, type Person, personWith } from '../../support/people.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer } from '../../support/server.ts'
 
 /** Capacity reservations over the API. No pool has a leader here. */
-let server: TestServer
 let admin: Person
 
+const server = await openTestServer()
 beforeAll(async () => {
-  server = await startServer()
   admin = personWith(server.url, '')
 })
-afterAll(() => server[Symbol.asyncDispose]())
 
 const at = (hours: number) => new Date(Date.UTC(2040, 0, 1, hours)).toISOString()
 const wanted = 'capacityReservation { id name pool { name } project nodes { name } startsAt endsAt hard nativeId }'

@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { applyBootstrapToken } from '../../../src/domain/people/tokens.ts'
 import { mutate, type Person, personWith } from '../../support/people.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer } from '../../support/server.ts'
 
 const secret = 'the-bootstrap-secret-of-this-test'
-let server: TestServer
 let admin: Person
 let ann: Person
 let ben: Person
 let team: string
 
+const server = await openTestServer({ logIn: { oidc: null }, singleUser: false })
 beforeAll(async () => {
-  server = await startServer({ logIn: { oidc: null }, singleUser: false })
   await applyBootstrapToken(server.domain, secret)
   admin = personWith(server.url, secret)
   const members = [await createUser('ann'), await createUser('ben')] as const
@@ -21,7 +20,6 @@ beforeAll(async () => {
   team = made.team.id
   await mutate(admin, 'updateTeam', { input: { teamId: team, addMembers: members } })
 })
-afterAll(() => server[Symbol.asyncDispose]())
 
 async function createUser(name: string): Promise<string> {
   const made = await mutate(admin, 'createUser', { input: { name, level: 'VIEWER' }, wanted: 'user { id }' })

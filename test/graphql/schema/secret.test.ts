@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { UserLevel } from '../../../src/domain/access.ts'
 import { applyBootstrapToken } from '../../../src/domain/people/tokens.ts'
 import { mutate, type Person, personWith } from '../../support/people.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer } from '../../support/server.ts'
 
 const value = 'the-value-of-a-secret'
-let server: TestServer
 let admin: Person
 let ann: Person
 let ben: Person
@@ -13,8 +12,8 @@ let lea: Person
 let eve: Person
 let team: string
 
+const server = await openTestServer({ logIn: { oidc: null }, singleUser: false })
 beforeAll(async () => {
-  server = await startServer({ logIn: { oidc: null }, singleUser: false })
   await applyBootstrapToken(server.domain, 'the-bootstrap-secret-of-this-test')
   admin = personWith(server.url, 'the-bootstrap-secret-of-this-test')
   const ids = [await createUser('ann'), await createUser('ben'), await createUser('lea', 'LEAD')] as const
@@ -24,7 +23,6 @@ beforeAll(async () => {
   eve = await logIn(await createUser('eve', 'LEAD'))
   team = await createTeam('ml', ids)
 })
-afterAll(() => server[Symbol.asyncDispose]())
 
 async function createUser(name: string, level: UserLevel = 'RESEARCHER'): Promise<string> {
   return (await mutate(admin, 'createUser', { input: { name, level }, wanted: 'user { id }' })).user.id

@@ -1,13 +1,9 @@
 import { serverAudits } from 'graphql-http'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { describe, expect, it } from 'vitest'
+import { openTestServer } from '../../support/server.ts'
 
 /** The audits of the GraphQL over HTTP working group, against a real server. */
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const server = await openTestServer()
 
 const audits = serverAudits({ url: () => `${server.url}/graphql`, fetchFn: fetch })
 

@@ -42,9 +42,7 @@ describe('a server with a certificate', () => {
     await writeCertificate('0x11')
     server = await startServer({ tls: { files, certificate: await readCertificate(files) } })
   })
-  afterAll(async () => {
-    await server?.[Symbol.asyncDispose]()
-  })
+  afterAll(() => server?.[Symbol.asyncDispose]())
 
   /** A stream of heartbeats, by which the test sees that it goes on. */
   function openStream(jobId: string, ca: Buffer) {

@@ -1,31 +1,24 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { ConsoleFiles } from '../../../src/graphql/transport/console-files.ts'
 import { send } from '../../support/client.ts'
 import { makeDirectory } from '../../support/directory.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer, startServer } from '../../support/server.ts'
 
 const folder = makeDirectory()
-let server: TestServer
-
-beforeAll(async () => {
-  await mkdir(join(folder, 'assets'))
-  const files = {
-    'index.html': '<base href="./" /><meta property="csp-nonce" nonce="" /><div id="root">',
-    'documents.json': '{"abc":"{ __typename }"}',
-    'favicon.svg': '<svg/>',
-    'assets/app-1234.js': 'plain',
-    'assets/app-1234.js.br': 'brotli',
-    'assets/app-1234.js.gz': 'gzip',
-    'assets/inter.woff2': 'font',
-  }
-  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
-  server = await startServer({ console: new ConsoleFiles(folder) })
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-})
+const files = {
+  'index.html': '<base href="./" /><meta property="csp-nonce" nonce="" /><div id="root">',
+  'documents.json': '{"abc":"{ __typename }"}',
+  'favicon.svg': '<svg/>',
+  'assets/app-1234.js': 'plain',
+  'assets/app-1234.js.br': 'brotli',
+  'assets/app-1234.js.gz': 'gzip',
+  'assets/inter.woff2': 'font',
+}
+await mkdir(join(folder, 'assets'))
+for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
+const server = await openTestServer({ console: new ConsoleFiles(folder) })
 
 const get = (path: string, headers: Record<string, string> = {}) => send(server.url, { method: 'GET', path, headers })
 

@@ -1,19 +1,14 @@
 import { request } from 'node:http'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { cancelJob } from '../../../src/domain/control/cancel.ts'
 import { setJobPriority } from '../../../src/domain/control/priority.ts'
 import { openLog } from '../../../src/logs/append.ts'
 import { data, type Json, transports } from '../../support/client.ts'
 import { append, out } from '../../support/log.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer } from '../../support/server.ts'
 
 /** Ids of server-sent events, and refusals, of all subscriptions. */
-
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const server = await openTestServer()
 
 interface SentEvent {
   id: string | undefined

@@ -1,15 +1,11 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { describe, expect, test } from 'vitest'
+import { openTestServer } from '../../support/server.ts'
 
 /** The post handler and yoga must give the same response. A body without a length goes to yoga. */
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const server = await openTestServer()
 
 interface Answer {
   status: number | undefined

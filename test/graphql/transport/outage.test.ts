@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { catchOutage } from '../../../src/graphql/schema/frame/unavailable.ts'
 import { Unavailable } from '../../../src/platform/tx.ts'
 import { ask, streamSocket, streamSse } from '../../support/client.ts'
 import { inOutage } from '../../support/outage.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer, startServer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const server = await openTestServer()
 
 const owner = '... on JobTransitions { transitions { seq } job { user { name } } }'
 const jobStatus = `subscription ($jobId: ID!) { jobStatus(jobId: $jobId) { ${owner} } }`

@@ -1,18 +1,14 @@
 import { once } from 'node:events'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { chainAll } from '../../../src/domain/audit/audit-chain.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { send, transports } from '../../support/client.ts'
 import { recordLines } from '../../support/recorded-lines.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer } from '../../support/server.ts'
 
 const { lines, destination } = recordLines()
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer({ log: createLog('info', { destination }) })
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const server = await openTestServer({ log: createLog('info', { destination }) })
 
 const json = { 'content-type': 'application/json' }
 const requestWith = (id: string, query = '{ serverInfo { name } }') =>

@@ -2,20 +2,16 @@ import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { limits } from '../../../src/graphql/caller-limits.ts'
 import { compressedBytesMin } from '../../../src/graphql/transport/compression.ts'
 import { send } from '../../support/client.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer, startServer } from '../../support/server.ts'
 
 /** Status codes, headers and connections of HTTP. */
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer({
-    config: { allowedOrigins: ['http://localhost:5173'], allowedHeaders: ['x-team'] },
-  })
+const server = await openTestServer({
+  config: { allowedOrigins: ['http://localhost:5173'], allowedHeaders: ['x-team'] },
 })
-afterAll(() => server[Symbol.asyncDispose]())
 
 const json = { 'content-type': 'application/json' }
 const body = JSON.stringify({ query: '{ serverInfo { name } }' })

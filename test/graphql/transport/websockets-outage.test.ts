@@ -1,19 +1,17 @@
 import { createClient } from 'graphql-ws'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { createClient as createBerthClient } from '../../../src/client/jobs/client.ts'
 import { createToken } from '../../../src/domain/people/tokens.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { openTestServer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
 /** Clients that connect while PostgreSQL is unavailable reconnect later. */
-let server: TestServer
 let secret: string
+const server = await openTestServer({ hasDoor: true, logIn: { oidc: null } })
 beforeAll(async () => {
-  server = await startServer({ hasDoor: true, logIn: { oidc: null } })
   secret = (await createToken(server.domain, server.admin, { name: 't' })).secret
 })
-afterAll(() => server[Symbol.asyncDispose]())
 
 it('a client that connects during a database outage is closed with 1013, and reconnects', async () => {
   const jobId = await server.submit()
